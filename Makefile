@@ -1,0 +1,60 @@
+# make run    set everything up, then start the program
+# make test   set everything up, then check and test everything
+# Both make their own .venv and are quick the second time.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: run test check bench warmup clean
+.DEFAULT_GOAL := run
+
+run: $(VENV)/.warm
+	@echo "== fourlab play (other commands: $(BIN)/fourlab --help)"
+	@$(BIN)/fourlab play
+
+test: check $(VENV)/.warm
+	@echo "== tests"
+	@$(BIN)/python -m pytest -n 2
+
+check: $(VENV)/.dev
+	@echo "== ruff, mypy, import-linter"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(VENV)/.dev $(VENV)/.warm
+	@echo "== benchmarks: ours beside peers, in one run"
+	@for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
+
+warmup: $(VENV)/.core
+	@$(BIN)/fourlab warmup
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests -name __pycache__ -prune -exec rm -rf {} +
+
+# --- stamps: each step runs once, and again when what it depends on has changed ---
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; try make PYTHON=python3.12"; exit 1; }
+	@echo "== making $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.core: $(VENV)/.python pyproject.toml
+	@echo "== installing fourlab"
+	@$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	@echo "== installing what the tests and checks need"
+	@$(PIP) install --editable '.[dev,openspiel]'
+	@touch $@
+
+$(VENV)/.warm: $(VENV)/.core $(wildcard src/fourlab/kernels/*.py)
+	@echo "== compiling the kernels for this machine"
+	@$(BIN)/fourlab warmup
+	@touch $@

@@ -1,0 +1,64 @@
+"""The contract of every player: a position, a limit and a random generator in, a decision out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class Limit:
+    """When to stop thinking; an agent stops at the first bound it reaches. No bound: the agent's own settings."""
+
+    seconds: float | None = None
+    simulations: int | None = None
+    nodes: int | None = None
+    depth: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "simulations", "nodes", "depth"):
+            bound = getattr(self, name)
+            if bound is not None and not bound > 0:
+                raise UserError(f"a limit of {name} must be greater than 0, not {bound}")
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A proven result."""
+
+    result: int
+    """+1 the side to move wins, 0 draw, -1 it loses, both playing their best."""
+    plies: int | None = None
+    """How many more discs until the game is over, the winner hurrying and the loser holding out, where known."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A chosen column and what the agent thought."""
+
+    column: int
+    """Counted from 0."""
+    value: float | None = None
+    """The expected result for the side to move, -1 to +1; None if the agent has no opinion."""
+    policy: tuple[float, ...] | None = None
+    """How strongly each column was favoured, 0 for closed ones; sums to 1."""
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    """What the search did: simulations, nodes, seconds, …"""
+    line: tuple[int, ...] = ()
+    """The play the agent expects, beginning with its own column."""
+    proven: Exact | None = None
+    """The exact result of the position, when the agent has proved it."""
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """A player. It answers from the arguments alone: it may cache, but a cache never changes an answer."""
+
+    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+        """Choose a column of a position that is not over."""
+        ...

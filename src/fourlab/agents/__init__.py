@@ -1,0 +1,1 @@
+"""Players of every school, each made from a spec by `registry.make`."""

@@ -1,0 +1,21 @@
+"""The player every other player must beat."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fourlab.agent import Decision, Limit
+from fourlab.game.position import Position
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class Random:
+    """Plays every open column with the same chance."""
+
+    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+        """Draw a column."""
+        legal = position.legal_columns()
+        policy = tuple(1 / len(legal) if column in legal else 0.0 for column in range(position.rules.columns))
+        return Decision(int(rng.choice(legal)), policy=policy)

@@ -1,0 +1,216 @@
+"""From a spec such as `mcts:simulations=200,c=2` to a player.
+
+A spec is a name, or a name and options. An agent's options are the parameters of its class; what can be given, its type
+and its default are read off the signature, so an agent is added by one line in AGENTS or, from another package, by an
+entry point in the group `fourlab.agents`.
+"""
+
+import ast
+import difflib
+import importlib
+import inspect
+import math
+import re
+import textwrap
+import types
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from fourlab.agent import Agent
+from fourlab.errors import UserError
+
+AGENTS = {
+    "human": "fourlab.agents.human:Human",
+    "random": "fourlab.agents.random:Random",
+    "rules": "fourlab.agents.rules:RulesOfThumb",
+}
+"""Name to import string, so that choosing a random player never loads what a network needs."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A spec under a name of its own; options given with the name override the spec's."""
+
+    spec: str
+    about: str
+
+
+PRESETS = {
+    "arya-examples": Preset(
+        "rules:otherwise=random", "document 004: the win-or-block-else-random player that made its test examples"
+    ),
+}
+
+ENTRY_POINTS = "fourlab.agents"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One setting of an agent."""
+
+    name: str
+    type: str
+    default: Any
+    about: str
+
+
+def make(spec: str) -> Agent:
+    """Build the agent that a spec names; an error lists what could have been written."""
+    name, options = parse_spec(spec)
+    if name in PRESETS:
+        base, preset_options = parse_spec(PRESETS[name].spec)
+        return _build(base, {**preset_options, **options}, spec)
+    return _build(name, options, spec)
+
+
+def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
+    """Split `name:option=value,option="va,lue"` into its name and options."""
+    name, _, rest = spec.strip().partition(":")
+    options: dict[str, str] = {}
+    while rest:
+        match = re.match(r'\s*([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|([^,"]*))\s*(?:,|$)', rest)
+        if match is None:
+            raise UserError(f"cannot read {rest!r} in agent {spec!r}; options are written name:option=value,option=value")
+        option, quoted, plain = match.groups()
+        if option in options:
+            raise UserError(f"option {option!r} is given twice in agent {spec!r}")
+        options[option] = quoted if quoted is not None else plain.strip()
+        rest = rest[match.end() :]
+    return name.strip(), options
+
+
+def names() -> list[str]:
+    """Every name that `make` accepts: agents, presets, entry points."""
+    return sorted({*AGENTS, *PRESETS, *_entry_points()})
+
+
+def about(name: str) -> str:
+    """One line on an agent or preset."""
+    if name in PRESETS:
+        return PRESETS[name].about
+    return (inspect.getdoc(_factory(name)) or "").partition("\n")[0]
+
+
+def options_of(name: str) -> list[Option]:
+    """The options of an agent; of a preset, those of its agent with the preset's values as defaults."""
+    base, given = parse_spec(PRESETS[name].spec) if name in PRESETS else (name, {})
+    factory = _factory(base)
+    hints, docs = typing.get_type_hints(factory.__init__), _field_docs(factory)  # type: ignore[misc]
+    return [
+        Option(
+            parameter.name,
+            _type_name(hints.get(parameter.name, str)),
+            _convert(given[parameter.name], hints[parameter.name]) if parameter.name in given else parameter.default,
+            docs.get(parameter.name, ""),
+        )
+        for parameter in _spec_parameters(factory, hints)
+    ]
+
+
+def _build(name: str, options: dict[str, str], spec: str) -> Agent:
+    factory = _factory(name)
+    hints = typing.get_type_hints(factory.__init__)  # type: ignore[misc]
+    valid = [parameter.name for parameter in _spec_parameters(factory, hints)]
+    values: dict[str, Any] = {}
+    for option, text in options.items():
+        if option not in valid:
+            listed = f"its options are {', '.join(valid)}" if valid else "it has no options"
+            raise UserError(f"agent {name!r} has no option {option!r}{_perhaps(option, valid)}; {listed}")
+        try:
+            values[option] = _convert(text, hints.get(option, str))
+        except ValueError:
+            wanted = _type_name(hints.get(option, str))
+            raise UserError(f"option {option} of agent {name!r} must be {wanted}, not {text!r}") from None
+    try:
+        agent = factory(**values)
+    except UserError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise UserError(f"agent {spec!r}: {error}") from None
+    if not isinstance(agent, Agent):
+        raise UserError(f"agent {name!r} has no method decide(position, limit, rng)")
+    return agent
+
+
+def _factory(name: str) -> Callable[..., Any]:
+    """Import the class behind a name."""
+    if name in AGENTS:
+        module, _, attribute = AGENTS[name].partition(":")
+        return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
+    outside = _entry_points()
+    if name in outside:
+        try:
+            return outside[name].load()  # type: ignore[no-any-return]
+        except (ImportError, AttributeError) as error:
+            raise UserError(f"agent {name!r} comes from another package and cannot be loaded: {error}") from None
+    raise UserError(f"there is no agent {name!r}{_perhaps(name, names())}; agents are {', '.join(names())}")
+
+
+def _entry_points() -> dict[str, Any]:
+    from importlib.metadata import entry_points  # slow to import, and needed only for names we do not know
+
+    return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+
+
+def _spec_parameters(factory: Callable[..., Any], hints: dict[str, Any]) -> list[inspect.Parameter]:
+    """The parameters that can be written in a spec: those of plain types."""
+    parameters = inspect.signature(factory).parameters.values()
+    return [parameter for parameter in parameters if _is_plain(hints.get(parameter.name, str))]
+
+
+def _is_plain(hint: Any) -> bool:
+    return hint in (int, float, bool, str) or typing.get_origin(hint) in (typing.Literal, types.UnionType, typing.Union)
+
+
+def _convert(text: str, hint: Any) -> Any:
+    """Read a value as its type; raises ValueError."""
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        if text.lower() == "none":
+            return None
+        return _convert(text, next(part for part in typing.get_args(hint) if part is not types.NoneType))
+    if typing.get_origin(hint) is typing.Literal:
+        if text not in typing.get_args(hint):
+            raise ValueError
+        return text
+    if hint is bool:
+        if text.lower() not in _BOOLS:
+            raise ValueError
+        return _BOOLS[text.lower()]
+    value = hint(text)
+    if hint is float and not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+_BOOLS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+
+
+def _type_name(hint: Any) -> str:
+    if typing.get_origin(hint) is typing.Literal:
+        return " or ".join(typing.get_args(hint))
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        return " or ".join("none" if part is types.NoneType else _type_name(part) for part in typing.get_args(hint))
+    words = {int: "a whole number", float: "a number", bool: "0 or 1", str: "a text"}
+    return words.get(hint, str(hint))
+
+
+def _field_docs(factory: Callable[..., Any]) -> dict[str, str]:
+    """The lines written under the fields of a class, for the help."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(factory)))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    docs: dict[str, str] = {}
+    body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
+    for field, doc in zip(body, body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(doc, ast.Expr):
+            if isinstance(doc.value, ast.Constant) and isinstance(doc.value.value, str):
+                docs[field.target.id] = " ".join(doc.value.value.split())
+    return docs
+
+
+def _perhaps(word: str, candidates: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, list(candidates), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,0 +1,36 @@
+"""Three rules of thumb that beat most beginners: win, else block, else stay near the centre."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from fourlab.agent import Decision, Exact, Limit
+from fourlab.game.position import Position
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class RulesOfThumb:
+    """Wins if it can, else blocks a win, else plays the column nearest the centre."""
+
+    otherwise: Literal["centre", "random"] = "centre"
+    """How to choose among equally urgent columns: the most central (by lot between two), or any."""
+
+    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+        """Find the most urgent columns and choose one of them."""
+        legal = position.legal_columns()
+        wins = [column for column in legal if position.makes_line(column, position.to_move)]
+        blocks = [column for column in legal if position.makes_line(column, 1 - position.to_move)]
+        choices = wins or blocks or list(legal)
+        if self.otherwise == "centre":
+            nearest = min(_from_centre(column, position) for column in choices)
+            choices = [column for column in choices if _from_centre(column, position) == nearest]
+        column = int(rng.choice(choices))
+        if wins:
+            return Decision(column, value=1.0, line=(column,), proven=Exact(1, plies=1))
+        return Decision(column)
+
+
+def _from_centre(column: int, position: Position) -> float:
+    return abs(column - (position.rules.columns - 1) / 2)

@@ -1,0 +1,76 @@
+"""The terminal front door: one module per command, all gathered here.
+
+Commands import what they need when they run, so that `fourlab --help` answers at once.
+"""
+
+import os
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+import fourlab
+from fourlab.cli import agents, bench, perft, play, positions, show, warmup
+from fourlab.errors import UserError
+
+app = typer.Typer(
+    name="fourlab",
+    help="A Connect Four laboratory: play, analyse, compare, learn.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("play")(play.play)
+app.command("show")(show.show)
+app.command("agents")(agents.agents)
+app.command("positions")(positions.positions)
+app.command("perft")(perft.perft)
+app.command("bench")(bench.bench)
+app.command("warmup")(warmup.warmup)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"fourlab {fourlab.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """A Connect Four laboratory: play, analyse, compare, learn.
+
+    Positions are written as moves (4453), a name (fourlab positions) or any other notation; boards as
+    COLUMNSxROWSxINAROW; agents as specs such as rules or rules:otherwise=random (fourlab agents).
+    """
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line: 0 all is well, 1 the program failed, 2 the input is wrong, 130 interrupted."""
+    try:
+        result = typer.main.get_command(app).main(arguments, prog_name="fourlab", standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(result if isinstance(result, int) else 0)
+    except UserError as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        print("fourlab: interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:  # the reader, say `head`, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        # Errors of usage come from click or, depending on typer's version, from a copy of click inside typer.
+        if hasattr(error, "format_message"):
+            _fail(f"{error.format_message()} (see fourlab --help)")
+        if type(error).__name__ == "Abort":
+            sys.exit(130)
+        raise
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"fourlab: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(2)

@@ -1,0 +1,45 @@
+"""`fourlab agents`: who can play."""
+
+import inspect
+from typing import Annotated, Any
+
+import typer
+
+from fourlab.agents import registry
+from fourlab.cli.options import JsonOption, print_json
+
+
+def agents(
+    name: Annotated[str | None, typer.Argument(help="Show only this agent.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the agents with their options.
+
+    An agent is written NAME or NAME:OPTION=VALUE,OPTION=VALUE wherever a command takes one.
+    """
+    chosen = [name] if name else registry.names()
+    described = [_describe(each) for each in chosen]
+    if json:
+        print_json(described)
+        return
+    for agent in described:
+        print(f"{agent['name']:16} {agent['about']}")
+        if agent["preset_of"]:
+            print(f"{'':16}   = {agent['preset_of']}")
+            continue
+        for option in agent["options"]:
+            print(f"{'':16}   {option['name']}={option['default']}  ({option['type']}) {option['about']}")
+
+
+def _describe(name: str) -> dict[str, Any]:
+    preset = registry.PRESETS.get(name)
+    options = [
+        {
+            "name": option.name,
+            "type": option.type,
+            "default": None if option.default is inspect.Parameter.empty else option.default,
+            "about": option.about,
+        }
+        for option in registry.options_of(name)
+    ]
+    return {"name": name, "about": registry.about(name), "preset_of": preset and preset.spec, "options": options}

@@ -1,0 +1,60 @@
+"""`fourlab bench`: how fast the kernels run here, beside plain Python."""
+
+from typing import TYPE_CHECKING
+
+from fourlab.cli.compiling import announce_compilation
+from fourlab.cli.options import JsonOption, print_json
+from fourlab.game.position import Position
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def bench(json: JsonOption = False) -> None:
+    """Measure the kernels on this machine, each as a ratio to plain Python in the same run.
+
+    The signature is a checksum of the results: it must be the same on every machine.
+    """
+    announce_compilation()
+    import numpy as np
+
+    from fourlab.kernels.count import perft
+    from fourlab.kernels.rollout import lane_rollouts, rollouts
+    from fourlab.lab.speed import rates
+
+    start = Position()
+    g = start.rules.geometry
+    measured = rates(
+        {
+            "random games, plain Python": lambda: _random_games(start, 100, np.random.default_rng(1)),
+            "random games, compiled": lambda: sum(rollouts(0, 0, g, 300_000, 1)[:3]),
+            "random games, compiled in lanes": lambda: sum(lane_rollouts(0, 0, g, 600_000, 1)[:3]),
+            "perft leaves, plain Python": lambda: _perft(start, 4),
+            "perft leaves, compiled": lambda: perft(0, 0, g, 9),
+        }
+    )
+    signature = rollouts(0, 0, g, 1000, 1)[3] + lane_rollouts(0, 0, g, 1000, 1)[3] + perft(0, 0, g, 8)
+    rows = [
+        {"work": name, "per_second": round(rate), "ratio": rate / measured[f"{name.partition(',')[0]}, plain Python"]}
+        for name, rate in measured.items()
+    ]
+    if json:
+        print_json({"rates": rows, "signature": signature})
+        return
+    for row in rows:
+        print(f"{row['work']:32} {row['per_second']:>14,} per CPU second  {row['ratio']:>8,.0f} x")
+    print(f"signature {signature}")
+
+
+def _random_games(start: Position, games: int, rng: "np.random.Generator") -> int:
+    for _ in range(games):
+        position = start
+        while legal := position.legal_columns():
+            position = position.play(legal[rng.integers(len(legal))])
+    return games
+
+
+def _perft(position: Position, depth: int) -> int:
+    if depth == 0:
+        return 1
+    return sum(_perft(position.play(column), depth - 1) for column in position.legal_columns())

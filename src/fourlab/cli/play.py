@@ -1,0 +1,130 @@
+"""`fourlab play`: a game on the terminal, people and agents in any seat."""
+
+import sys
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from fourlab.agent import Agent, Limit
+from fourlab.agents.human import Human, HumanSays
+from fourlab.agents.registry import make
+from fourlab.cli.board import print_board, status
+from fourlab.cli.options import BoardOption, JsonOption, StartOption, print_json
+from fourlab.game.outcome import SIDE_NAMES
+from fourlab.game.position import Position
+
+
+def play(
+    red: Annotated[str, typer.Option("--red", metavar="AGENT", help="Who plays first.")] = "human",
+    yellow: Annotated[str, typer.Option("--yellow", metavar="AGENT", help="Who plays second.")] = "rules",
+    board: BoardOption = None,
+    start: StartOption = "",
+    hints: Annotated[bool, typer.Option("--hints/--no-hints", help="Show a suggestion before every human move.")] = False,
+    hint_agent: Annotated[str, typer.Option("--hint-agent", metavar="AGENT", help="Who gives hints.")] = "rules",
+    seconds: Annotated[float | None, typer.Option(help="Let agents think this long a move.")] = None,
+    simulations: Annotated[int | None, typer.Option(help="Limit agents to so many simulations a move.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Make the agents' chances repeatable.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Play a game here: type a column, or back, hint, quit.
+
+    Both seats take any agent (fourlab agents); two agents play by themselves. With --json the finished game is one JSON
+    value on standard output, and the board goes to standard error.
+    """
+    table = _Table(sys.stderr if json else sys.stdout)
+    seats = [table.seat(red), table.seat(yellow)]
+    limit = Limit(seconds=seconds, simulations=simulations)
+    game = _Game(Position(start, board), seats, make(hint_agent), limit, np.random.default_rng(seed), table)
+    finished = game.run(hints)
+    position = game.positions[-1]
+    played = [column + 1 for column in game.columns]
+    if json:
+        outcome = position.outcome()
+        print_json(
+            {
+                "red": red,
+                "yellow": yellow,
+                "board": str(position.rules),
+                "start": game.positions[0].write(),
+                "moves": played,
+                "outcome": None if outcome is None else str(outcome),
+            }
+        )
+        return
+    if not finished:
+        print(f"stopped; go on with: {_resume_command(position, red, yellow)}")
+    print(f"moves: {' '.join(map(str, played)) or 'none'}")
+
+
+class _Table:
+    """Where the board is shown and people are asked."""
+
+    def __init__(self, stream: "object") -> None:
+        self.console = Console(file=stream, highlight=False, soft_wrap=True)  # type: ignore[arg-type]
+
+    def seat(self, spec: str) -> Agent:
+        return Human(self.ask, self.tell) if spec == "human" else make(spec)
+
+    def ask(self, prompt: str) -> str:
+        self.console.print(prompt, end="")
+        return input()
+
+    def tell(self, text: str) -> None:
+        self.console.print(text)
+
+
+class _Game:
+    """One game with take-backs: the positions so far and the columns between them."""
+
+    def __init__(
+        self, start: Position, seats: list[Agent], adviser: Agent, limit: Limit, rng: np.random.Generator, table: _Table
+    ) -> None:
+        self.positions, self.columns = [start], list[int]()
+        self.seats, self.adviser, self.limit, self.rng, self.table = seats, adviser, limit, rng, table
+
+    def run(self, hints: bool) -> bool:
+        """Play until the end (True) or until somebody quits (False)."""
+        while (position := self.positions[-1]).outcome() is None:
+            seat = self.seats[position.to_move]
+            if isinstance(seat, Human):
+                print_board(position, self.table.console)
+                if hints:
+                    self.hint(position)
+            try:
+                column = seat.decide(position, self.limit, self.rng).column
+            except HumanSays as said:
+                if said.word == "quit":
+                    return False
+                self.take_back() if said.word == "back" else self.hint(position)
+                continue
+            if not isinstance(seat, Human):
+                self.table.tell(f"{SIDE_NAMES[position.to_move]} plays {column + 1}")
+            self.columns.append(column)
+            self.positions.append(position.play(column))
+        print_board(self.positions[-1], self.table.console)
+        return True
+
+    def take_back(self) -> None:
+        """Go back to the last position in which a person had the move."""
+        side = self.positions[-1].to_move
+        if not any(position.to_move == side for position in self.positions[:-1]):
+            self.table.tell("there is no move of yours to take back")
+            return
+        while True:
+            self.positions.pop()
+            self.columns.pop()
+            if isinstance(self.seats[self.positions[-1].to_move], Human):
+                return
+
+    def hint(self, position: Position) -> None:
+        """Show what the adviser would play."""
+        column = self.adviser.decide(position, self.limit, self.rng).column
+        self.table.tell(f"hint: column {column + 1}")
+
+
+def _resume_command(position: Position, red: str, yellow: str) -> str:
+    text = position.write("fen") if position.moves is None else position.write("moves")
+    board = "" if position.moves is None else f" --board {position.rules}"
+    return f"fourlab play --red '{red}' --yellow '{yellow}'{board} --start '{text}'"

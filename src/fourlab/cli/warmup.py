@@ -1,0 +1,24 @@
+"""`fourlab warmup`: compile everything now."""
+
+import sys
+import time
+
+from fourlab.cli.options import JsonOption, print_json
+
+
+def warmup(json: JsonOption = False) -> None:
+    """Compile every kernel for this machine and keep the result, so that no later command waits."""
+    print("fourlab: loading the compiler …", file=sys.stderr)
+    from fourlab.kernels._jit import CACHE_FOLDER
+    from fourlab.kernels.warmup import WARMUPS
+
+    seconds = {}
+    for number, (name, call) in enumerate(WARMUPS.items(), 1):
+        before = time.perf_counter()
+        call()
+        seconds[name] = round(time.perf_counter() - before, 3)
+        print(f"fourlab: [{number}/{len(WARMUPS)}] {name}: {seconds[name]:.2f} s", file=sys.stderr)
+    if json:
+        print_json({"cache": str(CACHE_FOLDER), "seconds": seconds})
+    else:
+        print(f"{len(seconds)} kernels ready in {CACHE_FOLDER}")

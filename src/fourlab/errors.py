@@ -1,0 +1,5 @@
+"""The one family of errors that mean "the input is wrong", not "the program is"."""
+
+
+class UserError(ValueError):
+    """Something the user gave cannot be used; the message is one line that says what and why."""

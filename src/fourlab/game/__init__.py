@@ -1,0 +1,1 @@
+"""What Connect Four is: positions, outcomes, notations. Plain Python, nothing compiled, quick to import."""

@@ -1,0 +1,86 @@
+"""Positions that have a name; a name is accepted wherever a position is.
+
+Add your own from Python with `add`, or for every command in a TOML file of `name = "position"` lines: the file named by
+FOURLAB_POSITIONS, else `~/.config/fourlab/positions.toml`.
+"""
+
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from fourlab.errors import UserError
+
+
+@dataclass(frozen=True)
+class NamedPosition:
+    """A position under a name."""
+
+    text: str
+    """The position in any notation that says its own board size."""
+    about: str
+    """Where it comes from, in one line."""
+
+
+def _sewell(figure: str) -> str:
+    return f"document 003, figure {figure}: a board shown with the value network's prediction"
+
+
+_BUILT_IN = {
+    "empty": NamedPosition("7/7/7/7/7/7 r 4", "the start of a game on 7x6"),
+    "vannucci-abril": NamedPosition(
+        "yyyr1r1/yrrr1y1/ryyy1r1/yrrr1y1/rrry1y1/yyry1r1 r 4",
+        "document 000: twelve empty cells, red to move; only columns 5 and 7 are open",
+    ),
+    "sewell-2l": NamedPosition("3y3/3r3/3y3/3r3/2yy3/2rr3 r 4", _sewell("2 left")),
+    "sewell-2r": NamedPosition("7/7/3y3/2rr3/2yy3/2rr2y r 4", _sewell("2 right")),
+    "sewell-3l": NamedPosition("7/7/3r3/3y3/3y3/1yrryr1 r 4", _sewell("3 left")),
+    "sewell-3r": NamedPosition("7/3r3/3y3/3y3/3y3/1yrr2r r 4", _sewell("3 right")),
+    "sewell-4l": NamedPosition("3r3/3r3/3y3/3r3/2yy3/2yr3 r 4", _sewell("4 left")),
+    "sewell-4r": NamedPosition("7/3r3/3y3/3r3/1y1y3/1yrr3 r 4", _sewell("4 right")),
+}
+_added: dict[str, NamedPosition] = {}
+
+
+def add(name: str, text: str, about: str = "") -> None:
+    """Give a position a name for the rest of this process."""
+    _check_name(name)
+    _added[name] = NamedPosition(text, about)
+
+
+def named_positions() -> dict[str, NamedPosition]:
+    """All named positions: built in, from the user's file, added."""
+    return {**_BUILT_IN, **_from_file(), **_added}
+
+
+def positions_file() -> Path | None:
+    """The user's own file of named positions; it need not exist."""
+    if os.environ.get("FOURLAB_POSITIONS"):
+        return Path(os.environ["FOURLAB_POSITIONS"])
+    try:
+        return Path.home() / ".config" / "fourlab" / "positions.toml"
+    except RuntimeError:  # no home folder
+        return None
+
+
+def _from_file() -> dict[str, NamedPosition]:
+    file = positions_file()
+    if file is None or not file.is_file():
+        return {}
+    try:
+        entries = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: {error}") from None
+    for name, text in entries.items():
+        if not isinstance(text, str):
+            raise UserError(f"{file}: {name} must be a position in quotes")
+        _check_name(name)
+    return {name: NamedPosition(text, f"from {file}") for name, text in entries.items()}
+
+
+def _check_name(name: str) -> None:
+    """A name must not look like a game in digits or letters, or it would hide that game."""
+    if not name or any(letter.isspace() or letter in "/[,:" for letter in name):
+        raise UserError(f"a position's name has no spaces and none of / [ , : ({name!r})")
+    if name.isdigit() or (name.isalpha() and name not in _BUILT_IN):
+        raise UserError(f"a position's name needs a hyphen or a digit among its letters, or it reads as moves ({name!r})")

@@ -1,0 +1,46 @@
+"""The rules of one game: how large the board is and how many discs make a line."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from fourlab.errors import UserError
+from fourlab.kernels.geometry import MAX_BITS, Geometry, geometry_of
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A board size and the length of a winning line, written COLUMNSxROWSxINAROW."""
+
+    columns: int = 7
+    rows: int = 6
+    in_a_row: int = 4
+
+    def __post_init__(self) -> None:
+        if self.columns < 1 or self.rows < 1:
+            raise UserError(f"a board needs at least one column and one row, not {self}")
+        if self.in_a_row < 3:
+            raise UserError(f"at least three in a row must win, not {self.in_a_row}")
+        if (self.rows + 1) * self.columns > MAX_BITS:
+            raise UserError(f"board {self} is too large: (rows + 1) * columns may be at most {MAX_BITS}")
+
+    @classmethod
+    def parse(cls, text: str) -> "Rules":
+        """Read 7x6x4, or 7x6 for four in a row."""
+        match = re.fullmatch(r"(\d{1,3})x(\d{1,3})(?:x(\d{1,3}))?", text.strip().lower())
+        if match is None:
+            raise UserError(f"a board is written COLUMNSxROWSxINAROW, for example 7x6x4, not {text!r}")
+        columns, rows, in_a_row = match.groups()
+        return cls(int(columns), int(rows), int(in_a_row or 4))
+
+    @cached_property
+    def geometry(self) -> Geometry:
+        """The board's bit layout."""
+        return geometry_of(self.columns, self.rows, self.in_a_row)
+
+    def __str__(self) -> str:
+        return f"{self.columns}x{self.rows}x{self.in_a_row}"
+
+
+CLASSIC = Rules()
+"""Seven columns, six rows, four in a row."""

@@ -1,0 +1,119 @@
+"""Random games to the end: one at a time, and many side by side in the lanes of a vector register."""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+from fourlab.kernels._jit import kernel
+from fourlab.kernels.board import has_line, landing
+from fourlab.kernels.geometry import Geometry
+from fourlab.kernels.random import LOW, A, advance, below, seed_states
+
+LANES = 16
+
+
+@kernel
+def rollout(own: int, mask: int, g: Geometry, state: int) -> tuple[int, int, int]:
+    """Play uniformly random columns until the game ends.
+
+    The position must not be over. Returns the result for the side to move at the start (+1, 0, -1), the number of
+    discs played, and the generator's state.
+    """
+    sign, plies = 1, 0
+    while mask != g.cells:
+        state = advance(state)
+        cell = landing(mask, below(g.columns, state), g)
+        if cell == 0:
+            continue  # a full column: drawing again keeps the open ones equally likely
+        own |= cell
+        mask |= cell
+        plies += 1
+        if has_line(own, g.height, g.in_a_row):
+            return sign, plies, state
+        own ^= mask
+        sign = -sign
+    return 0, plies, state
+
+
+@kernel
+def rollouts(own: int, mask: int, g: Geometry, games: int, state: int) -> tuple[int, int, int, int, int]:
+    """Play many rollouts; returns wins, draws and losses of the side to move, all discs played, and the state."""
+    wins = draws = losses = discs = 0
+    for _ in range(games):
+        result, plies, state = rollout(own, mask, g, state)
+        wins += result > 0
+        draws += result == 0
+        losses += result < 0
+        discs += plies
+    return wins, draws, losses, discs, state
+
+
+@kernel
+def line_starts(stones: int, step: int, in_a_row: int) -> int:
+    """Mark where lines begin in one direction: `has_line` without its branches."""
+    run, length = stones & (stones >> step), 2
+    while 2 * length < in_a_row:
+        run &= run >> min(length * step, 63)
+        length *= 2
+    return run & (run >> min((in_a_row - length) * step, 63))
+
+
+def lane_rollouts(own: int, mask: int, g: Geometry, games: int, seed: int) -> tuple[int, int, int, int]:
+    """Play many rollouts in lanes, about two and a half times as fast as `rollouts`.
+
+    Lane k plays exactly the games that `rollouts` plays from the k-th state of `seed_states(seed, LANES)`. Every lane
+    has a fixed share of the games: taking whichever finish first would favour short ones. The board size is compiled
+    into the loop, so the first call on a new size takes a second or two.
+    Returns wins, draws and losses of the side to move, and all discs played.
+    """
+    share = np.full(LANES, games // LANES, np.int64)
+    share[: games % LANES] += 1
+    lanes = np.zeros((8, LANES), np.int64)
+    lanes[0], lanes[1], lanes[2], lanes[3], lanes[4] = own, mask, seed_states(seed, LANES), share, 1
+    _lane_kernel(g)(own, mask, lanes.reshape(-1))
+    discs, wins, losses = (int(row.sum()) for row in lanes[5:])
+    return wins, games - wins - losses, losses, discs
+
+
+@lru_cache(maxsize=None)
+def _lane_kernel(g: Geometry) -> Callable[[int, int, np.ndarray], None]:
+    """Compile the lane loop for one board size: constants let LLVM turn the inner loop into vector instructions."""
+    columns, height, in_a_row, bottom, cells = g.columns, g.height, g.in_a_row, g.bottom, g.cells
+    column_cells = (1 << g.rows) - 1
+
+    @kernel
+    def play_lanes(start_own: int, start_mask: int, lane: np.ndarray) -> None:
+        # lane[8 * LANES]: own, mask, random state, games left, "the first side is to move",
+        # discs played, wins, losses. One flat array means one pointer, which needs no alias checks.
+        # There are no branches in the inner loop, only selections; a lane that has played its share stands still.
+        busy = 1
+        while busy > 0:
+            busy = 0
+            for j in range(LANES):
+                own, mask, state = lane[j], lane[LANES + j], lane[2 * LANES + j]
+                left, first = lane[3 * LANES + j], lane[4 * LANES + j]
+                running = 1 if left > 0 else 0
+                next_state = A * (state & LOW) + (state >> 32)
+                column = (((next_state & LOW) ^ (next_state >> 32)) * columns) >> 32
+                cell = (mask + bottom) & (column_cells << column * height)
+                played = 1 if cell != 0 else 0
+                own |= cell
+                mask |= cell
+                lines = line_starts(own, 1, in_a_row) | line_starts(own, height, in_a_row)
+                lines |= line_starts(own, height - 1, in_a_row) | line_starts(own, height + 1, in_a_row)
+                won = (1 if lines != 0 else 0) & played
+                over = (1 if mask == cells else 0) | won
+                turned = own ^ mask if played == 1 else own
+                lane[j] = start_own if over == 1 else turned
+                lane[LANES + j] = start_mask if over == 1 else mask
+                lane[2 * LANES + j] = next_state if running == 1 else state
+                left = left - over if running == 1 else 0
+                lane[3 * LANES + j] = left
+                lane[4 * LANES + j] = 1 if over == 1 else first ^ played
+                lane[5 * LANES + j] += played & running
+                lane[6 * LANES + j] += won & first & running
+                lane[7 * LANES + j] += won & (1 - first) & running
+                busy += left
+
+    return play_lanes

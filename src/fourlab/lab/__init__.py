@@ -1,0 +1,1 @@
+"""The workbench: measuring, and later run folders, figures and reports."""
