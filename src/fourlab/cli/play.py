@@ -1,9 +1,8 @@
 """`fourlab play`: a game on the terminal, people and agents in any seat."""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 from rich.console import Console
 
@@ -14,6 +13,9 @@ from fourlab.cli.board import print_board, status
 from fourlab.cli.options import BoardOption, JsonOption, StartOption, print_json
 from fourlab.game.outcome import SIDE_NAMES
 from fourlab.game.position import Position
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def play(
@@ -33,6 +35,8 @@ def play(
     Both seats take any agent (fourlab agents); two agents play by themselves. With --json the finished game is one JSON
     value on standard output, and the board goes to standard error.
     """
+    import numpy as np
+
     table = _Table(sys.stderr if json else sys.stdout)
     seats = [table.seat(red), table.seat(yellow)]
     limit = Limit(seconds=seconds, simulations=simulations)
@@ -69,7 +73,11 @@ class _Table:
 
     def ask(self, prompt: str) -> str:
         self.console.print(prompt, end="")
-        return input()
+        try:
+            return input()
+        except EOFError:
+            self.tell("")
+            raise
 
     def tell(self, text: str) -> None:
         self.console.print(text)
@@ -79,7 +87,7 @@ class _Game:
     """One game with take-backs: the positions so far and the columns between them."""
 
     def __init__(
-        self, start: Position, seats: list[Agent], adviser: Agent, limit: Limit, rng: np.random.Generator, table: _Table
+        self, start: Position, seats: list[Agent], adviser: Agent, limit: Limit, rng: "np.random.Generator", table: _Table
     ) -> None:
         self.positions, self.columns = [start], list[int]()
         self.seats, self.adviser, self.limit, self.rng, self.table = seats, adviser, limit, rng, table

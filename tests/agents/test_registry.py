@@ -1,0 +1,131 @@
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fourlab import Agent, Limit, Position, UserError, make
+from fourlab.agents import registry
+from fourlab.agents.rules import RulesOfThumb
+
+
+def test_a_spec_sets_options() -> None:
+    assert make("rules") == RulesOfThumb()
+    assert make("rules:otherwise=random") == RulesOfThumb(otherwise="random")
+    assert make(' rules : otherwise = "random" ') == RulesOfThumb(otherwise="random")
+
+
+def test_a_preset_is_a_spec_whose_options_can_be_overridden() -> None:
+    assert make("arya-examples") == RulesOfThumb(otherwise="random")
+    assert make("arya-examples:otherwise=centre") == RulesOfThumb(otherwise="centre")
+
+
+@pytest.mark.parametrize(
+    ("spec", "options"),
+    [
+        ("mcts:simulations=200,c=2", {"simulations": "200", "c": "2"}),
+        ('engine:cmd="a, b=c",depth=3', {"cmd": "a, b=c", "depth": "3"}),
+        ("alphazero:weights=C:/nets/best.onnx", {"weights": "C:/nets/best.onnx"}),
+        ("mcts:", {}),
+    ],
+)
+def test_specs_are_parsed(spec: str, options: dict[str, str]) -> None:
+    assert registry.parse_spec(spec) == (spec.partition(":")[0], options)
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ("rule", r"there is no agent 'rule' \(did you mean 'rules'\?\); agents are arya-examples, human, random, rules"),
+        ("", "there is no agent ''"),
+        ("random:c=2", "agent 'random' has no option 'c'; it has no options"),
+        ("rules:otherwize=random", r"no option 'otherwize' \(did you mean 'otherwise'\?\); its options are otherwise"),
+        ("rules:otherwise=left", "must be centre or random, not 'left'"),
+        ("rules:otherwise", "cannot read 'otherwise'"),
+        ("rules:otherwise=random,,", "cannot read ','"),
+        ("rules:otherwise=random,otherwise=centre", "given twice"),
+        ("human:ask=1", "has no option 'ask'; it has no options"),
+    ],
+)
+def test_a_bad_spec_says_what_could_have_been_written(spec: str, why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        make(spec)
+
+
+class EveryType:
+    """An agent with an option of every type."""
+
+    def __init__(self, n: int = 1, c: float = 1.5, fast: bool = False, name: str = "x", cap: int | None = None) -> None:
+        self.values = (n, c, fast, name, cap)
+
+    def decide(self, position: object, limit: object, rng: object) -> None:
+        raise AssertionError
+
+
+@pytest.fixture
+def every_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.AGENTS, "every", f"{__name__}:EveryType")
+
+
+@pytest.mark.usefixtures("every_type")
+def test_values_are_read_as_their_types() -> None:
+    agent = make("every:n=7,c=2,fast=yes,name=a b,cap=none")
+    assert agent.values == (7, 2.0, True, "a b", None)  # type: ignore[attr-defined]
+    assert make("every:cap=5,fast=0").values[-1] == 5  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("every_type")
+@pytest.mark.parametrize("options", ["n=1.5", "n=x", "c=nan", "c=inf", "c=", "fast=2", "cap=x"])
+def test_values_of_the_wrong_type_are_refused(options: str) -> None:
+    with pytest.raises(UserError, match=f"option {options.partition('=')[0]} of agent 'every' must be"):
+        make(f"every:{options}")
+
+
+def test_options_are_explained() -> None:
+    (option,) = registry.options_of("rules")
+    assert (option.name, option.type, option.default) == ("otherwise", "centre or random", "centre")
+    assert option.about.startswith("How to choose")
+    (option,) = registry.options_of("arya-examples")
+    assert option.default == "random"
+    assert registry.about("random") == "Plays every open column with the same chance."
+    assert "document 004" in registry.about("arya-examples")
+
+
+@pytest.fixture
+def outside_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another package, installed as pip would: a module, and metadata that names an entry point."""
+    (tmp_path / "leftmost.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from fourlab import Decision\n"
+        "@dataclass(frozen=True)\n"
+        "class Leftmost:\n"
+        "    '''Plays the leftmost column.'''\n"
+        "    skip: int = 0\n"
+        "    def decide(self, position, limit, rng):\n"
+        "        return Decision(position.legal_columns()[self.skip])\n"
+    )
+    metadata = tmp_path / "leftmost-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: leftmost\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(
+        "[fourlab.agents]\nleftmost = leftmost:Leftmost\nbroken = leftmost:Missing\nuseless = builtins:dict\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "leftmost", raising=False)
+
+
+@pytest.mark.usefixtures("outside_package")
+def test_another_package_adds_agents_by_entry_point() -> None:
+    assert "leftmost" in registry.names()
+    agent = make("leftmost:skip=2")
+    assert isinstance(agent, Agent)
+    assert agent.decide(Position(), Limit(), np.random.default_rng(0)).column == 2
+    assert registry.about("leftmost") == "Plays the leftmost column."
+
+
+@pytest.mark.usefixtures("outside_package")
+def test_a_broken_entry_point_is_an_error_in_words() -> None:
+    with pytest.raises(UserError, match="cannot be loaded"):
+        make("broken")
+    with pytest.raises(UserError, match="has no method decide"):
+        make("useless")

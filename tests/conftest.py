@@ -1,0 +1,34 @@
+"""Settings for all tests."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("fourlab", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("fourlab")
+
+Result = subprocess.CompletedProcess[str]
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def fourlab(tmp_path: Path) -> Callable[..., Result]:
+    """Run the real command in a process of its own, in an empty folder."""
+
+    def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
+        return subprocess.run(
+            [sys.executable, "-m", "fourlab", *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+            timeout=300,
+        )
+
+    return run

@@ -1,0 +1,158 @@
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fourlab import Position, Rules, UserError
+from fourlab.game.notation import NOTATIONS
+from tests.strategies import positions
+
+SEQUENCES = ("moves", "moves0", "letters")
+
+
+@settings(max_examples=300)
+@given(positions(), st.sampled_from(list(NOTATIONS)))
+def test_every_notation_is_read_back_on_its_board(position: Position, notation: str) -> None:
+    if notation == "letters" and position.rules.columns > 26:
+        with pytest.raises(UserError, match="no letters for"):
+            position.write(notation)
+        return
+    text = position.write(notation)
+    again = Position(text, position.rules, notation=notation)
+    assert again == position
+    if notation in SEQUENCES:
+        assert again.moves == position.moves
+
+
+@settings(max_examples=300)
+@given(positions(st.just(Rules())), st.sampled_from(list(NOTATIONS)))
+def test_every_notation_is_recognised_by_its_looks(position: Position, notation: str) -> None:
+    assert Position(position.write(notation)) == position
+
+
+@given(positions())
+def test_fen_says_its_own_board(position: Position) -> None:
+    again = Position(position.write("fen"))
+    assert again == position
+    assert again.rules == position.rules
+
+
+@given(positions(), st.sampled_from(["fen", "key", "ascii"]))
+def test_hand_made_boards_keep_their_side_to_move(position: Position, notation: str) -> None:
+    turned = Position(position.grid(), position.rules, to_move=1 - position.to_move, check_counts=False)
+    text = turned.write(notation)
+    assert Position(text, position.rules, notation=notation, check_counts=False) == turned
+
+
+EXAMPLES = {
+    "moves": "4453",
+    "moves0": "0:3342",
+    "letters": "ddec",
+    "kaggle": json.dumps([0] * 28 + [0, 0, 0, 2, 0, 0, 0] + [0, 0, 2, 1, 1, 0, 0]),
+    "uci": ",".join("b" * 12 + "obbbbb" + "xobbbb" + "xbbbbb" + "b" * 12),
+    "fen": "7/7/7/7/3y3/2yrr2 r 4",
+    "ascii": "\n".join([". . . . . . ."] * 4 + [". . . O . . .", ". . O X X . .", "1 2 3 4 5 6 7", "red to move"]),
+    "key": "key:40830a08081",
+}
+
+
+def test_there_is_an_example_of_every_notation() -> None:
+    assert set(EXAMPLES) == set(NOTATIONS)
+
+
+@pytest.mark.parametrize(("notation", "text"), list(EXAMPLES.items()))
+def test_the_example_is_written_and_read(notation: str, text: str) -> None:
+    assert Position("4453").write(notation) == text
+    assert Position(text) == Position("4453")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " 4453 ",
+        "4 4 5 3",
+        "4,4,5,3",
+        "DDEC",
+        "7/7/7/7/3y3/2yrr2",
+        "7/7/7/7/3y3/2yrr2 r",
+        EXAMPLES["uci"] + ",win",
+        EXAMPLES["uci"].replace(",", ", "),
+        "|.......|\n" * 4 + "|...o...|\n|..oxx..|\n+-------+\n",
+        "0 0 0 0 0 0 0\n" * 4 + "0 0 0 2 0 0 0\n0 0 2 1 1 0 0",
+        "KEY:40830A08081".replace("KEY", "key"),
+    ],
+)
+def test_other_spellings_are_understood(text: str) -> None:
+    assert Position(text) == Position("4453")
+
+
+def test_python_lists_are_understood() -> None:
+    position = Position("4453")
+    assert Position(json.loads(position.write("kaggle"))) == position
+    assert Position(position.grid()) == position
+    assert Position(tuple(map(tuple, position.grid()))) == position
+
+
+def test_drawings_and_grids_tell_the_size_of_their_board() -> None:
+    assert Position(". . .\nX O .").rules == Rules(3, 2, 4)
+    assert Position([[0, 0, 0], [1, 2, 0]], "3x2x3").rules == Rules(3, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("4453x", "neither a notation nor a name"),
+        ("0123", "columns count from 1"),
+        ("8", "no column 8"),
+        ("0:7", "no column 8"),
+        ("ddz", "neither columns a to g nor a name"),
+        ("no-such-name", "vannucci-abril"),
+        ("[1, 2", "neither a notation nor a name"),
+        ("[1, 2]", "has 42 cells, the list has 2"),
+        ("[" + "7," * 41 + "7]", "a cell is 0"),
+        ('["x"' + ",0" * 41 + "]", "a cell is 0"),
+        ("b,x", "has 42 cells, the line has 2"),
+        ("7/7/7/7/7/6 r 4", "same number of cells"),
+        ("99999999999/7 r 4", "too long"),
+        ("7/7/7/7/7/7 r 2", "at least three in a row"),
+        ("X . Q\n. . .", "not 'Q'"),
+        ("key:0", "not the key"),
+        ("key:ffffffffffffffff", "not the key"),
+        ("5" * 5000, "column 5 is full"),
+    ],
+)
+def test_bad_texts_are_refused_in_one_line(text: str, why: str) -> None:
+    with pytest.raises(UserError, match=why) as refusal:
+        Position(text)
+    assert "\n" not in str(refusal.value)
+    assert len(str(refusal.value)) < 400
+
+
+@given(st.text(max_size=60))
+def test_no_text_whatever_does_worse_than_a_refusal(text: str) -> None:
+    for notation in (None, *NOTATIONS):
+        try:
+            Position(text, notation=notation)
+        except UserError as refusal:
+            assert "\n" not in str(refusal)
+
+
+def test_a_text_in_another_notation_than_said_is_refused() -> None:
+    with pytest.raises(UserError, match="not written in the notation 'uci'"):
+        Position("4453", notation="uci")
+    with pytest.raises(UserError, match="unknown notation 'pgn'; there are moves"):
+        Position("4453", notation="pgn")
+    assert Position("3342", notation="moves0") == Position("4453")
+
+
+def test_a_board_other_than_asked_for_is_refused() -> None:
+    with pytest.raises(UserError, match=r"board given is 7x6, but 5x4x4"):
+        Position("7/7/7/7/7/7", "5x4")
+    with pytest.raises(UserError, match=r"4 in a row, but 7x6x5"):
+        Position("7/7/7/7/7/7 r 4", "7x6x5")
+
+
+def test_moves_of_a_given_board_are_not_made_up() -> None:
+    with pytest.raises(UserError, match="not known"):
+        Position("vannucci-abril").write("moves")

@@ -1,0 +1,209 @@
+import pickle
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fourlab import RED, YELLOW, IllegalColumn, ImpossiblePosition, Outcome, Position, Rules, UserError
+from tests.naive import NaiveGame
+from tests.strategies import games, positions
+
+
+@settings(max_examples=300)
+@given(games())
+def test_a_game_goes_as_on_the_naive_board(game: tuple[Rules, list[int]]) -> None:
+    rules, moves = game
+    naive, position = NaiveGame(rules.columns, rules.rows, rules.in_a_row), Position(board=rules)
+    for column in [*moves, None]:
+        assert list(position.legal_columns()) == naive.legal()
+        assert (position.outcome() is not None) == naive.is_over()
+        if (outcome := position.outcome()) is not None:
+            assert outcome.winner == naive.winner
+        assert set(position.winning_cells()) == naive.winning_cells()
+        assert position.grid() == naive.grid()
+        assert position.to_move == naive.to_move
+        assert position.ply == sum(map(len, naive.discs))
+        for side in (RED, YELLOW):
+            for open_column in position.legal_columns():
+                made = Position(position, to_move=None) if position.to_move == side else None
+                if made is not None:
+                    won = position.play(open_column).outcome() in (Outcome.RED_WINS, Outcome.YELLOW_WINS)
+                    assert position.makes_line(open_column, side) == won
+        if column is not None:
+            naive.play(column)
+            position = position.play(column)
+
+
+@given(positions())
+def test_the_mirror_image_plays_mirrored(position: Position) -> None:
+    mirrored, last = position.mirror(), position.rules.columns - 1
+    assert mirrored.mirror() == position
+    assert mirrored.outcome() == position.outcome()
+    assert mirrored.canonical_key == position.canonical_key
+    assert {last - column for column in mirrored.legal_columns()} == set(position.legal_columns())
+    assert {(last - column, row) for column, row in mirrored.winning_cells()} == set(position.winning_cells())
+    for column in position.legal_columns():
+        assert position.play(column).mirror() == mirrored.play(last - column)
+
+
+@given(positions())
+def test_swapped_colours_play_alike(position: Position) -> None:
+    """The same discs in the other colours: same columns, same lines, same key, the other winner."""
+    grid = [[(0, 2, 1)[cell] for cell in row] for row in position.grid()]
+    swapped = Position(grid, position.rules, to_move=1 - position.to_move, check_counts=False)
+    assert swapped.key == position.key
+    assert swapped.legal_columns() == position.legal_columns()
+    assert swapped.winning_cells() == position.winning_cells()
+    outcome, other = position.outcome(), swapped.outcome()
+    assert (outcome is None) == (other is None)
+    if outcome is not None and other is not None:
+        assert other.score(RED) == outcome.score(YELLOW)
+
+
+@given(positions())
+def test_equal_positions_have_equal_hashes_however_they_came_about(position: Position) -> None:
+    given_as_board = Position(position.grid(), position.rules)
+    assert given_as_board == position
+    assert hash(given_as_board) == hash(position)
+    assert position != position.write("fen")
+    for column in position.legal_columns():
+        assert position.play(column) != position
+
+
+@given(positions())
+def test_repr_makes_the_position_again(position: Position) -> None:
+    assert eval(repr(position)) == position
+    without_history = Position(position.grid(), position.rules)
+    assert eval(repr(without_history)) == position
+
+
+@given(positions())
+def test_a_position_survives_a_trip_to_another_process(position: Position) -> None:
+    assert pickle.loads(pickle.dumps(position)) == position
+
+
+def test_a_position_never_changes() -> None:
+    position = Position("44")
+    with pytest.raises(AttributeError, match="never changes"):
+        position.red = 5
+    with pytest.raises(AttributeError, match="never changes"):
+        del position.red
+    position.play(3)
+    assert position == Position("44")
+
+
+def test_different_rules_make_different_positions() -> None:
+    assert Position(board="7x6x4") != Position(board="7x6x5")
+
+
+@pytest.mark.parametrize(
+    ("moves", "cells"),
+    [
+        ("1122334", {(0, 0), (1, 0), (2, 0), (3, 0)}),
+        ("1212121", {(0, 0), (0, 1), (0, 2), (0, 3)}),
+        ("12233434454", {(0, 0), (1, 1), (2, 2), (3, 3)}),
+        ("76655454434", {(6, 0), (5, 1), (4, 2), (3, 3)}),
+    ],
+)
+def test_four_in_a_row_wins_in_each_direction(moves: str, cells: set[tuple[int, int]]) -> None:
+    position = Position(moves)
+    assert position.outcome() is Outcome.RED_WINS
+    assert set(position.winning_cells()) == cells
+    assert Position(moves[:-1]).outcome() is None
+    assert position.legal_columns() == ()
+
+
+def test_a_disc_that_makes_two_lines_marks_them_both() -> None:
+    position = Position(
+        """
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+        . . . O . . .
+        . . O O . . .
+        X X X . O O O
+        """,
+        to_move=YELLOW,
+        check_counts=False,
+    )
+    assert position.play(3).outcome() is None  # one more disc below the diagonal: three in row, no line yet
+    both = Position("7/7/3r3/2rr3/1rrr3/rrr1yyy r 4", check_counts=False).play(3)
+    assert set(both.winning_cells()) >= {(0, 0), (1, 0), (2, 0), (3, 0), (3, 1), (3, 2), (3, 3)}
+
+
+def test_a_full_board_without_a_line_is_a_draw() -> None:
+    position = Position("12" * 1 + "21" + "34" + "43", board="4x2x4")
+    assert position.outcome() is Outcome.DRAW
+    assert position.outcome().winner is None  # type: ignore[union-attr]
+    assert position.winning_cells() == ()
+
+
+def test_a_full_column_cannot_be_played() -> None:
+    with pytest.raises(IllegalColumn, match=r"column 4 is full: Position\('444444'\)"):
+        Position("444444").play(3)
+
+
+@pytest.mark.parametrize("column", [-1, 7, 100])
+def test_a_column_off_the_board_cannot_be_played(column: int) -> None:
+    with pytest.raises(IllegalColumn, match=f"no column {column + 1}"):
+        Position().play(column)
+
+
+def test_a_finished_game_cannot_go_on() -> None:
+    with pytest.raises(IllegalColumn, match=r"the game is over \(red wins\)"):
+        Position("1212121").play(5)
+
+
+@pytest.mark.parametrize(
+    ("board", "why"),
+    [
+        ("7/7/7/7/r6/7 y 4", "floats above an empty cell in column 1"),
+        ("7/7/7/7/7/rr5 r 4", "2 red and 0 yellow discs with red to move"),
+        ("7/7/7/7/7/y6 r 4", "0 red and 1 yellow"),
+        ("7/7/7/7/7/r6 r 4", "1 red and 0 yellow discs with red to move"),
+        ("7/7/7/7/yyyy3/rrrr3 r 4", "both sides have 4 in a row"),
+        ("7/7/7/7/yyy4/rrrry2 r 4", "red has won already"),
+    ],
+)
+def test_an_impossible_board_says_why(board: str, why: str) -> None:
+    with pytest.raises(ImpossiblePosition, match=why):
+        Position(board)
+
+
+def test_counts_can_be_waived_but_floating_discs_and_two_winners_cannot() -> None:
+    assert Position("7/7/7/7/7/rrr4 y 4", check_counts=False).to_move == YELLOW
+    for impossible in ("7/7/7/7/r6/7 y 4", "7/7/7/7/yyyy3/rrrr3 r 4"):
+        with pytest.raises(ImpossiblePosition):
+            Position(impossible, check_counts=False)
+
+
+def test_the_side_to_move_can_be_given() -> None:
+    grid = [[0, 0, 0, 0]] * 3 + [[1, 0, 0, 2]]
+    assert Position(grid).to_move == RED
+    assert Position(grid, to_move=YELLOW, check_counts=False).to_move == YELLOW
+    with pytest.raises(ImpossiblePosition, match="not yellow's turn"):
+        Position("44", to_move=YELLOW)
+
+
+def test_a_position_can_be_made_from_a_position() -> None:
+    position = Position("4453")
+    assert Position(position) == position
+    with pytest.raises(UserError, match="7x6x4 board, not 5x4x4"):
+        Position(position, "5x4")
+
+
+@pytest.mark.parametrize("board", ["0x6x4", "7x0x4", "7x6x2", "9x6x4", "32x1x3", "7", "7x6x4x2", "axb", "", "-1x4"])
+def test_a_bad_board_size_is_refused(board: str) -> None:
+    with pytest.raises(UserError):
+        Rules.parse(board)
+
+
+@pytest.mark.parametrize(("board", "rules"), [("7x6x4", Rules()), ("5x4", Rules(5, 4, 4)), (" 8X6x5 ", Rules(8, 6, 5))])
+def test_board_sizes_are_read(board: str, rules: Rules) -> None:
+    assert Rules.parse(board) == rules
+    assert Rules.parse(str(rules)) == rules
+
+
+@given(st.sampled_from(list(Outcome)))
+def test_scores_are_opposite_for_the_two_sides(outcome: Outcome) -> None:
+    assert outcome.score(RED) == -outcome.score(YELLOW) == outcome.value

@@ -1,0 +1,45 @@
+"""Random boards, games and positions for hypothesis."""
+
+from hypothesis import strategies as st
+
+from fourlab import Position, Rules
+
+
+@st.composite
+def boards(draw: st.DrawFn) -> Rules:
+    """Any board that fits, narrow and tall or wide and flat, with any length of line."""
+    columns = draw(st.integers(1, 31))
+    rows = draw(st.integers(1, 62 // columns - 1))
+    return Rules(columns, rows, draw(st.integers(3, 9)))
+
+
+@st.composite
+def usual_boards(draw: st.DrawFn) -> Rules:
+    """The sizes people play on."""
+    return Rules.parse(draw(st.sampled_from(["7x6x4", "5x6x4", "5x2x4", "5x3x4", "5x4x4", "6x5x3", "8x6x5", "4x4x3"])))
+
+
+ANY_BOARD = st.one_of(usual_boards(), boards())
+
+
+@st.composite
+def games(draw: st.DrawFn, rules: st.SearchStrategy[Rules] = ANY_BOARD) -> tuple[Rules, list[int]]:
+    """A board and legal columns played on it, perhaps to the end."""
+    board = draw(rules)
+    position, moves = Position(board=board), []
+    for _ in range(draw(st.integers(0, board.columns * board.rows))):
+        if not position.legal_columns():
+            break
+        moves.append(draw(st.sampled_from(position.legal_columns())))
+        position = position.play(moves[-1])
+    return board, moves
+
+
+@st.composite
+def positions(draw: st.DrawFn, rules: st.SearchStrategy[Rules] = ANY_BOARD) -> Position:
+    """A position reached by legal play."""
+    board, moves = draw(games(rules))
+    position = Position(board=board)
+    for column in moves:
+        position = position.play(column)
+    return position
