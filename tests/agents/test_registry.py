@@ -127,5 +127,5 @@ def test_another_package_adds_agents_by_entry_point() -> None:
 def test_a_broken_entry_point_is_an_error_in_words() -> None:
     with pytest.raises(UserError, match="cannot be loaded"):
         make("broken")
-    with pytest.raises(UserError, match="has no method decide"):
+    with pytest.raises(UserError, match="not a class with a method decide"):
         make("useless")

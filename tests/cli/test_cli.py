@@ -173,8 +173,6 @@ def test_bench_prints_ratios_and_a_signature(fourlab: Run) -> None:
 
 
 def test_a_closed_pipe_is_not_an_error() -> None:
-    done = subprocess.run(
-        f"{sys.executable} -m fourlab perft 6 --distinct | head -1", shell=True, capture_output=True, text=True
-    )
+    done = subprocess.run(f"{sys.executable} -m fourlab perft 6 --distinct | head -1", shell=True, capture_output=True, text=True)
     assert done.stdout == "ply 0: 1\n"
     assert "Traceback" not in done.stderr

@@ -57,7 +57,7 @@ def test_a_users_file_adds_names(no_users_file: Path) -> None:
     assert Position("my-opening") == Position("4453")
 
 
-@pytest.mark.parametrize("content", ["not toml at all [", 'name-1 = 3\n', '"a b" = "44"\n', 'abc = "44"\n'])
+@pytest.mark.parametrize("content", ["not toml at all [", "name-1 = 3\n", '"a b" = "44"\n', 'abc = "44"\n'])
 def test_a_bad_file_is_refused_by_name(no_users_file: Path, content: str) -> None:
     no_users_file.write_text(content)
     with pytest.raises(UserError):

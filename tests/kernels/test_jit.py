@@ -35,7 +35,10 @@ def copied(tmp_path: Path) -> Path:
     return tmp_path / "site"
 
 
-ONE_PERFT = "from fourlab.kernels.count import perft; from fourlab.kernels.geometry import geometry_of; print(perft(0, 0, geometry_of(4, 4, 4), 5))"
+ONE_PERFT = (
+    "from fourlab.kernels.count import perft; from fourlab.kernels.geometry import geometry_of; "
+    "print(perft(0, 0, geometry_of(4, 4, 4), 5))"
+)
 
 
 @pytest.mark.parametrize("setting", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])

@@ -31,7 +31,7 @@ class HumanSays(Exception):
 class Human:
     """Asks a person on the terminal for a column."""
 
-    ask: Callable[[str], str] = input
+    ask: Callable[[str], str] = lambda prompt: input(prompt)
     tell: Callable[[str], None] = print
 
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:

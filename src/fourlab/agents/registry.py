@@ -9,6 +9,7 @@ import ast
 import difflib
 import importlib
 import inspect
+import itertools
 import math
 import re
 import textwrap
@@ -97,41 +98,37 @@ def options_of(name: str) -> list[Option]:
     """The options of an agent; of a preset, those of its agent with the preset's values as defaults."""
     base, given = parse_spec(PRESETS[name].spec) if name in PRESETS else (name, {})
     factory = _factory(base)
-    hints, docs = typing.get_type_hints(factory.__init__), _field_docs(factory)  # type: ignore[misc]
+    docs = _field_docs(factory)
     return [
         Option(
-            parameter.name,
-            _type_name(hints.get(parameter.name, str)),
-            _convert(given[parameter.name], hints[parameter.name]) if parameter.name in given else parameter.default,
-            docs.get(parameter.name, ""),
+            name,
+            _type_name(hint),
+            _convert(given[name], hint) if name in given else parameter.default,
+            docs.get(name, ""),
         )
-        for parameter in _spec_parameters(factory, hints)
+        for name, (parameter, hint) in _spec_parameters(factory).items()
     ]
 
 
 def _build(name: str, options: dict[str, str], spec: str) -> Agent:
     factory = _factory(name)
-    hints = typing.get_type_hints(factory.__init__)  # type: ignore[misc]
-    valid = [parameter.name for parameter in _spec_parameters(factory, hints)]
+    parameters = _spec_parameters(factory)
     values: dict[str, Any] = {}
     for option, text in options.items():
-        if option not in valid:
-            listed = f"its options are {', '.join(valid)}" if valid else "it has no options"
-            raise UserError(f"agent {name!r} has no option {option!r}{_perhaps(option, valid)}; {listed}")
+        if option not in parameters:
+            listed = f"its options are {', '.join(parameters)}" if parameters else "it has no options"
+            raise UserError(f"agent {name!r} has no option {option!r}{_perhaps(option, parameters)}; {listed}")
+        _, hint = parameters[option]
         try:
-            values[option] = _convert(text, hints.get(option, str))
+            values[option] = _convert(text, hint)
         except ValueError:
-            wanted = _type_name(hints.get(option, str))
-            raise UserError(f"option {option} of agent {name!r} must be {wanted}, not {text!r}") from None
+            raise UserError(f"option {option} of agent {name!r} must be {_type_name(hint)}, not {text!r}") from None
     try:
-        agent = factory(**values)
+        return factory(**values)  # type: ignore[no-any-return]
     except UserError:
         raise
     except (TypeError, ValueError) as error:
         raise UserError(f"agent {spec!r}: {error}") from None
-    if not isinstance(agent, Agent):
-        raise UserError(f"agent {name!r} has no method decide(position, limit, rng)")
-    return agent
 
 
 def _factory(name: str) -> Callable[..., Any]:
@@ -140,12 +137,15 @@ def _factory(name: str) -> Callable[..., Any]:
         module, _, attribute = AGENTS[name].partition(":")
         return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
     outside = _entry_points()
-    if name in outside:
-        try:
-            return outside[name].load()  # type: ignore[no-any-return]
-        except (ImportError, AttributeError) as error:
-            raise UserError(f"agent {name!r} comes from another package and cannot be loaded: {error}") from None
-    raise UserError(f"there is no agent {name!r}{_perhaps(name, names())}; agents are {', '.join(names())}")
+    if name not in outside:
+        raise UserError(f"there is no agent {name!r}{_perhaps(name, names())}; agents are {', '.join(names())}")
+    try:
+        factory = outside[name].load()
+    except (ImportError, AttributeError) as error:
+        raise UserError(f"agent {name!r} comes from another package and cannot be loaded: {error}") from None
+    if not (isinstance(factory, type) and hasattr(factory, "decide")):
+        raise UserError(f"agent {name!r} comes from another package and is not a class with a method decide")
+    return factory
 
 
 def _entry_points() -> dict[str, Any]:
@@ -154,10 +154,11 @@ def _entry_points() -> dict[str, Any]:
     return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
 
 
-def _spec_parameters(factory: Callable[..., Any], hints: dict[str, Any]) -> list[inspect.Parameter]:
-    """The parameters that can be written in a spec: those of plain types."""
-    parameters = inspect.signature(factory).parameters.values()
-    return [parameter for parameter in parameters if _is_plain(hints.get(parameter.name, str))]
+def _spec_parameters(factory: Callable[..., Any]) -> dict[str, tuple[inspect.Parameter, Any]]:
+    """The parameters that can be written in a spec, those of plain types, each with its type."""
+    hints = typing.get_type_hints(factory.__init__)
+    typed = {name: (parameter, hints.get(name, str)) for name, parameter in inspect.signature(factory).parameters.items()}
+    return {name: (parameter, hint) for name, (parameter, hint) in typed.items() if _is_plain(hint)}
 
 
 def _is_plain(hint: Any) -> bool:
@@ -204,10 +205,10 @@ def _field_docs(factory: Callable[..., Any]) -> dict[str, str]:
         return {}
     docs: dict[str, str] = {}
     body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
-    for field, doc in zip(body, body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(doc, ast.Expr):
-            if isinstance(doc.value, ast.Constant) and isinstance(doc.value.value, str):
-                docs[field.target.id] = " ".join(doc.value.value.split())
+    for field, below in itertools.pairwise(body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(doc))):
+                docs[name] = " ".join(doc.split())
     return docs
 
 

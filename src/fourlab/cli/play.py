@@ -9,7 +9,7 @@ from rich.console import Console
 from fourlab.agent import Agent, Limit
 from fourlab.agents.human import Human, HumanSays
 from fourlab.agents.registry import make
-from fourlab.cli.board import print_board, status
+from fourlab.cli.board import print_board
 from fourlab.cli.options import BoardOption, JsonOption, StartOption, print_json
 from fourlab.game.outcome import SIDE_NAMES
 from fourlab.game.position import Position
@@ -27,7 +27,7 @@ def play(
     hint_agent: Annotated[str, typer.Option("--hint-agent", metavar="AGENT", help="Who gives hints.")] = "rules",
     seconds: Annotated[float | None, typer.Option(help="Let agents think this long a move.")] = None,
     simulations: Annotated[int | None, typer.Option(help="Limit agents to so many simulations a move.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Make the agents' chances repeatable.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Make the agents' chances repeatable.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Play a game here: type a column, or back, hint, quit.

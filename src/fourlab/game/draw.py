@@ -4,6 +4,7 @@ from fourlab.game.outcome import SIDE_NAMES
 from fourlab.game.position import Position
 
 _CELL, _DISC = 60, 25  # document 004's window: cells of 60, discs of radius 25
+_LABEL = 'text-anchor="middle" font-family="sans-serif" font-size="18" fill="#667"'
 _COLOURS = ("#eef2f7", "#d83933", "#f2b90d")
 
 
@@ -20,7 +21,7 @@ def svg(position: Position) -> str:
     outcome = position.outcome()
     title = f"{SIDE_NAMES[position.to_move]} to move" if outcome is None else str(outcome)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height + 30}" width="{width}" height="{height + 30}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height + 30}" role="img">',
         f"<title>Connect Four, {title}</title>",
         f'<rect width="{width}" height="{height}" rx="12" fill="#2b5fad"/>',
     ]
@@ -33,7 +34,5 @@ def svg(position: Position) -> str:
                 parts.append(f'<circle cx="{x}" cy="{y}" r="{_DISC - 9}" fill="none" stroke="#8a6500" stroke-width="3"/>')
     for column in range(rules.columns):
         x = column * _CELL + _CELL // 2
-        parts.append(
-            f'<text x="{x}" y="{height + 22}" text-anchor="middle" font-family="sans-serif" font-size="18" fill="#445">{column + 1}</text>'
-        )
+        parts.append(f'<text x="{x}" y="{height + 22}" {_LABEL}>{column + 1}</text>')
     return "\n".join([*parts, "</svg>\n"])

@@ -143,7 +143,7 @@ def _write_moves0(position: "Position") -> str:
 def _read_letters(text: str, rules: Rules | None) -> Setup:
     rules = rules or CLASSIC
     columns = tuple(ord(letter) - ord("a") for letter in "".join(text.lower().split()))
-    if max(columns) >= rules.columns:
+    if max(columns, default=0) >= rules.columns:
         raise UserError(f"{_short(text)} is neither columns a to {chr(96 + rules.columns)} nor {_a_name()}")
     return Setup(rules, columns)
 
@@ -287,7 +287,7 @@ class _Notation:
 NOTATIONS = {
     "moves": _Notation(r"[\d, \t]*", _read_moves, _write_moves),
     "moves0": _Notation(r"0:[\d, \t]*", _read_moves0, _write_moves0),
-    "letters": _Notation(r"[A-Za-z ]+", _read_letters, _write_letters),
+    "letters": _Notation(r"[A-Za-z ]*", _read_letters, _write_letters),
     "kaggle": _Notation(r"\[.*\]", _read_kaggle, _write_kaggle),
     "uci": _Notation(r"[bxo](\s*,\s*[bxo])*(,\s*(win|loss|draw))?", _read_uci, _write_uci),
     "fen": _Notation(r"[ry\d]+((/[ry\d]+)+|(/[ry\d]+)*\s+[ry](\s+\d{1,2})?)", _read_fen, _write_fen),

@@ -22,16 +22,20 @@ class ImpossiblePosition(UserError):
 class Position:
     """A board with a side to move.
 
-    >>> Position()                       # the empty 7x6 board
-    >>> Position("4453")                 # any notation of `fourlab.game.notation`, or a name
-    >>> Position("112", board="5x4x3")   # columns x rows x in a row
-    >>> Position([0] * 35 + [0, 0, 0, 1, 0, 0, 0])   # Kaggle's flat list, or rows from the top
+    >>> Position()  # the empty 7x6 board
+    Position('')
+    >>> Position("ddec")  # any notation of `fourlab.game.notation`, or a name
+    Position('4453')
+    >>> Position("112", board="5x4x3")  # columns x rows x in a row
+    Position('112', board='5x4x3')
+    >>> Position([0] * 35 + [0, 0, 0, 1, 0, 0, 0])  # Kaggle's flat list, or rows from the top
+    Position('7/7/7/7/7/3r3 y 4')
 
     Columns count from 0 in this class and from 1 in everything people read. `red` and `yellow` are bit sets; the layout
     is drawn in `fourlab/kernels/rules.py`.
     """
 
-    __slots__ = ("rules", "red", "yellow", "to_move", "moves", "_outcome")
+    __slots__ = ("_outcome", "moves", "red", "rules", "to_move", "yellow")
 
     rules: Rules
     red: int
@@ -40,6 +44,7 @@ class Position:
     """RED (0) or YELLOW (1)."""
     moves: tuple[int, ...] | None
     """The columns played from the empty board; None when the position was given as a board."""
+    _outcome: Outcome | None
 
     def __init__(
         self,

@@ -19,6 +19,6 @@ def _ctpop(typing_context: Any, bits: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-@overload(popcount)  # type: ignore[untyped-decorator]
+@overload(popcount)
 def _compiled_popcount(bits):  # type: ignore[no-untyped-def]  # Numba compares the two signatures to the letter
     return lambda bits: _ctpop(bits)

@@ -1,7 +1,7 @@
 """Random games to the end: one at a time, and many side by side in the lanes of a vector register."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -76,7 +76,7 @@ def lane_rollouts(own: int, mask: int, g: Geometry, games: int, seed: int) -> tu
     return wins, games - wins - losses, losses, discs
 
 
-@lru_cache(maxsize=None)
+@cache
 def _lane_kernel(g: Geometry) -> Callable[[int, int, np.ndarray], None]:
     """Compile the lane loop for one board size: constants let LLVM turn the inner loop into vector instructions."""
     columns, height, in_a_row, bottom, cells = g.columns, g.height, g.in_a_row, g.bottom, g.cells
