@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+os.environ["FOURLAB_POSITIONS"] = os.devnull  # the developer's own names must not decide a test
+
 settings.register_profile("fourlab", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("fourlab")
 

@@ -1,5 +1,7 @@
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -36,7 +38,7 @@ def test_specs_are_parsed(spec: str, options: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("spec", "why"),
     [
-        ("rule", r"there is no agent 'rule' \(did you mean 'rules'\?\); agents are arya-examples, human, random, rules"),
+        ("rule", r"there is no agent 'rule' \(did you mean 'rules'\?\); agents are .*human.*random.*rules"),
         ("", "there is no agent ''"),
         ("random:c=2", "agent 'random' has no option 'c'; it has no options"),
         ("rules:otherwize=random", r"no option 'otherwize' \(did you mean 'otherwise'\?\); its options are otherwise"),
@@ -55,8 +57,20 @@ def test_a_bad_spec_says_what_could_have_been_written(spec: str, why: str) -> No
 class EveryType:
     """An agent with an option of every type."""
 
-    def __init__(self, n: int = 1, c: float = 1.5, fast: bool = False, name: str = "x", cap: int | None = None) -> None:
+    def __init__(
+        self,
+        n: int = 1,
+        c: float = 1.5,
+        fast: bool = False,
+        name: str = "x",
+        cap: int | None = None,
+        either: int | float = 0,
+        level: Literal[1, 2] = 1,
+        hook: Callable[[], None] | None = None,
+        **others: str,
+    ) -> None:
         self.values = (n, c, fast, name, cap)
+        self.more = (either, level)
 
     def decide(self, position: object, limit: object, rng: object) -> None:
         raise AssertionError
@@ -72,10 +86,13 @@ def test_values_are_read_as_their_types() -> None:
     agent = make("every:n=7,c=2,fast=yes,name=a b,cap=none")
     assert agent.values == (7, 2.0, True, "a b", None)  # type: ignore[attr-defined]
     assert make("every:cap=5,fast=0").values[-1] == 5  # type: ignore[attr-defined]
+    assert make("every:either=1.5,level=2").more == (1.5, 2)  # type: ignore[attr-defined]
+    names = [option.name for option in registry.options_of("every")]
+    assert names == ["n", "c", "fast", "name", "cap", "either", "level"]
 
 
 @pytest.mark.usefixtures("every_type")
-@pytest.mark.parametrize("options", ["n=1.5", "n=x", "c=nan", "c=inf", "c=", "fast=2", "cap=x"])
+@pytest.mark.parametrize("options", ["n=1.5", "n=x", "c=nan", "c=inf", "c=", "fast=2", "cap=x", "either=x", "level=3"])
 def test_values_of_the_wrong_type_are_refused(options: str) -> None:
     with pytest.raises(UserError, match=f"option {options.partition('=')[0]} of agent 'every' must be"):
         make(f"every:{options}")
@@ -108,7 +125,7 @@ def outside_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: leftmost\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(
-        "[fourlab.agents]\nleftmost = leftmost:Leftmost\nbroken = leftmost:Missing\nuseless = builtins:dict\n"
+        "[fourlab.agents]\nfrom-outside = leftmost:Leftmost\nbroken = leftmost:Missing\nuseless = builtins:dict\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "leftmost", raising=False)
@@ -116,11 +133,11 @@ def outside_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("outside_package")
 def test_another_package_adds_agents_by_entry_point() -> None:
-    assert "leftmost" in registry.names()
-    agent = make("leftmost:skip=2")
+    assert "from-outside" in registry.names()
+    agent = make("from-outside:skip=2")
     assert isinstance(agent, Agent)
     assert agent.decide(Position(), Limit(), np.random.default_rng(0)).column == 2
-    assert registry.about("leftmost") == "Plays the leftmost column."
+    assert registry.about("from-outside") == "Plays the leftmost column."
 
 
 @pytest.mark.usefixtures("outside_package")
@@ -129,3 +146,13 @@ def test_a_broken_entry_point_is_an_error_in_words() -> None:
         make("broken")
     with pytest.raises(UserError, match="not a class with a method decide"):
         make("useless")
+
+
+@pytest.mark.usefixtures("outside_package")
+def test_a_broken_agent_does_not_hide_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    from fourlab.cli.agents import agents
+
+    agents(name=None, json=False)
+    listed = capsys.readouterr().out
+    assert "broken           unusable: " in listed
+    assert "from-outside     Plays the leftmost column." in listed

@@ -176,3 +176,38 @@ def test_a_closed_pipe_is_not_an_error() -> None:
     done = subprocess.run(f"{sys.executable} -m fourlab perft 6 --distinct | head -1", shell=True, capture_output=True, text=True)
     assert done.stdout == "ply 0: 1\n"
     assert "Traceback" not in done.stderr
+
+
+def test_without_a_command_the_help_is_printed(fourlab: Run) -> None:
+    done = fourlab()
+    assert done.returncode == 0
+    assert done.stdout == fourlab("--help").stdout
+
+
+def test_perft_deeper_than_the_board_is_zero_at_once(fourlab: Run) -> None:
+    assert json.loads(fourlab("perft", "99", "--board", "4x4", "--json").stdout)["count"] == 0
+    assert json.loads(fourlab("perft", "9" * 30, "--board", "3x2x3", "--distinct", "--json").stdout)["total"] > 1
+
+
+def test_perft_of_a_hand_made_board(fourlab: Run) -> None:
+    done = fourlab("perft", "1", "--start", "7/7/7/7/7/rrr4 y 4", "--any-counts", "--json")
+    assert json.loads(done.stdout)["count"] == 7
+
+
+@pytest.mark.parametrize("redirection", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_give_no_traceback(redirection: str) -> None:
+    command = f"{sys.executable} -m fourlab play --red rules --yellow human {redirection}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_full_disk_is_said_in_one_line() -> None:
+    done = subprocess.run(f"{sys.executable} -m fourlab show 44 > /dev/full", shell=True, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "fourlab: [Errno 28] No space left on device\n"
+
+
+def test_a_terminal_without_the_letters_still_gets_text(fourlab: Run, tmp_path: Path) -> None:
+    done = fourlab("positions", FOURLAB_POSITIONS=str(tmp_path / "é.toml"), PYTHONIOENCODING="ascii")
+    assert done.returncode == 0

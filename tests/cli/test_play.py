@@ -1,8 +1,12 @@
 """Games on the terminal, typed through a pipe."""
 
 import json
+import os
+import signal
 import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -35,7 +39,7 @@ def test_bad_answers_are_asked_again(fourlab: Run) -> None:
 def test_quitting_prints_how_to_go_on(fourlab: Run, word: str) -> None:
     done = fourlab("play", "--yellow", "human", stdin=f"4\n4\n{word}\n")
     assert done.returncode == 0
-    assert "fourlab play --red 'human' --yellow 'human' --board 7x6x4 --start '44'" in done.stdout
+    assert "fourlab play --red human --yellow human --board 7x6x4 --start 44" in done.stdout
 
 
 def test_the_end_of_input_quits(fourlab: Run) -> None:
@@ -57,7 +61,7 @@ def test_between_people_one_move_is_taken_back(fourlab: Run) -> None:
 def test_nothing_can_be_taken_back_at_the_start(fourlab: Run) -> None:
     for arguments in ((), ("--red", "rules", "--yellow", "human")):
         done = fourlab("play", *arguments, stdin="back\nquit\n")
-        assert "there is no move of yours to take back" in done.stdout
+        assert "there is no move to take back" in done.stdout
 
 
 def test_hints_are_off_unless_asked_for(fourlab: Run) -> None:
@@ -78,3 +82,64 @@ def test_with_json_the_board_goes_to_standard_error(fourlab: Run) -> None:
     done = fourlab("play", "--yellow", "human", "--json", stdin="1\n2\n1\n2\n1\n2\n1\n")
     assert json.loads(done.stdout)["moves"] == [1, 2, 1, 2, 1, 2, 1]
     assert "red, column 1-7" in done.stderr
+
+
+def test_between_people_the_very_first_move_can_be_taken_back(fourlab: Run) -> None:
+    done = fourlab("play", "--yellow", "human", stdin="4\nback\n5\nquit\n")
+    assert done.stdout.endswith("moves: 5\n")
+
+
+@pytest.mark.parametrize("answer", ["[/x]", "[red]", ":smile:", "9" * 5000, "²"])
+def test_strange_answers_are_shown_as_typed(fourlab: Run, answer: str) -> None:
+    done = fourlab("play", stdin=f"{answer}\nquit\n")
+    assert done.returncode == 0, done.stderr
+    assert f"{answer!r} is not a column" in done.stdout
+
+
+def test_an_answer_that_is_no_text_is_asked_again() -> None:
+    command = [sys.executable, "-m", "fourlab", "play"]
+    done = subprocess.run(
+        command, input=b"\xff\nquit\n", capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"is not a column" in done.stdout
+
+
+def test_hints_come_from_the_agent_that_was_named(fourlab: Run) -> None:
+    hints = fourlab("play", "--yellow", "human", "--hint-agent", "random", "--hints", stdin="1\n2\n3\n4\nquit\n").stdout
+    assert hints.count("hint: column") > hints.count("hint: column 4")
+    assert fourlab("play", "--hint-agent", "human").returncode == 2
+
+
+def test_asking_for_hints_does_not_change_a_seeded_game(fourlab: Run) -> None:
+    plain, hinted = (
+        json.loads(fourlab("play", "--yellow", "random", "--seed", "3", "--json", stdin=answers).stdout)["moves"]
+        for answers in ("1\n2\n3\nquit\n", "hint\n1\nhint\n2\n3\nquit\n")
+    )
+    assert plain == hinted
+
+
+def test_hand_made_boards_can_be_played_when_told(fourlab: Run) -> None:
+    start = ("--start", "7/7/7/7/7/rrr4 y 4", "--red", "rules", "--yellow", "rules")
+    assert fourlab("play", *start).returncode == 2
+    assert fourlab("play", *start, "--any-counts").returncode == 0
+
+
+def test_ctrl_c_prints_how_to_go_on(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "fourlab", "play", "--yellow", "human"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("4\n")
+    process.stdin.flush()
+    while "1 discs on the board" not in process.stdout.readline():
+        pass
+    process.send_signal(signal.SIGINT)
+    rest = process.communicate(timeout=60)[0]
+    assert process.returncode == 130
+    assert "--start 4" in rest

@@ -39,7 +39,7 @@ def test_it_has_313_reachable_positions_of_which_105_are_final() -> None:
     assert sum(position.outcome() is not None for position in seen) == 105
 
 
-@pytest.mark.parametrize("name", sorted(named.named_positions()))
+@pytest.mark.parametrize("name", sorted(named.BUILT_IN))
 def test_every_named_position_can_be_set_up(name: str) -> None:
     position = Position(name)
     assert position.outcome() is None
@@ -60,8 +60,9 @@ def test_a_users_file_adds_names(no_users_file: Path) -> None:
 @pytest.mark.parametrize("content", ["not toml at all [", "name-1 = 3\n", '"a b" = "44"\n', 'abc = "44"\n'])
 def test_a_bad_file_is_refused_by_name(no_users_file: Path, content: str) -> None:
     no_users_file.write_text(content)
-    with pytest.raises(UserError):
+    with pytest.raises(UserError, match=r"positions\.toml|name"):
         Position("my-opening")
+    assert Position("4453").ply == 4  # what is no name does not need the file
 
 
 @pytest.mark.parametrize("name", ["", "two words", "1234", "dad", "a/b", "[x", "a,b-c", "key:1"])
@@ -73,3 +74,22 @@ def test_a_name_that_reads_as_a_position_cannot_be_added(name: str) -> None:
 def test_a_name_on_another_board_is_refused() -> None:
     with pytest.raises(UserError, match="on a 7x6x4 board, not 5x4x4"):
         Position("vannucci-abril", "5x4")
+
+
+def test_a_built_in_name_cannot_be_replaced() -> None:
+    with pytest.raises(UserError, match="built in"):
+        add_position("vannucci-abril", "44")
+
+
+def test_a_name_for_nonsense_says_so_when_used() -> None:
+    add_position("my-nonsense", "what?")
+    with pytest.raises(UserError, match="named my-nonsense cannot be read"):
+        Position("my-nonsense")
+
+
+def test_a_home_that_cannot_be_read_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **options: object) -> str:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert "vannucci-abril" in named.named_positions()

@@ -120,6 +120,11 @@ def test_drawings_and_grids_tell_the_size_of_their_board() -> None:
         ("key:0", "not the key"),
         ("key:ffffffffffffffff", "not the key"),
         ("5" * 5000, "column 5 is full"),
+        ("[1.0" + ",0" * 41 + "]", "a cell is 0"),
+        ("[" * 50_000 + "]" * 50_000, "cannot read the list"),
+        ("1," + "9" * 5000, "no such column"),
+        ("0:1," + "9" * 5000, "no such column"),
+        ("9" * 5000 + "/7 r 4", "too long"),
     ],
 )
 def test_bad_texts_are_refused_in_one_line(text: str, why: str) -> None:
@@ -156,3 +161,33 @@ def test_a_board_other_than_asked_for_is_refused() -> None:
 def test_moves_of_a_given_board_are_not_made_up() -> None:
     with pytest.raises(UserError, match="not known"):
         Position("vannucci-abril").write("moves")
+
+
+def test_on_wide_boards_spaces_part_the_columns() -> None:
+    assert Position("11 12", "12x4").moves == (10, 11)
+    assert Position("11,12", "12x4").moves == (10, 11)
+    assert Position("0:10 11", "12x4").moves == (10, 11)
+    assert Position("44 53").moves == (3, 3, 4, 2)
+    with pytest.raises(UserError, match="part the columns by commas"):
+        Position("10", "12x4")
+
+
+def test_numpy_boards_are_understood() -> None:
+    import numpy as np
+
+    position = Position("4453")
+    assert Position(np.array(position.grid())) == position
+    assert Position(np.array(position.grid()).ravel()) == position
+
+
+def test_what_show_prints_can_be_pasted_back(capsys: pytest.CaptureFixture[str]) -> None:
+    from fourlab.cli.board import print_board
+
+    for moves in ("4453", "1212121"):
+        print_board(Position(moves))
+        assert Position(capsys.readouterr().out) == Position(moves)
+
+
+def test_two_columns_of_discs_are_not_taken_for_column_numbers() -> None:
+    assert Position("0 0\n1 2").rules == Rules(2, 2, 4)
+    assert Position(str(Position("12", "2x2"))) == Position("12", "2x2")

@@ -1,5 +1,6 @@
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -207,3 +208,38 @@ def test_board_sizes_are_read(board: str, rules: Rules) -> None:
 @given(st.sampled_from(list(Outcome)))
 def test_scores_are_opposite_for_the_two_sides(outcome: Outcome) -> None:
     assert outcome.score(RED) == -outcome.score(YELLOW) == outcome.value
+
+
+def test_the_canonical_key_is_the_smaller_of_two_and_tells_other_positions_apart() -> None:
+    left, right = Position("1"), Position("7")
+    assert left.canonical_key == right.canonical_key == min(left.key, right.key)
+    assert len({Position(str(column)).canonical_key for column in range(1, 8)}) == 4
+
+
+def test_columns_may_be_numpys_numbers() -> None:
+    position = Position()
+    for kind in (np.int64, np.int32, np.int8, np.uint8):
+        played = position.play(kind(6))
+        assert played == Position("7")
+        assert type(played.red) is int
+        assert played.write("kaggle") == Position("7").write("kaggle")
+    with pytest.raises(TypeError):
+        position.play(3.0)  # type: ignore[arg-type]
+
+
+def test_a_hand_made_position_can_be_made_from_itself() -> None:
+    hand_made = Position("7/7/7/7/7/rrr4 y 4", check_counts=False)
+    assert Position(hand_made) == hand_made
+
+
+def test_the_side_to_move_must_be_a_side() -> None:
+    with pytest.raises(UserError, match="0 \\(red\\) or 1"):
+        Position(to_move=5)
+
+
+def test_very_long_lines_are_allowed_but_not_absurd_ones() -> None:
+    position = Position("4", board="7x6x61")
+    assert Position(position.write("fen")) == position
+    assert position.winning_cells() == ()
+    with pytest.raises(UserError, match="no board has room"):
+        Rules(7, 6, 1000)

@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from fourlab.kernels import board, count, random, rollout
+from fourlab.kernels import board, count, mcts, negamax, random, rollout, threats
 from fourlab.kernels.geometry import geometry_of
 
 g = geometry_of(5, 4, 4)
@@ -17,13 +17,45 @@ own, mask = 0b00001_00001, 0b00011_00011
 key = board.key(own, mask, g)
 state = random.seed_state(1)
 
+SWITCHES = mcts.Switches(
+    c=1.5,
+    log_ratio=False,
+    expand_all=False,
+    past_wins=False,
+    draw=0,
+    draw_leaf_wins=False,
+    leaf_wins=False,
+    tie=mcts.ANY,
+    opponent=mcts.PLAYER,
+    random_ties=True,
+    wins_and_blocks=False,
+    solver=False,
+    shared=False,
+)
+
+
+def searched(merging: bool = False, **changed: object) -> list[object]:
+    """Search a little with some switches changed; returns the whole tree."""
+    tree, used, visits = np.zeros(400 * 15, np.int32), np.array([2]), np.array([0])
+    merged = np.zeros((2, 1024 if merging else 0), np.int64)
+    node = np.zeros((2, 400), np.int32)
+    mcts.new_block(tree, 1, mask, g)
+    switches = SWITCHES._replace(**changed)
+    ended = mcts.search(tree, used, visits, 1, own, mask, g, switches, 150, state, np.zeros(1, np.uint8), merged, node)
+    return [ended, tree[: int(used[0]) * 15].tolist()]
+
+
+tree = np.zeros(30, np.int32)
+mcts.new_block(tree, 1, mask, g)
+copied = np.zeros(30, np.int32)
+path = np.array([15, 0])
+
 RESULTS = {
     "board.has_line": [board.has_line(0b1111, g.height, 4), board.has_line(0b0111, g.height, 4)],
     "board.landing": [board.landing(mask, column, g) for column in range(5)],
     "board.landings": board.landings(mask, g),
     "board.key": key,
     "board.from_key": board.from_key(key, g),
-    "board.mirror": board.mirror(mask, g),
     "count.perft": [count.perft(0, 0, g, depth) for depth in range(6)],
     "count.children": count.children(np.array([key]), g).tolist(),
     "count.goes_on": count.goes_on(np.array([key]), g).tolist(),
@@ -33,6 +65,37 @@ RESULTS = {
     "rollout.rollout": rollout.rollout(own, mask, g, state),
     "rollout.rollouts": rollout.rollouts(own, mask, g, 20, state),
     "rollout.line_starts": rollout.line_starts(0b1111, 1, 4),
+    "threats.winning_cells": [threats.winning_cells(0b0111, 0b0111, g), threats.winning_cells(own, mask, geometry_of(5, 4, 3))],
+    "negamax.kaggle_negamax": [negamax.kaggle_negamax(own, mask, g, 2, ties, state) for ties in (False, True)],
+    "negamax.enter": negamax.enter(own, mask, g),
+    "negamax.own_neighbours": negamax.own_neighbours(own, 0b100, 0, g),
+    "mcts.search": [
+        searched(),
+        searched(solver=True),
+        searched(merging=True, solver=True),
+        searched(shared=True, solver=True),
+        searched(log_ratio=True, tie=mcts.LAST),
+        searched(expand_all=True, past_wins=True, draw=-4, tie=mcts.LAST),
+        searched(leaf_wins=True, draw_leaf_wins=True),
+        searched(opponent=mcts.RANDOM, tie=mcts.FIRST),
+        searched(opponent=mcts.FROZEN),
+        searched(wins_and_blocks=True),
+    ],
+    "mcts.new_block": tree.tolist(),
+    "mcts.choose": mcts.choose(tree, 1, 5, 3, SWITCHES, state),
+    "mcts.any_open": mcts.any_open(tree, 1, 5, state),
+    "mcts.examine": mcts.examine(own, mask, g, SWITCHES),
+    "mcts.expand": "in search",
+    "mcts.find_slot": mcts.find_slot(np.zeros(8, np.int64), 77),
+    "mcts.freeze_reply": mcts.freeze_reply(tree.copy(), 1, own, mask, g, SWITCHES._replace(opponent=mcts.NEGAMAX), state),
+    "mcts.simulate": mcts.simulate(own, mask, g, SWITCHES, False, state),
+    "mcts.rollout_with_wins_and_blocks": mcts.rollout_with_wins_and_blocks(own, mask, g, state),
+    "mcts.rollout_against_negamax": mcts.rollout_against_negamax(0, 0, geometry_of(3, 2, 3), SWITCHES, True, state),
+    "mcts.first_line": mcts.first_line(0b1111, 0b1111_0_1111, g),
+    "mcts.line_heads": mcts.line_heads(0b1111, g),
+    "mcts.back_up": mcts.back_up(tree, path, 1, 5, 1, True, SWITCHES),
+    "mcts.prove": mcts.prove(tree, path, 1, 5, mcts.WIN, False, np.zeros((2, 1), np.int32)),
+    "mcts.copy_subtree": [mcts.copy_subtree(tree, 1, 5, copied), copied.tolist()],
     "rollout.lane_rollouts": rollout.lane_rollouts(own, mask, g, 40, 1),
 }
 

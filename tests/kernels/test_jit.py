@@ -124,3 +124,21 @@ def test_a_folder_others_can_write_is_not_trusted(tmp_path: Path, monkeypatch: p
     assert chosen.parent == tmp_path
     chosen.chmod(0o777)
     assert _jit.choose_cache_folder() != chosen
+
+
+def test_bounds_are_really_checked_when_asked_for(tmp_path: Path) -> None:
+    """Also when the unchecked code is in the cache already: the folder's name must tell them apart."""
+    code = (
+        "import numpy as np; from fourlab.kernels._jit import kernel\n"
+        "from fourlab.kernels.count import goes_on; from fourlab.kernels.geometry import geometry_of\n"
+        "from fourlab.kernels import _jit; print(_jit.CACHE_FOLDER.name)"
+    )
+    settings = {"FOURLAB_CACHE_DIR": str(tmp_path)}
+    assert python("-c", code, **settings) != python("-c", code, NUMBA_BOUNDSCHECK="1", **settings)
+
+
+def test_a_folder_of_another_user_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOURLAB_CACHE_DIR", str(tmp_path))
+    assert _jit.choose_cache_folder() == tmp_path / _jit.source_hash(Path(_jit.__file__).parent)
+    monkeypatch.setattr(os, "getuid", lambda: 54321)
+    assert _jit.choose_cache_folder() != tmp_path / _jit.source_hash(Path(_jit.__file__).parent)

@@ -16,7 +16,6 @@ def test_compiled_rules_are_the_plain_rules(position: Position) -> None:
     g, own, mask = position.rules.geometry, position.own, position.mask
     for stones in (own, mask ^ own):
         assert board.has_line(stones, g.height, g.in_a_row) == rules.has_line(stones, g.height, g.in_a_row)
-        assert board.mirror(stones, g) == rules.mirror(stones, g)
     for column in range(g.columns):
         assert board.landing(mask, column, g) == rules.landing(mask, column, g)
     assert board.landings(mask, g) == rules.landings(mask, g)

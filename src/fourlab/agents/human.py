@@ -1,5 +1,6 @@
 """A person at the keyboard."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -46,7 +47,7 @@ class Human:
             for word, spellings in WORDS.items():
                 if answer in spellings:
                     raise HumanSays(word)
-            if not answer.isdecimal():
+            if not re.fullmatch(r"[0-9]{1,3}", answer):
                 self.tell(f"{answer!r} is not a column; type a number from 1 to {columns}, or back, hint, quit")
                 continue
             try:

@@ -6,6 +6,7 @@ entry point in the group `fourlab.agents`.
 """
 
 import ast
+import contextlib
 import difflib
 import importlib
 import inspect
@@ -45,6 +46,7 @@ PRESETS = {
 }
 
 ENTRY_POINTS = "fourlab.agents"
+_UNIONS = (types.UnionType, typing.Union)
 
 
 @dataclass(frozen=True)
@@ -141,8 +143,8 @@ def _factory(name: str) -> Callable[..., Any]:
         raise UserError(f"there is no agent {name!r}{_perhaps(name, names())}; agents are {', '.join(names())}")
     try:
         factory = outside[name].load()
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"agent {name!r} comes from another package and cannot be loaded: {error}") from None
+    except Exception as error:  # whatever another package does wrong
+        raise UserError(f"agent {name!r} comes from another package and cannot be loaded: {error!r}") from None
     if not (isinstance(factory, type) and hasattr(factory, "decide")):
         raise UserError(f"agent {name!r} comes from another package and is not a class with a method decide")
     return factory
@@ -156,25 +158,41 @@ def _entry_points() -> dict[str, Any]:
 
 def _spec_parameters(factory: Callable[..., Any]) -> dict[str, tuple[inspect.Parameter, Any]]:
     """The parameters that can be written in a spec, those of plain types, each with its type."""
-    hints = typing.get_type_hints(factory.__init__)
-    typed = {name: (parameter, hints.get(name, str)) for name, parameter in inspect.signature(factory).parameters.items()}
-    return {name: (parameter, hint) for name, (parameter, hint) in typed.items() if _is_plain(hint)}
+    try:
+        hints = typing.get_type_hints(factory.__init__)
+    except NameError as error:
+        raise UserError(f"the options of {factory.__name__} have types that cannot be found: {error}") from None
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {
+        name: (parameter, hints.get(name, str))
+        for name, parameter in inspect.signature(factory).parameters.items()
+        if parameter.kind in named and _is_plain(hints.get(name, str))
+    }
 
 
 def _is_plain(hint: Any) -> bool:
-    return hint in (int, float, bool, str) or typing.get_origin(hint) in (typing.Literal, types.UnionType, typing.Union)
+    if typing.get_origin(hint) in _UNIONS:
+        return all(part is types.NoneType or _is_plain(part) for part in typing.get_args(hint))
+    return hint in (int, float, bool, str) or typing.get_origin(hint) is typing.Literal
 
 
 def _convert(text: str, hint: Any) -> Any:
     """Read a value as its type; raises ValueError."""
-    if typing.get_origin(hint) in (types.UnionType, typing.Union):
-        if text.lower() == "none":
-            return None
-        return _convert(text, next(part for part in typing.get_args(hint) if part is not types.NoneType))
-    if typing.get_origin(hint) is typing.Literal:
-        if text not in typing.get_args(hint):
+    if hint is types.NoneType:
+        if text.lower() != "none":
             raise ValueError
-        return text
+        return None
+    if typing.get_origin(hint) in _UNIONS:
+        parts = sorted(typing.get_args(hint), key=lambda part: part is str)  # a text would take everything
+        for part in parts:
+            with contextlib.suppress(ValueError):
+                return _convert(text, part)
+        raise ValueError
+    if typing.get_origin(hint) is typing.Literal:
+        meant = {str(value): value for value in typing.get_args(hint)}
+        if text not in meant:
+            raise ValueError
+        return meant[text]
     if hint is bool:
         if text.lower() not in _BOOLS:
             raise ValueError
@@ -190,10 +208,10 @@ _BOOLS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no"
 
 def _type_name(hint: Any) -> str:
     if typing.get_origin(hint) is typing.Literal:
-        return " or ".join(typing.get_args(hint))
-    if typing.get_origin(hint) in (types.UnionType, typing.Union):
-        return " or ".join("none" if part is types.NoneType else _type_name(part) for part in typing.get_args(hint))
-    words = {int: "a whole number", float: "a number", bool: "0 or 1", str: "a text"}
+        return " or ".join(str(value) for value in typing.get_args(hint))
+    if typing.get_origin(hint) in _UNIONS:
+        return " or ".join(_type_name(part) for part in typing.get_args(hint))
+    words = {int: "a whole number", float: "a number", bool: "0 or 1", str: "a text", types.NoneType: "none"}
     return words.get(hint, str(hint))
 
 

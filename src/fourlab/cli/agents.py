@@ -7,6 +7,7 @@ import typer
 
 from fourlab.agents import registry
 from fourlab.cli.options import JsonOption, print_json
+from fourlab.errors import UserError
 
 
 def agents(
@@ -18,7 +19,7 @@ def agents(
     An agent is written NAME or NAME:OPTION=VALUE,OPTION=VALUE wherever a command takes one.
     """
     chosen = [name] if name else registry.names()
-    described = [_describe(each) for each in chosen]
+    described = [_describe(each) for each in chosen] if name else [_describe_or_say_why_not(each) for each in chosen]
     if json:
         print_json(described)
         return
@@ -29,6 +30,14 @@ def agents(
             continue
         for option in agent["options"]:
             print(f"{'':16}   {option['name']}={option['default']}  ({option['type']}) {option['about']}")
+
+
+def _describe_or_say_why_not(name: str) -> dict[str, Any]:
+    """One broken agent of another package must not hide the others."""
+    try:
+        return _describe(name)
+    except UserError as error:
+        return {"name": name, "about": f"unusable: {error}", "preset_of": None, "options": []}
 
 
 def _describe(name: str) -> dict[str, Any]:

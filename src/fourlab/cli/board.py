@@ -1,5 +1,7 @@
 """A position on the terminal, in colour where the terminal has colours."""
 
+from typing import IO
+
 from rich.console import Console
 from rich.text import Text
 
@@ -10,9 +12,14 @@ from fourlab.game.position import Position
 _STYLES = ("dim", "bold red", "bold yellow")
 
 
+def plain_console(file: IO[str] | None = None) -> Console:
+    """A console that prints texts as they are: no markup, no emoji codes, no guessing what is a number."""
+    return Console(file=file, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+
 def print_board(position: Position, console: Console | None = None) -> None:
     """Draw the board, then one line: who moves, or who won and where. A winning line is also in brackets."""
-    console = console or Console(highlight=False, soft_wrap=True)
+    console = console or plain_console()
     won = set(position.winning_cells())
     for below_top, cells in enumerate(position.grid()):
         line = Text(" ")

@@ -8,7 +8,7 @@ def announce_compilation() -> None:
     """Print one line to standard error if a kernel has to be compiled; a warm cache prints nothing."""
     from numba.core import event
 
-    class Once(event.Listener):
+    class Once(event.Listener):  # type: ignore[misc]
         told = False
 
         def on_start(self, happened: Any) -> None:

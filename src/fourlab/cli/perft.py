@@ -8,18 +8,19 @@ from typing import Annotated
 import typer
 
 from fourlab.cli.compiling import announce_compilation
-from fourlab.cli.options import BoardOption, JsonOption, StartOption, print_json
+from fourlab.cli.options import AnyCountsOption, BoardOption, JsonOption, StartOption, print_json
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 
-CHUNK_DEPTH = 9
-"""Compiled code cannot be interrupted, so deep counts are made of pieces this deep: tens of milliseconds each."""
+CHUNK_LEAVES = 4e7
+"""Compiled code cannot be interrupted, so deep counts are made of pieces of at most so many leaves: some 50 ms each."""
 
 
 def perft(
     depth: Annotated[int, typer.Argument(min=0, help="How many discs to play.")],
     board: BoardOption = None,
     start: StartOption = "",
+    any_counts: AnyCountsOption = False,
     distinct: Annotated[bool, typer.Option("--distinct", help="Count distinct positions at every ply instead.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -27,7 +28,7 @@ def perft(
 
     With --distinct, count the different positions after 0, 1, …, DEPTH discs.
     """
-    position = Position(start, board)
+    position = Position(start, board, check_counts=not any_counts)
     if position.outcome() is not None:
         raise UserError(f"the game is over ({position.outcome()}): {position!r}")
     announce_compilation()
@@ -42,12 +43,13 @@ def _divide(position: Position, depth: int, json: bool) -> None:
     from rich.progress import track
 
     before = time.perf_counter()
-    columns = position.legal_columns() if depth else ()
-    pieces = [(column, piece, left) for column in columns for piece, left in _pieces(position.play(column), depth - 1)]
-    counts = dict.fromkeys(columns, 0)
-    console = Console(stderr=True)
-    for column, piece, left in track(pieces, "counting", console=console, transient=True, disable=not console.is_terminal):
-        counts[column] += _count(piece, left)
+    counts = dict.fromkeys(position.legal_columns() if depth else (), 0)
+    if depth <= _empty_cells(position):
+        console = Console(stderr=True)
+        beginnings = [(column, piece, left) for column in counts for piece, left in _split(position.play(column), depth - 1)]
+        hidden = not console.is_terminal
+        for column, piece, left in track(beginnings, "counting", console=console, transient=True, disable=hidden):
+            counts[column] += _count(piece, left)
     total = sum(counts.values()) if depth else 1
     seconds = time.perf_counter() - before
     by_column = {str(column + 1): count for column, count in counts.items()}
@@ -60,28 +62,35 @@ def _divide(position: Position, depth: int, json: bool) -> None:
     print(f"perft {depth}: {total:,}  ({seconds:.2f} s)")
 
 
-def _pieces(position: Position, depth: int) -> Iterator[tuple[Position, int]]:
-    """Split a deep count into subtrees of CHUNK_DEPTH."""
-    if depth <= CHUNK_DEPTH:
+def _empty_cells(position: Position) -> int:
+    return position.rules.columns * position.rules.rows - position.ply
+
+
+def _split(position: Position, depth: int) -> Iterator[tuple[Position, int]]:
+    """The positions one ply on, each with the plies then left; an ended game or a leaf stands for itself."""
+    if depth < 1 or position.outcome() is not None:
         yield position, depth
-    else:
-        for column in position.legal_columns():
-            yield from _pieces(position.play(column), depth - 1)
+        return
+    for column in position.legal_columns():
+        yield position.play(column), depth - 1
 
 
 def _count(position: Position, depth: int) -> int:
+    """Count one subtree, in pieces small enough to be interrupted between them."""
     from fourlab.kernels.count import perft as kernel
 
     if position.outcome() is not None:
         return int(depth == 0)
-    return kernel(position.own, position.mask, position.rules.geometry, depth)
+    if max(position.rules.columns, 2) ** depth <= CHUNK_LEAVES or position.rules.columns == 1:
+        return kernel(position.own, position.mask, position.rules.geometry, depth)
+    return sum(_count(position.play(column), depth - 1) for column in position.legal_columns())
 
 
 def _distinct(position: Position, depth: int, json: bool) -> None:
     from fourlab.kernels.count import distinct
 
     counts: list[int] = []
-    for count in islice(distinct(position.own, position.mask, position.rules.geometry), depth + 1):
+    for count in islice(distinct(position.own, position.mask, position.rules.geometry), min(depth, _empty_cells(position)) + 1):
         counts.append(count)
         if not json:
             print(f"ply {len(counts) - 1}: {count:,}", flush=True)

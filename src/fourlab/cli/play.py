@@ -1,16 +1,17 @@
 """`fourlab play`: a game on the terminal, people and agents in any seat."""
 
+import shlex
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from fourlab.agent import Agent, Limit
 from fourlab.agents.human import Human, HumanSays
 from fourlab.agents.registry import make
-from fourlab.cli.board import print_board
-from fourlab.cli.options import BoardOption, JsonOption, StartOption, print_json
+from fourlab.cli.board import plain_console, print_board
+from fourlab.cli.options import AnyCountsOption, BoardOption, JsonOption, StartOption, print_json
+from fourlab.errors import UserError
 from fourlab.game.outcome import SIDE_NAMES
 from fourlab.game.position import Position
 
@@ -23,6 +24,7 @@ def play(
     yellow: Annotated[str, typer.Option("--yellow", metavar="AGENT", help="Who plays second.")] = "rules",
     board: BoardOption = None,
     start: StartOption = "",
+    any_counts: AnyCountsOption = False,
     hints: Annotated[bool, typer.Option("--hints/--no-hints", help="Show a suggestion before every human move.")] = False,
     hint_agent: Annotated[str, typer.Option("--hint-agent", metavar="AGENT", help="Who gives hints.")] = "rules",
     seconds: Annotated[float | None, typer.Option(help="Let agents think this long a move.")] = None,
@@ -40,8 +42,16 @@ def play(
     table = _Table(sys.stderr if json else sys.stdout)
     seats = [table.seat(red), table.seat(yellow)]
     limit = Limit(seconds=seconds, simulations=simulations)
-    game = _Game(Position(start, board), seats, make(hint_agent), limit, np.random.default_rng(seed), table)
-    finished = game.run(hints)
+    adviser = make(hint_agent)
+    if isinstance(adviser, Human):
+        raise UserError("hints must come from an agent, not from a person")
+    begin = Position(start, board, check_counts=not any_counts)
+    game = _Game(begin, seats, adviser, limit, np.random.default_rng(seed), table)
+    try:
+        ended = game.run(hints)
+    except KeyboardInterrupt:
+        table.tell("")
+        ended = "interrupted"
     position = game.positions[-1]
     played = [column + 1 for column in game.columns]
     if json:
@@ -56,20 +66,23 @@ def play(
                 "outcome": None if outcome is None else str(outcome),
             }
         )
-        return
-    if not finished:
-        print(f"stopped; go on with: {_resume_command(position, red, yellow)}")
-    print(f"moves: {' '.join(map(str, played)) or 'none'}")
+    else:
+        if ended != "over":
+            print(f"stopped; go on with: {_resume_command(position, red, yellow, limit)}")
+        print(f"moves: {' '.join(map(str, played)) or 'none'}")
+    if ended == "interrupted":
+        raise typer.Exit(130)
 
 
 class _Table:
     """Where the board is shown and people are asked."""
 
-    def __init__(self, stream: "object") -> None:
-        self.console = Console(file=stream, highlight=False, soft_wrap=True)  # type: ignore[arg-type]
+    def __init__(self, stream: IO[str]) -> None:
+        self.console = plain_console(stream)
 
     def seat(self, spec: str) -> Agent:
-        return Human(self.ask, self.tell) if spec == "human" else make(spec)
+        agent = make(spec)
+        return Human(self.ask, self.tell) if isinstance(agent, Human) else agent
 
     def ask(self, prompt: str) -> str:
         self.console.print(prompt, end="")
@@ -92,8 +105,8 @@ class _Game:
         self.positions, self.columns = [start], list[int]()
         self.seats, self.adviser, self.limit, self.rng, self.table = seats, adviser, limit, rng, table
 
-    def run(self, hints: bool) -> bool:
-        """Play until the end (True) or until somebody quits (False)."""
+    def run(self, hints: bool) -> str:
+        """Play until the game is "over" or somebody has "quit"; says which."""
         while (position := self.positions[-1]).outcome() is None:
             seat = self.seats[position.to_move]
             if isinstance(seat, Human):
@@ -104,7 +117,7 @@ class _Game:
                 column = seat.decide(position, self.limit, self.rng).column
             except HumanSays as said:
                 if said.word == "quit":
-                    return False
+                    return "quit"
                 self.take_back() if said.word == "back" else self.hint(position)
                 continue
             if not isinstance(seat, Human):
@@ -112,13 +125,12 @@ class _Game:
             self.columns.append(column)
             self.positions.append(position.play(column))
         print_board(self.positions[-1], self.table.console)
-        return True
+        return "over"
 
     def take_back(self) -> None:
         """Go back to the last position in which a person had the move."""
-        side = self.positions[-1].to_move
-        if not any(position.to_move == side for position in self.positions[:-1]):
-            self.table.tell("there is no move of yours to take back")
+        if not any(isinstance(self.seats[position.to_move], Human) for position in self.positions[:-1]):
+            self.table.tell("there is no move to take back")
             return
         while True:
             self.positions.pop()
@@ -128,11 +140,19 @@ class _Game:
 
     def hint(self, position: Position) -> None:
         """Show what the adviser would play."""
-        column = self.adviser.decide(position, self.limit, self.rng).column
+        import numpy as np
+
+        rng = np.random.default_rng(position.key)  # its own, so that asking changes nothing in a seeded game
+        column = self.adviser.decide(position, self.limit, rng).column
         self.table.tell(f"hint: column {column + 1}")
 
 
-def _resume_command(position: Position, red: str, yellow: str) -> str:
-    text = position.write("fen") if position.moves is None else position.write("moves")
-    board = "" if position.moves is None else f" --board {position.rules}"
-    return f"fourlab play --red '{red}' --yellow '{yellow}'{board} --start '{text}'"
+def _resume_command(position: Position, red: str, yellow: str, limit: Limit) -> str:
+    words = ["fourlab", "play", "--red", red, "--yellow", yellow]
+    if position.moves is None:
+        words += ["--start", position.write("fen")]
+    else:
+        words += ["--board", str(position.rules), "--start", position.write("moves")]
+    words += [] if limit.seconds is None else ["--seconds", str(limit.seconds)]
+    words += [] if limit.simulations is None else ["--simulations", str(limit.simulations)]
+    return shlex.join(words)

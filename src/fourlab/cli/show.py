@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from fourlab.cli.board import print_board
-from fourlab.cli.options import BoardOption, JsonOption, PositionArgument, print_json
+from fourlab.cli.options import AnyCountsOption, BoardOption, JsonOption, PositionArgument, print_json
 from fourlab.errors import UserError
 from fourlab.game.draw import cell_name, svg
 from fourlab.game.notation import NOTATIONS
@@ -17,7 +17,7 @@ from fourlab.game.position import Position
 def show(
     position: PositionArgument = "",
     board: BoardOption = None,
-    any_counts: Annotated[bool, typer.Option("--any-counts", help="Allow any numbers of discs (hand-made boards).")] = False,
+    any_counts: AnyCountsOption = False,
     svg_file: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Also draw the board into an SVG file.")] = None,
     json: JsonOption = False,
 ) -> None:

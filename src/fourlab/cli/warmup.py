@@ -9,7 +9,7 @@ from fourlab.cli.options import JsonOption, print_json
 def warmup(json: JsonOption = False) -> None:
     """Compile every kernel for this machine and keep the result, so that no later command waits."""
     print("fourlab: loading the compiler …", file=sys.stderr)
-    from fourlab.kernels._jit import CACHE_FOLDER
+    from fourlab.kernels._jit import CACHE_FOLDER, is_kept
     from fourlab.kernels.warmup import WARMUPS
 
     seconds = {}
@@ -20,5 +20,7 @@ def warmup(json: JsonOption = False) -> None:
         print(f"fourlab: [{number}/{len(WARMUPS)}] {name}: {seconds[name]:.2f} s", file=sys.stderr)
     if json:
         print_json({"cache": str(CACHE_FOLDER), "seconds": seconds})
-    else:
+    elif is_kept(CACHE_FOLDER):
         print(f"{len(seconds)} kernels ready in {CACHE_FOLDER}")
+    else:
+        print("no cache folder can be written, so every process compiles anew; FOURLAB_CACHE_DIR names one that can")

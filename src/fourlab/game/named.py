@@ -1,7 +1,7 @@
 """Positions that have a name; a name is accepted wherever a position is.
 
 Add your own from Python with `add`, or for every command in a TOML file of `name = "position"` lines: the file named by
-FOURLAB_POSITIONS, else `~/.config/fourlab/positions.toml`.
+FOURLAB_POSITIONS, else `fourlab/positions.toml` in XDG_CONFIG_HOME or `~/.config`.
 """
 
 import os
@@ -26,7 +26,7 @@ def _sewell(figure: str) -> str:
     return f"document 003, figure {figure}: a board shown with the value network's prediction"
 
 
-_BUILT_IN = {
+BUILT_IN = {
     "empty": NamedPosition("7/7/7/7/7/7 r 4", "the start of a game on 7x6"),
     "vannucci-abril": NamedPosition(
         "yyyr1r1/yrrr1y1/ryyy1r1/yrrr1y1/rrry1y1/yyry1r1 r 4",
@@ -45,12 +45,14 @@ _added: dict[str, NamedPosition] = {}
 def add(name: str, text: str, about: str = "") -> None:
     """Give a position a name for the rest of this process."""
     _check_name(name)
+    if name in BUILT_IN:
+        raise UserError(f"the position {name!r} is built in and cannot be replaced")
     _added[name] = NamedPosition(text, about)
 
 
 def named_positions() -> dict[str, NamedPosition]:
     """All named positions: built in, from the user's file, added."""
-    return {**_BUILT_IN, **_from_file(), **_added}
+    return {**_from_file(), **_added, **BUILT_IN}
 
 
 def positions_file() -> Path | None:
@@ -58,17 +60,20 @@ def positions_file() -> Path | None:
     if os.environ.get("FOURLAB_POSITIONS"):
         return Path(os.environ["FOURLAB_POSITIONS"])
     try:
-        return Path.home() / ".config" / "fourlab" / "positions.toml"
+        settings = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     except RuntimeError:  # no home folder
         return None
+    return settings / "fourlab" / "positions.toml"
 
 
 def _from_file() -> dict[str, NamedPosition]:
     file = positions_file()
-    if file is None or not file.is_file():
+    if file is None:
         return {}
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return {}
     except (OSError, ValueError) as error:
         raise UserError(f"{file}: {error}") from None
     for name, text in entries.items():
@@ -82,5 +87,5 @@ def _check_name(name: str) -> None:
     """A name must not look like a game in digits or letters, or it would hide that game."""
     if not name or any(letter.isspace() or letter in "/[,:" for letter in name):
         raise UserError(f"a position's name has no spaces and none of / [ , : ({name!r})")
-    if name.isdigit() or (name.isalpha() and name not in _BUILT_IN):
+    if name.isdigit() or (name.isalpha() and name not in BUILT_IN):
         raise UserError(f"a position's name needs a hyphen or a digit among its letters, or it reads as moves ({name!r})")

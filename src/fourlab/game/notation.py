@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from fourlab.errors import UserError
-from fourlab.game.named import named_positions
+from fourlab.game.named import BUILT_IN, named_positions
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.kernels import rules as bit_rules
@@ -49,27 +49,31 @@ Grid = Sequence[Sequence[int]]
 def read(text: str, rules: Rules | None, notation: str | None = None) -> Setup:
     """Read a name or any notation; without `rules`, the board the text tells of, else 7x6x4."""
     if notation is not None:
-        chosen = _notation(notation)
+        named, text = _notation(notation), text.strip()
         if notation == "moves0" and not text.startswith("0:"):
             text = "0:" + text
-        if not re.fullmatch(chosen.looks, text.strip(), re.DOTALL):
+        if not re.fullmatch(named.looks, text, re.DOTALL):
             raise UserError(f"{_short(text)} is not written in the notation {notation!r}")
+        return named.read(text, rules)
+    text = text.strip()
+    chosen = None if text in BUILT_IN else _recognise(text)
+    if chosen is not None:
         return chosen.read(text, rules)
-    names = named_positions()
-    if text.strip() in names:
-        setup = read_any(names[text.strip()].text, None)
-        if rules is not None and rules != setup.rules:
-            raise UserError(f"position {text.strip()} is on a {setup.rules} board, not {rules}")
-        return setup
-    return read_any(text, rules)
+    known = named_positions()
+    if text not in known:
+        raise UserError(f"cannot read the position {_short(text)}: it is neither a notation nor {_a_name()}")
+    meant = _recognise(known[text].text)
+    if meant is None:
+        raise UserError(f"the position named {text} cannot be read: {_short(known[text].text)}")
+    setup = meant.read(known[text].text, None)
+    if rules is not None and rules != setup.rules:
+        raise UserError(f"position {text} is on a {setup.rules} board, not {rules}")
+    return setup
 
 
-def read_any(text: str, rules: Rules | None) -> Setup:
-    """Read any notation, recognised by its looks."""
-    for notation in NOTATIONS.values():
-        if re.fullmatch(notation.looks, text.strip(), re.DOTALL):
-            return notation.read(text, rules)
-    raise UserError(f"cannot read the position {_short(text)}: it is neither a notation nor {_a_name()}")
+def _recognise(text: str) -> "_Notation | None":
+    """The notation a text is written in, by its looks."""
+    return next((each for each in NOTATIONS.values() if re.fullmatch(each.looks, text, re.DOTALL)), None)
 
 
 def write(position: "Position", notation: str) -> str:
@@ -90,9 +94,9 @@ def read_grid(grid: Grid, rules: Rules | None) -> Setup:
     stones = [0, 0, 0]
     for below_top, row in enumerate(grid):
         for column, cell in enumerate(row):
-            if cell not in (0, 1, 2):
-                raise UserError(f"a cell is 0 (empty), 1 (red) or 2 (yellow), not {cell!r}")
-            stones[cell] |= 1 << column * height + rules.rows - 1 - below_top
+            if not hasattr(cell, "__index__") or cell not in (0, 1, 2):
+                raise UserError(f"a cell is 0 (empty), 1 (red) or 2 (yellow), not {_short(repr(cell))}")
+            stones[int(cell)] |= 1 << column * height + rules.rows - 1 - below_top
     return Setup(rules, None, red=stones[1], yellow=stones[2])
 
 
@@ -112,15 +116,21 @@ def grid_of(position: "Position") -> list[list[int]]:
 
 
 def _read_moves(text: str, rules: Rules | None) -> Setup:
-    columns = tuple(number - 1 for number in _numbers(text))
+    rules = rules or CLASSIC
+    columns = tuple(number - 1 for number in _numbers(text, rules))
     if -1 in columns:
-        raise UserError(f"columns count from 1 in {_short(text)}; write 0:{text.strip()} if they count from 0")
-    return Setup(rules or CLASSIC, columns)
+        advice = "part the columns by commas" if rules.columns > 9 else "write 0: in front if they count from 0"
+        raise UserError(f"columns count from 1 in {_short(text)}; {advice}")
+    return Setup(rules, columns)
 
 
-def _numbers(text: str) -> list[int]:
-    """Single digits, or whole numbers where commas part them."""
-    return [int(number) for number in re.findall(r"\d+" if "," in text else r"\d", text)]
+def _numbers(text: str, rules: Rules) -> list[int]:
+    """Single digits; whole numbers where commas part them, or spaces on a board where a column can have two digits."""
+    parted = "," in text or (rules.columns > 9 and re.search(r"\s", text.strip()))
+    numbers = re.findall(r"\d+" if parted else r"\d", text)
+    if any(len(number) > 3 for number in numbers):
+        raise UserError(f"there is no such column as in {_short(text)}")
+    return [int(number) for number in numbers]
 
 
 def _write_moves(position: "Position") -> str:
@@ -133,7 +143,8 @@ def _joined(numbers: list[int], with_commas: bool) -> str:
 
 
 def _read_moves0(text: str, rules: Rules | None) -> Setup:
-    return Setup(rules or CLASSIC, tuple(_numbers(text.strip().removeprefix("0:"))))
+    rules = rules or CLASSIC
+    return Setup(rules, tuple(_numbers(text.removeprefix("0:"), rules)))
 
 
 def _write_moves0(position: "Position") -> str:
@@ -166,7 +177,7 @@ def _history(position: "Position") -> tuple[int, ...]:
 def _read_kaggle(text: str, rules: Rules | None) -> Setup:
     try:
         cells = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UserError(f"cannot read the list {_short(text)}") from None
     return read_flat(cells, rules)
 
@@ -206,7 +217,7 @@ def _read_fen(text: str, rules: Rules | None) -> Setup:
     grid: list[list[int]] = []
     for line in fields[0].split("/"):
         tokens = re.findall(r"\d+|[ry]", line)
-        if sum(int(token) for token in tokens if token.isdigit()) > 62:
+        if len(line) > 62 or sum(int(token) for token in tokens if token.isdigit()) > 62:
             raise UserError(f"a row of {_short(text)} is too long")
         grid.append([cell for token in tokens for cell in ([0] * int(token) if token.isdigit() else [1 + "ry".index(token)])])
     if rules is not None and rules.in_a_row != in_a_row:
@@ -226,12 +237,17 @@ _DRAWN_CELLS = {".": 0, "_": 0, "0": 0, "X": 1, "x": 1, "1": 1, "O": 2, "o": 2, 
 
 
 def _read_ascii(text: str, rules: Rules | None) -> Setup:
-    lines = [re.sub(r"[\s|]", "", line) for line in text.splitlines()]
-    lines = [line for line in lines if line and not re.fullmatch(r"[-+=]+", line)]
+    lines = [line.strip() for line in text.splitlines()]
     to_move = None
-    if lines and lines[-1].lower() in ("redtomove", "yellowtomove"):
-        to_move = SIDE_NAMES.index(lines.pop().lower().removesuffix("tomove"))
-    if lines and lines[-1] == _footer(len(lines[-1])) and len(lines) != (rules.rows if rules else -1):
+    if last := re.fullmatch(r"(red|yellow)( \([XO]\))? (to move|wins).*", lines[-1]):
+        lines.pop()
+        if last.group(3) == "to move":
+            to_move = SIDE_NAMES.index(last.group(1))
+    lines = [re.sub(r"[\s|()]", "", line) for line in lines]
+    lines = [line for line in lines if line and not re.fullmatch(r"[-+=]+", line)]
+    # "1 2" below two columns could be discs; with three or more the column numbers cannot be mistaken.
+    numbered = bool(lines) and lines[-1] == _footer(len(lines[-1])) and (len(lines[-1]) > 2 or last is not None)
+    if numbered and len(lines) != (rules.rows if rules else -1):
         lines.pop()
     strange = sorted({letter for line in lines for letter in line if letter not in _DRAWN_CELLS})
     if strange or not lines:
@@ -303,7 +319,11 @@ def _notation(name: str) -> _Notation:
 
 
 def _a_name() -> str:
-    return f"a name ({', '.join(sorted(named_positions()))})"
+    try:
+        known = named_positions()
+    except UserError:  # the user's file is broken, which is not what this error is about
+        known = BUILT_IN
+    return f"a name ({', '.join(sorted(known))})"
 
 
 def _short(text: str) -> str:

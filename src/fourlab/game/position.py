@@ -1,5 +1,6 @@
 """A position: where the discs are and who moves next. It never changes; playing a column makes a new one."""
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -60,7 +61,10 @@ class Position:
         `notation` says how a text is written where its looks do not tell. `to_move` overrides what the discs' numbers
         say. `check_counts=False` allows any numbers of discs, for hand-made boards.
         """
+        if to_move not in (None, RED, YELLOW):
+            raise UserError(f"the side to move is 0 (red) or 1 (yellow), not {to_move!r}")
         rules = Rules.parse(board) if isinstance(board, str) else board
+        check_counts = check_counts and not isinstance(start, Position)
         setup = _read(start, rules, notation)
         if setup.moves is not None and to_move in (None, len(setup.moves) % 2):
             self._play_out(setup.rules, setup.moves)
@@ -85,6 +89,7 @@ class Position:
 
     def play(self, column: int) -> "Position":
         """Drop a disc of the side to move into a column counted from 0."""
+        column = operator.index(column)  # NumPy's numbers too, but as Python's
         if self._outcome is not None:
             raise IllegalColumn(f"the game is over ({self._outcome}): {self!r}")
         if not 0 <= column < self.rules.columns:
@@ -210,9 +215,10 @@ def _read(start: Any, rules: Rules | None, notation: str | None) -> Setup:
         if rules not in (None, start.rules):
             raise UserError(f"the position given is on a {start.rules} board, not {rules}")
         return Setup(start.rules, start.moves, start.red, start.yellow, start.to_move)
-    if len(start) and isinstance(start[0], Sequence):
-        return notations.read_grid(start, rules)
-    return notations.read_flat(start, rules)
+    cells = start.tolist() if hasattr(start, "tolist") else start
+    if len(cells) and isinstance(cells[0], Sequence):
+        return notations.read_grid(cells, rules)
+    return notations.read_flat(cells, rules)
 
 
 def _examine(setup: Setup, to_move: int | None, check_counts: bool) -> tuple[Outcome | None, int]:

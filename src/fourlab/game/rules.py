@@ -21,13 +21,15 @@ class Rules:
             raise UserError(f"a board needs at least one column and one row, not {self}")
         if self.in_a_row < 3:
             raise UserError(f"at least three in a row must win, not {self.in_a_row}")
+        if self.in_a_row > MAX_BITS:
+            raise UserError(f"no board has room for {self.in_a_row} in a row")
         if (self.rows + 1) * self.columns > MAX_BITS:
             raise UserError(f"board {self} is too large: (rows + 1) * columns may be at most {MAX_BITS}")
 
     @classmethod
     def parse(cls, text: str) -> "Rules":
         """Read 7x6x4, or 7x6 for four in a row."""
-        match = re.fullmatch(r"(\d{1,3})x(\d{1,3})(?:x(\d{1,3}))?", text.strip().lower())
+        match = re.fullmatch(r"(\d{1,3})x(\d{1,3})(?:x(\d{1,9}))?", text.strip().lower())
         if match is None:
             raise UserError(f"a board is written COLUMNSxROWSxINAROW, for example 7x6x4, not {text!r}")
         columns, rows, in_a_row = match.groups()

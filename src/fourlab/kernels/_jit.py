@@ -19,10 +19,8 @@ from typing import Any, TypeVar
 
 import numba
 
+_TEMPORARY = "fourlab-kernels-"
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-JIT = not numba.config.DISABLE_JIT
-"""False under NUMBA_DISABLE_JIT=1: kernels then run as the plain Python they are written in."""
 
 
 def kernel(function: Function) -> Function:
@@ -63,10 +61,15 @@ def choose_cache_folder() -> Path | None:
             if _is_ours(folder):
                 return folder
     with contextlib.suppress(OSError):
-        folder = Path(tempfile.mkdtemp(prefix="fourlab-kernels-"))
+        folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         return folder
     return None
+
+
+def is_kept(folder: Path | None) -> bool:
+    """Tell whether a cache folder outlives this process."""
+    return folder is not None and not folder.name.startswith(_TEMPORARY)
 
 
 def _is_ours(folder: Path) -> bool:

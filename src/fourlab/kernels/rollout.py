@@ -8,7 +8,7 @@ import numpy as np
 from fourlab.kernels._jit import kernel
 from fourlab.kernels.board import has_line, landing
 from fourlab.kernels.geometry import Geometry
-from fourlab.kernels.random import LOW, A, advance, below, seed_states
+from fourlab.kernels.random import advance, below, seed_states
 
 LANES = 16
 
@@ -94,9 +94,8 @@ def _lane_kernel(g: Geometry) -> Callable[[int, int, np.ndarray], None]:
                 own, mask, state = lane[j], lane[LANES + j], lane[2 * LANES + j]
                 left, first = lane[3 * LANES + j], lane[4 * LANES + j]
                 running = 1 if left > 0 else 0
-                next_state = A * (state & LOW) + (state >> 32)
-                column = (((next_state & LOW) ^ (next_state >> 32)) * columns) >> 32
-                cell = (mask + bottom) & (column_cells << column * height)
+                next_state = advance(state)
+                cell = (mask + bottom) & (column_cells << below(columns, next_state) * height)
                 played = 1 if cell != 0 else 0
                 own |= cell
                 mask |= cell

@@ -1,0 +1,473 @@
+"""Monte Carlo tree search with every document's variant as a switch.
+
+The tree is one flat int32 array of blocks, one block per expanded node, each with three numbers per column:
+
+    block * 3 * columns        +0 … columns - 1    visits of the column
+                               +columns …          sum of its results, in points, for the side that plays it
+                               +2 * columns …      where it leads
+
+`visits` is CLOSED for a full column, 0 for an untried one, and LOST + visits for one that is proven lost; negative columns
+are never chosen. `where it leads` is 0 (not expanded), a block, or -(4 * block + WIN | DRAW | LOSS) when the result is known
+for the side that plays the column. Block 0 is never used; the root is block 1 unless the caller searches a subtree.
+
+A node is a column of its parent's block: its first visit plays a rollout, its second gives it a block of its own. So a tree
+takes about 0.3 blocks a simulation, 25 bytes on seven columns.
+
+Opponents inside the transition (`opponent` > 0) use the same tree, but at the other side's nodes nothing is maximised: the
+reply is drawn at every pass (RANDOM), or drawn or computed once and kept (FROZEN, NEGAMAX).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fourlab.kernels._jit import kernel
+from fourlab.kernels.atomic import atomic_add, atomic_claim
+from fourlab.kernels.board import has_line, key, landing, landings
+from fourlab.kernels.geometry import Geometry
+from fourlab.kernels.negamax import kaggle_negamax
+from fourlab.kernels.random import advance, below
+from fourlab.kernels.rollout import line_starts, rollout
+from fourlab.kernels.threats import winning_cells
+
+WIN, DRAW, LOSS = 1, 2, 3
+CLOSED = -(2**31)
+LOST = -(2**30)
+POINTS = 4
+"""A win is +4 points, a loss -4; a draw may be worth any whole number of points between."""
+
+FIRST, LAST, ANY = 0, 1, 2
+PLAYER, RANDOM, FROZEN, NEGAMAX = 0, 1, 2, 3
+
+LOGS = np.log(np.maximum(np.arange(1 << 16), 1)).astype(np.float32)
+INVERSES = (1 / np.maximum(np.arange(1 << 12), 1)).astype(np.float32)
+INVERSE_ROOTS = (1 / np.sqrt(np.maximum(np.arange(1 << 12), 1))).astype(np.float32)
+
+RUNNING, PROVEN, STOPPED = 0, 1, 2
+
+
+class Switches(NamedTuple):
+    """How to search."""
+
+    c: float
+    """Exploration, for results from -1 to +1."""
+    log_ratio: bool
+    """Document 000's bound: c * sqrt(log(N / n)) in place of c * sqrt(log(N) / n)."""
+    expand_all: bool
+    """Document 001: a new node gets all its children at once and the rollout starts from one of them."""
+    past_wins: bool
+    """Document 001: won positions are played on, and scored by the first line found from the top left."""
+    draw: int
+    """Points of a draw, for both sides."""
+    draw_leaf_wins: bool
+    """Document 004: a drawn rollout counts as a win for the side that moved to the leaf."""
+    leaf_wins: bool
+    """Document 004: a decided rollout counts as a win for the side that moved to the leaf, whoever won."""
+    tie: int
+    """Which of equally good columns to follow: FIRST, LAST or ANY."""
+    opponent: int
+    """PLAYER, or the other side as part of the transition: RANDOM, FROZEN, NEGAMAX."""
+    random_ties: bool
+    """Whether negamax draws lots between equal scores, as Kaggle's does since March 2020."""
+    wins_and_blocks: bool
+    """Rollouts win at once if they can, else block."""
+    solver: bool
+    """Back up proven results and never search them again."""
+    shared: bool
+    """Other threads search the same tree: count atomically, and count a loss until the result is known."""
+
+
+@kernel
+def new_block(tree: np.ndarray, block: int, mask: int, g: Geometry) -> None:
+    """Clear a block: open columns untried, full ones closed."""
+    start = block * 3 * g.columns
+    for column in range(g.columns):
+        tree[start + column] = 0 if landing(mask, column, g) else CLOSED
+        tree[start + g.columns + column] = 0
+        tree[start + 2 * g.columns + column] = 0
+
+
+@kernel
+def search(
+    tree: np.ndarray,  # int32[blocks * 3 * columns]
+    used: np.ndarray,  # int64[1]: blocks in use, shared by all threads
+    visits: np.ndarray,  # int64[1]: visits of the root, shared by all threads
+    root: int,
+    root_own: int,
+    root_mask: int,
+    g: Geometry,
+    s: Switches,
+    simulations: int,
+    state: int,
+    stop: np.ndarray,  # uint8[1]: another thread writes 1 to end the search
+    merged: np.ndarray,  # int64[2, slots]: keys and their blocks where transpositions are merged, else int64[2, 0]
+    node: np.ndarray,  # int32[2, blocks]: visits and proof of each block where transpositions are merged
+) -> tuple[int, int, int]:
+    """Run simulations until they are done, the root is proven or somebody says stop.
+
+    When all blocks are used the tree stops growing and rollouts go on from its leaves.
+    Returns the simulations done, why the search ended, and the random state.
+    """
+    columns, blocks, merging = g.columns, len(tree) // (3 * g.columns), merged.shape[1] > 0
+    path = np.empty(columns * g.rows + 1, np.int64)  # the columns chosen, as places in the tree
+    for done in range(simulations):
+        if stop[0]:
+            return done, STOPPED, state
+        block, own, mask, depth, n = root, root_own, root_mask, 0, visits[0]
+        result, proof, rolled_out, entering = 0, 0, False, False
+        while True:
+            # 1. Select a column of this block.
+            if entering or (s.opponent == RANDOM and depth & 1):
+                column, state = any_open(tree, block, columns, state)
+            else:
+                column, state = choose(tree, block, columns, n, s, state)
+            if column < 0:  # all columns are lost; seen here only if another thread has just proved it
+                if depth == 0:
+                    return done, PROVEN, state
+                result, proof = 1, WIN
+                break
+            edge = block * 3 * columns + column
+            path[depth] = edge
+            depth += 1
+            if s.shared:  # until the result is known, other threads see a loss here
+                n = atomic_add(tree, edge, 1)
+                atomic_add(tree, edge + columns, -POINTS)
+            else:
+                n = tree[edge]
+            cell = landing(mask, column, g)
+            own |= cell
+            mask |= cell
+            leads = tree[edge + 2 * columns]
+            if leads == 0:
+                # 2. A leaf. The first visit finds out whether the game is over, else simulates.
+                if n == 0:
+                    result, proof = examine(own, mask, g, s)
+                    if proof:
+                        tree[edge + 2 * columns] = -proof
+                        break
+                ours = depth & 1 == 1
+                through = (s.expand_all and not entering) or (s.opponent != PLAYER and ours)
+                if (n == 0 and not through) or used[0] >= blocks:
+                    result, state = simulate(own ^ mask, mask, g, s, ours, state)
+                    result, rolled_out = -result, True
+                    break
+                # 3. Expand it.
+                leads, state = expand(tree, used, edge, own ^ mask, mask, g, s, ours, state, merged, node)
+                entering = s.expand_all
+            if merging and leads > 0:
+                if node[1, leads]:
+                    leads = -(4 * leads + node[1, leads])
+                    tree[edge + 2 * columns] = leads
+                else:
+                    n = node[0, leads]
+            if leads < 0:
+                proof = -leads & 3
+                result = 2 - proof
+                break
+            block = leads
+            own ^= mask
+        # 4. Back up.
+        back_up(tree, path, depth, columns, result, rolled_out, s)
+        if merging:
+            for level in range(1, depth):
+                node[0, path[level] // (3 * columns)] += 1
+        if s.shared:
+            atomic_add(visits, 0, 1)
+        else:
+            visits[0] += 1
+        if s.solver and proof and prove(tree, path, depth, columns, proof, merging, node):
+            return done + 1, PROVEN, state
+    return simulations, RUNNING, state
+
+
+@kernel
+def choose(tree: np.ndarray, block: int, columns: int, n: int, s: Switches, state: int) -> tuple[int, int]:
+    """Choose an untried column if there is one, else the one with the greatest upper confidence bound; -1 if all are lost.
+
+    The bound is sum / v + c * sqrt(log n / v); inverses and inverse roots of small v are looked up. Unsigned indices spare
+    the test for negative ones.
+    """
+    visits_at, sums_at = np.uint64(block * 3 * columns), np.uint64(block * 3 * columns + columns)
+    untried = 0
+    for column in range(columns):
+        untried += tree[visits_at + np.uint64(column)] == 0
+    if untried:
+        wanted = 0
+        if s.tie == LAST:
+            wanted = untried - 1
+        elif s.tie == ANY:
+            state = advance(state)
+            wanted = below(untried, state)
+        for column in range(columns):
+            if tree[visits_at + np.uint64(column)] == 0:
+                if wanted == 0:
+                    return column, state
+                wanted -= 1
+    log_n = LOGS[np.uint64(n)] if n < len(LOGS) else np.float32(math.log(n))
+    spread = np.float32(s.c) * np.float32(math.sqrt(log_n))
+    best, chosen, equals = np.float32(-1e30), -1, 0
+    for column in range(columns):
+        v = tree[visits_at + np.uint64(column)]
+        if v <= 0:  # closed or proven lost
+            continue
+        total = np.float32(tree[sums_at + np.uint64(column)]) * np.float32(1 / POINTS)
+        if s.log_ratio:
+            log_v = LOGS[np.uint64(v)] if v < len(LOGS) else np.float32(math.log(v))
+            bound = total / np.float32(v) + np.float32(s.c) * np.float32(math.sqrt(max(log_n - log_v, np.float32(0))))
+        elif v < len(INVERSES):
+            bound = total * INVERSES[np.uint64(v)] + spread * INVERSE_ROOTS[np.uint64(v)]
+        else:
+            bound = (total + spread * np.float32(math.sqrt(np.float32(v)))) / np.float32(v)
+        if bound > best:
+            best, chosen, equals = bound, column, 1
+        elif bound == best:
+            if s.tie == LAST:
+                chosen = column
+            elif s.tie == ANY:  # each of k equals is kept with chance 1/k
+                equals += 1
+                state = advance(state)
+                if below(equals, state) == 0:
+                    chosen = column
+    return chosen, state
+
+
+@kernel
+def any_open(tree: np.ndarray, block: int, columns: int, state: int) -> tuple[int, int]:
+    """Choose any column that is not closed, all with the same chance."""
+    while True:
+        state = advance(state)
+        column = below(columns, state)
+        if tree[block * 3 * columns + column] >= 0:
+            return column, state
+
+
+@kernel
+def examine(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int, int]:
+    """Say what is known of a position for the side that has just moved: its result and WIN, DRAW or LOSS, or 0 and 0."""
+    if s.past_wins:
+        if mask == g.cells:
+            result = first_line(own, mask, g)
+            return result, 2 - result
+        return 0, 0
+    if has_line(own, g.height, g.in_a_row):
+        return 1, WIN
+    if mask == g.cells:
+        return 0, DRAW
+    if s.solver and winning_cells(own ^ mask, mask, g) & landings(mask, g):
+        return -1, LOSS  # the other side wins at once
+    return 0, 0
+
+
+@kernel
+def expand(
+    tree: np.ndarray,
+    used: np.ndarray,
+    edge: int,
+    own: int,
+    mask: int,
+    g: Geometry,
+    s: Switches,
+    ours: bool,
+    state: int,
+    merged: np.ndarray,
+    node: np.ndarray,
+) -> tuple[int, int]:
+    """Give the position after a column a block of its own, or find the one it has; returns where the column now leads."""
+    where = edge + 2 * g.columns
+    slot = -1
+    if merged.shape[1] > 0:
+        wanted = key(own, mask, g)
+        slot = find_slot(merged[0], wanted)
+        if merged[0, slot] == wanted:
+            tree[where] = merged[1, slot]
+            return merged[1, slot], state
+        merged[0, slot], merged[1, slot] = wanted, used[0]
+    block = atomic_add(used, 0, 1) if s.shared else used[0]
+    if not s.shared:
+        used[0] += 1
+    new_block(tree, block, mask, g)
+    if slot >= 0:
+        node[0, block], node[1, block] = tree[edge], 0
+    if s.opponent >= FROZEN and ours:
+        state = freeze_reply(tree, block, own, mask, g, s, state)
+    if s.shared:
+        before = atomic_claim(tree, where, block)  # another thread may have been faster
+        return (before if before != 0 else block), state
+    tree[where] = block
+    return block, state
+
+
+@kernel
+def find_slot(keys: np.ndarray, wanted: int) -> int:
+    """Find the key in an open-addressing table, or the empty slot where it belongs; its length is a power of two."""
+    slot = ((wanted * 0x1E3779B97F4A7C15) >> 20) & (len(keys) - 1)
+    while keys[slot] != 0 and keys[slot] != wanted:
+        slot = (slot + 1) & (len(keys) - 1)
+    return slot
+
+
+@kernel
+def freeze_reply(tree: np.ndarray, block: int, own: int, mask: int, g: Geometry, s: Switches, state: int) -> int:
+    """Let the opponent reply once and for all: close every other column of its block."""
+    if s.opponent == NEGAMAX:
+        _, reply, state = kaggle_negamax(own, mask, g, 4, s.random_ties, state)
+    else:
+        reply, state = any_open(tree, block, g.columns, state)
+    for column in range(g.columns):
+        if column != reply:
+            tree[block * 3 * g.columns + column] = CLOSED
+    return state
+
+
+@kernel
+def simulate(own: int, mask: int, g: Geometry, s: Switches, others_turn: bool, state: int) -> tuple[int, int]:
+    """Play the game to its end and return the result for the side to move."""
+    if s.past_wins:
+        result = first_line(own ^ mask, mask, g)
+        if result != 0:
+            return -result, state
+    if s.opponent == NEGAMAX:
+        return rollout_against_negamax(own, mask, g, s, others_turn, state)
+    if s.wins_and_blocks:
+        return rollout_with_wins_and_blocks(own, mask, g, state)
+    result, _, state = rollout(own, mask, g, state)
+    return result, state
+
+
+@kernel
+def rollout_with_wins_and_blocks(own: int, mask: int, g: Geometry, state: int) -> tuple[int, int]:
+    """Play at random, but win at once if possible, else prevent the other side from doing so."""
+    sign = 1
+    while mask != g.cells:
+        playable = landings(mask, g)
+        if winning_cells(own, mask, g) & playable:
+            return sign, state
+        forced = winning_cells(own ^ mask, mask, g) & playable
+        cell = forced & -forced  # the lowest of them: two threats cannot both be met
+        while cell == 0:
+            state = advance(state)
+            cell = landing(mask, below(g.columns, state), g)
+        mask |= cell
+        own = (own | cell) ^ mask
+        sign = -sign
+    return 0, state
+
+
+@kernel
+def rollout_against_negamax(own: int, mask: int, g: Geometry, s: Switches, negamax_moves: bool, state: int) -> tuple[int, int]:
+    """Play one side at random and the other by Kaggle's negamax."""
+    sign = 1
+    while mask != g.cells:
+        cell = 0
+        if negamax_moves:
+            _, column, state = kaggle_negamax(own, mask, g, 4, s.random_ties, state)
+            cell = landing(mask, column, g)
+        while cell == 0:
+            state = advance(state)
+            cell = landing(mask, below(g.columns, state), g)
+        own |= cell
+        mask |= cell
+        if has_line(own, g.height, g.in_a_row):
+            return sign, state
+        own ^= mask
+        sign = -sign
+        negamax_moves = not negamax_moves
+    return 0, state
+
+
+@kernel
+def first_line(own: int, mask: int, g: Geometry) -> int:
+    """Say who owns the line that begins first, reading rows from the top: +1 `own`, -1 the other side, 0 nobody.
+
+    A line begins at its left end, a vertical one at its top.
+    """
+    mine, theirs = line_heads(own, g), line_heads(own ^ mask, g)
+    if mine == 0 or theirs == 0:
+        return (mine != 0) - (theirs != 0)
+    for row in range(g.rows - 1, -1, -1):
+        for column in range(g.columns):
+            cell = 1 << (column * g.height + row)
+            if mine & cell:
+                return 1
+            if theirs & cell:
+                return -1
+    return 0
+
+
+@kernel
+def line_heads(stones: int, g: Geometry) -> int:
+    """Mark the left ends of all lines, and the tops of vertical ones."""
+    heads = line_starts(stones, 1, g.in_a_row) << (g.in_a_row - 1)
+    for step in (g.height, g.height - 1, g.height + 1):
+        heads |= line_starts(stones, step, g.in_a_row)
+    return heads
+
+
+@kernel
+def back_up(tree: np.ndarray, path: np.ndarray, depth: int, columns: int, result: int, rolled_out: bool, s: Switches) -> None:
+    """Credit every column of the path; `result` is for the side that played the last one."""
+    if rolled_out and s.leaf_wins and result != 0:
+        result = 1
+    for level in range(depth - 1, -1, -1):
+        points = POINTS * result if result != 0 else s.draw
+        if rolled_out and s.draw_leaf_wins and result == 0 and level == depth - 1:
+            points = POINTS
+        edge = np.uint64(path[level])
+        if s.shared:
+            atomic_add(tree, path[level] + columns, points + POINTS)
+        else:
+            tree[edge] += 1
+            tree[edge + np.uint64(columns)] += points
+        result = -result
+
+
+@kernel
+def prove(tree: np.ndarray, path: np.ndarray, depth: int, columns: int, proof: int, merging: bool, node: np.ndarray) -> bool:
+    """Draw conclusions from a proven last column of the path, upwards as far as they go; tell whether the root is proven.
+
+    A winning column proves its node; otherwise a node is proven when all its columns are.
+    """
+    for level in range(depth - 1, -1, -1):
+        edge = path[level]
+        start = edge - edge % (3 * columns)
+        if proof == LOSS and tree[edge] >= 0:
+            tree[edge] += LOST
+        conclusion = LOSS
+        if proof != WIN:
+            conclusion = WIN
+            for column in range(columns):
+                leads = tree[start + 2 * columns + column]
+                if tree[start + column] == CLOSED:
+                    continue
+                if leads >= 0:
+                    return False
+                if -leads & 3 == DRAW:
+                    conclusion = DRAW
+        if level == 0:
+            return True
+        above = path[level - 1] + 2 * columns
+        if tree[above] > 0:
+            if merging:
+                node[1, tree[above]] = conclusion
+            tree[above] = -(4 * tree[above] + conclusion)
+        proof = conclusion
+    return False
+
+
+@kernel
+def copy_subtree(tree: np.ndarray, root: int, columns: int, copy: np.ndarray) -> int:
+    """Copy the blocks below a root into another array, the root as block 1; returns the blocks then in use."""
+    size = 3 * columns
+    copy[size : 2 * size] = tree[root * size : (root + 1) * size]
+    used, scanned = 2, 1
+    while scanned < used:
+        for place in range(scanned * size + 2 * columns, (scanned + 1) * size):
+            leads = copy[place]
+            block = leads if leads > 0 else -leads >> 2
+            if block > 0:
+                copy[used * size : (used + 1) * size] = tree[block * size : (block + 1) * size]
+                copy[place] = used if leads > 0 else -(4 * used + (-leads & 3))
+                used += 1
+        scanned += 1
+    return used
