@@ -1,6 +1,6 @@
 """Fourlab: a Connect Four laboratory."""
 
-from fourlab.agent import Agent, Decision, Exact, Limit
+from fourlab.agent import Agent, Decision, Exact, Limit, Stop
 from fourlab.agents.registry import make
 from fourlab.errors import UserError
 from fourlab.evaluator import Evaluation, Evaluator
@@ -25,6 +25,7 @@ __all__ = [
     "Outcome",
     "Position",
     "Rules",
+    "Stop",
     "UserError",
     "add_position",
     "make",

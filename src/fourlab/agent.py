@@ -11,6 +11,21 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+class Stop:
+    """A flag by which another thread ends a search; compiled code watches it too."""
+
+    def __init__(self) -> None:
+        self.flag = bytearray(1)
+
+    def set(self) -> None:
+        """End the search."""
+        self.flag[0] = 1
+
+    def is_set(self) -> bool:
+        """Whether the search is to end."""
+        return self.flag[0] != 0
+
+
 @dataclass(frozen=True)
 class Limit:
     """When to stop thinking; an agent stops at the first bound it reaches. No bound: the agent's own settings."""
@@ -19,6 +34,8 @@ class Limit:
     simulations: int | None = None
     nodes: int | None = None
     depth: int | None = None
+    stop: Stop | None = None
+    """Set by somebody else to say that it is enough; what has been found by then is the answer."""
 
     def __post_init__(self) -> None:
         for name in ("seconds", "simulations", "nodes", "depth"):

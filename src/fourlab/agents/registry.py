@@ -25,8 +25,10 @@ from fourlab.errors import UserError
 
 AGENTS = {
     "human": "fourlab.agents.human:Human",
+    "mcts": "fourlab.agents.mcts:MCTS",
     "random": "fourlab.agents.random:Random",
     "rules": "fourlab.agents.rules:RulesOfThumb",
+    "textbook": "fourlab.agents.textbook:Textbook",
 }
 """Name to import string, so that choosing a random player never loads what a network needs."""
 

@@ -215,7 +215,7 @@ def choose(tree: np.ndarray, block: int, columns: int, n: int, s: Switches, stat
         if s.log_ratio:
             log_v = LOGS[np.uint64(v)] if v < len(LOGS) else np.float32(math.log(v))
             bound = total / np.float32(v) + np.float32(s.c) * np.float32(math.sqrt(max(log_n - log_v, np.float32(0))))
-        elif v < len(INVERSES):
+        elif v < len(INVERSES) and s.c != 0:  # without exploration equal means must tie, so they are divided exactly
             bound = total * INVERSES[np.uint64(v)] + spread * INVERSE_ROOTS[np.uint64(v)]
         else:
             bound = (total + spread * np.float32(math.sqrt(np.float32(v)))) / np.float32(v)

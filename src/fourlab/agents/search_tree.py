@@ -1,0 +1,196 @@
+"""A search tree in memory: grown by the compiled search, walked from Python."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fourlab.game.position import Position
+from fourlab.kernels import mcts
+from fourlab.kernels.mcts import Switches
+
+
+@dataclass(frozen=True)
+class ColumnStats:
+    """What a search knows of one column."""
+
+    column: int
+    """Counted from 0."""
+    visits: int
+    mean: float | None
+    """The mean result for the side that plays the column, -1 to +1; None before the first visit."""
+    bound: float | None
+    """The upper confidence bound with which the column would be chosen next."""
+    prior: float | None = None
+    """What a network thought before the search; None without a network."""
+    proven: int | None = None
+    """+1, 0 or -1 for the side that plays the column, when proven."""
+
+
+class SearchTree:
+    """The arrays of one tree and the position at its root."""
+
+    def __init__(self, position: Position, switches: Switches, blocks: int, merging: bool = False) -> None:
+        g = position.rules.geometry
+        self.position, self.switches, self.geometry = position, switches, g
+        blocks = max(blocks, 3)
+        self.tree = np.empty(blocks * 3 * g.columns, np.int32)  # untouched pages cost nothing
+        self.used = np.array([2])
+        self.visits = np.zeros(1, np.int64)
+        self.root = 1
+        slots = 1 << (2 * blocks).bit_length() if merging else 0
+        self.merged = np.zeros((2, slots), np.int64)
+        self.node = np.zeros((2, blocks if merging else 0), np.int32)
+        mcts.new_block(self.tree, 1, position.mask, g)
+
+    def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
+        """Run simulations from the root; returns how many were done, why it ended and the random state."""
+        position = self.position
+        return mcts.search(
+            self.tree,
+            self.used,
+            self.visits,
+            self.root,
+            position.own,
+            position.mask,
+            self.geometry,
+            self.switches,
+            simulations,
+            state,
+            stop,
+            self.merged,
+            self.node,
+        )
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes have been expanded."""
+        return int(self.used[0]) - 1
+
+    @property
+    def bytes(self) -> int:
+        """The memory that the expanded nodes take."""
+        return self.nodes * 3 * self.geometry.columns * self.tree.itemsize
+
+    def columns(self, path: tuple[int, ...] = ()) -> list[ColumnStats]:
+        """The open columns after a path of columns from the root; empty if the search did not expand so far."""
+        block, visits = self.root, int(self.visits[0])
+        for column in path:
+            block, visits = self._leads(block, column), self._visits(block, column)
+            if block == 0:
+                return []
+        return [self._stats(block, column, visits) for column in self._open(block)]
+
+    def line(self) -> tuple[int, ...]:
+        """The play the search expects: proven wins first, else the most visited columns."""
+        line: list[int] = []
+        while columns := self.columns(tuple(line)):
+            best = max(columns, key=lambda each: (each.proven == 1, each.proven != -1, each.visits))
+            if best.visits == 0:
+                break
+            line.append(best.column)
+        return tuple(line)
+
+    def proven(self) -> int | None:
+        """The result of the root position for its side to move, if the search has proved it."""
+        results = [each.proven for each in self.columns()]
+        if 1 in results:
+            return 1
+        return None if None in results else max(result for result in results if result is not None)
+
+    def move_root(self, position: Position) -> bool:
+        """Make a position below the root the new root, keeping what is known of it; False if it is not in the tree."""
+        path = _path(self.position, position)
+        if path is None:
+            return False
+        block, visits = self.root, int(self.visits[0])
+        for column in path:
+            block, visits = self._leads(block, column), self._visits(block, column)
+            if block == 0:
+                return False
+        self.position, self.root = position, block
+        self.visits[0] = visits
+        return True
+
+    def forget_the_rest(self) -> None:
+        """Copy the root's subtree to the front and free everything else."""
+        copy = np.empty_like(self.tree)
+        self.used[0] = mcts.copy_subtree(self.tree, self.root, self.geometry.columns, copy)
+        self.tree, self.root = copy, 1
+
+    def descend(self, position: Position) -> "Subtree | None":
+        """Search below the root at a position, expanding the way to it; the tree keeps all it learns."""
+        path = _path(self.position, position)
+        if path is None:
+            return None
+        block, here, edge = self.root, self.position, -1
+        for column in path:
+            edge = block * 3 * self.geometry.columns + column
+            here = here.play(column)
+            if self._leads(block, column) == 0:
+                new = int(self.used[0])
+                if (new + 1) * 3 * self.geometry.columns > len(self.tree):
+                    return None
+                self.used[0] += 1
+                mcts.new_block(self.tree, new, here.mask, self.geometry)
+                self.tree[edge + 2 * self.geometry.columns] = new
+            if self.tree[edge] < 0:
+                self.tree[edge] = 0  # a reply that was not the frozen one
+            block = self._leads(block, column)
+        return Subtree(self, position, block, edge)
+
+    def _leads(self, block: int, column: int) -> int:
+        """The block a column leads to, 0 if it has none."""
+        leads = int(self.tree[(block * 3 + 2) * self.geometry.columns + column])
+        return leads if leads >= 0 else -leads >> 2
+
+    def _visits(self, block: int, column: int) -> int:
+        visits = int(self.tree[block * 3 * self.geometry.columns + column])
+        return visits if visits >= 0 else max(visits - mcts.LOST, 0)
+
+    def _open(self, block: int) -> Iterator[int]:
+        start = block * 3 * self.geometry.columns
+        return (column for column in range(self.geometry.columns) if self.tree[start + column] != mcts.CLOSED)
+
+    def _stats(self, block: int, column: int, n: int) -> ColumnStats:
+        columns = self.geometry.columns
+        visits = self._visits(block, column)
+        total = int(self.tree[(block * 3 + 1) * columns + column]) / mcts.POINTS
+        leads = int(self.tree[(block * 3 + 2) * columns + column])
+        proven = 2 - (-leads & 3) if leads < 0 else None
+        if visits == 0:
+            return ColumnStats(column, 0, None, None, proven=proven)
+        if self.switches.log_ratio:
+            spread = np.sqrt(max(np.log(n / visits), 0.0)) if n else 0.0
+        else:
+            spread = np.sqrt(np.log(max(n, 1)) / visits)
+        mean = total / visits
+        return ColumnStats(column, visits, mean, float(mean + self.switches.c * spread), proven=proven)
+
+
+class Subtree(SearchTree):
+    """A position inside a larger tree, searched as if it were the root; it shares the tree's arrays."""
+
+    def __init__(self, whole: SearchTree, position: Position, block: int, edge: int) -> None:
+        self.position, self.switches, self.geometry = position, whole.switches, whole.geometry
+        self.tree, self.used, self.merged, self.node = whole.tree, whole.used, whole.merged, whole.node
+        self.root, self.edge = block, edge
+        self.visits = whole.visits if edge < 0 else np.array([int(whole.tree[edge])])
+
+    def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
+        """Search, and let the column that leads here know how often this node was visited."""
+        ended = super().search(simulations, state, stop)
+        if self.edge >= 0:
+            self.tree[self.edge] = self.visits[0]
+        return ended
+
+
+def _path(above: Position, below: Position) -> tuple[int, ...] | None:
+    """The columns from one position to another played from it; None if there are none or they are not known."""
+    if above == below:
+        return ()
+    if above.moves is None or below.moves is None or above.rules != below.rules:
+        return None
+    if below.moves[: len(above.moves)] != above.moves:
+        return None
+    return below.moves[len(above.moves) :]

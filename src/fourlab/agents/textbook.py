@@ -1,0 +1,310 @@
+"""Monte Carlo tree search as a textbook tells it, in plain Python, for any game of two players.
+
+It is written to be read, and it judges the compiled search: fed the same random numbers, both grow the same tree
+(`tests/agents/test_twin.py`). It knows all the switches of `fourlab.kernels.mcts.Switches`, under the same names.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+
+from fourlab.agent import Decision, Limit
+from fourlab.game.position import Position
+
+if TYPE_CHECKING:
+    import numpy as np
+
+State = TypeVar("State")
+Move = TypeVar("Move")
+Below = Callable[[int], int]
+"""A source of chance: below(n) is a number from 0 to n - 1."""
+
+
+class Game(Protocol[State, Move]):
+    """What the search must know of a game. States are values: playing makes a new one."""
+
+    def to_move(self, state: State) -> int:
+        """The side to move, 0 or 1."""
+        ...
+
+    def legal_moves(self, state: State) -> Sequence[Move]:
+        """The moves, always in the same order."""
+        ...
+
+    def play(self, state: State, move: Move) -> State:
+        """The state after the move."""
+        ...
+
+    def score(self, state: State, side: int) -> int | None:
+        """The result for a side, +1, 0 or -1; None while the game goes on."""
+        ...
+
+    def random_move(self, state: State, below: Below) -> Move:
+        """Any legal move, all with the same chance."""
+        ...
+
+    def rollout_move(self, state: State, below: Below) -> Move:
+        """The move to try in a rollout."""
+        ...
+
+
+@dataclass
+class Edge(Generic[State, Move]):
+    """A move out of a node, with what is known of it."""
+
+    move: Move
+    visits: int = 0
+    total: float = 0.0
+    """The sum of results for the side that plays the move."""
+    node: "Node[State, Move] | None" = None
+    """The node it leads to, once expanded."""
+    proven: int | None = None
+    """+1, 0 or -1 for the side that plays the move, once known."""
+
+
+@dataclass
+class Node(Generic[State, Move]):
+    """A position that has been expanded."""
+
+    state: State
+    edges: "list[Edge[State, Move]]"
+    visits: int = 0
+    proven: int | None = None
+    """The result for the side that moved here, once known (kept where transpositions are merged)."""
+
+
+@dataclass
+class TextbookSearch(Generic[State, Move]):
+    """The search: select, expand, simulate, back up, as often as asked."""
+
+    game: Game[State, Move]
+    below: Below
+    c: float = math.sqrt(2)
+    log_ratio: bool = False
+    expand_all: bool = False
+    past_wins: bool = False
+    draw: float = 0.0
+    """What a draw is worth to both sides, -1 to +1."""
+    draw_leaf_wins: bool = False
+    leaf_wins: bool = False
+    tie: Literal["first", "last", "random"] = "random"
+    reply: Callable[[State, Below], Move] | None = None
+    """The opponent as part of the transition: how it answers; None means that it is a player who maximises too."""
+    frozen: bool = False
+    """The opponent answers once and for all when a node is made, not at every pass."""
+    solver: bool = False
+    merged: bool = False
+    """Positions reached in several ways share a node."""
+    max_nodes: int = 10**9
+    nodes: list[Node[State, Move]] = field(default_factory=list)
+
+    def search(self, state: State, simulations: int) -> Node[State, Move]:
+        """Grow a tree from a state that is not over; returns its root."""
+        root = self.make_node(state, visits=0)
+        for _ in range(simulations):
+            path, result, proven, rolled_out = self.descend(root)
+            self.back_up(path, result, rolled_out)
+            root.visits += 1
+            if self.solver and proven and self.prove(path):
+                break
+        return root
+
+    def descend(
+        self, root: Node[State, Move]
+    ) -> tuple[list[tuple[Node[State, Move], Edge[State, Move]]], int, bool, bool]:
+        """Walk down to a leaf and learn its result for the side that moved there; also whether it is proven or a rollout."""
+        game, node, entering = self.game, root, False
+        path: list[tuple[Node[State, Move], Edge[State, Move]]] = []
+        while True:
+            others_turn = len(path) % 2 == 1
+            if entering or (others_turn and self.reply is not None and not self.frozen):
+                edge = self.random_edge(node)
+            else:
+                edge = self.select(node)
+            path.append((node, edge))
+            if edge.proven is not None:
+                return path, edge.proven, True, False
+            if edge.node is None:
+                state = game.play(node.state, edge.move)
+                if edge.visits == 0:
+                    edge.proven = self.examine(state)
+                    if edge.proven is not None:
+                        return path, edge.proven, True, False
+                ours = len(path) % 2 == 1
+                through = (self.expand_all and not entering) or (self.reply is not None and ours)
+                if (edge.visits == 0 and not through) or len(self.nodes) >= self.max_nodes:
+                    return path, self.simulate(state, ours), False, True
+                self.expand(edge, state, ours)
+                entering = self.expand_all
+            assert edge.node is not None
+            if edge.node.proven is not None:
+                edge.proven = edge.node.proven
+                return path, edge.proven, True, False
+            node = edge.node
+
+    def select(self, node: Node[State, Move]) -> Edge[State, Move]:
+        """Choose an untried move if there is one, else the one with the greatest upper confidence bound."""
+        untried = [edge for edge in node.edges if edge.visits == 0]
+        if untried:
+            return untried[{"first": 0, "last": -1}[self.tie] if self.tie != "random" else self.below(len(untried))]
+        best, chosen, equals = -math.inf, None, 0
+        for edge in node.edges:
+            if self.solver and edge.proven == -1:
+                continue  # a proven loss is never tried again
+            bound = self.upper_bound(edge, node.visits)
+            if bound > best:
+                best, chosen, equals = bound, edge, 1
+            elif bound == best:
+                equals += 1
+                if self.tie == "last" or (self.tie == "random" and self.below(equals) == 0):
+                    chosen = edge
+        assert chosen is not None
+        return chosen
+
+    def upper_bound(self, edge: Edge[State, Move], n: int) -> float:
+        """Mean + c * sqrt(log n / visits), or document 000's form of it."""
+        mean = edge.total / edge.visits
+        if self.log_ratio:
+            return mean + self.c * math.sqrt(max(math.log(n) - math.log(edge.visits), 0))
+        return mean + self.c * math.sqrt(math.log(n) / edge.visits)
+
+    def random_edge(self, node: Node[State, Move]) -> Edge[State, Move]:
+        """Choose any move, all with the same chance."""
+        move = self.game.random_move(node.state, self.below)
+        return next(edge for edge in node.edges if edge.move == move)
+
+    def examine(self, state: State) -> int | None:
+        """The result of a state for the side that has just moved, if it is known without searching."""
+        game, mover = self.game, 1 - self.game.to_move(state)
+        result = game.score(state, mover)
+        if self.past_wins and game.legal_moves(state):
+            return None
+        if result is None and self.solver:
+            for move in game.legal_moves(state):
+                if game.score(game.play(state, move), mover) == -1:
+                    return -1  # the other side wins at once
+        return result
+
+    def expand(self, edge: Edge[State, Move], state: State, ours: bool) -> None:
+        """Give the state after a move a node of its own, or the one it has already."""
+        if self.merged:
+            edge.node = next((node for node in self.nodes if node.state == state), None)
+        if edge.node is None:
+            edge.node = self.make_node(state, edge.visits)
+            if ours and self.frozen and self.reply is not None:
+                edge.node.edges = [Edge(self.reply(state, self.below))]
+
+    def make_node(self, state: State, visits: int) -> Node[State, Move]:
+        """A node with all its moves untried."""
+        node: Node[State, Move] = Node(state, [Edge(move) for move in self.game.legal_moves(state)], visits)
+        self.nodes.append(node)
+        return node
+
+    def simulate(self, state: State, others_turn: bool) -> int:
+        """Play to the end and return the result for the side that had moved to this state."""
+        game, mover = self.game, 1 - self.game.to_move(state)
+        while (result := game.score(state, mover)) is None:
+            if others_turn and self.reply is not None and self.frozen:
+                move = self.reply(state, self.below)
+            else:
+                move = game.rollout_move(state, self.below)
+            state = game.play(state, move)
+            others_turn = not others_turn
+        return result
+
+    def back_up(self, path: list[tuple[Node[State, Move], Edge[State, Move]]], result: int, rolled_out: bool) -> None:
+        """Credit every move of the path; `result` is for the side that played the last one."""
+        if rolled_out and self.leaf_wins and result != 0:
+            result = 1
+        for node, edge in reversed(path):
+            is_leaf = edge is path[-1][1]
+            if result != 0:
+                edge.total += result
+            else:
+                edge.total += 1 if rolled_out and self.draw_leaf_wins and is_leaf else self.draw
+            edge.visits += 1
+            if node is not path[0][0]:
+                node.visits += 1
+            result = -result
+
+    def prove(self, path: list[tuple[Node[State, Move], Edge[State, Move]]]) -> bool:
+        """Draw conclusions from the proven last move, upwards as far as they go; tell whether the root is proven."""
+        for level in reversed(range(len(path))):
+            node, edge = path[level]
+            if edge.proven == 1:
+                conclusion = -1  # the side to move wins, so whoever moved here loses
+            elif any(each.proven is None for each in node.edges):
+                return False
+            else:
+                conclusion = -max(each.proven for each in node.edges if each.proven is not None)
+            if level == 0:
+                return True
+            if self.merged:
+                node.proven = conclusion
+            path[level - 1][1].proven = conclusion
+        return False
+
+
+class ConnectFour:
+    """Connect Four as a `Game`; moves are columns from 0."""
+
+    def to_move(self, state: Position) -> int:
+        """The side to move."""
+        return state.to_move
+
+    def legal_moves(self, state: Position) -> Sequence[int]:
+        """The open columns from left to right."""
+        return state.legal_columns()
+
+    def play(self, state: Position, move: int) -> Position:
+        """Drop a disc."""
+        return state.play(move)
+
+    def score(self, state: Position, side: int) -> int | None:
+        """The result for a side."""
+        outcome = state.outcome()
+        return None if outcome is None else outcome.score(side)
+
+    def random_move(self, state: Position, below: Below) -> int:
+        """Draw a column until it is open, as the compiled rollouts do."""
+        legal = state.legal_columns()
+        while (column := below(state.rules.columns)) not in legal:
+            pass
+        return column
+
+    def rollout_move(self, state: Position, below: Below) -> int:
+        """Rollouts are uniformly random."""
+        return self.random_move(state, below)
+
+
+class ConnectFourWithWinsAndBlocks(ConnectFour):
+    """Rollouts win at once if they can, else block, else are random."""
+
+    def rollout_move(self, state: Position, below: Below) -> int:
+        """Look for a win, then for a block."""
+        for side in (state.to_move, 1 - state.to_move):
+            for column in state.legal_columns():
+                if state.makes_line(column, side):
+                    return column
+        return self.random_move(state, below)
+
+
+@dataclass(frozen=True)
+class Textbook:
+    """Monte Carlo tree search in plain Python, written to be read: slow, and right."""
+
+    simulations: int = 500
+    """How many simulations a move, unless the limit says less."""
+    c: float = math.sqrt(2)
+    """Exploration, for results from -1 to +1."""
+
+    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+        """Search, then play the most visited column."""
+        simulations = min(self.simulations, limit.simulations or self.simulations, limit.nodes or self.simulations)
+        search: TextbookSearch[Position, int] = TextbookSearch(ConnectFour(), lambda n: int(rng.integers(n)), c=self.c)
+        root = search.search(position, simulations)
+        best = max(root.edges, key=lambda edge: edge.visits)
+        shares: dict[int, Any] = {edge.move: edge.visits / root.visits for edge in root.edges}
+        policy = tuple(shares.get(column, 0.0) for column in range(position.rules.columns))
+        return Decision(best.move, best.total / best.visits, policy, {"simulations": root.visits, "nodes": len(search.nodes)})
