@@ -164,7 +164,7 @@ def assert_same(tree: np.ndarray, block: int, node: Node[Any, int], columns: int
             assert visits == mcts.CLOSED
             continue
         edge = edges[column]
-        assert edge.visits == (visits - mcts.LOST if visits < 0 else visits)
+        assert edge.visits == visits - (0 if visits >= 0 else mcts.DRAWN if visits >= mcts.DRAWN else mcts.LOST)
         assert edge.total == pytest.approx(total / mcts.POINTS)
         proven = 2 - (-leads & 3) if leads < 0 else None
         assert edge.proven == proven

@@ -48,7 +48,7 @@ def searched(merging: bool = False, **changed: object) -> list[object]:
 tree = np.zeros(30, np.int32)
 mcts.new_block(tree, 1, mask, g)
 copied = np.zeros(30, np.int32)
-path = np.array([15, 0])
+path = np.array([2 * 15, 0])
 
 RESULTS = {
     "board.has_line": [board.has_line(0b1111, g.height, 4), board.has_line(0b0111, g.height, 4)],

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -31,6 +32,9 @@ OPPONENTS = {
 }
 
 
+_ANY_SWITCHES = mcts.Switches(1.0, False, False, False, 0, False, False, mcts.ANY, mcts.PLAYER, False, False, True, False)
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """The root after some simulations, for curves of convergence."""
@@ -48,9 +52,32 @@ class Result:
 
     decision: Decision
     columns: tuple[ColumnStats, ...]
-    trace: tuple[Snapshot, ...]
     trees: tuple[SearchTree, ...]
     """One per run; `tree.columns(path)` walks it."""
+    snapshots: "tuple[_RawSnapshot, ...]"
+
+    @cached_property
+    def trace(self) -> tuple[Snapshot, ...]:
+        """How the search converged: the root at growing numbers of simulations; of several runs, the end of each."""
+        return tuple(each.read() for each in self.snapshots)
+
+
+@dataclass(frozen=True)
+class _RawSnapshot:
+    """A snapshot as the search takes it, to be read later if anybody wants to."""
+
+    simulations: int
+    numbers: np.ndarray
+    tree: SearchTree
+
+    def read(self) -> Snapshot:
+        known = {each.column: each for each in self.tree.decode(self.numbers, self.simulations)}
+        columns = range(self.tree.geometry.columns)
+        return Snapshot(
+            self.simulations,
+            tuple(known[column].visits if column in known else 0 for column in columns),
+            tuple(known[column].mean if column in known else None for column in columns),
+        )
 
 
 @dataclass(frozen=True)
@@ -63,7 +90,7 @@ class MCTS:
     """Seconds a move."""
     clock: Literal["wall", "cpu"] = "wall"
     """Which seconds: those on the wall, or CPU time of the process (document 004)."""
-    c: float = 1.0
+    c: float = 1.4
     """Exploration: the bound is mean + c * sqrt(log N / n), for results on the chosen scale."""
     ucb: Literal["standard", "log-ratio"] = "standard"
     """log-ratio: document 000's c * sqrt(log(N / n))."""
@@ -84,12 +111,12 @@ class MCTS:
     temperature: float = 1.0
     """For final=sample."""
     opponent: Literal["player", "random", "random-frozen", "negamax", "negamax-random-ties"] = "player"
-    """player: the other side maximises too. Else it is part of the transition: random anew at every pass, or a reply kept for good."""
+    """player: the other side maximises too. Else it is part of the transition: random at every pass, or a reply kept for good."""
     credit: Literal["winner", "leaf"] = "winner"
     """leaf: document 004 credits every decided rollout to the side that moved to the leaf."""
     draw_credit: Literal["both", "leaf"] = "both"
     """leaf: document 004 counts a drawn rollout as a win for the side that moved to the leaf."""
-    rollouts: Literal["uniform", "wins-and-blocks"] = "uniform"
+    rollouts: Literal["uniform", "wins-and-blocks"] = "wins-and-blocks"
     """wins-and-blocks: rollouts win at once if they can, else block."""
     solver: bool = True
     """Prove wins, draws and losses and never search them again."""
@@ -122,10 +149,13 @@ class MCTS:
             raise UserError("solver=1 proves play between two players who both know when a game is won; say solver=0 here")
         if self.expansion == "all" and self.opponent != "player":
             raise UserError("expansion=all goes with opponent=player")
-        if self.transpositions and (self.threads > 1 or self.reuse != "none" or self.opponent != "player" or self.expansion == "all"):
+        if self.transpositions and (
+            self.threads > 1 or self.reuse != "none" or self.opponent != "player" or self.expansion == "all"
+        ):
             raise UserError("transpositions=1 goes with threads=1, reuse=none, opponent=player and expansion=one")
         if self.reuse != "none" and self.runs > 1:
             raise UserError("reuse goes with runs=1")
+        _load_kernels()
 
     def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
         """Search, then choose."""
@@ -151,7 +181,7 @@ class MCTS:
         columns = _averaged(trees)
         column = self._choose(columns, np.random.default_rng(seeds[1]))
         decision = self._decision(position, column, columns, trees, budget)
-        return Result(decision, columns, tuple(trace), tuple(trees))
+        return Result(decision, columns, tuple(trees), tuple(trace))
 
     def switches(self) -> mcts.Switches:
         """The settings as the kernel wants them: results from -1 to +1, draws in points."""
@@ -198,14 +228,14 @@ class MCTS:
 
     def _grow_together(
         self, tree: SearchTree, budget: "_Budget", seed: int, watch: Callable[[Snapshot], None] | None
-    ) -> list[Snapshot]:
+    ) -> list[_RawSnapshot]:
         """Search one tree with all threads, taking snapshots on the way."""
-        trace: list[Snapshot] = []
+        trace: list[_RawSnapshot] = []
 
         def snap() -> None:
-            trace.append(_snapshot(tree, budget.done))
+            trace.append(_RawSnapshot(budget.done, tree.snapshot(), tree))
             if watch is not None:
-                watch(trace[-1])
+                watch(trace[-1].read())
 
         states = seed_states(seed, self.threads)
         if self.threads == 1:
@@ -221,17 +251,26 @@ class MCTS:
             snap()
         return trace
 
-    def _grow_apart(self, trees: list[SearchTree], budget: "_Budget", seed: int) -> list[Snapshot]:
+    def _grow_apart(self, trees: list[SearchTree], budget: "_Budget", seed: int) -> list[_RawSnapshot]:
         """Search every tree by itself with the whole budget of simulations; a snapshot a run."""
         budgets = [budget.copy() for _ in trees]
         with ThreadPoolExecutor(self.threads) as pool:
-            list(pool.map(lambda job: job[1].spend(job[0], job[2], None), zip(trees, budgets, seed_states(seed, self.runs), strict=True)))
+            list(
+                pool.map(
+                    lambda job: job[1].spend(job[0], job[2], None), zip(trees, budgets, seed_states(seed, self.runs), strict=True)
+                )
+            )
         budget.done = sum(each.done for each in budgets)
-        return [_snapshot(tree, each.done) for tree, each in zip(trees, budgets, strict=True)]
+        return [_RawSnapshot(each.done, tree.snapshot(), tree) for tree, each in zip(trees, budgets, strict=True)]
 
     def _choose(self, columns: tuple[ColumnStats, ...], rng: np.random.Generator) -> ColumnStats:
-        """Choose the column to play: a proven win if there is one, a proven loss only if there is nothing else."""
-        candidates = [each for each in columns if each.proven == 1] or [each for each in columns if each.proven != -1] or list(columns)
+        """Choose the column to play: a proven win if there is one, a proven loss only if there is nothing else.
+
+        A proven draw is no longer searched, so its visits say nothing: it is played unless something open promises more.
+        """
+        draws = [each for each in columns if each.proven == 0]
+        hopes = [each for each in columns if each.proven is None and not (draws and (each.mean or 0.0) <= 0)]
+        candidates = [each for each in columns if each.proven == 1] or hopes or draws or list(columns)
         if self.final == "sample":
             weights = np.array([float(each.visits) for each in candidates]) ** (1 / self.temperature)
             weights = weights if weights.sum() > 0 else np.ones(len(candidates))
@@ -244,7 +283,12 @@ class MCTS:
         return {"first": best[0], "last": best[-1], "random": best[int(rng.integers(len(best)))]}[self.final_tie]
 
     def _decision(
-        self, position: Position, chosen: ColumnStats, columns: tuple[ColumnStats, ...], trees: list[SearchTree], budget: "_Budget"
+        self,
+        position: Position,
+        chosen: ColumnStats,
+        columns: tuple[ColumnStats, ...],
+        trees: list[SearchTree],
+        budget: "_Budget",
     ) -> Decision:
         visits = sum(each.visits for each in columns)
         shares = {each.column: each.visits / visits for each in columns} if visits else {chosen.column: 1.0}
@@ -267,6 +311,12 @@ class MCTS:
             line=line,
             proven=None if proven is None else Exact(proven),
         )
+
+
+@lru_cache(maxsize=1)
+def _load_kernels() -> None:
+    """Load or compile the search before anybody's clock runs."""
+    SearchTree(Position(board="3x2x3"), _ANY_SWITCHES, 3).search(1, 1, np.zeros(1, np.uint8))
 
 
 class _Budget:
@@ -345,16 +395,6 @@ def _marks() -> "Any":
         steps = range(10, 100, 5) if power >= 10 else range(10, 100, 10)
         yield from (step * power // 10 for step in steps)
         power *= 10
-
-
-def _snapshot(tree: SearchTree, simulations: int) -> Snapshot:
-    known = {each.column: each for each in tree.columns()}
-    columns = range(tree.geometry.columns)
-    return Snapshot(
-        simulations,
-        tuple(known[column].visits if column in known else 0 for column in columns),
-        tuple(known[column].mean if column in known else None for column in columns),
-    )
 
 
 def _averaged(trees: list[SearchTree]) -> tuple[ColumnStats, ...]:

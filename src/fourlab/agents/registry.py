@@ -24,6 +24,7 @@ from fourlab.agent import Agent
 from fourlab.errors import UserError
 
 AGENTS = {
+    "expectimax-random": "fourlab.agents.expectimax_random:ExpectimaxRandom",
     "human": "fourlab.agents.human:Human",
     "mcts": "fourlab.agents.mcts:MCTS",
     "random": "fourlab.agents.random:Random",
@@ -39,13 +40,54 @@ class Preset:
 
     spec: str
     about: str
+    faithful: str | None = None
+    """For the documents' agents: the options that `faithful=1` changes so that the agent does what their code does."""
 
+
+_BHAT = (
+    "mcts:c=1.4142135623730951,scale=wins,draw=0,expansion=all,tie=last,final=visits,final_tie=first,rollouts=uniform,solver=0"
+)
 
 PRESETS = {
     "arya-examples": Preset(
         "rules:otherwise=random", "document 004: the win-or-block-else-random player that made its test examples"
     ),
+    "arya-vanilla": Preset(
+        "mcts:seconds=1,clock=cpu,c=1.4142135623730951,scale=wins,final_tie=random,reuse=moves,rollouts=uniform,solver=0",
+        "document 004: the vanilla search, one CPU second a move",
+        faithful="credit=leaf,draw_credit=leaf,draw=0",
+    ),
+    "bhat-mc40": Preset(f"{_BHAT},simulations=40", "document 001: MC40; bhat-mcN is the same with any N", "terminal=past-wins"),
+    "bhat-mc200": Preset(f"{_BHAT},simulations=200", "document 001: MC200", faithful="terminal=past-wins"),
+    "gao": Preset(
+        "mcts:simulations=500,c=1.4142135623730951,scale=wins,draw=0,opponent=random,final=mean,rollouts=uniform,solver=0",
+        "document 002: 500 simulations against a random opponent (its code is not public: faithful=1 changes nothing)",
+        faithful="",
+    ),
+    "sewell": Preset(
+        "mcts:simulations=5,c=1.4142135623730951,opponent=negamax,reuse=games,final=mean,final_tie=random,rollouts=uniform,solver=0",
+        "document 003: 5 simulations a move, one tree for all games against negamax (its faults lie in the experiment, not here)",
+        faithful="",
+    ),
+    "vannucci-abril": Preset(
+        "mcts:simulations=2048,c=2,opponent=random,final=mean,final_tie=random,rollouts=uniform,solver=0",
+        "document 000: 2048 simulations against a random opponent",
+        faithful="ucb=log-ratio,opponent=random-frozen",
+    ),
 }
+"""The documents' agents are here as they were meant; `faithful=1` makes them as they were coded."""
+
+
+def preset(name: str) -> Preset | None:
+    """The preset of a name; bhat-mcN stands for one with N simulations, and MC0 for a random player."""
+    if name in PRESETS:
+        return PRESETS[name]
+    if match := re.fullmatch(r"bhat-mc(\d{1,7})", name):
+        if int(match[1]) == 0:
+            return Preset("random", "document 001: MC0, which has nothing to go by (there it passed instead of moving)")
+        return Preset(f"{_BHAT},simulations={int(match[1])}", f"document 001: MC{match[1]}", "terminal=past-wins")
+    return None
+
 
 ENTRY_POINTS = "fourlab.agents"
 _UNIONS = (types.UnionType, typing.Union)
@@ -64,10 +106,16 @@ class Option:
 def make(spec: str) -> Agent:
     """Build the agent that a spec names; an error lists what could have been written."""
     name, options = parse_spec(spec)
-    if name in PRESETS:
-        base, preset_options = parse_spec(PRESETS[name].spec)
-        return _build(base, {**preset_options, **options}, spec)
-    return _build(name, options, spec)
+    if (found := preset(name)) is None:
+        return _build(name, options, spec)
+    base, preset_options = parse_spec(found.spec)
+    if found.faithful is not None and "faithful" in options:
+        text = options.pop("faithful")
+        if text.lower() not in _BOOLS:
+            raise UserError(f"option faithful of agent {name!r} must be 0 or 1, not {text!r}")
+        if _BOOLS[text.lower()]:
+            preset_options |= parse_spec(f"{base}:{found.faithful}")[1]
+    return _build(base, {**preset_options, **options}, spec)
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
@@ -93,14 +141,15 @@ def names() -> list[str]:
 
 def about(name: str) -> str:
     """One line on an agent or preset."""
-    if name in PRESETS:
-        return PRESETS[name].about
+    if (found := preset(name)) is not None:
+        return found.about
     return (inspect.getdoc(_factory(name)) or "").partition("\n")[0]
 
 
 def options_of(name: str) -> list[Option]:
     """The options of an agent; of a preset, those of its agent with the preset's values as defaults."""
-    base, given = parse_spec(PRESETS[name].spec) if name in PRESETS else (name, {})
+    found = preset(name)
+    base, given = parse_spec(found.spec) if found else (name, {})
     factory = _factory(base)
     docs = _field_docs(factory)
     return [

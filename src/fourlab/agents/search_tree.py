@@ -1,6 +1,6 @@
 """A search tree in memory: grown by the compiled search, walked from Python."""
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,22 +74,34 @@ class SearchTree:
 
     def columns(self, path: tuple[int, ...] = ()) -> list[ColumnStats]:
         """The open columns after a path of columns from the root; empty if the search did not expand so far."""
-        block, visits = self.root, int(self.visits[0])
-        for column in path:
-            block, visits = self._leads(block, column), self._visits(block, column)
-            if block == 0:
-                return []
-        return [self._stats(block, column, visits) for column in self._open(block)]
+        block, visits = self._walk(path)
+        return self.decode(self._numbers(block), visits) if block else []
 
     def line(self) -> tuple[int, ...]:
         """The play the search expects: proven wins first, else the most visited columns."""
         line: list[int] = []
-        while columns := self.columns(tuple(line)):
+        block, visits = self.root, int(self.visits[0])
+        while block:
+            columns = self.decode(self._numbers(block), visits)
             best = max(columns, key=lambda each: (each.proven == 1, each.proven != -1, each.visits))
             if best.visits == 0:
                 break
             line.append(best.column)
+            block, visits = self._leads(block, best.column), best.visits
         return tuple(line)
+
+    def snapshot(self) -> np.ndarray:
+        """The numbers of the root as they are now; `decode` reads them. Cheap enough to take during a search."""
+        return self._numbers(self.root).copy()
+
+    def decode(self, numbers: np.ndarray, n: int) -> list[ColumnStats]:
+        """Read the numbers of a block that was visited n times: its open columns."""
+        visits, totals, leads = numbers.reshape(3, -1).tolist()
+        return [
+            self._stats(column, visits[column], totals[column] / mcts.POINTS, leads[column], n)
+            for column in range(self.geometry.columns)
+            if visits[column] != mcts.CLOSED
+        ]
 
     def proven(self) -> int | None:
         """The result of the root position for its side to move, if the search has proved it."""
@@ -103,11 +115,9 @@ class SearchTree:
         path = _path(self.position, position)
         if path is None:
             return False
-        block, visits = self.root, int(self.visits[0])
-        for column in path:
-            block, visits = self._leads(block, column), self._visits(block, column)
-            if block == 0:
-                return False
+        block, visits = self._walk(path)
+        if not block:
+            return False
         self.position, self.root = position, block
         self.visits[0] = visits
         return True
@@ -144,28 +154,31 @@ class SearchTree:
         leads = int(self.tree[(block * 3 + 2) * self.geometry.columns + column])
         return leads if leads >= 0 else -leads >> 2
 
-    def _visits(self, block: int, column: int) -> int:
-        visits = int(self.tree[block * 3 * self.geometry.columns + column])
-        return visits if visits >= 0 else max(visits - mcts.LOST, 0)
+    def _numbers(self, block: int) -> np.ndarray:
+        size = 3 * self.geometry.columns
+        return self.tree[block * size : (block + 1) * size]
 
-    def _open(self, block: int) -> Iterator[int]:
-        start = block * 3 * self.geometry.columns
-        return (column for column in range(self.geometry.columns) if self.tree[start + column] != mcts.CLOSED)
+    def _walk(self, path: tuple[int, ...]) -> tuple[int, int]:
+        """The block at the end of a path and its visits; block 0 if the search did not expand so far."""
+        block, visits = self.root, int(self.visits[0])
+        for column in path:
+            visits = _true_visits(int(self.tree[block * 3 * self.geometry.columns + column]))
+            block = self._leads(block, column)
+            if block == 0:
+                break
+        return block, visits
 
-    def _stats(self, block: int, column: int, n: int) -> ColumnStats:
-        columns = self.geometry.columns
-        visits = self._visits(block, column)
-        total = int(self.tree[(block * 3 + 1) * columns + column]) / mcts.POINTS
-        leads = int(self.tree[(block * 3 + 2) * columns + column])
+    def _stats(self, column: int, visits: int, total: float, leads: int, n: int) -> ColumnStats:
+        visits = _true_visits(visits)
         proven = 2 - (-leads & 3) if leads < 0 else None
         if visits == 0:
             return ColumnStats(column, 0, None, None, proven=proven)
         if self.switches.log_ratio:
-            spread = np.sqrt(max(np.log(n / visits), 0.0)) if n else 0.0
+            spread = math.sqrt(max(math.log(max(n, 1) / visits), 0.0))
         else:
-            spread = np.sqrt(np.log(max(n, 1)) / visits)
+            spread = math.sqrt(math.log(max(n, 1)) / visits)
         mean = total / visits
-        return ColumnStats(column, visits, mean, float(mean + self.switches.c * spread), proven=proven)
+        return ColumnStats(column, visits, mean, mean + self.switches.c * spread, proven=proven)
 
 
 class Subtree(SearchTree):
@@ -183,6 +196,13 @@ class Subtree(SearchTree):
         if self.edge >= 0:
             self.tree[self.edge] = self.visits[0]
         return ended
+
+
+def _true_visits(visits: int) -> int:
+    """Visits without the mark of a proven column."""
+    if visits >= 0:
+        return visits
+    return visits - (mcts.DRAWN if visits >= mcts.DRAWN else mcts.LOST)
 
 
 def _path(above: Position, below: Position) -> tuple[int, ...] | None:

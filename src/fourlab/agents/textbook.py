@@ -98,6 +98,8 @@ class TextbookSearch(Generic[State, Move]):
     """Positions reached in several ways share a node."""
     max_nodes: int = 10**9
     nodes: list[Node[State, Move]] = field(default_factory=list)
+    floors: list[bool] = field(default_factory=list)
+    """For each node of the path just walked, whether it had a proven draw to offer."""
 
     def search(self, state: State, simulations: int) -> Node[State, Move]:
         """Grow a tree from a state that is not over; returns its root."""
@@ -110,12 +112,11 @@ class TextbookSearch(Generic[State, Move]):
                 break
         return root
 
-    def descend(
-        self, root: Node[State, Move]
-    ) -> tuple[list[tuple[Node[State, Move], Edge[State, Move]]], int, bool, bool]:
+    def descend(self, root: Node[State, Move]) -> tuple[list[tuple[Node[State, Move], Edge[State, Move]]], int, bool, bool]:
         """Walk down to a leaf and learn its result for the side that moved there; also whether it is proven or a rollout."""
         game, node, entering = self.game, root, False
         path: list[tuple[Node[State, Move], Edge[State, Move]]] = []
+        self.floors = floors = list[bool]()
         while True:
             others_turn = len(path) % 2 == 1
             if entering or (others_turn and self.reply is not None and not self.frozen):
@@ -123,6 +124,7 @@ class TextbookSearch(Generic[State, Move]):
             else:
                 edge = self.select(node)
             path.append((node, edge))
+            floors.append(self.solver and any(each.proven == 0 for each in node.edges))
             if edge.proven is not None:
                 return path, edge.proven, True, False
             if edge.node is None:
@@ -150,8 +152,8 @@ class TextbookSearch(Generic[State, Move]):
             return untried[{"first": 0, "last": -1}[self.tie] if self.tie != "random" else self.below(len(untried))]
         best, chosen, equals = -math.inf, None, 0
         for edge in node.edges:
-            if self.solver and edge.proven == -1:
-                continue  # a proven loss is never tried again
+            if self.solver and edge.proven is not None:
+                continue  # what is proven is never tried again
             bound = self.upper_bound(edge, node.visits)
             if bound > best:
                 best, chosen, equals = bound, edge, 1
@@ -217,7 +219,7 @@ class TextbookSearch(Generic[State, Move]):
         """Credit every move of the path; `result` is for the side that played the last one."""
         if rolled_out and self.leaf_wins and result != 0:
             result = 1
-        for node, edge in reversed(path):
+        for (node, edge), floor in zip(reversed(path), reversed(self.floors), strict=True):
             is_leaf = edge is path[-1][1]
             if result != 0:
                 edge.total += result
@@ -226,7 +228,7 @@ class TextbookSearch(Generic[State, Move]):
             edge.visits += 1
             if node is not path[0][0]:
                 node.visits += 1
-            result = -result
+            result = 0 if floor and result < 0 else -result  # a side that has a proven draw will not do worse
 
     def prove(self, path: list[tuple[Node[State, Move], Edge[State, Move]]]) -> bool:
         """Draw conclusions from the proven last move, upwards as far as they go; tell whether the root is proven."""

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import fourlab
-from fourlab.cli import agents, bench, perft, play, positions, show, warmup
+from fourlab.cli import agents, analyze, bench, perft, play, positions, show, warmup
 from fourlab.errors import UserError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 app.command("play")(play.play)
 app.command("show")(show.show)
+app.command("analyze")(analyze.analyze)
 app.command("agents")(agents.agents)
 app.command("positions")(positions.positions)
 app.command("perft")(perft.perft)

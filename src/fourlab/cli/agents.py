@@ -27,6 +27,8 @@ def agents(
         print(f"{agent['name']:16} {agent['about']}")
         if agent["preset_of"]:
             print(f"{'':16}   = {agent['preset_of']}")
+            if agent["faithful"]:
+                print(f"{'':16}   faithful=1: {agent['faithful']}")
             continue
         for option in agent["options"]:
             print(f"{'':16}   {option['name']}={option['default']}  ({option['type']}) {option['about']}")
@@ -37,11 +39,11 @@ def _describe_or_say_why_not(name: str) -> dict[str, Any]:
     try:
         return _describe(name)
     except UserError as error:
-        return {"name": name, "about": f"unusable: {error}", "preset_of": None, "options": []}
+        return {"name": name, "about": f"unusable: {error}", "preset_of": None, "faithful": None, "options": []}
 
 
 def _describe(name: str) -> dict[str, Any]:
-    preset = registry.PRESETS.get(name)
+    preset = registry.preset(name)
     options = [
         {
             "name": option.name,
@@ -51,4 +53,10 @@ def _describe(name: str) -> dict[str, Any]:
         }
         for option in registry.options_of(name)
     ]
-    return {"name": name, "about": registry.about(name), "preset_of": preset and preset.spec, "options": options}
+    return {
+        "name": name,
+        "about": registry.about(name),
+        "preset_of": preset and preset.spec,
+        "faithful": preset and preset.faithful,
+        "options": options,
+    }

@@ -6,9 +6,9 @@ The tree is one flat int32 array of blocks, one block per expanded node, each wi
                                +columns …          sum of its results, in points, for the side that plays it
                                +2 * columns …      where it leads
 
-`visits` is CLOSED for a full column, 0 for an untried one, and LOST + visits for one that is proven lost; negative columns
-are never chosen. `where it leads` is 0 (not expanded), a block, or -(4 * block + WIN | DRAW | LOSS) when the result is known
-for the side that plays the column. Block 0 is never used; the root is block 1 unless the caller searches a subtree.
+`visits` is CLOSED for a full column, 0 for an untried one, and LOST or DRAWN + visits for one that is proven; negative
+columns are never chosen. `where it leads` is 0 (not expanded), a block, or -(4 * block + WIN | DRAW | LOSS) when the result
+is known for the side that plays the column. Block 0 is never used; the root is block 1 unless the caller searches a subtree.
 
 A node is a column of its parent's block: its first visit plays a rollout, its second gives it a block of its own. So a tree
 takes about 0.3 blocks a simulation, 25 bytes on seven columns.
@@ -34,6 +34,8 @@ from fourlab.kernels.threats import winning_cells
 WIN, DRAW, LOSS = 1, 2, 3
 CLOSED = -(2**31)
 LOST = -(2**30)
+DRAWN = -(2**29)
+"""What proven columns have added to their visits: CLOSED < lost < DRAWN <= drawn < 0."""
 POINTS = 4
 """A win is +4 points, a loss -4; a draw may be worth any whole number of points between."""
 
@@ -110,35 +112,37 @@ def search(
     Returns the simulations done, why the search ended, and the random state.
     """
     columns, blocks, merging = g.columns, len(tree) // (3 * g.columns), merged.shape[1] > 0
-    path = np.empty(columns * g.rows + 1, np.int64)  # the columns chosen, as places in the tree
+    # The columns chosen: twice the place in the tree, plus one where another column of the node is a proven draw.
+    path = np.empty(columns * g.rows + 1, np.int64)
     for done in range(simulations):
         if stop[0]:
             return done, STOPPED, state
         block, own, mask, depth, n = root, root_own, root_mask, 0, visits[0]
-        result, proof, rolled_out, entering = 0, 0, False, False
+        result, proof, rolled_out, entering, drawn = 0, 0, False, False, False
         while True:
             # 1. Select a column of this block.
             if entering or (s.opponent == RANDOM and depth & 1):
                 column, state = any_open(tree, block, columns, state)
             else:
-                column, state = choose(tree, block, columns, n, s, state)
-            if column < 0:  # all columns are lost; seen here only if another thread has just proved it
+                column, drawn, state = choose(tree, block, columns, n, s, state)
+            if column < 0:  # all columns are proven; seen here only if another thread has just done it
                 if depth == 0:
                     return done, PROVEN, state
-                result, proof = 1, WIN
+                proof = DRAW if drawn else WIN
+                result = 2 - proof
                 break
             edge = block * 3 * columns + column
-            path[depth] = edge
+            path[np.uint64(depth)] = 2 * edge + drawn
             depth += 1
             if s.shared:  # until the result is known, other threads see a loss here
                 n = atomic_add(tree, edge, 1)
                 atomic_add(tree, edge + columns, -POINTS)
             else:
-                n = tree[edge]
+                n = tree[np.uint64(edge)]
             cell = landing(mask, column, g)
             own |= cell
             mask |= cell
-            leads = tree[edge + 2 * columns]
+            leads = tree[np.uint64(edge + 2 * columns)]
             if leads == 0:
                 # 2. A leaf. The first visit finds out whether the game is over, else simulates.
                 if n == 0:
@@ -171,7 +175,7 @@ def search(
         back_up(tree, path, depth, columns, result, rolled_out, s)
         if merging:
             for level in range(1, depth):
-                node[0, path[level] // (3 * columns)] += 1
+                node[0, (path[level] >> 1) // (3 * columns)] += 1
         if s.shared:
             atomic_add(visits, 0, 1)
         else:
@@ -182,14 +186,15 @@ def search(
 
 
 @kernel
-def choose(tree: np.ndarray, block: int, columns: int, n: int, s: Switches, state: int) -> tuple[int, int]:
-    """Choose an untried column if there is one, else the one with the greatest upper confidence bound; -1 if all are lost.
+def choose(tree: np.ndarray, block: int, columns: int, n: int, s: Switches, state: int) -> tuple[int, bool, int]:
+    """Choose an untried column if there is one, else the one with the greatest upper confidence bound; -1 if all are proven.
 
+    Also tells whether there is a proven draw among the columns.
     The bound is sum / v + c * sqrt(log n / v); inverses and inverse roots of small v are looked up. Unsigned indices spare
     the test for negative ones.
     """
     visits_at, sums_at = np.uint64(block * 3 * columns), np.uint64(block * 3 * columns + columns)
-    untried = 0
+    untried, drawn = 0, False
     for column in range(columns):
         untried += tree[visits_at + np.uint64(column)] == 0
     if untried:
@@ -199,17 +204,24 @@ def choose(tree: np.ndarray, block: int, columns: int, n: int, s: Switches, stat
         elif s.tie == ANY:
             state = advance(state)
             wanted = below(untried, state)
+        chosen = -1
         for column in range(columns):
-            if tree[visits_at + np.uint64(column)] == 0:
+            v = tree[visits_at + np.uint64(column)]
+            if v == 0:
                 if wanted == 0:
-                    return column, state
+                    chosen = column
                 wanted -= 1
+            elif v < 0:
+                drawn |= v >= DRAWN
+        if chosen >= 0:  # unless other threads were faster
+            return chosen, drawn, state
     log_n = LOGS[np.uint64(n)] if n < len(LOGS) else np.float32(math.log(n))
     spread = np.float32(s.c) * np.float32(math.sqrt(log_n))
     best, chosen, equals = np.float32(-1e30), -1, 0
     for column in range(columns):
         v = tree[visits_at + np.uint64(column)]
-        if v <= 0:  # closed or proven lost
+        if v <= 0:  # closed or proven
+            drawn |= DRAWN <= v < 0
             continue
         total = np.float32(tree[sums_at + np.uint64(column)]) * np.float32(1 / POINTS)
         if s.log_ratio:
@@ -229,7 +241,7 @@ def choose(tree: np.ndarray, block: int, columns: int, n: int, s: Switches, stat
                 state = advance(state)
                 if below(equals, state) == 0:
                     chosen = column
-    return chosen, state
+    return chosen, drawn, state
 
 
 @kernel
@@ -406,20 +418,24 @@ def line_heads(stones: int, g: Geometry) -> int:
 
 @kernel
 def back_up(tree: np.ndarray, path: np.ndarray, depth: int, columns: int, result: int, rolled_out: bool, s: Switches) -> None:
-    """Credit every column of the path; `result` is for the side that played the last one."""
+    """Credit every column of the path; `result` is for the side that played the last one.
+
+    A side that has a proven draw will not do worse, so a node hands up a draw in place of a loss.
+    """
     if rolled_out and s.leaf_wins and result != 0:
         result = 1
     for level in range(depth - 1, -1, -1):
         points = POINTS * result if result != 0 else s.draw
         if rolled_out and s.draw_leaf_wins and result == 0 and level == depth - 1:
             points = POINTS
-        edge = np.uint64(path[level])
+        marked = path[np.uint64(level)]
+        edge = np.uint64(marked >> 1)
         if s.shared:
-            atomic_add(tree, path[level] + columns, points + POINTS)
+            atomic_add(tree, (marked >> 1) + columns, points + POINTS)
         else:
             tree[edge] += 1
             tree[edge + np.uint64(columns)] += points
-        result = -result
+        result = 0 if marked & 1 and result < 0 else -result
 
 
 @kernel
@@ -429,10 +445,10 @@ def prove(tree: np.ndarray, path: np.ndarray, depth: int, columns: int, proof: i
     A winning column proves its node; otherwise a node is proven when all its columns are.
     """
     for level in range(depth - 1, -1, -1):
-        edge = path[level]
+        edge = path[level] >> 1
         start = edge - edge % (3 * columns)
-        if proof == LOSS and tree[edge] >= 0:
-            tree[edge] += LOST
+        if tree[edge] >= 0 and proof != WIN:
+            tree[edge] += LOST if proof == LOSS else DRAWN
         conclusion = LOSS
         if proof != WIN:
             conclusion = WIN
@@ -446,7 +462,7 @@ def prove(tree: np.ndarray, path: np.ndarray, depth: int, columns: int, proof: i
                     conclusion = DRAW
         if level == 0:
             return True
-        above = path[level - 1] + 2 * columns
+        above = (path[level - 1] >> 1) + 2 * columns
         if tree[above] > 0:
             if merging:
                 node[1, tree[above]] = conclusion

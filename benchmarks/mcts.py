@@ -1,0 +1,91 @@
+"""Monte Carlo tree search: simulations per second, memory, threads and punctuality, beside OpenSpiel in one run."""
+
+import threading
+import time
+
+import numpy as np
+import pyspiel
+from open_spiel.python.algorithms import mcts as openspiel_python
+
+from fourlab import Limit, Position, Stop
+from fourlab.agents.mcts import MCTS
+from fourlab.lab.speed import rates
+
+OPENSPIEL = pyspiel.load_game("connect_four")
+LIKE_OPENSPIEL = {"c": 2.0, "rollouts": "uniform"}
+
+
+def ours(simulations: int, **settings: object) -> int:
+    agent = MCTS(simulations=simulations, **settings)  # type: ignore[arg-type]
+    return int(agent.decide(Position(), Limit(), np.random.default_rng(1)).stats["simulations"])
+
+
+def openspiel(simulations: int) -> int:
+    evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
+    bot = pyspiel.MCTSBot(OPENSPIEL, evaluator, 2.0, simulations, 1000, True, 1, False, pyspiel.ChildSelectionPolicy.UCT)
+    bot.mcts_search(OPENSPIEL.new_initial_state())
+    return simulations
+
+
+def openspiel_in_python(simulations: int) -> int:
+    evaluator = openspiel_python.RandomRolloutEvaluator(1, np.random.RandomState(1))
+    bot = openspiel_python.MCTSBot(OPENSPIEL, 2.0, simulations, evaluator, solve=True, random_state=np.random.RandomState(1))
+    bot.mcts_search(OPENSPIEL.new_initial_state())
+    return simulations
+
+
+def main() -> None:
+    measured = rates(
+        {
+            "OpenSpiel MCTSBot (C++), 10,000": lambda: openspiel(10_000),
+            "OpenSpiel mcts (Python), 300": lambda: openspiel_in_python(300),
+            "fourlab like it, 1,000": lambda: ours(1_000, **LIKE_OPENSPIEL),
+            "fourlab like it, 10,000": lambda: ours(10_000, **LIKE_OPENSPIEL),
+            "fourlab like it, 100,000": lambda: ours(100_000, **LIKE_OPENSPIEL),
+            "fourlab like it, 1,000,000": lambda: ours(1_000_000, **LIKE_OPENSPIEL),
+            "fourlab as it plays, 100,000": lambda: ours(100_000),
+            "fourlab without solver, 100,000": lambda: ours(100_000, solver=False, **LIKE_OPENSPIEL),
+        }
+    )
+    print("simulations from the empty board, per CPU second of one thread (c = 2, uniform rollouts, solver on unless said)")
+    for name, rate in measured.items():
+        in_cpp, in_python = (rate / measured[peer] for peer in list(measured)[:2])
+        print(f"  {name:34} {rate:>12,.0f}  {in_cpp:>7.1f} x C++  {in_python:>7,.0f} x Python")
+
+    for simulations in (100_000, 1_000_000):
+        stats = MCTS(simulations=simulations, **LIKE_OPENSPIEL).decide(Position(), Limit(), np.random.default_rng(1)).stats  # type: ignore[arg-type]
+        print(f"memory: {stats['bytes'] / stats['simulations']:.1f} bytes a simulation at {simulations:,}")
+
+    print("threads on one tree, simulations per second on the wall, best of five")
+    best = {1: 0.0, 2: 0.0}
+    for _ in range(5):
+        for threads in best:
+            stats = MCTS(simulations=400_000, threads=threads, **LIKE_OPENSPIEL).decide(Position(), Limit(), np.random.default_rng(1)).stats  # type: ignore[arg-type]
+            best[threads] = max(best[threads], stats["simulations"] / stats["seconds"])
+    print(f"  one {best[1]:,.0f}, two {best[2]:,.0f}: {best[2] / best[1]:.2f} x")
+    apart = {1: 0.0, 2: 0.0}
+    for _ in range(5):
+        for threads in apart:
+            agent = MCTS(simulations=200_000, runs=4, threads=threads, **LIKE_OPENSPIEL)  # type: ignore[arg-type]
+            stats = agent.decide(Position(), Limit(), np.random.default_rng(1)).stats
+            apart[threads] = max(apart[threads], stats["simulations"] / stats["seconds"])
+    print(f"  four runs: one {apart[1]:,.0f}, two {apart[2]:,.0f}: {apart[2] / apart[1]:.2f} x")
+
+    agent, late = MCTS(), []
+    for seed in range(200):
+        before = time.perf_counter()
+        agent.decide(Position("44"), Limit(seconds=0.05), np.random.default_rng(seed))
+        late.append((time.perf_counter() - before - 0.05) * 1000)
+    print(f"a limit of 50 ms is overrun by {np.median(late):.2f} ms (median), {np.percentile(late, 99):.2f} ms (99 %)")
+    late = []
+    for seed in range(100):
+        stop, when = Stop(), []
+        timer = threading.Timer(0.03, lambda stop=stop, when=when: (stop.set(), when.append(time.perf_counter())))  # type: ignore[misc]
+        timer.start()
+        agent.decide(Position("44"), Limit(stop=stop), np.random.default_rng(seed))
+        late.append((time.perf_counter() - when[0]) * 1000)
+    print(f"a stop flag ends the search after {np.median(late):.2f} ms (median), {np.percentile(late, 99):.2f} ms (99 %)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""`fourlab analyze`: what an agent thinks of a position."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fourlab.agent import Decision, Limit
+from fourlab.agents.registry import make
+from fourlab.cli.board import print_board
+from fourlab.cli.compiling import announce_compilation
+from fourlab.cli.options import AnyCountsOption, BoardOption, JsonOption, PositionArgument, print_json
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+
+if TYPE_CHECKING:
+    from fourlab.agents.mcts import Snapshot
+    from fourlab.agents.search_tree import ColumnStats
+
+RESULTS = {1: "win", 0: "draw", -1: "loss"}
+
+
+def analyze(
+    position: PositionArgument = "",
+    agent: Annotated[
+        str, typer.Option("--agent", metavar="AGENT", help="Who thinks (fourlab agents).")
+    ] = "mcts:simulations=100000",
+    board: BoardOption = None,
+    any_counts: AnyCountsOption = False,
+    seconds: Annotated[float | None, typer.Option(help="Think so long.")] = None,
+    simulations: Annotated[int | None, typer.Option(help="Think so many simulations.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same analysis.")] = 0,
+    trace: Annotated[bool, typer.Option("--trace", help="Also show how the search converged.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the convergence as .svg, .png or .pdf.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Let an agent think about a position: its choice, every column's statistics, the line it expects.
+
+    Means are for the side to move, -1 to +1. What is proven is exact; everything else is an estimate.
+    """
+    import numpy as np
+
+    shown = Position(position, board, check_counts=not any_counts)
+    if shown.outcome() is not None:
+        raise UserError(f"the game is over ({shown.outcome()}): {shown!r}")
+    thinker, limit, rng = make(agent), Limit(seconds=seconds, simulations=simulations), np.random.default_rng(seed)
+    announce_compilation()
+    curve: tuple[Snapshot, ...] | None = None
+    if hasattr(thinker, "search"):
+        found = thinker.search(shown, limit, rng)
+        decision, curve = found.decision, found.trace
+    else:
+        decision = thinker.decide(shown, limit, rng)
+    if (trace or plot) and curve is None:
+        raise UserError(f"agent {agent!r} keeps no trace; mcts does")
+    if plot is not None and curve is not None:
+        from fourlab.lab.figures import convergence, save
+
+        save(convergence(curve, f"{agent} on {position or 'the empty board'}"), plot)
+    if json:
+        print_json(_as_data(shown, agent, decision, curve if trace else None))
+        return
+    print_board(shown)
+    print()
+    _print_decision(decision)
+    if trace and curve is not None:
+        _print_trace(curve)
+
+
+def _print_decision(decision: Decision) -> None:
+    columns: tuple[ColumnStats, ...] = decision.stats.get("columns", ())
+    if columns:
+        print("column    visits   share     mean    bound  proven")
+    visits = sum(each.visits for each in columns) or 1
+    for each in columns:
+        mean, bound = (f"{value:+.4f}" if value is not None else "-" for value in (each.mean, each.bound))
+        proven = "" if each.proven is None else RESULTS[each.proven]
+        print(f"{each.column + 1:6}{each.visits:10,}{each.visits / visits:8.1%}{mean:>9}{bound:>9}  {proven}".rstrip())
+    for column, value in decision.stats.get("values", {}).items():
+        print(f"column {column + 1}: {value} = {float(value):+.5f} exactly")
+    if columns or "values" in decision.stats:
+        print()
+    print(f"plays {decision.column + 1}", end="")
+    if decision.proven is not None:
+        print(f", a proven {RESULTS[decision.proven.result]}", end="")
+    elif decision.value is not None:
+        print(f", expecting {decision.value:+.4f}", end="")
+    print(f"; line {' '.join(str(column + 1) for column in decision.line)}" if decision.line else "")
+    stats = decision.stats
+    if "simulations" in stats:
+        rate = stats["simulations"] / max(stats.get("seconds", 0), 1e-9)
+        speed = f" in {stats['seconds']:.3f} s ({rate:,.0f}/s)" if "seconds" in stats else ""
+        print(f"{stats['simulations']:,} simulations{speed}, {stats.get('nodes', 0):,} nodes", file=sys.stderr)
+
+
+def _print_trace(curve: "tuple[Snapshot, ...]") -> None:
+    print("\nsimulations  means (visits)")
+    for each in curve:
+        cells = [
+            f"{mean:+.2f} ({visits})" if mean is not None else "-" for mean, visits in zip(each.means, each.visits, strict=True)
+        ]
+        print(f"{each.simulations:11,}  {'  '.join(cells)}")
+
+
+def _as_data(position: Position, agent: str, decision: Decision, curve: "tuple[Snapshot, ...] | None") -> dict[str, Any]:
+    """The decision as plain data; columns count from 1."""
+    stats = dict(decision.stats)
+    columns: tuple[ColumnStats, ...] = stats.pop("columns", ())
+    values = stats.pop("values", {})
+    data: dict[str, Any] = {
+        "position": position.write(),
+        "agent": agent,
+        "column": decision.column + 1,
+        "value": decision.value,
+        "proven": None if decision.proven is None else {"result": decision.proven.result, "plies": decision.proven.plies},
+        "policy": decision.policy,
+        "line": [column + 1 for column in decision.line],
+        "columns": [
+            {
+                "column": each.column + 1,
+                "visits": each.visits,
+                "mean": each.mean,
+                "bound": each.bound,
+                "prior": each.prior,
+                "proven": each.proven,
+            }
+            for each in columns
+        ],
+        "stats": stats,
+    }
+    if values:
+        data["exact_values"] = {str(column + 1): str(value) for column, value in values.items()}
+    if curve is not None:
+        data["trace"] = [{"simulations": each.simulations, "visits": each.visits, "means": each.means} for each in curve]
+    return data

@@ -1,0 +1,66 @@
+import json
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from pathlib import Path
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_it_prints_a_row_a_column_and_the_line(fourlab: Run) -> None:
+    done = fourlab("analyze", "4453", "--agent", "mcts:simulations=3000")
+    assert done.returncode == 0
+    assert "column    visits   share     mean    bound  proven" in done.stdout
+    assert "plays " in done.stdout
+    assert "; line " in done.stdout
+    assert "3,000 simulations" in done.stderr
+
+
+def test_proven_results_are_marked(fourlab: Run) -> None:
+    done = fourlab("analyze", "445566")
+    assert "a proven win" in done.stdout
+    assert any(row.endswith("  win") for row in done.stdout.splitlines())
+
+
+def test_json_holds_everything_and_a_seed_repeats_it(fourlab: Run) -> None:
+    arguments = ("analyze", "4453", "--agent", "mcts", "--simulations", "500", "--trace", "--seed", "3", "--json")
+    first, second = (json.loads(fourlab(*arguments).stdout) for _ in range(2))
+    for each in (first, second):
+        each["stats"].pop("seconds")
+    assert first == second
+    assert sum(each["visits"] for each in first["columns"]) == 500
+    assert first["trace"][-1]["simulations"] == 500
+    assert first["line"][0] == first["column"]
+
+
+def test_the_exact_values_of_document_000(fourlab: Run) -> None:
+    done = fourlab("analyze", "vannucci-abril", "--agent", "expectimax-random")
+    assert "column 5: 1 = +1.00000 exactly" in done.stdout
+    assert "column 7: 21/32 = +0.65625 exactly" in done.stdout
+
+
+def test_the_convergence_can_be_drawn(fourlab: Run, tmp_path: Path) -> None:
+    arguments = ("analyze", "--agent", "mcts:simulations=2000", "--plot")
+    assert fourlab(*arguments, "a.svg").returncode == 0
+    assert fourlab(*arguments, "b.svg").returncode == 0
+    assert ElementTree.parse(tmp_path / "a.svg").getroot().tag.endswith("svg")
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert fourlab(*arguments, "c.png").returncode == 0
+
+
+def test_what_cannot_be_analysed_is_refused(fourlab: Run) -> None:
+    for arguments in (
+        ("1212121",),
+        ("44", "--agent", "rules", "--trace"),
+        ("--agent", "expectimax-random"),
+        ("44", "--plot", "picture.gif"),
+        ("44", "--plot", "no/such/folder.svg"),
+    ):
+        done = fourlab("analyze", *arguments)
+        assert done.returncode == 2
+        assert done.stderr.splitlines()[-1].startswith("fourlab: ")
+        assert "Traceback" not in done.stderr
+
+
+def test_any_agent_can_be_asked(fourlab: Run) -> None:
+    assert "plays 4" in fourlab("analyze", "--agent", "rules").stdout
