@@ -25,9 +25,12 @@ check: $(VENV)/.dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: $(VENV)/.dev $(VENV)/.warm
+bench: $(VENV)/.bench $(VENV)/.warm
 	@echo "== benchmarks: ours beside peers, in one run"
-	@for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
+	@$(BIN)/python benchmarks/playouts.py
+	@$(BIN)/python benchmarks/mcts.py
+	@if [ -n "$(POSITIONS)" ]; then $(BIN)/python benchmarks/mistakes.py $(POSITIONS); \
+	else echo "for mistake rates: make bench POSITIONS=\"files of positions, one a line\""; fi
 
 warmup: $(VENV)/.core
 	@$(BIN)/fourlab warmup
@@ -52,6 +55,11 @@ $(VENV)/.core: $(VENV)/.python pyproject.toml
 $(VENV)/.dev: $(VENV)/.core
 	@echo "== installing what the tests and checks need"
 	@$(PIP) install --editable '.[dev,openspiel]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	@echo "== installing the peers"
+	@$(PIP) install --editable '.[bench]'
 	@touch $@
 
 $(VENV)/.warm: $(VENV)/.core $(wildcard src/fourlab/kernels/*.py)

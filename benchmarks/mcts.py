@@ -12,6 +12,7 @@ from fourlab.agents.mcts import MCTS
 from fourlab.lab.speed import rates
 
 OPENSPIEL = pyspiel.load_game("connect_four")
+COUNTS = (1_000, 10_000, 100_000, 1_000_000)
 LIKE_OPENSPIEL = {"c": 2.0, "rollouts": "uniform"}
 
 
@@ -37,19 +38,20 @@ def openspiel_in_python(simulations: int) -> int:
 def main() -> None:
     measured = rates(
         {
-            "OpenSpiel MCTSBot (C++), 10,000": lambda: openspiel(10_000),
-            "OpenSpiel mcts (Python), 300": lambda: openspiel_in_python(300),
-            "fourlab like it, 1,000": lambda: ours(1_000, **LIKE_OPENSPIEL),
-            "fourlab like it, 10,000": lambda: ours(10_000, **LIKE_OPENSPIEL),
-            "fourlab like it, 100,000": lambda: ours(100_000, **LIKE_OPENSPIEL),
-            "fourlab like it, 1,000,000": lambda: ours(1_000_000, **LIKE_OPENSPIEL),
+            "OpenSpiel in Python, 1,000": lambda: openspiel_in_python(1_000),
+            **{f"OpenSpiel in C++, {n:,}": lambda n=n: openspiel(n) for n in (1_000, 10_000, 100_000)},  # type: ignore[misc]
+            **{f"fourlab like it, {n:,}": lambda n=n: ours(n, **LIKE_OPENSPIEL) for n in COUNTS},  # type: ignore[misc]
             "fourlab as it plays, 100,000": lambda: ours(100_000),
             "fourlab without solver, 100,000": lambda: ours(100_000, solver=False, **LIKE_OPENSPIEL),
-        }
+        },
+        turns=3,
     )
-    print("simulations from the empty board, per CPU second of one thread (c = 2, uniform rollouts, solver on unless said)")
+    print("simulations from the empty board, per CPU second of one thread (c = 2, uniform rollouts, solver on unless said),")
+    print("beside OpenSpiel with as many simulations (its 100,000 for more)")
     for name, rate in measured.items():
-        in_cpp, in_python = (rate / measured[peer] for peer in list(measured)[:2])
+        peer = f"OpenSpiel in C++, {name.split(', ')[1]}"
+        in_cpp = rate / measured.get(peer, measured["OpenSpiel in C++, 100,000"])
+        in_python = rate / measured["OpenSpiel in Python, 1,000"]
         print(f"  {name:34} {rate:>12,.0f}  {in_cpp:>7.1f} x C++  {in_python:>7,.0f} x Python")
 
     for simulations in (100_000, 1_000_000):
@@ -60,7 +62,11 @@ def main() -> None:
     best = {1: 0.0, 2: 0.0}
     for _ in range(5):
         for threads in best:
-            stats = MCTS(simulations=400_000, threads=threads, **LIKE_OPENSPIEL).decide(Position(), Limit(), np.random.default_rng(1)).stats  # type: ignore[arg-type]
+            stats = (
+                MCTS(simulations=400_000, threads=threads, **LIKE_OPENSPIEL)
+                .decide(Position(), Limit(), np.random.default_rng(1))
+                .stats
+            )  # type: ignore[arg-type]
             best[threads] = max(best[threads], stats["simulations"] / stats["seconds"])
     print(f"  one {best[1]:,.0f}, two {best[2]:,.0f}: {best[2] / best[1]:.2f} x")
     apart = {1: 0.0, 2: 0.0}

@@ -112,12 +112,13 @@ class Stream:
 
 def compiled(position: Position, switches: mcts.Switches, simulations: int, seed: int, blocks: int, merging: bool) -> Any:
     g = position.rules.geometry
-    tree, used, visits = np.zeros(blocks * 3 * g.columns, np.int32), np.array([2]), np.array([0])
+    tree, used, counts = np.zeros(blocks * 3 * g.columns, np.int32), np.array([2]), np.zeros(3, np.int64)
     merged, node = np.zeros((2, 8192 if merging else 0), np.int64), np.zeros((2, blocks), np.int32)
     mcts.new_block(tree, 1, position.mask, g)
     stop, state = np.zeros(1, np.uint8), random.seed_state(seed)
-    root = (tree, used, visits, 1, position.own, position.mask, g, switches, simulations, state, stop, merged, node)
+    root = (tree, used, counts, 1, position.own, position.mask, g, switches, simulations, state, stop, merged, node)
     done, _, state = mcts.search(*root)
+    assert counts[0] == done
     return tree, done, state
 
 

@@ -34,14 +34,15 @@ SWITCHES = mcts.Switches(
 )
 
 
-def searched(merging: bool = False, **changed: object) -> list[object]:
+def searched(merging: bool = False, simulations: int = 150, **changed: object) -> list[object]:
     """Search a little with some switches changed; returns the whole tree."""
-    tree, used, visits = np.zeros(400 * 15, np.int32), np.array([2]), np.array([0])
+    tree, used, counts = np.zeros(400 * 15, np.int32), np.array([2]), np.zeros(3, np.int64)
     merged = np.zeros((2, 1024 if merging else 0), np.int64)
     node = np.zeros((2, 400), np.int32)
     mcts.new_block(tree, 1, mask, g)
     switches = SWITCHES._replace(**changed)
-    ended = mcts.search(tree, used, visits, 1, own, mask, g, switches, 150, state, np.zeros(1, np.uint8), merged, node)
+    run = mcts.search_together if switches.shared else mcts.search
+    ended = run(tree, used, counts, 1, own, mask, g, switches, simulations, state, np.zeros(1, np.uint8), merged, node)
     return [ended, tree[: int(used[0]) * 15].tolist()]
 
 
@@ -86,6 +87,10 @@ RESULTS = {
     "mcts.any_open": mcts.any_open(tree, 1, 5, state),
     "mcts.examine": mcts.examine(own, mask, g, SWITCHES),
     "mcts.expand": "in search",
+    "mcts.search_together": searched(shared=True, simulations=600),
+    "mcts.conclusion": mcts.conclusion(tree, 1, 5),
+    "mcts.settle": mcts.settle(np.array([0, 0, 3]), 0, 1, mcts.WIN),
+    "mcts.mark": mcts.mark(np.array([7]), 0, mcts.LOST),
     "mcts.find_slot": mcts.find_slot(np.zeros(8, np.int64), 77),
     "mcts.freeze_reply": mcts.freeze_reply(tree.copy(), 1, own, mask, g, SWITCHES._replace(opponent=mcts.NEGAMAX), state),
     "mcts.simulate": mcts.simulate(own, mask, g, SWITCHES, False, state),

@@ -356,7 +356,8 @@ class _Budget:
 
     def spend(self, tree: SearchTree, state: int, snap: Callable[[], None] | None) -> None:
         """Search in chunks until the budget is spent or the root is proven; `snap` is called at round counts."""
-        chunk = MAX_CHUNK if self.seconds is None else 1
+        largest = MAX_CHUNK if not tree.switches.shared else MAX_CHUNK // 32  # so that no thread waits long for another
+        chunk = largest if self.seconds is None else 1
         marks = _marks()
         mark = next(marks)
         while not self.finished:
@@ -379,7 +380,7 @@ class _Budget:
                 while mark <= self.done:
                     mark = next(marks)
             if self.seconds is not None:
-                chunk = _next_chunk(done, spent, self.seconds - self.elapsed())
+                chunk = min(_next_chunk(done, spent, self.seconds - self.elapsed()), largest)
 
 
 def _next_chunk(done: int, spent: float, left: float) -> int:

@@ -36,7 +36,7 @@ class SearchTree:
         blocks = max(blocks, 3)
         self.tree = np.empty(blocks * 3 * g.columns, np.int32)  # untouched pages cost nothing
         self.used = np.array([2])
-        self.visits = np.zeros(1, np.int64)
+        self.counts = np.zeros(3, np.int64)
         self.root = 1
         slots = 1 << (2 * blocks).bit_length() if merging else 0
         self.merged = np.zeros((2, slots), np.int64)
@@ -46,10 +46,11 @@ class SearchTree:
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
         """Run simulations from the root; returns how many were done, why it ended and the random state."""
         position = self.position
-        return mcts.search(
+        search = mcts.search_together if self.switches.shared else mcts.search
+        return search(
             self.tree,
             self.used,
-            self.visits,
+            self.counts,
             self.root,
             position.own,
             position.mask,
@@ -80,7 +81,7 @@ class SearchTree:
     def line(self) -> tuple[int, ...]:
         """The play the search expects: proven wins first, else the most visited columns."""
         line: list[int] = []
-        block, visits = self.root, int(self.visits[0])
+        block, visits = self.root, int(self.counts[0])
         while block:
             columns = self.decode(self._numbers(block), visits)
             best = max(columns, key=lambda each: (each.proven == 1, each.proven != -1, each.visits))
@@ -119,7 +120,7 @@ class SearchTree:
         if not block:
             return False
         self.position, self.root = position, block
-        self.visits[0] = visits
+        self.counts[0] = visits
         return True
 
     def forget_the_rest(self) -> None:
@@ -160,7 +161,7 @@ class SearchTree:
 
     def _walk(self, path: tuple[int, ...]) -> tuple[int, int]:
         """The block at the end of a path and its visits; block 0 if the search did not expand so far."""
-        block, visits = self.root, int(self.visits[0])
+        block, visits = self.root, int(self.counts[0])
         for column in path:
             visits = _true_visits(int(self.tree[block * 3 * self.geometry.columns + column]))
             block = self._leads(block, column)
@@ -188,13 +189,13 @@ class Subtree(SearchTree):
         self.position, self.switches, self.geometry = position, whole.switches, whole.geometry
         self.tree, self.used, self.merged, self.node = whole.tree, whole.used, whole.merged, whole.node
         self.root, self.edge = block, edge
-        self.visits = whole.visits if edge < 0 else np.array([int(whole.tree[edge])])
+        self.counts = whole.counts if edge < 0 else np.array([int(whole.tree[edge]), 0, 0])
 
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
         """Search, and let the column that leads here know how often this node was visited."""
         ended = super().search(simulations, state, stop)
         if self.edge >= 0:
-            self.tree[self.edge] = self.visits[0]
+            self.tree[self.edge] = self.counts[0]
         return ended
 
 

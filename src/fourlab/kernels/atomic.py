@@ -16,10 +16,10 @@ def atomic_add(array: np.ndarray, index: int, amount: int) -> int:
     return before
 
 
-def atomic_claim(array: np.ndarray, index: int, value: int) -> int:
-    """Write the value if the number is still 0; return what it was before."""
+def atomic_replace(array: np.ndarray, index: int, expected: int, value: int) -> int:
+    """Write the value if the number is what was expected; return what it was before."""
     before = int(array[index])
-    if before == 0:
+    if before == expected:
         array[index] = value
     return before
 
@@ -43,17 +43,17 @@ def _add(typing_context: Any, array: Any, index: Any, amount: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _claim(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
+def _replace(typing_context: Any, array: Any, index: Any, expected: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = _pointer(context, builder, signature.args[0], arguments[0], arguments[1])
         width = ir.IntType(signature.args[0].dtype.bitwidth)
-        value = builder.trunc(arguments[2], width) if width.width < 64 else arguments[2]
-        pair = builder.cmpxchg(pointer, ir.Constant(width, 0), value, "seq_cst")
+        words = arguments[2:] if width.width == 64 else [builder.trunc(word, width) for word in arguments[2:]]
+        pair = builder.cmpxchg(pointer, *words, "seq_cst")
         before = builder.extract_value(pair, 0)
         before = builder.sext(before, ir.IntType(64)) if width.width < 64 else before
         return impl_ret_untracked(context, builder, signature.return_type, before)
 
-    return types.int64(array, types.int64, types.int64), generate
+    return types.int64(array, types.int64, types.int64, types.int64), generate
 
 
 @overload(atomic_add)
@@ -61,6 +61,6 @@ def _compiled_add(array, index, amount):  # type: ignore[no-untyped-def]
     return lambda array, index, amount: _add(array, index, amount)
 
 
-@overload(atomic_claim)
-def _compiled_claim(array, index, value):  # type: ignore[no-untyped-def]
-    return lambda array, index, value: _claim(array, index, value)
+@overload(atomic_replace)
+def _compiled_replace(array, index, expected, value):  # type: ignore[no-untyped-def]
+    return lambda array, index, expected, value: _replace(array, index, expected, value)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fourlab.kernels._jit import kernel
-from fourlab.kernels.atomic import atomic_add, atomic_claim
+from fourlab.kernels.atomic import atomic_add, atomic_replace
 from fourlab.kernels.board import has_line, key, landing, landings
 from fourlab.kernels.geometry import Geometry
 from fourlab.kernels.negamax import kaggle_negamax
@@ -36,6 +36,8 @@ CLOSED = -(2**31)
 LOST = -(2**30)
 DRAWN = -(2**29)
 """What proven columns have added to their visits: CLOSED < lost < DRAWN <= drawn < 0."""
+BATCH = 32
+"""Simulations that a thread on a shared tree makes below one node before it goes elsewhere."""
 POINTS = 4
 """A win is +4 points, a loss -4; a draw may be worth any whole number of points between."""
 
@@ -77,7 +79,7 @@ class Switches(NamedTuple):
     solver: bool
     """Back up proven results and never search them again."""
     shared: bool
-    """Other threads search the same tree: count atomically, and count a loss until the result is known."""
+    """Other threads search the same tree: make nodes and marks atomically."""
 
 
 @kernel
@@ -94,7 +96,7 @@ def new_block(tree: np.ndarray, block: int, mask: int, g: Geometry) -> None:
 def search(
     tree: np.ndarray,  # int32[blocks * 3 * columns]
     used: np.ndarray,  # int64[1]: blocks in use, shared by all threads
-    visits: np.ndarray,  # int64[1]: visits of the root, shared by all threads
+    counts: np.ndarray,  # int64[3]: visits of the root, and how many of these its side to move won and lost
     root: int,
     root_own: int,
     root_mask: int,
@@ -117,7 +119,7 @@ def search(
     for done in range(simulations):
         if stop[0]:
             return done, STOPPED, state
-        block, own, mask, depth, n = root, root_own, root_mask, 0, visits[0]
+        block, own, mask, depth, n = root, root_own, root_mask, 0, counts[0]
         result, proof, rolled_out, entering, drawn = 0, 0, False, False, False
         while True:
             # 1. Select a column of this block.
@@ -125,20 +127,16 @@ def search(
                 column, state = any_open(tree, block, columns, state)
             else:
                 column, drawn, state = choose(tree, block, columns, n, s, state)
-            if column < 0:  # all columns are proven; seen here only if another thread has just done it
-                if depth == 0:
+            if column < 0:  # what all columns prove, or nothing; seen here only if another thread was faster
+                proof = conclusion(tree, block, columns)
+                if depth == 0 and proof:
                     return done, PROVEN, state
-                proof = DRAW if drawn else WIN
-                result = 2 - proof
+                result = 2 - proof if proof else 0
                 break
             edge = block * 3 * columns + column
             path[np.uint64(depth)] = 2 * edge + drawn
             depth += 1
-            if s.shared:  # until the result is known, other threads see a loss here
-                n = atomic_add(tree, edge, 1)
-                atomic_add(tree, edge + columns, -POINTS)
-            else:
-                n = tree[np.uint64(edge)]
+            n = tree[np.uint64(edge)]
             cell = landing(mask, column, g)
             own |= cell
             mask |= cell
@@ -172,17 +170,88 @@ def search(
             block = leads
             own ^= mask
         # 4. Back up.
-        back_up(tree, path, depth, columns, result, rolled_out, s)
+        result = back_up(tree, path, depth, columns, result, rolled_out, s)
         if merging:
             for level in range(1, depth):
                 node[0, (path[level] >> 1) // (3 * columns)] += 1
-        if s.shared:
-            atomic_add(visits, 0, 1)
-        else:
-            visits[0] += 1
+        counts[0] += 1
+        counts[1] += result > 0
+        counts[2] += result < 0
         if s.solver and proof and prove(tree, path, depth, columns, proof, merging, node):
             return done + 1, PROVEN, state
     return simulations, RUNNING, state
+
+
+@kernel
+def search_together(
+    tree: np.ndarray,
+    used: np.ndarray,
+    counts: np.ndarray,  # shared by all threads
+    root: int,
+    root_own: int,
+    root_mask: int,
+    g: Geometry,
+    s: Switches,
+    simulations: int,
+    state: int,
+    stop: np.ndarray,
+    merged: np.ndarray,
+    node: np.ndarray,
+) -> tuple[int, int, int]:
+    """Do what `search` does beside other threads on the same tree.
+
+    Every simulation passes through the nodes near the root, and if each counted there the threads would spend their time
+    passing those numbers to and fro. So a thread walks down through nodes with many visits, counting a batch of losses on
+    its way to make others go elsewhere (virtual loss), searches below for the whole batch, and then hands the results up.
+    Inside a batch nothing is locked: in the rare case that two threads meet there, a count may be lost.
+    """
+    columns = g.columns
+    path = np.empty(columns * g.rows + 1, np.int64)
+    mine = np.zeros(3, np.int64)
+    done = 0
+    while done < simulations:
+        batch = min(BATCH, simulations - done)
+        # 1. Walk down while there is much below.
+        block, own, mask, depth, n = root, root_own, root_mask, 0, counts[0]
+        while True:
+            column, drawn, state = choose(tree, block, columns, n, s, state)
+            if column < 0:
+                break
+            edge = block * 3 * columns + column
+            leads = int(tree[edge + 2 * columns])
+            if tree[edge] < 16 * BATCH or leads <= 0:
+                break
+            path[depth] = 2 * edge + drawn
+            depth += 1
+            n = atomic_add(tree, edge, batch)
+            atomic_add(tree, edge + columns, -POINTS * batch)
+            cell = landing(mask, column, g)
+            mask |= cell
+            own = (own | cell) ^ mask
+            block = leads
+        # 2. Search there.
+        mine[0], mine[1], mine[2] = n, 0, 0
+        searched, why, state = search(tree, used, mine, block, own, mask, g, s, batch, state, stop, merged, node)
+        done += searched
+        # 3. Hand the results up: what the side to move below won, the side that moved there lost.
+        won, lost = mine[2], mine[1]
+        for level in range(depth - 1, -1, -1):
+            edge = path[level] >> 1
+            points = POINTS * (won - lost) + s.draw * (searched - won - lost)
+            atomic_add(tree, edge, searched - batch)
+            atomic_add(tree, edge + columns, POINTS * batch + points)
+            won, lost = (0 if path[level] & 1 else lost), won
+        atomic_add(counts, 0, searched)
+        if why == STOPPED:
+            return done, STOPPED, state
+        if why == PROVEN:
+            if depth == 0:
+                return done, PROVEN, state
+            proof = conclusion(tree, block, columns)
+            settle(tree, path[depth - 1] >> 1, columns, proof)
+            if prove(tree, path, depth, columns, proof, False, node):
+                return done, PROVEN, state
+    return done, RUNNING, state
 
 
 @kernel
@@ -195,53 +264,54 @@ def choose(tree: np.ndarray, block: int, columns: int, n: int, s: Switches, stat
     """
     visits_at, sums_at = np.uint64(block * 3 * columns), np.uint64(block * 3 * columns + columns)
     untried, drawn = 0, False
-    for column in range(columns):
-        untried += tree[visits_at + np.uint64(column)] == 0
-    if untried:
-        wanted = 0
-        if s.tie == LAST:
-            wanted = untried - 1
-        elif s.tie == ANY:
-            state = advance(state)
-            wanted = below(untried, state)
-        chosen = -1
+    if n <= columns:  # a node visited more often has tried all its columns, unless its tree was full for a while
+        for column in range(columns):
+            untried += tree[visits_at + np.uint64(column)] == 0
+    if untried == 0:
+        log_n = LOGS[np.uint64(n)] if n < len(LOGS) else np.float32(math.log(n))
+        spread = np.float32(s.c) * np.float32(math.sqrt(log_n))
+        best, chosen, equals = np.float32(-1e30), -1, 0
         for column in range(columns):
             v = tree[visits_at + np.uint64(column)]
-            if v == 0:
-                if wanted == 0:
+            if v <= 0:  # closed or proven
+                untried += v == 0
+                drawn |= DRAWN <= v < 0
+                continue
+            total = np.float32(tree[sums_at + np.uint64(column)]) * np.float32(1 / POINTS)
+            if s.log_ratio:
+                log_v = LOGS[np.uint64(v)] if v < len(LOGS) else np.float32(math.log(v))
+                bound = total / np.float32(v) + np.float32(s.c) * np.float32(math.sqrt(max(log_n - log_v, np.float32(0))))
+            elif v < len(INVERSES) and s.c != 0:  # without exploration equal means must tie, so they are divided exactly
+                bound = total * INVERSES[np.uint64(v)] + spread * INVERSE_ROOTS[np.uint64(v)]
+            else:
+                bound = (total + spread * np.float32(math.sqrt(np.float32(v)))) / np.float32(v)
+            if bound > best:
+                best, chosen, equals = bound, column, 1
+            elif bound == best:
+                if s.tie == LAST:
                     chosen = column
-                wanted -= 1
-            elif v < 0:
-                drawn |= v >= DRAWN
-        if chosen >= 0:  # unless other threads were faster
+                elif s.tie == ANY:  # each of k equals is kept with chance 1/k
+                    equals += 1
+                    state = advance(state)
+                    if below(equals, state) == 0:
+                        chosen = column
+        if untried == 0:
             return chosen, drawn, state
-    log_n = LOGS[np.uint64(n)] if n < len(LOGS) else np.float32(math.log(n))
-    spread = np.float32(s.c) * np.float32(math.sqrt(log_n))
-    best, chosen, equals = np.float32(-1e30), -1, 0
+    wanted = 0
+    if s.tie == LAST:
+        wanted = untried - 1
+    elif s.tie == ANY:
+        state = advance(state)
+        wanted = below(untried, state)
+    chosen = -1
     for column in range(columns):
         v = tree[visits_at + np.uint64(column)]
-        if v <= 0:  # closed or proven
-            drawn |= DRAWN <= v < 0
-            continue
-        total = np.float32(tree[sums_at + np.uint64(column)]) * np.float32(1 / POINTS)
-        if s.log_ratio:
-            log_v = LOGS[np.uint64(v)] if v < len(LOGS) else np.float32(math.log(v))
-            bound = total / np.float32(v) + np.float32(s.c) * np.float32(math.sqrt(max(log_n - log_v, np.float32(0))))
-        elif v < len(INVERSES) and s.c != 0:  # without exploration equal means must tie, so they are divided exactly
-            bound = total * INVERSES[np.uint64(v)] + spread * INVERSE_ROOTS[np.uint64(v)]
-        else:
-            bound = (total + spread * np.float32(math.sqrt(np.float32(v)))) / np.float32(v)
-        if bound > best:
-            best, chosen, equals = bound, column, 1
-        elif bound == best:
-            if s.tie == LAST:
+        drawn |= DRAWN <= v < 0
+        if v == 0:
+            if wanted == 0:
                 chosen = column
-            elif s.tie == ANY:  # each of k equals is kept with chance 1/k
-                equals += 1
-                state = advance(state)
-                if below(equals, state) == 0:
-                    chosen = column
-    return chosen, drawn, state
+            wanted -= 1
+    return chosen, drawn, state  # -1 here if other threads were faster; the caller starts again
 
 
 @kernel
@@ -304,7 +374,7 @@ def expand(
     if s.opponent >= FROZEN and ours:
         state = freeze_reply(tree, block, own, mask, g, s, state)
     if s.shared:
-        before = atomic_claim(tree, where, block)  # another thread may have been faster
+        before = atomic_replace(tree, where, 0, block)  # another thread may have been faster
         return (before if before != 0 else block), state
     tree[where] = block
     return block, state
@@ -417,10 +487,11 @@ def line_heads(stones: int, g: Geometry) -> int:
 
 
 @kernel
-def back_up(tree: np.ndarray, path: np.ndarray, depth: int, columns: int, result: int, rolled_out: bool, s: Switches) -> None:
+def back_up(tree: np.ndarray, path: np.ndarray, depth: int, columns: int, result: int, rolled_out: bool, s: Switches) -> int:
     """Credit every column of the path; `result` is for the side that played the last one.
 
-    A side that has a proven draw will not do worse, so a node hands up a draw in place of a loss.
+    A side that has a proven draw will not do worse, so a node hands up a draw in place of a loss. Returns the result for
+    the side to move at the root.
     """
     if rolled_out and s.leaf_wins and result != 0:
         result = 1
@@ -430,12 +501,10 @@ def back_up(tree: np.ndarray, path: np.ndarray, depth: int, columns: int, result
             points = POINTS
         marked = path[np.uint64(level)]
         edge = np.uint64(marked >> 1)
-        if s.shared:
-            atomic_add(tree, (marked >> 1) + columns, points + POINTS)
-        else:
-            tree[edge] += 1
-            tree[edge + np.uint64(columns)] += points
+        tree[edge] += 1
+        tree[edge + np.uint64(columns)] += points
         result = 0 if marked & 1 and result < 0 else -result
+    return -result
 
 
 @kernel
@@ -446,29 +515,55 @@ def prove(tree: np.ndarray, path: np.ndarray, depth: int, columns: int, proof: i
     """
     for level in range(depth - 1, -1, -1):
         edge = path[level] >> 1
-        start = edge - edge % (3 * columns)
-        if tree[edge] >= 0 and proof != WIN:
-            tree[edge] += LOST if proof == LOSS else DRAWN
-        conclusion = LOSS
+        block = edge // (3 * columns)
         if proof != WIN:
-            conclusion = WIN
-            for column in range(columns):
-                leads = tree[start + 2 * columns + column]
-                if tree[start + column] == CLOSED:
-                    continue
-                if leads >= 0:
-                    return False
-                if -leads & 3 == DRAW:
-                    conclusion = DRAW
+            mark(tree, edge, LOST if proof == LOSS else DRAWN)
+            proof = conclusion(tree, block, columns)
+            if proof == 0:
+                return False
+        else:
+            proof = LOSS
         if level == 0:
             return True
-        above = (path[level - 1] >> 1) + 2 * columns
-        if tree[above] > 0:
-            if merging:
-                node[1, tree[above]] = conclusion
-            tree[above] = -(4 * tree[above] + conclusion)
-        proof = conclusion
+        if merging:
+            node[1, block] = proof
+        settle(tree, path[level - 1] >> 1, columns, proof)
     return False
+
+
+@kernel
+def conclusion(tree: np.ndarray, block: int, columns: int) -> int:
+    """What a node's columns prove for the side that moved to it: WIN, DRAW, LOSS, or 0 for nothing."""
+    proof = WIN
+    for column in range(columns):
+        if tree[block * 3 * columns + column] == CLOSED:
+            continue
+        leads = tree[(block * 3 + 2) * columns + column]
+        if leads < 0 and -leads & 3 == WIN:
+            return LOSS
+        if leads >= 0:
+            proof = 0
+        elif -leads & 3 == DRAW and proof != 0:
+            proof = DRAW
+    return proof
+
+
+@kernel
+def settle(tree: np.ndarray, edge: int, columns: int, proof: int) -> None:
+    """Note what is proven of a column that leads to a block."""
+    where = edge + 2 * columns
+    leads = int(tree[where])
+    if leads > 0:
+        atomic_replace(tree, where, leads, -(4 * leads + proof))
+
+
+@kernel
+def mark(tree: np.ndarray, edge: int, offset: int) -> None:
+    """Take a proven column out of the search, once, whatever other threads do."""
+    while True:
+        visits = int(tree[edge])
+        if visits < 0 or atomic_replace(tree, edge, visits, visits + offset) == visits:
+            return
 
 
 @kernel

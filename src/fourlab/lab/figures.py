@@ -40,7 +40,13 @@ def convergence(trace: Sequence[Snapshot], title: str) -> "Figure":
     means, visits = figure.subplots(1, 2)
     columns = [column for column in range(len(trace[-1].visits)) if trace[-1].visits[column] > 0]
     for column in columns:
-        style = {"color": COLOURS[column % 7], "marker": MARKS[column % 7], "markersize": 3, "label": f"column {column + 1}"}
+        style = {
+            "color": COLOURS[column % 7],
+            "marker": MARKS[column % 7],
+            "markersize": 3,
+            "markevery": 5,
+            "label": f"column {column + 1}",
+        }
         known = [(each.simulations, each.means[column]) for each in trace if each.means[column] is not None]
         means.plot(*zip(*known, strict=True), linewidth=1.2, **style)
         seen = [(each.simulations, each.visits[column]) for each in trace if each.visits[column] > 0]
@@ -66,7 +72,7 @@ def save(figure: "Figure", file: Path) -> None:
         raise UserError(f"a figure is written as .svg, .png or .pdf, not {file.name}")
     stable = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
     try:
-        with matplotlib.rc_context({"svg.hashsalt": "fourlab"}):
+        with matplotlib.rc_context({"svg.hashsalt": "fourlab", "svg.fonttype": "none"}):
             figure.savefig(file, format=kind, metadata=stable)
     except OSError as error:
         raise UserError(f"cannot write {file}: {error.strerror}") from None

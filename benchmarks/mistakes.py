@@ -1,0 +1,111 @@
+"""How often a search throws away what a position is worth, against simulations and against milliseconds.
+
+A mistake is a column of a lower class (win, draw, loss) than the best. Give files of positions, one a line (moves, columns
+from 1), each already tested to be worth asking:
+
+    python benchmarks/mistakes.py POSITIONS… --plot mistakes.svg
+
+The truth comes from PyPI's bitbully (`pip install bitbully`), the peer is OpenSpiel's C++ MCTSBot, all in one run.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyspiel
+from bitbully import BitBully, Board
+
+from fourlab import Limit, Position, make
+
+OPENSPIEL = pyspiel.load_game("connect_four")
+Chooser = Callable[[str, int], int]
+
+
+def ours(spec: str) -> Chooser:
+    agent = make(spec)
+    return lambda moves, seed: agent.decide(Position(moves), Limit(), np.random.default_rng([7, seed])).column
+
+
+def openspiel(simulations: int) -> Chooser:
+    def choose(moves: str, seed: int) -> int:
+        state = OPENSPIEL.new_initial_state()
+        for move in moves:
+            state.apply_action(int(move) - 1)
+        evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
+        bot = pyspiel.MCTSBot(OPENSPIEL, evaluator, 2.0, simulations, 1000, True, seed, False, pyspiel.ChildSelectionPolicy.UCT)
+        return int(bot.step(state))
+
+    return choose
+
+
+def classes(moves: str, solver: BitBully) -> dict[int, int]:
+    scores = solver.score_all_moves(Board.from_moves([int(move) - 1 for move in moves]))
+    return {int(column): int(np.sign(score)) for column, score in dict(scores).items()}
+
+
+def wilson(mistakes: int, n: int) -> tuple[float, float]:
+    """95 % interval of a share."""
+    z, share = 1.96, mistakes / n
+    middle, half = share + z * z / (2 * n), z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+
+
+def measure(choose: Chooser, positions: list[str], truth: list[dict[int, int]]) -> tuple[int, float]:
+    """Mistakes, and CPU milliseconds a position."""
+    mistakes, before = 0, time.thread_time()
+    for seed, (moves, known) in enumerate(zip(positions, truth, strict=True)):
+        mistakes += known[choose(moves, seed)] < max(known.values())
+    return mistakes, (time.thread_time() - before) / len(positions) * 1000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--count", type=int, default=200, help="positions a file")
+    parser.add_argument("--most", type=int, default=100_000, help="the largest number of simulations for ours")
+    parser.add_argument("--plot", type=Path)
+    arguments = parser.parse_args()
+    solver = BitBully()
+    budgets = [10**power for power in range(2, 8) if 10**power <= arguments.most]
+    players = {f"fourlab mcts, {n:,}": (n, ours(f"mcts:simulations={n}")) for n in budgets}
+    players |= {f"OpenSpiel C++, {n:,}": (n, openspiel(n)) for n in (100, 1_000, 10_000)}
+    curves: dict[str, dict[str, list[tuple[int, float, float]]]] = {}
+    for file in arguments.files:
+        positions = [line.split()[0] for line in file.read_text().splitlines() if line.strip()][: arguments.count]
+        truth = [classes(moves, solver) for moves in positions]
+        print(f"{file.name}: {len(positions)} positions")
+        for name, (simulations, choose) in players.items():
+            mistakes, milliseconds = measure(choose, positions, truth)
+            low, high = wilson(mistakes, len(positions))
+            share = mistakes / len(positions)
+            print(f"  {name:28} {share:6.1%}  [{low:.1%}, {high:.1%}]  {milliseconds:9.2f} ms", flush=True)
+            curves.setdefault(file.name, {}).setdefault(name.split(",")[0], []).append((simulations, milliseconds, share))
+    if arguments.plot:
+        draw(curves, arguments.plot)
+
+
+def draw(curves: dict[str, dict[str, list[tuple[int, float, float]]]], file: Path) -> None:
+    from matplotlib.figure import Figure
+
+    from fourlab.lab.figures import COLOURS, save
+
+    figure = Figure(figsize=(10, 3.6 * len(curves)), layout="constrained")
+    rows = figure.subplots(len(curves), 2, squeeze=False)
+    for (name, players), row in zip(curves.items(), rows, strict=True):
+        for axes, place, label in ((row[0], 0, "simulations"), (row[1], 1, "CPU milliseconds a move")):
+            for colour, mark, (player, points) in zip(COLOURS, "os", players.items(), strict=False):
+                axes.plot([p[place] for p in points], [100 * p[2] for p in points], marker=mark, color=colour, label=player)
+            axes.set_xscale("log")
+            axes.set_xlabel(label)
+            axes.set_ylabel("mistakes, %")
+            axes.set_ylim(bottom=0)
+            axes.set_title(name)
+            axes.grid(alpha=0.3)
+            axes.legend(fontsize="small")
+    save(figure, file)
+
+
+if __name__ == "__main__":
+    main()
