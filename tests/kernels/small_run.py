@@ -3,6 +3,7 @@
 Run as it is, under NUMBA_DISABLE_JIT=1 and under NUMBA_BOUNDSCHECK=1 the output must be the same.
 """
 
+import hashlib
 import json
 from itertools import islice
 
@@ -35,7 +36,7 @@ SWITCHES = mcts.Switches(
 
 
 def searched(merging: bool = False, simulations: int = 150, **changed: object) -> list[object]:
-    """Search a little with some switches changed; returns the whole tree."""
+    """Search a little with some switches changed; returns how it ended and a checksum of the whole tree."""
     tree, used, counts = np.zeros(400 * 15, np.int32), np.array([2]), np.zeros(3, np.int64)
     merged = np.zeros((2, 1024 if merging else 0), np.int64)
     node = np.zeros((2, 400), np.int32)
@@ -43,7 +44,7 @@ def searched(merging: bool = False, simulations: int = 150, **changed: object) -
     switches = SWITCHES._replace(**changed)
     run = mcts.search_together if switches.shared else mcts.search
     ended = run(tree, used, counts, 1, own, mask, g, switches, simulations, state, np.zeros(1, np.uint8), merged, node)
-    return [ended, tree[: int(used[0]) * 15].tolist()]
+    return [ended, hashlib.sha256(tree[: int(used[0]) * 15].tobytes()).hexdigest()]
 
 
 tree = np.zeros(30, np.int32)
@@ -83,7 +84,7 @@ RESULTS = {
         searched(wins_and_blocks=True),
     ],
     "mcts.new_block": tree.tolist(),
-    "mcts.choose": mcts.choose(tree, 1, 5, 3, SWITCHES, state),
+    "mcts.choose": [int(each) for each in mcts.choose(tree, 1, 5, 3, SWITCHES, state)],
     "mcts.any_open": mcts.any_open(tree, 1, 5, state),
     "mcts.examine": mcts.examine(own, mask, g, SWITCHES),
     "mcts.expand": "in search",
