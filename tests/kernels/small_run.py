@@ -9,7 +9,7 @@ from itertools import islice
 
 import numpy as np
 
-from fourlab.kernels import board, count, mcts, negamax, random, rollout, threats
+from fourlab.kernels import board, count, mcts, negamax, random, rollout, solver, table, threats
 from fourlab.kernels.geometry import geometry_of
 
 g = geometry_of(5, 4, 4)
@@ -46,6 +46,11 @@ def searched(merging: bool = False, simulations: int = 150, **changed: object) -
     ended = run(tree, used, counts, 1, own, mask, g, switches, simulations, state, np.zeros(1, np.uint8), merged, node)
     return [ended, hashlib.sha256(tree[: int(used[0]) * 15].tobytes()).hexdigest()]
 
+
+known = np.zeros(4 << 6, np.int64)
+nodes = np.zeros(1, np.int64)
+go_on = np.zeros(1, np.uint8)
+moves_list = np.zeros(20, np.int64)
 
 tree = np.zeros(30, np.int32)
 mcts.new_block(tree, 1, mask, g)
@@ -102,6 +107,16 @@ RESULTS = {
     "mcts.back_up": mcts.back_up(tree, path, 1, 5, 1, True, SWITCHES),
     "mcts.prove": mcts.prove(tree, path, 1, 5, mcts.WIN, False, np.zeros((2, 1), np.int32)),
     "mcts.copy_subtree": [mcts.copy_subtree(tree, 1, 5, copied), copied.tolist()],
+    "table.mix": table.mix(12345, 30),
+    "table.store": table.store(known, 12345, -3, 4, 100),
+    "table.probe": [table.probe(known, 12345), table.probe(known, 54321)],
+    "solver.solve": [solver.solve(own, mask, -99, 99, g, known, 3000, go_on, nodes), nodes.tolist()],
+    "solver.exceeds": solver.exceeds(own, mask, 0, g, known, 3000, go_on, nodes),
+    "solver.judge": [solver.judge((2, 5), 1), solver.judge((2, 5), 5), solver.judge((2, 5), 3)],
+    "solver.play_forced": [int(each) for each in solver.play_forced(own, mask, 0, g)],
+    "solver.non_losing": solver.non_losing(own, mask, g),
+    "solver.list_moves": [solver.list_moves(moves_list, 0, own, mask, board.landings(mask, g), 0, g), moves_list.tolist()],
+    "solver.ask_children": solver.ask_children(moves_list, 0, 3, own, mask, 0, g, known),
     "rollout.lane_rollouts": rollout.lane_rollouts(own, mask, g, 40, 1),
 }
 

@@ -10,6 +10,7 @@ from fourlab.kernels.geometry import geometry_of
 from fourlab.kernels.negamax import kaggle_negamax
 from fourlab.kernels.random import seed_state
 from fourlab.kernels.rollout import lane_rollouts, rollouts
+from fourlab.kernels.solver import solve
 
 _CLASSIC = geometry_of(7, 6, 4)
 
@@ -19,6 +20,9 @@ WARMUPS: dict[str, Callable[[], object]] = {
     "rollouts": lambda: rollouts(0, 0, _CLASSIC, 10, seed_state(0)),
     "rollouts in lanes": lambda: lane_rollouts(0, 0, _CLASSIC, 10, 0),
     "negamax": lambda: kaggle_negamax(0, 0, _CLASSIC, 1, False, 1),
+    "solver": lambda: solve(
+        0, 0, -99, 99, geometry_of(3, 2, 3), np.zeros(64, np.int64), 1 << 60, np.zeros(1, np.uint8), np.zeros(1, np.int64)
+    ),
     "tree search": lambda: _search(shared=False),
     "tree search with threads": lambda: _search(shared=True),
 }
