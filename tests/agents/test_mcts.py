@@ -323,7 +323,7 @@ def test_the_trace_ends_with_what_was_found() -> None:
     seen = []
     found = MCTS(simulations=5000).search(Position(), Limit(), np.random.default_rng(0), watch=seen.append)
     assert tuple(seen) == found.trace
-    assert [each.simulations for each in found.trace][:12] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 20]
+    assert [each.simulations for each in found.trace][:10] == [1, 2, 3, 5, 7, 10, 12, 15, 20, 25]
     assert found.trace[-1].simulations == 5000
     assert found.trace[-1].visits == tuple(each.visits for each in found.columns)
     assert all(sum(each.visits) == each.simulations for each in found.trace)

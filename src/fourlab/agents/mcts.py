@@ -3,7 +3,7 @@
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -389,12 +389,12 @@ def _next_chunk(done: int, spent: float, left: float) -> int:
     return max(1, min(int(rate * min(CHUNK_SECONDS, max(left, 0.0))), 8 * max(done, 1), MAX_CHUNK))
 
 
-def _marks() -> "Any":
-    """The simulation counts at which snapshots are taken: 1, 2, …, 10, 20, 30, …, eighteen to a power of ten after that."""
+def _marks() -> Iterator[int]:
+    """The simulation counts at which snapshots are taken: ten to a power of ten, five below ten."""
+    yield from (1, 2, 3, 5, 7)
     power = 1
     while True:
-        steps = range(10, 100, 5) if power >= 10 else range(10, 100, 10)
-        yield from (step * power // 10 for step in steps)
+        yield from (step * power for step in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80))
         power *= 10
 
 
