@@ -1,7 +1,11 @@
 """The agent mcts: every variant, its proofs, its memory, its presets."""
 
 import json
+import signal
+import subprocess
+import sys
 import threading
+import time
 from functools import cache
 from pathlib import Path
 
@@ -192,13 +196,45 @@ def test_one_tree_serves_many_games() -> None:
     agent, rng = make("mcts:simulations=50,reuse=games,rollouts=uniform,solver=0"), np.random.default_rng(0)
     for game in range(1, 4):
         decision = agent.decide(Position("4"), Limit(), rng)
-        visits = sum(each.visits for each in decision.stats["columns"])
-        assert visits == 50 * game
-        agent.decide(Position("444"), Limit(), rng)
+        assert sum(each.visits for each in decision.stats["columns"]) >= 50 * game
+        below = agent.decide(Position("444"), Limit(), rng)
+        assert sum(each.visits for each in below.stats["columns"]) >= 50 * game
+
+
+@pytest.mark.parametrize("solver", [0, 1])
+def test_searching_below_credits_the_column_that_leads_there(solver: int) -> None:
+    agent, rng = make(f"mcts:simulations=400,reuse=games,solver={solver}"), np.random.default_rng(0)
+    for moves in ("44", "443", "44", "443", "44"):
+        for each in agent.decide(Position(moves), Limit(), rng).stats["columns"]:
+            assert each.mean is None or -1 <= each.mean <= 1
+    tree = agent._kept["tree"]  # type: ignore[attr-defined]
+    leading = {each.column: each for each in tree.columns((3, 3))}[2]
+    below = tree.columns((3, 3, 2))
+    assert leading.visits >= sum(each.visits for each in below) >= 800
+    mean_below = sum(each.visits * each.mean for each in below if each.mean is not None) / sum(each.visits for each in below)
+    assert leading.mean == pytest.approx(-mean_below, abs=0.05)
+
+
+def test_a_kept_tree_knows_whose_turn_it_is() -> None:
+    """With the opponent in the transition its nodes hold one frozen reply; we must never be asked to choose there."""
+    agent, rng = make("sewell:faithful=1,simulations=60"), np.random.default_rng(0)
+    agent.decide(Position(), Limit(), rng)
+    for moves in ("4", "1", "44", "441"):
+        assert len(agent.decide(Position(moves), Limit(), rng).stats["columns"]) == 7
+    agent = make("mcts:opponent=random-frozen,solver=0,rollouts=uniform,reuse=moves,simulations=60")
+    for moves in ("4", "44", "444"):
+        assert len(agent.decide(Position(moves), Limit(), rng).stats["columns"]) == 7
+
+
+def test_a_position_given_as_a_board_is_found_again_after_a_move_of_each_side() -> None:
+    agent, rng = make("mcts:simulations=300,solver=0,reuse=moves"), np.random.default_rng(0)
+    first = agent.decide(DOCUMENT_000, Limit(), rng)
+    after = DOCUMENT_000.play(first.column).play(first.line[1])
+    assert sum(each.visits for each in agent.decide(after, Limit(), rng).stats["columns"]) > 300
 
 
 def test_document_003_learns_to_beat_the_negamax_it_knows() -> None:
-    agent, rng = make("sewell"), np.random.default_rng(2)
+    agent, rng = make("sewell:faithful=1"), np.random.default_rng(2)
     from fourlab.kernels.negamax import kaggle_negamax
 
     results = []
@@ -266,6 +302,49 @@ def test_a_flag_set_before_the_search_leaves_it_nothing_to_do() -> None:
     decision = make("mcts:threads=2").decide(Position(), Limit(stop=stop), np.random.default_rng(0))
     assert decision.stats["simulations"] == 0
     assert decision.column in range(7)
+
+
+def test_several_runs_share_the_time_and_the_limits() -> None:
+    found = search("mcts:runs=4,seconds=0.2", Position("44"))
+    visits = [sum(each.visits for each in tree.columns()) for tree in found.trees]  # type: ignore[attr-defined]
+    assert min(visits) > max(visits) / 20
+    assert search("mcts:runs=4", Position(), limit=Limit(simulations=100)).decision.stats["simulations"] <= 100  # type: ignore[attr-defined]
+    assert search("mcts:runs=4", Position(), limit=Limit(nodes=100)).decision.stats["nodes"] <= 100  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("options", ["threads=2", "runs=4,threads=2"])
+def test_an_interrupt_ends_all_threads(options: str) -> None:
+    code = (
+        "import numpy as np\n"
+        "from fourlab import *\n"
+        f"agent = make('mcts:seconds=1000,{options}')\n"
+        "try:\n"
+        "    print('go', flush=True)\n"
+        "    agent.decide(Position(), Limit(), np.random.default_rng(0))\n"
+        "except KeyboardInterrupt: print('interrupted')\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "go\n"
+    time.sleep(0.3)  # into the search
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[0] == "interrupted\n"
+
+
+def test_threads_at_the_memory_cap_stay_inside_it() -> None:
+    for seed in range(30):
+        tree = SearchTree(Position(), MCTS(threads=2).switches(), blocks=300)
+        guard = np.full(21 * 20, 77, np.int32)
+        whole = np.concatenate([tree.tree, guard])
+        tree.tree = whole[: len(tree.tree)]
+        stop = np.zeros(1, np.uint8)
+        threads = [threading.Thread(target=tree.search, args=(3000, 1 + seed + n, stop)) for n in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (whole[-len(guard) :] == 77).all()
+        assert tree.used[0] <= 300
 
 
 @pytest.mark.parametrize("clock", ["wall", "cpu"])
@@ -336,6 +415,8 @@ def test_the_tree_can_be_walked() -> None:
         below = tree.columns((each.column,))
         assert sum(child.visits for child in below) == each.visits - 1  # the first visit was a rollout
     assert tree.columns((0, 0, 0, 0, 0, 0, 0)) == []
+    with pytest.raises(UserError, match="leaves the board"):
+        tree.columns((9,))
     line = found.decision.line
     assert len(line) > 3
     assert tree.columns(line[:2])
@@ -356,6 +437,7 @@ def test_the_final_column_follows_its_rule() -> None:
     position, limit = Position("44"), Limit(simulations=300)
     drawn = [make("mcts:final=sample,temperature=2").decide(position, limit, np.random.default_rng(s)).column for s in range(40)]
     assert len(set(drawn)) > 3
+    make("mcts:final=sample,temperature=0.001").decide(position, Limit(simulations=2000), np.random.default_rng(0))
     cold = [make("mcts:final=sample,temperature=0.01").decide(position, limit, np.random.default_rng(s)) for s in range(10)]
     assert all(each.column == max(range(7), key=lambda c, each=each: each.policy[c]) for each in cold)  # type: ignore[index,misc]
     found = search("mcts:final=mean,solver=0", position, 1, limit)
@@ -371,17 +453,22 @@ def test_the_final_column_follows_its_rule() -> None:
         ("draw=2", "worth -1 to 1"),
         ("draw=0.3", "quarters"),
         ("scale=wins,draw=-1", "worth 0 to 1"),
-        ("opponent=random", "say solver=0"),
+        ("opponent=random,rollouts=uniform", "say solver=0"),
         ("credit=leaf", "say solver=0"),
-        ("solver=0,opponent=random,expansion=all", "opponent=player"),
+        ("solver=0,opponent=random,rollouts=uniform,expansion=all", "opponent=player"),
         ("transpositions=1,threads=2", "threads=1"),
         ("runs=2,reuse=moves", "runs=1"),
         ("threads=0", "greater than 0"),
+        ("threads=1000000", "at most 256"),
+        ("threads=2,expansion=all", "threads on one tree"),
+        ("solver=0,opponent=random,rollouts=uniform,threads=2", "threads on one tree"),
+        ("solver=0,opponent=random", "say rollouts=uniform"),
+        ("memory=100000000", "no memory"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(options: str, why: str) -> None:
     with pytest.raises(UserError, match=why):
-        make(f"mcts:{options}")
+        make(f"mcts:{options}").decide(Position(), Limit(seconds=1000), np.random.default_rng(0))
 
 
 # --- presets --------------------------------------------------------------------------------------------------------
@@ -400,7 +487,9 @@ def test_every_document_has_its_agent_meant_and_as_coded(name: str) -> None:
 def test_bhat_mc_takes_any_number() -> None:
     assert make("bhat-mc25") == make("bhat-mc40:simulations=25")
     assert make("bhat-mc200:faithful=1").terminal == "past-wins"  # type: ignore[attr-defined]
-    assert make("bhat-mc0") == make("random")
+    assert make("bhat-mc0") == make("bhat-mc0:faithful=1") == make("random")
+    chosen = {make("bhat-mc1").decide(Position(), Limit(), np.random.default_rng(seed)).column for seed in range(60)}
+    assert chosen == set(range(7))  # one simulation says nothing: a random player
     with pytest.raises(UserError, match="faithful"):
         make("bhat-mc40:faithful=perhaps")
 

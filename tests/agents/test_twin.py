@@ -50,6 +50,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "solver": {"solver": True},
     "solver, wins and blocks": {"solver": True, "wins_and_blocks": True},
     "solver, first of equals": {"solver": True, "tie": mcts.FIRST},
+    "solver, all children at once": {"solver": True, "expand_all": True},
     "shared": {"shared": True},
     "shared with solver": {"shared": True, "solver": True},
 }

@@ -19,6 +19,10 @@ class ExpectimaxRandom:
     positions: int = 200_000
     """How many positions it is willing to look at; more are refused."""
 
+    def __post_init__(self) -> None:
+        if self.positions < 1:
+            raise UserError(f"positions must be greater than 0, not {self.positions}")
+
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
         """Play the column with the greatest expected result, the first of equals."""
         values, seen = self.values(position, min(self.positions, limit.nodes or self.positions))

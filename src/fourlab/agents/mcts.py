@@ -147,15 +147,23 @@ class MCTS:
         adversarial = self.opponent == "player" and self.terminal == "proper" and self.credit == "winner"
         if self.solver and not adversarial:
             raise UserError("solver=1 proves play between two players who both know when a game is won; say solver=0 here")
+        if self.opponent != "player" and self.rollouts != "uniform":
+            raise UserError("rollouts=wins-and-blocks would play the opponent's side too; say rollouts=uniform here")
         if self.expansion == "all" and self.opponent != "player":
             raise UserError("expansion=all goes with opponent=player")
+        plain = adversarial and self.expansion == "one" and self.draw_credit == "both"
+        if self.threads > 1 and self.runs == 1 and not plain:
+            raise UserError("threads on one tree go with opponent=player, expansion=one and no document's fault; use runs")
+        for name, most in (("threads", 256), ("runs", 10_000)):
+            if getattr(self, name) > most:
+                raise UserError(f"{name} may be at most {most}, not {getattr(self, name)}")
         if self.transpositions and (
             self.threads > 1 or self.reuse != "none" or self.opponent != "player" or self.expansion == "all"
         ):
             raise UserError("transpositions=1 goes with threads=1, reuse=none, opponent=player and expansion=one")
         if self.reuse != "none" and self.runs > 1:
             raise UserError("reuse goes with runs=1")
-        _load_kernels()
+        _load_kernels(shared=self.threads > 1 and self.runs == 1)
 
     def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
         """Search, then choose."""
@@ -171,7 +179,7 @@ class MCTS:
         """Search and return everything found; `watch` is called with each snapshot as it is taken."""
         seeds = [int(word) for word in rng.integers(2**63, size=2)]
         budget = _Budget(self, limit)
-        blocks = min(self.memory * 2**20 // (12 * position.rules.columns), budget.most_blocks(self.opponent != "player"))
+        blocks = min(self._room(position), budget.most_blocks(self.opponent != "player"))
         if self.runs == 1:
             trees = [self._tree(position, blocks)]
             trace = self._grow_together(trees[0], budget, seeds[0], watch)
@@ -211,20 +219,34 @@ class MCTS:
         """A new tree, or the one kept from earlier moves or games."""
         if self.reuse == "none":
             return SearchTree(position, self.switches(), blocks, self.transpositions)
-        room = self.memory * 2**20 // (12 * position.rules.columns)  # later moves need it too
-        kept = self._kept.get(str(position.rules))
+        room = self._room(position)  # later moves need it too
         if self.reuse == "games":
-            start = Position(board=position.rules) if position.moves is not None else position
-            if kept is None or kept.position != start:
-                kept = SearchTree(start, self.switches(), room)
-            self._kept[str(position.rules)] = kept
-            return kept.descend(position) or SearchTree(position, self.switches(), blocks)
+            start = self._start(position)
+            if self._kept.get("tree") is None or self._kept["tree"].position != start:
+                self._kept["tree"] = SearchTree(start, self.switches(), room)
+            return self._kept["tree"].descend(position) or SearchTree(position, self.switches(), blocks)
+        kept = self._kept.get("tree")
         if kept is not None and kept.move_root(position):
             kept.forget_the_rest()
         else:
             kept = SearchTree(position, self.switches(), room)
-        self._kept[str(position.rules)] = kept
+        self._kept["tree"] = kept
         return kept
+
+    def _room(self, position: Position) -> int:
+        """How many blocks fit into the memory, with four slots of the table for each where transpositions are merged."""
+        a_block = 12 * position.rules.columns + (72 if self.transpositions else 0)
+        return self.memory * 2**20 // a_block
+
+    def _start(self, position: Position) -> Position:
+        """Where the tree of all games begins: at the empty board, or at our first move if the opponent is no player."""
+        if position.moves is None:
+            return position
+        start = Position(board=position.rules)
+        if self.opponent != "player":
+            for column in position.moves[: len(position.moves) % 2]:
+                start = start.play(column)
+        return start
 
     def _grow_together(
         self, tree: SearchTree, budget: "_Budget", seed: int, watch: Callable[[Snapshot], None] | None
@@ -244,22 +266,29 @@ class MCTS:
             others = [threading.Thread(target=budget.spend, args=(tree, state, None)) for state in states[1:]]
             for other in others:
                 other.start()
-            budget.spend(tree, states[0], snap)
-            for other in others:
-                other.join()
+            try:
+                budget.spend(tree, states[0], snap)
+            except BaseException:
+                budget.finished = True  # an interrupt must end the others too
+                raise
+            finally:
+                for other in others:
+                    other.join()
         if not trace or trace[-1].simulations != budget.done:
             snap()
         return trace
 
     def _grow_apart(self, trees: list[SearchTree], budget: "_Budget", seed: int) -> list[_RawSnapshot]:
         """Search every tree by itself with the whole budget of simulations; a snapshot a run."""
-        budgets = [budget.copy() for _ in trees]
+        budgets = [budget.share(self.runs, self.threads) for _ in trees]
+        jobs = zip(trees, budgets, seed_states(seed, self.runs), strict=True)
         with ThreadPoolExecutor(self.threads) as pool:
-            list(
-                pool.map(
-                    lambda job: job[1].spend(job[0], job[2], None), zip(trees, budgets, seed_states(seed, self.runs), strict=True)
-                )
-            )
+            try:
+                list(pool.map(lambda job: job[1].spend(job[0], job[2], None), jobs))
+            except BaseException:
+                for each in budgets:
+                    each.finished = True
+                raise
         budget.done = sum(each.done for each in budgets)
         return [_RawSnapshot(each.done, tree.snapshot(), tree) for tree, each in zip(trees, budgets, strict=True)]
 
@@ -268,12 +297,17 @@ class MCTS:
 
         A proven draw is no longer searched, so its visits say nothing: it is played unless something open promises more.
         """
+        if not self.solver:
+            return self._choose_by_rule(columns, rng)
         draws = [each for each in columns if each.proven == 0]
         hopes = [each for each in columns if each.proven is None and not (draws and (each.mean or 0.0) <= 0)]
-        candidates = [each for each in columns if each.proven == 1] or hopes or draws or list(columns)
+        candidates = [each for each in columns if each.proven == 1] or hopes or draws or columns
+        return self._choose_by_rule(tuple(candidates), rng)
+
+    def _choose_by_rule(self, candidates: tuple[ColumnStats, ...], rng: np.random.Generator) -> ColumnStats:
         if self.final == "sample":
-            weights = np.array([float(each.visits) for each in candidates]) ** (1 / self.temperature)
-            weights = weights if weights.sum() > 0 else np.ones(len(candidates))
+            logs = np.log([max(each.visits, 1e-9) for each in candidates]) / self.temperature
+            weights = np.exp(logs - logs.max())
             return candidates[int(rng.choice(len(candidates), p=weights / weights.sum()))]
         if self.final == "mean":
             worth = [-math.inf if each.mean is None else each.mean for each in candidates]
@@ -293,9 +327,7 @@ class MCTS:
         visits = sum(each.visits for each in columns)
         shares = {each.column: each.visits / visits for each in columns} if visits else {chosen.column: 1.0}
         proven = next((result for tree in trees if (result := tree.proven()) is not None), None)
-        line = trees[0].line()
-        if not line or line[0] != chosen.column:
-            line = (chosen.column,)
+        line = trees[0].line(chosen.column)
         stats: dict[str, Any] = {
             "simulations": budget.done,
             "seconds": budget.elapsed(),
@@ -313,19 +345,23 @@ class MCTS:
         )
 
 
-@lru_cache(maxsize=1)
-def _load_kernels() -> None:
+@lru_cache(maxsize=2)
+def _load_kernels(shared: bool) -> None:
     """Load or compile the search before anybody's clock runs."""
-    SearchTree(Position(board="3x2x3"), _ANY_SWITCHES, 3).search(1, 1, np.zeros(1, np.uint8))
+    tree = SearchTree(Position(board="3x2x3"), _ANY_SWITCHES._replace(shared=shared), 5)
+    tree.search(1, 1, np.zeros(1, np.uint8))
+    tree.forget_the_rest()
 
 
 class _Budget:
     """How much searching is left; several threads may draw on it."""
 
     def __init__(self, agent: MCTS, limit: Limit) -> None:
-        counts = [agent.simulations, limit.simulations]
+        counts = [agent.simulations]  # per run, while a limit holds for all runs together
+        if limit.simulations is not None:
+            counts.append(max(limit.simulations // agent.runs, 1))
         if limit.nodes is not None:
-            counts.append(max((limit.nodes - 2) // (1 if agent.opponent == "player" else 2), 1))
+            counts.append(max((limit.nodes // agent.runs - 2) // (1 if agent.opponent == "player" else 2), 1))
         times = [seconds for seconds in (agent.seconds, limit.seconds) if seconds is not None]
         given = [count for count in counts if count is not None]
         if not given and not times and limit.stop is None:
@@ -334,24 +370,28 @@ class _Budget:
         self.seconds = min(times) if times else None
         self.stop = np.zeros(1, np.uint8) if limit.stop is None else np.frombuffer(limit.stop.flag, np.uint8)
         self.clock = time.process_time if agent.clock == "cpu" else time.perf_counter
-        self.started = self.clock()
+        self.started: float | None = self.clock()
         self.taken = self.done = 0
         self.finished = False
         self.lock = threading.Lock()
 
-    def copy(self) -> "_Budget":
-        """The same budget for another tree."""
+    def share(self, runs: int, threads: int) -> "_Budget":
+        """The budget of one of several runs: all the simulations, but only its part of the time."""
         other = _Budget.__new__(_Budget)
-        other.__dict__.update(self.__dict__, lock=threading.Lock())
+        other.__dict__.update(self.__dict__, lock=threading.Lock(), started=None)
+        if self.seconds is not None:
+            other.seconds = self.seconds * min(threads, runs) / runs
         return other
 
     def elapsed(self) -> float:
+        if self.started is None:  # a run's clock starts with the run
+            self.started = self.clock()
         return self.clock() - self.started
 
     def most_blocks(self, two_a_simulation: bool) -> int:
         """More blocks than this the budget cannot fill."""
         if self.simulations is None:
-            return 2**40
+            return 2**40 if self.seconds is None else int(self.seconds * 1e7) + 1000
         return self.simulations * (2 if two_a_simulation else 1) + 3
 
     def spend(self, tree: SearchTree, state: int, snap: Callable[[], None] | None) -> None:
@@ -360,6 +400,7 @@ class _Budget:
         chunk = largest if self.seconds is None else 1
         marks = _marks()
         mark = next(marks)
+        self.elapsed()
         while not self.finished:
             with self.lock:
                 wanted = chunk if self.simulations is None else min(chunk, self.simulations - self.taken)
@@ -373,7 +414,8 @@ class _Budget:
             spent = time.perf_counter() - before
             with self.lock:
                 self.done += done
-            if why != mcts.RUNNING or (self.seconds is not None and self.elapsed() >= self.seconds):
+            out_of_time = self.seconds is not None and self.elapsed() >= self.seconds
+            if why != mcts.RUNNING or out_of_time or tree.counts[0] >= mcts.MOST_VISITS:
                 self.finished = True
             if snap is not None and self.done >= mark:
                 snap()

@@ -65,9 +65,9 @@ PRESETS = {
         faithful="",
     ),
     "sewell": Preset(
-        "mcts:simulations=5,c=1.4142135623730951,opponent=negamax,reuse=games,final=mean,final_tie=random,rollouts=uniform,solver=0",
-        "document 003: 5 simulations a move, one tree for all games against negamax (its faults lie in the experiment, not here)",
-        faithful="",
+        "mcts:simulations=5,c=1.4142135623730951,opponent=negamax-random-ties,reuse=games,final=mean,final_tie=random,rollouts=uniform,solver=0",
+        "document 003: 5 simulations a move, one tree for all games against negamax",
+        faithful="opponent=negamax",
     ),
     "vannucci-abril": Preset(
         "mcts:simulations=2048,c=2,opponent=random,final=mean,final_tie=random,rollouts=uniform,solver=0",
@@ -84,7 +84,7 @@ def preset(name: str) -> Preset | None:
         return PRESETS[name]
     if match := re.fullmatch(r"bhat-mc(\d{1,7})", name):
         if int(match[1]) == 0:
-            return Preset("random", "document 001: MC0, which has nothing to go by (there it passed instead of moving)")
+            return Preset("random", "document 001: MC0, which has nothing to go by (there it passed instead of moving)", "")
         return Preset(f"{_BHAT},simulations={int(match[1])}", f"document 001: MC{match[1]}", "terminal=past-wins")
     return None
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.kernels import mcts
 from fourlab.kernels.mcts import Switches
@@ -34,7 +35,10 @@ class SearchTree:
         g = position.rules.geometry
         self.position, self.switches, self.geometry = position, switches, g
         blocks = max(blocks, 3)
-        self.tree = np.empty(blocks * 3 * g.columns, np.int32)  # untouched pages cost nothing
+        try:
+            self.tree = np.empty(blocks * 3 * g.columns, np.int32)  # untouched pages cost nothing
+        except MemoryError:
+            raise UserError(f"there is no memory for a tree of {blocks * 12 * g.columns >> 20} megabytes") from None
         self.used = np.array([2])
         self.counts = np.zeros(3, np.int64)
         self.root = 1
@@ -70,18 +74,20 @@ class SearchTree:
 
     @property
     def bytes(self) -> int:
-        """The memory that the expanded nodes take."""
-        return self.nodes * 3 * self.geometry.columns * self.tree.itemsize
+        """The memory that the expanded nodes take, and the table of transpositions if there is one."""
+        return self.nodes * 3 * self.geometry.columns * self.tree.itemsize + self.merged.nbytes + self.node.nbytes
 
     def columns(self, path: tuple[int, ...] = ()) -> list[ColumnStats]:
         """The open columns after a path of columns from the root; empty if the search did not expand so far."""
+        if any(not 0 <= column < self.geometry.columns for column in path):
+            raise UserError(f"the path {path} leaves the board; columns count from 0 to {self.geometry.columns - 1}")
         block, visits = self._walk(path)
         return self.decode(self._numbers(block), visits) if block else []
 
-    def line(self) -> tuple[int, ...]:
-        """The play the search expects: proven wins first, else the most visited columns."""
-        line: list[int] = []
-        block, visits = self.root, int(self.counts[0])
+    def line(self, first: int | None = None) -> tuple[int, ...]:
+        """The play the search expects, from a given first column: proven wins first, else the most visited columns."""
+        line: list[int] = [] if first is None else [first]
+        block, visits = self._walk(tuple(line))
         while block:
             columns = self.decode(self._numbers(block), visits)
             best = max(columns, key=lambda each: (each.proven == 1, each.proven != -1, each.visits))
@@ -114,8 +120,8 @@ class SearchTree:
     def move_root(self, position: Position) -> bool:
         """Make a position below the root the new root, keeping what is known of it; False if it is not in the tree."""
         path = _path(self.position, position)
-        if path is None:
-            return False
+        if path is None or (self.switches.opponent != mcts.PLAYER and len(path) % 2):
+            return False  # with the opponent in the transition, every other node is not ours to choose at
         block, visits = self._walk(path)
         if not block:
             return False
@@ -132,7 +138,7 @@ class SearchTree:
     def descend(self, position: Position) -> "Subtree | None":
         """Search below the root at a position, expanding the way to it; the tree keeps all it learns."""
         path = _path(self.position, position)
-        if path is None:
+        if path is None or (self.switches.opponent != mcts.PLAYER and len(path) % 2):
             return None
         block, here, edge = self.root, self.position, -1
         for column in path:
@@ -145,8 +151,10 @@ class SearchTree:
                 self.used[0] += 1
                 mcts.new_block(self.tree, new, here.mask, self.geometry)
                 self.tree[edge + 2 * self.geometry.columns] = new
-            if self.tree[edge] < 0:
-                self.tree[edge] = 0  # a reply that was not the frozen one
+            if self.tree[edge] == mcts.CLOSED:  # the opponent did not give the frozen reply: this one takes its place
+                start = block * 3 * self.geometry.columns
+                self.tree[start : start + self.geometry.columns] = mcts.CLOSED
+                self.tree[edge] = 0
             block = self._leads(block, column)
         return Subtree(self, position, block, edge)
 
@@ -189,13 +197,17 @@ class Subtree(SearchTree):
         self.position, self.switches, self.geometry = position, whole.switches, whole.geometry
         self.tree, self.used, self.merged, self.node = whole.tree, whole.used, whole.merged, whole.node
         self.root, self.edge = block, edge
-        self.counts = whole.counts if edge < 0 else np.array([int(whole.tree[edge]), 0, 0])
+        self.counts = whole.counts if edge < 0 else np.array([_true_visits(int(whole.tree[edge])), 0, 0])
 
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
-        """Search, and let the column that leads here know how often this node was visited."""
+        """Search, and credit the column that leads here with what came out: what we won, its side lost."""
+        before = self.counts.copy()
         ended = super().search(simulations, state, stop)
+        visits, won, lost = (int(count) for count in self.counts - before)
         if self.edge >= 0:
-            self.tree[self.edge] = self.counts[0]
+            self.tree[self.edge] += visits
+            points = mcts.POINTS * (lost - won) + self.switches.draw * (visits - won - lost)
+            self.tree[self.edge + self.geometry.columns] += points
         return ended
 
 
@@ -210,8 +222,16 @@ def _path(above: Position, below: Position) -> tuple[int, ...] | None:
     """The columns from one position to another played from it; None if there are none or they are not known."""
     if above == below:
         return ()
-    if above.moves is None or below.moves is None or above.rules != below.rules:
+    if above.rules != below.rules:
         return None
-    if below.moves[: len(above.moves)] != above.moves:
-        return None
-    return below.moves[len(above.moves) :]
+    if above.moves is not None and below.moves is not None:
+        return below.moves[len(above.moves) :] if below.moves[: len(above.moves)] == above.moves else None
+    # Positions given as boards do not know how they came about; one move of each side can be found again.
+    for column in above.legal_columns():
+        after = above.play(column)
+        if after == below:
+            return (column,)
+        for reply in after.legal_columns():
+            if after.play(reply) == below:
+                return (column, reply)
+    return None

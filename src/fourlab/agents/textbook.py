@@ -5,11 +5,13 @@ It is written to be read, and it judges the compiled search: fed the same random
 """
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from fourlab.agent import Decision, Limit
+from fourlab.errors import UserError
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:
@@ -101,10 +103,12 @@ class TextbookSearch(Generic[State, Move]):
     floors: list[bool] = field(default_factory=list)
     """For each node of the path just walked, whether it had a proven draw to offer."""
 
-    def search(self, state: State, simulations: int) -> Node[State, Move]:
-        """Grow a tree from a state that is not over; returns its root."""
+    def search(self, state: State, simulations: int, go_on: Callable[[], bool] = lambda: True) -> Node[State, Move]:
+        """Grow a tree from a state that is not over, as long as `go_on` says so; returns its root."""
         root = self.make_node(state, visits=0)
         for _ in range(simulations):
+            if not go_on():
+                break
             path, result, proven, rolled_out = self.descend(root)
             self.back_up(path, result, rolled_out)
             root.visits += 1
@@ -114,7 +118,7 @@ class TextbookSearch(Generic[State, Move]):
 
     def descend(self, root: Node[State, Move]) -> tuple[list[tuple[Node[State, Move], Edge[State, Move]]], int, bool, bool]:
         """Walk down to a leaf and learn its result for the side that moved there; also whether it is proven or a rollout."""
-        game, node, entering = self.game, root, False
+        game, node, entering = self.game, root, self.expand_all and root.visits == 0
         path: list[tuple[Node[State, Move], Edge[State, Move]]] = []
         self.floors = floors = list[bool]()
         while True:
@@ -124,7 +128,7 @@ class TextbookSearch(Generic[State, Move]):
             else:
                 edge = self.select(node)
             path.append((node, edge))
-            floors.append(self.solver and any(each.proven == 0 for each in node.edges))
+            floors.append(self.solver and not entering and any(each.proven == 0 for each in node.edges))
             if edge.proven is not None:
                 return path, edge.proven, True, False
             if edge.node is None:
@@ -301,12 +305,21 @@ class Textbook:
     c: float = math.sqrt(2)
     """Exploration, for results from -1 to +1."""
 
+    def __post_init__(self) -> None:
+        if self.simulations < 1:
+            raise UserError(f"simulations must be greater than 0, not {self.simulations}")
+
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
         """Search, then play the most visited column."""
         simulations = min(self.simulations, limit.simulations or self.simulations, limit.nodes or self.simulations)
         search: TextbookSearch[Position, int] = TextbookSearch(ConnectFour(), lambda n: int(rng.integers(n)), c=self.c)
-        root = search.search(position, simulations)
+        end = math.inf if limit.seconds is None else time.perf_counter() + limit.seconds
+        root = search.search(
+            position, simulations, lambda: time.perf_counter() < end and not (limit.stop and limit.stop.is_set())
+        )
         best = max(root.edges, key=lambda edge: edge.visits)
-        shares: dict[int, Any] = {edge.move: edge.visits / root.visits for edge in root.edges}
+        shares: dict[int, Any] = {edge.move: edge.visits / max(root.visits, 1) for edge in root.edges}
+        if root.visits == 0:
+            return Decision(best.move)
         policy = tuple(shares.get(column, 0.0) for column in range(position.rules.columns))
         return Decision(best.move, best.total / best.visits, policy, {"simulations": root.visits, "nodes": len(search.nodes)})

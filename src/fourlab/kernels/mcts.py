@@ -41,6 +41,9 @@ BATCH = 32
 POINTS = 4
 """A win is +4 points, a loss -4; a draw may be worth any whole number of points between."""
 
+MOST_VISITS = 2**28
+"""Beyond this the sums would overflow; who calls the search ends it there."""
+
 FIRST, LAST, ANY = 0, 1, 2
 PLAYER, RANDOM, FROZEN, NEGAMAX = 0, 1, 2, 3
 
@@ -120,11 +123,13 @@ def search(
         if stop[0]:
             return done, STOPPED, state
         block, own, mask, depth, n = root, root_own, root_mask, 0, counts[0]
-        result, proof, rolled_out, entering, drawn = 0, 0, False, False, False
+        result, proof, rolled_out, drawn = 0, 0, False, False
+        entering = s.expand_all and n == 0
         while True:
             # 1. Select a column of this block.
             if entering or (s.opponent == RANDOM and depth & 1):
                 column, state = any_open(tree, block, columns, state)
+                drawn = False
             else:
                 column, drawn, state = choose(tree, block, columns, n, s, state)
             if column < 0:  # what all columns prove, or nothing; seen here only if another thread was faster
@@ -157,6 +162,10 @@ def search(
                 # 3. Expand it.
                 leads, state = expand(tree, used, edge, own ^ mask, mask, g, s, ours, state, merged, node)
                 entering = s.expand_all
+                if leads == 0:  # other threads took the last block
+                    result, state = simulate(own ^ mask, mask, g, s, ours, state)
+                    result, rolled_out = -result, True
+                    break
             if merging and leads > 0:
                 if node[1, leads]:
                     leads = -(4 * leads + node[1, leads])
@@ -224,6 +233,11 @@ def search_together(
             path[depth] = 2 * edge + drawn
             depth += 1
             n = atomic_add(tree, edge, batch)
+            if n < 0:  # proven by another thread since we looked
+                atomic_add(tree, edge, -batch)
+                depth -= 1
+                n = BATCH * BATCH
+                break
             atomic_add(tree, edge + columns, -POINTS * batch)
             cell = landing(mask, column, g)
             mask |= cell
@@ -355,7 +369,10 @@ def expand(
     merged: np.ndarray,
     node: np.ndarray,
 ) -> tuple[int, int]:
-    """Give the position after a column a block of its own, or find the one it has; returns where the column now leads."""
+    """Give the position after a column a block of its own, or find the one it has.
+
+    Returns where the column now leads; 0 if there was no block left.
+    """
     where = edge + 2 * g.columns
     slot = -1
     if merged.shape[1] > 0:
@@ -368,6 +385,9 @@ def expand(
     block = atomic_add(used, 0, 1) if s.shared else used[0]
     if not s.shared:
         used[0] += 1
+    elif block >= len(tree) // (3 * g.columns):
+        atomic_add(used, 0, -1)
+        return 0, state
     new_block(tree, block, mask, g)
     if slot >= 0:
         node[0, block], node[1, block] = tree[edge], 0
