@@ -12,21 +12,7 @@ from fourlab.kernels import mcts, random
 from fourlab.kernels.negamax import kaggle_negamax
 from tests.naive import NaiveGame
 
-PLAIN = mcts.Switches(
-    c=1.3,
-    log_ratio=False,
-    expand_all=False,
-    past_wins=False,
-    draw=0,
-    draw_leaf_wins=False,
-    leaf_wins=False,
-    tie=mcts.ANY,
-    opponent=mcts.PLAYER,
-    random_ties=False,
-    wins_and_blocks=False,
-    solver=False,
-    shared=False,
-)
+PLAIN = mcts.Switches(c=1.3)
 VARIANTS: dict[str, dict[str, Any]] = {
     "plain": {},
     "first of equals": {"tie": mcts.FIRST},

@@ -18,21 +18,7 @@ own, mask = 0b00001_00001, 0b00011_00011
 key = board.key(own, mask, g)
 state = random.seed_state(1)
 
-SWITCHES = mcts.Switches(
-    c=1.5,
-    log_ratio=False,
-    expand_all=False,
-    past_wins=False,
-    draw=0,
-    draw_leaf_wins=False,
-    leaf_wins=False,
-    tie=mcts.ANY,
-    opponent=mcts.PLAYER,
-    random_ties=True,
-    wins_and_blocks=False,
-    solver=False,
-    shared=False,
-)
+SWITCHES = mcts.Switches(c=1.5, random_ties=True)
 
 
 def searched(merging: bool = False, simulations: int = 150, **changed: object) -> list[object]:

@@ -32,9 +32,6 @@ OPPONENTS = {
 }
 
 
-_ANY_SWITCHES = mcts.Switches(1.0, False, False, False, 0, False, False, mcts.ANY, mcts.PLAYER, False, False, True, False)
-
-
 @dataclass(frozen=True)
 class Snapshot:
     """The root after some simulations, for curves of convergence."""
@@ -348,7 +345,7 @@ class MCTS:
 @lru_cache(maxsize=2)
 def _load_kernels(shared: bool) -> None:
     """Load or compile the search before anybody's clock runs."""
-    tree = SearchTree(Position(board="3x2x3"), _ANY_SWITCHES._replace(shared=shared), 5)
+    tree = SearchTree(Position(board="3x2x3"), mcts.Switches(shared=shared), 5)
     tree.search(1, 1, np.zeros(1, np.uint8))
     tree.forget_the_rest()
 

@@ -55,33 +55,33 @@ RUNNING, PROVEN, STOPPED = 0, 1, 2
 
 
 class Switches(NamedTuple):
-    """How to search."""
+    """How to search; by default plain UCT."""
 
-    c: float
+    c: float = 1.4
     """Exploration, for results from -1 to +1."""
-    log_ratio: bool
+    log_ratio: bool = False
     """Document 000's bound: c * sqrt(log(N / n)) in place of c * sqrt(log(N) / n)."""
-    expand_all: bool
+    expand_all: bool = False
     """Document 001: a new node gets all its children at once and the rollout starts from one of them."""
-    past_wins: bool
+    past_wins: bool = False
     """Document 001: won positions are played on, and scored by the first line found from the top left."""
-    draw: int
+    draw: int = 0
     """Points of a draw, for both sides."""
-    draw_leaf_wins: bool
+    draw_leaf_wins: bool = False
     """Document 004: a drawn rollout counts as a win for the side that moved to the leaf."""
-    leaf_wins: bool
+    leaf_wins: bool = False
     """Document 004: a decided rollout counts as a win for the side that moved to the leaf, whoever won."""
-    tie: int
+    tie: int = ANY
     """Which of equally good columns to follow: FIRST, LAST or ANY."""
-    opponent: int
+    opponent: int = PLAYER
     """PLAYER, or the other side as part of the transition: RANDOM, FROZEN, NEGAMAX."""
-    random_ties: bool
+    random_ties: bool = False
     """Whether negamax draws lots between equal scores, as Kaggle's does since March 2020."""
-    wins_and_blocks: bool
+    wins_and_blocks: bool = False
     """Rollouts win at once if they can, else block."""
-    solver: bool
+    solver: bool = False
     """Back up proven results and never search them again."""
-    shared: bool
+    shared: bool = False
     """Other threads search the same tree: make nodes and marks atomically."""
 
 

@@ -31,7 +31,7 @@ WARMUPS: dict[str, Callable[[], object]] = {
 def _search(shared: bool) -> None:
     """A few simulations, and a copy of their tree."""
     tree, counts, stop = np.zeros(20 * 21, np.int32), np.zeros(3, np.int64), np.zeros(1, np.uint8)
-    switches = mcts.Switches(1.0, False, False, False, 0, False, False, mcts.ANY, mcts.PLAYER, False, False, True, shared)
+    switches = mcts.Switches(solver=True, shared=shared)
     mcts.new_block(tree, 1, 0, _CLASSIC)
     run = mcts.search_together if shared else mcts.search
     unmerged, node = np.zeros((2, 0), np.int64), np.zeros((2, 0), np.int32)
