@@ -74,7 +74,7 @@ class Decision:
 
 @runtime_checkable
 class Agent(Protocol):
-    """A player. It answers from the arguments alone: it may cache, but a cache never changes an answer."""
+    """A player. It answers from the arguments alone, and a cache never changes an answer, unless it is told to keep a tree."""
 
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
         """Choose a column of a position that is not over."""

@@ -85,6 +85,13 @@ def test_the_search_variants_of_document_000(
     assert (means[:, 0] > means[:, 1]).mean() == pytest.approx(right, abs=0.06)
 
 
+def test_drawing_the_opponent_anew_converges_to_the_sure_win() -> None:
+    agent = make("mcts:c=2,rollouts=uniform,solver=0,opponent=random,simulations=200000")
+    for seed in range(3):
+        four, _ = agent.decide(DOCUMENT_000, Limit(), np.random.default_rng(seed)).stats["columns"]
+        assert four.mean == pytest.approx(0.9990, abs=0.0005)
+
+
 def test_the_25_runs_of_document_000() -> None:
     agent = make("vannucci-abril:faithful=1,simulations=1000,runs=25,threads=2")
     decision = agent.decide(DOCUMENT_000, Limit(), np.random.default_rng(1))

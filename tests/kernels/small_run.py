@@ -9,7 +9,7 @@ from itertools import islice
 
 import numpy as np
 
-from fourlab.kernels import board, count, mcts, negamax, random, rollout, solver, table, threats
+from fourlab.kernels import board, count, lines, mcts, negamax, random, rollout, solver, table, threats
 from fourlab.kernels.geometry import geometry_of
 
 g = geometry_of(5, 4, 4)
@@ -57,7 +57,7 @@ RESULTS = {
     "random.below": random.below(7, state),
     "rollout.rollout": rollout.rollout(own, mask, g, state),
     "rollout.rollouts": rollout.rollouts(own, mask, g, 20, state),
-    "rollout.line_starts": rollout.line_starts(0b1111, 1, 4),
+    "lines.line_starts": lines.line_starts(0b1111, 1, 4),
     "threats.winning_cells": [threats.winning_cells(0b0111, 0b0111, g), threats.winning_cells(own, mask, geometry_of(5, 4, 3))],
     "negamax.kaggle_negamax": [negamax.kaggle_negamax(own, mask, g, 2, ties, state) for ties in (False, True)],
     "negamax.enter": negamax.enter(own, mask, g),
@@ -86,10 +86,10 @@ RESULTS = {
     "mcts.find_slot": mcts.find_slot(np.zeros(8, np.int64), 77),
     "mcts.freeze_reply": mcts.freeze_reply(tree.copy(), 1, own, mask, g, SWITCHES._replace(opponent=mcts.NEGAMAX), state),
     "mcts.simulate": mcts.simulate(own, mask, g, SWITCHES, False, state),
-    "mcts.rollout_with_wins_and_blocks": mcts.rollout_with_wins_and_blocks(own, mask, g, state),
-    "mcts.rollout_against_negamax": mcts.rollout_against_negamax(0, 0, geometry_of(3, 2, 3), SWITCHES, True, state),
-    "mcts.first_line": mcts.first_line(0b1111, 0b1111_0_1111, g),
-    "mcts.line_heads": mcts.line_heads(0b1111, g),
+    "rollout.rollout_with_wins_and_blocks": rollout.rollout_with_wins_and_blocks(own, mask, g, state),
+    "rollout.rollout_against_negamax": rollout.rollout_against_negamax(0, 0, geometry_of(3, 2, 3), True, True, state),
+    "lines.first_line": lines.first_line(0b1111, 0b1111_0_1111, g),
+    "lines.line_heads": lines.line_heads(0b1111, g),
     "mcts.back_up": mcts.back_up(tree, path, 1, 5, 1, True, SWITCHES),
     "mcts.prove": mcts.prove(tree, path, 1, 5, mcts.WIN, False, np.zeros((2, 1), np.int32)),
     "mcts.copy_subtree": [mcts.copy_subtree(tree, 1, 5, copied), copied.tolist()],

@@ -120,7 +120,7 @@ class MCTS:
     transpositions: bool = False
     """Merge positions that are reached in several ways."""
     reuse: Literal["none", "moves", "games"] = "none"
-    """Keep the tree from move to move, or one tree for all games from the same start (document 003)."""
+    """Keep the tree from move to move, or one tree for all games from the empty board (document 003)."""
     memory: int = 1024
     """Megabytes a tree may take; a full tree stops growing and the search goes on from its leaves."""
     runs: int = 1
@@ -139,7 +139,7 @@ class MCTS:
         low = -1.0 if self.scale == "signed" else 0.0
         if self.draw is not None and not low <= self.draw <= 1:
             raise UserError(f"a draw is worth {low:g} to 1 on the scale {self.scale}, not {self.draw:g}")
-        if not (self._draw_points() * 1.0).is_integer():
+        if not self._draw_points().is_integer():
             raise UserError(f"a draw must be worth a whole number of quarters, not {self.draw:g}")
         adversarial = self.opponent == "player" and self.terminal == "proper" and self.credit == "winner"
         if self.solver and not adversarial:

@@ -26,9 +26,10 @@ from fourlab.kernels._jit import kernel
 from fourlab.kernels.atomic import atomic_add, atomic_replace
 from fourlab.kernels.board import has_line, key, landing, landings
 from fourlab.kernels.geometry import Geometry
+from fourlab.kernels.lines import first_line
 from fourlab.kernels.negamax import kaggle_negamax
 from fourlab.kernels.random import advance, below
-from fourlab.kernels.rollout import line_starts, rollout
+from fourlab.kernels.rollout import rollout, rollout_against_negamax, rollout_with_wins_and_blocks
 from fourlab.kernels.threats import winning_cells
 
 WIN, DRAW, LOSS = 1, 2, 3
@@ -155,14 +156,11 @@ def search(
                         break
                 ours = depth & 1 == 1
                 through = (s.expand_all and not entering) or (s.opponent != PLAYER and ours)
-                if (n == 0 and not through) or used[0] >= blocks:
-                    result, state = simulate(own ^ mask, mask, g, s, ours, state)
-                    result, rolled_out = -result, True
-                    break
-                # 3. Expand it.
-                leads, state = expand(tree, used, edge, own ^ mask, mask, g, s, ours, state, merged, node)
-                entering = s.expand_all
-                if leads == 0:  # other threads took the last block
+                if (n > 0 or through) and used[0] < blocks:
+                    # 3. A later visit expands it.
+                    leads, state = expand(tree, used, edge, own ^ mask, mask, g, s, ours, state, merged, node)
+                    entering = s.expand_all
+                if leads == 0:
                     result, state = simulate(own ^ mask, mask, g, s, ours, state)
                     result, rolled_out = -result, True
                     break
@@ -230,15 +228,14 @@ def search_together(
             leads = int(tree[edge + 2 * columns])
             if tree[edge] < 16 * BATCH or leads <= 0:
                 break
-            path[depth] = 2 * edge + drawn
-            depth += 1
-            n = atomic_add(tree, edge, batch)
-            if n < 0:  # proven by another thread since we looked
+            before = atomic_add(tree, edge, batch)
+            if before < 0:  # proven by another thread since we looked
                 atomic_add(tree, edge, -batch)
-                depth -= 1
-                n = BATCH * BATCH
                 break
             atomic_add(tree, edge + columns, -POINTS * batch)
+            path[depth] = 2 * edge + drawn
+            depth += 1
+            n = before
             cell = landing(mask, column, g)
             mask |= cell
             own = (own | cell) ^ mask
@@ -262,6 +259,8 @@ def search_together(
             if depth == 0:
                 return done, PROVEN, state
             proof = conclusion(tree, block, columns)
+            if proof == 0:
+                continue  # proven by columns that another thread is still writing down
             settle(tree, path[depth - 1] >> 1, columns, proof)
             if prove(tree, path, depth, columns, proof, False, node):
                 return done, PROVEN, state
@@ -430,80 +429,11 @@ def simulate(own: int, mask: int, g: Geometry, s: Switches, others_turn: bool, s
         if result != 0:
             return -result, state
     if s.opponent == NEGAMAX:
-        return rollout_against_negamax(own, mask, g, s, others_turn, state)
+        return rollout_against_negamax(own, mask, g, s.random_ties, others_turn, state)
     if s.wins_and_blocks:
         return rollout_with_wins_and_blocks(own, mask, g, state)
     result, _, state = rollout(own, mask, g, state)
     return result, state
-
-
-@kernel
-def rollout_with_wins_and_blocks(own: int, mask: int, g: Geometry, state: int) -> tuple[int, int]:
-    """Play at random, but win at once if possible, else prevent the other side from doing so."""
-    sign = 1
-    while mask != g.cells:
-        playable = landings(mask, g)
-        if winning_cells(own, mask, g) & playable:
-            return sign, state
-        forced = winning_cells(own ^ mask, mask, g) & playable
-        cell = forced & -forced  # the lowest of them: two threats cannot both be met
-        while cell == 0:
-            state = advance(state)
-            cell = landing(mask, below(g.columns, state), g)
-        mask |= cell
-        own = (own | cell) ^ mask
-        sign = -sign
-    return 0, state
-
-
-@kernel
-def rollout_against_negamax(own: int, mask: int, g: Geometry, s: Switches, negamax_moves: bool, state: int) -> tuple[int, int]:
-    """Play one side at random and the other by Kaggle's negamax."""
-    sign = 1
-    while mask != g.cells:
-        cell = 0
-        if negamax_moves:
-            _, column, state = kaggle_negamax(own, mask, g, 4, s.random_ties, state)
-            cell = landing(mask, column, g)
-        while cell == 0:
-            state = advance(state)
-            cell = landing(mask, below(g.columns, state), g)
-        own |= cell
-        mask |= cell
-        if has_line(own, g.height, g.in_a_row):
-            return sign, state
-        own ^= mask
-        sign = -sign
-        negamax_moves = not negamax_moves
-    return 0, state
-
-
-@kernel
-def first_line(own: int, mask: int, g: Geometry) -> int:
-    """Say who owns the line that begins first, reading rows from the top: +1 `own`, -1 the other side, 0 nobody.
-
-    A line begins at its left end, a vertical one at its top.
-    """
-    mine, theirs = line_heads(own, g), line_heads(own ^ mask, g)
-    if mine == 0 or theirs == 0:
-        return (mine != 0) - (theirs != 0)
-    for row in range(g.rows - 1, -1, -1):
-        for column in range(g.columns):
-            cell = 1 << (column * g.height + row)
-            if mine & cell:
-                return 1
-            if theirs & cell:
-                return -1
-    return 0
-
-
-@kernel
-def line_heads(stones: int, g: Geometry) -> int:
-    """Mark the left ends of all lines, and the tops of vertical ones."""
-    heads = line_starts(stones, 1, g.in_a_row) << (g.in_a_row - 1)
-    for step in (g.height, g.height - 1, g.height + 1):
-        heads |= line_starts(stones, step, g.in_a_row)
-    return heads
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Random games to the end: one at a time, and many side by side in the lanes of a vector register."""
+"""Games to the end: at random, with wins and blocks, against negamax, and many side by side in vector lanes."""
 
 from collections.abc import Callable
 from functools import cache
@@ -6,9 +6,12 @@ from functools import cache
 import numpy as np
 
 from fourlab.kernels._jit import kernel
-from fourlab.kernels.board import has_line, landing
+from fourlab.kernels.board import has_line, landing, landings
 from fourlab.kernels.geometry import Geometry
+from fourlab.kernels.lines import line_starts
+from fourlab.kernels.negamax import kaggle_negamax
 from fourlab.kernels.random import advance, below, seed_states
+from fourlab.kernels.threats import winning_cells
 
 LANES = 16
 
@@ -50,13 +53,46 @@ def rollouts(own: int, mask: int, g: Geometry, games: int, state: int) -> tuple[
 
 
 @kernel
-def line_starts(stones: int, step: int, in_a_row: int) -> int:
-    """Mark where lines begin in one direction: `has_line` without its branches."""
-    run, length = stones & (stones >> step), 2
-    while 2 * length < in_a_row:
-        run &= run >> min(length * step, 63)
-        length *= 2
-    return run & (run >> min((in_a_row - length) * step, 63))
+def rollout_with_wins_and_blocks(own: int, mask: int, g: Geometry, state: int) -> tuple[int, int]:
+    """Play at random, but win at once if possible, else prevent the other side from doing so."""
+    sign = 1
+    while mask != g.cells:
+        playable = landings(mask, g)
+        if winning_cells(own, mask, g) & playable:
+            return sign, state
+        forced = winning_cells(own ^ mask, mask, g) & playable
+        cell = forced & -forced  # the lowest of them: two threats cannot both be met
+        while cell == 0:
+            state = advance(state)
+            cell = landing(mask, below(g.columns, state), g)
+        mask |= cell
+        own = (own | cell) ^ mask
+        sign = -sign
+    return 0, state
+
+
+@kernel
+def rollout_against_negamax(
+    own: int, mask: int, g: Geometry, random_ties: bool, negamax_moves: bool, state: int
+) -> tuple[int, int]:
+    """Play one side at random and the other by Kaggle's negamax."""
+    sign = 1
+    while mask != g.cells:
+        cell = 0
+        if negamax_moves:
+            _, column, state = kaggle_negamax(own, mask, g, 4, random_ties, state)
+            cell = landing(mask, column, g)
+        while cell == 0:
+            state = advance(state)
+            cell = landing(mask, below(g.columns, state), g)
+        own |= cell
+        mask |= cell
+        if has_line(own, g.height, g.in_a_row):
+            return sign, state
+        own ^= mask
+        sign = -sign
+        negamax_moves = not negamax_moves
+    return 0, state
 
 
 def lane_rollouts(own: int, mask: int, g: Geometry, games: int, seed: int) -> tuple[int, int, int, int]:
