@@ -27,6 +27,9 @@ AGENTS = {
     "expectimax-random": "fourlab.agents.expectimax_random:ExpectimaxRandom",
     "human": "fourlab.agents.human:Human",
     "mcts": "fourlab.agents.mcts:MCTS",
+    "minimax": "fourlab.agents.minimax:Minimax",
+    "negamax": "fourlab.agents.negamax:Negamax",
+    "perfect": "fourlab.agents.perfect:Perfect",
     "random": "fourlab.agents.random:Random",
     "rules": "fourlab.agents.rules:RulesOfThumb",
     "textbook": "fourlab.agents.textbook:Textbook",
@@ -56,6 +59,9 @@ PRESETS = {
         "mcts:seconds=1,clock=cpu,c=1.4142135623730951,scale=wins,final_tie=random,reuse=moves,rollouts=uniform,solver=0",
         "document 004: the vanilla search, one CPU second a move",
         faithful="credit=leaf,draw_credit=leaf,draw=0",
+    ),
+    "arya-minimax": Preset(
+        "minimax:depth=4", "document 004: minimax at depth 4 (depth=6 also); faithful=1 is its window's", "faithful=1"
     ),
     "bhat-mc40": Preset(f"{_BHAT},simulations=40", "document 001: MC40; bhat-mcN is the same with any N", "terminal=past-wins"),
     "bhat-mc200": Preset(f"{_BHAT},simulations=200", "document 001: MC200", faithful="terminal=past-wins"),

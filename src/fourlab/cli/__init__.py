@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import fourlab
-from fourlab.cli import agents, analyze, bench, perft, play, positions, show, warmup
+from fourlab.cli import accuracy, agents, analyze, bench, book, perft, play, positions, show, solve, warmup
 from fourlab.errors import UserError
 
 app = typer.Typer(
@@ -25,6 +25,9 @@ app = typer.Typer(
 app.command("play")(play.play)
 app.command("show")(show.show)
 app.command("analyze")(analyze.analyze)
+app.command("solve")(solve.solve)
+app.command("accuracy")(accuracy.accuracy)
+app.add_typer(book.app, name="book")
 app.command("agents")(agents.agents)
 app.command("positions")(positions.positions)
 app.command("perft")(perft.perft)

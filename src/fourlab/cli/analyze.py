@@ -1,6 +1,8 @@
 """`fourlab analyze`: what an agent thinks of a position."""
 
 import sys
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,13 +12,23 @@ from fourlab.agent import Decision, Limit
 from fourlab.agents.registry import make
 from fourlab.cli.board import print_board
 from fourlab.cli.compiling import announce_compilation
-from fourlab.cli.options import AnyCountsOption, BoardOption, JsonOption, PositionArgument, print_json
+from fourlab.cli.options import (
+    AnyCountsOption,
+    BoardOption,
+    JsonOption,
+    PositionArgument,
+    SecondsOption,
+    SeedOption,
+    SimulationsOption,
+    print_json,
+)
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:
     from fourlab.agents.mcts import Snapshot
     from fourlab.agents.search_tree import ColumnStats
+    from fourlab.solver import Solution
 
 RESULTS = {1: "win", 0: "draw", -1: "loss"}
 
@@ -28,18 +40,20 @@ def analyze(
     ] = "mcts:simulations=100000",
     board: BoardOption = None,
     any_counts: AnyCountsOption = False,
-    seconds: Annotated[float | None, typer.Option(help="Think so long.")] = None,
-    simulations: Annotated[int | None, typer.Option(help="Think so many simulations.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same analysis.")] = 0,
+    seconds: SecondsOption = None,
+    simulations: SimulationsOption = None,
+    seed: SeedOption = 0,
+    proof: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="Let the solver work so long; 0: not at all.")] = 10,
     trace: Annotated[bool, typer.Option("--trace", help="Also show how the search converged.")] = False,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the convergence as .svg, .png or .pdf.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Let an agent think about a position: its choice, every column's statistics, the line it expects.
+    """Say what every column is worth: the exact truth from the solver, and beside it what an agent thinks.
 
-    Means are for the side to move, -1 to +1. What is proven is exact; everything else is an estimate.
+    "wins in 7" means: seven more discs, the winner hurrying and the loser holding out. The agent's means are for the side to
+    move, -1 to +1. What is proven is exact; everything else is an estimate.
     """
     import numpy as np
 
@@ -54,6 +68,7 @@ def analyze(
         decision, curve = found.decision, found.trace
     else:
         decision = thinker.decide(shown, limit, rng)
+    truth = _solve(shown, proof) if proof > 0 else None
     if (trace or plot) and curve is None:
         raise UserError(f"agent {agent!r} keeps no trace; mcts does")
     if plot is not None and curve is not None:
@@ -61,13 +76,46 @@ def analyze(
 
         save(convergence(curve, f"{agent} on {position or 'the empty board'}"), plot)
     if json:
-        print_json(_as_data(shown, agent, decision, curve if trace else None))
+        print_json(_as_data(shown, agent, decision, truth, curve if trace else None))
         return
     print_board(shown)
     print()
+    if truth is not None:
+        _print_truth(truth)
+    print(f"{agent}:")
     _print_decision(decision)
     if trace and curve is not None:
         _print_trace(curve)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the solver knows."""
+
+    columns: "dict[int, Solution]"
+    line: tuple[int, ...]
+
+
+def _solve(position: Position, seconds: float) -> Truth:
+    """Solve every column, and find the best line in what time is left."""
+    from fourlab.solver import Solver
+
+    solver, started = Solver(), time.perf_counter()
+    columns = solver.columns(position, Limit(seconds=seconds))
+    left = seconds - (time.perf_counter() - started)
+    return Truth(columns, solver.line(position, Limit(seconds=left)) if left > 0 else ())
+
+
+def _print_truth(truth: Truth) -> None:
+    best = max(each.lower for each in truth.columns.values())
+    for column, each in truth.columns.items():
+        mark = "*" if each.score == best else " "
+        print(f"column {column + 1:2} {mark} {each}")
+    print(f"best play: {_joined(truth.line)}\n" if truth.line else "")
+
+
+def _joined(line: tuple[int, ...]) -> str:
+    return " ".join(str(column + 1) for column in line)
 
 
 def _print_decision(decision: Decision) -> None:
@@ -79,16 +127,18 @@ def _print_decision(decision: Decision) -> None:
         mean, bound = (f"{value:+.4f}" if value is not None else "-" for value in (each.mean, each.bound))
         proven = "" if each.proven is None else RESULTS[each.proven]
         print(f"{each.column + 1:6}{each.visits:10,}{each.visits / visits:8.1%}{mean:>9}{bound:>9}  {proven}".rstrip())
+    for column, points in decision.stats.get("scores", {}).items():
+        print(f"column {column + 1}: {points} points")
     for column, value in decision.stats.get("values", {}).items():
         print(f"column {column + 1}: {value} = {float(value):+.5f} exactly")
-    if columns or "values" in decision.stats:
+    if columns or decision.stats.keys() & {"values", "scores"}:
         print()
     print(f"plays {decision.column + 1}", end="")
     if decision.proven is not None:
         print(f", a proven {RESULTS[decision.proven.result]}", end="")
     elif decision.value is not None:
         print(f", expecting {decision.value:+.4f}", end="")
-    print(f"; line {' '.join(str(column + 1) for column in decision.line)}" if decision.line else "")
+    print(f"; line {_joined(decision.line)}" if decision.line else "")
     stats = decision.stats
     if "simulations" in stats:
         rate = stats["simulations"] / max(stats.get("seconds", 0), 1e-9)
@@ -105,11 +155,15 @@ def _print_trace(curve: "tuple[Snapshot, ...]") -> None:
         print(f"{each.simulations:11,}  {'  '.join(cells)}")
 
 
-def _as_data(position: Position, agent: str, decision: Decision, curve: "tuple[Snapshot, ...] | None") -> dict[str, Any]:
-    """The decision as plain data; columns count from 1."""
+def _as_data(
+    position: Position, agent: str, decision: Decision, truth: Truth | None, curve: "tuple[Snapshot, ...] | None"
+) -> dict[str, Any]:
+    """The analysis as plain data; columns count from 1."""
     stats = dict(decision.stats)
     columns: tuple[ColumnStats, ...] = stats.pop("columns", ())
     values = stats.pop("values", {})
+    if "scores" in stats:
+        stats["scores"] = {str(column + 1): points for column, points in stats["scores"].items()}
     data: dict[str, Any] = {
         "position": position.write(),
         "agent": agent,
@@ -131,6 +185,14 @@ def _as_data(position: Position, agent: str, decision: Decision, curve: "tuple[S
         ],
         "stats": stats,
     }
+    if truth is not None:
+        data["truth"] = {
+            "line": [column + 1 for column in truth.line],
+            "columns": [
+                {"column": column + 1, "says": str(each), "score": each.score, "lower": each.lower, "upper": each.upper}
+                for column, each in truth.columns.items()
+            ],
+        }
     if values:
         data["exact_values"] = {str(column + 1): str(value) for column, value in values.items()}
     if curve is not None:

@@ -1,9 +1,18 @@
 """Arguments and options that several commands share, and how results are printed."""
 
 import json
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+
+from fourlab.errors import UserError
+
+if TYPE_CHECKING:
+    from fourlab.game.position_file import Line
+
+T = TypeVar("T")
 
 PositionArgument = Annotated[str, typer.Argument(metavar="POSITION", help="Moves (4453), a name, or any notation.")]
 BoardOption = Annotated[
@@ -11,9 +20,40 @@ BoardOption = Annotated[
 ]
 StartOption = Annotated[str, typer.Option("--start", metavar="POSITION", help="Where to start: moves, a name, any notation.")]
 AnyCountsOption = Annotated[bool, typer.Option("--any-counts", help="Allow any numbers of discs (hand-made boards).")]
+SecondsOption = Annotated[float | None, typer.Option("--seconds", help="Think at most so long about one position.")]
+SimulationsOption = Annotated[int | None, typer.Option("--simulations", help="Think at most so many simulations.")]
+NodesOption = Annotated[int | None, typer.Option("--nodes", help="Think at most so many nodes.")]
+DepthOption = Annotated[int | None, typer.Option("--depth", help="Look at most so many discs ahead.")]
+ThreadsOption = Annotated[int, typer.Option("--threads", min=1, help="Solve with so many threads.")]
+MemoryOption = Annotated[float, typer.Option("--memory", metavar="MEGABYTES", help="The most memory for the solver's table.")]
+NoBookOption = Annotated[bool, typer.Option("--no-book", help="Do not look into the opening book.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
+
+
+def positions_of(file: Path, board: str | None, any_counts: bool = False) -> "Iterator[Line]":
+    """The positions of a file, or of standard input if it is called -."""
+    from fourlab.game.position_file import read_positions
+
+    if str(file) == "-":
+        import sys
+
+        return read_positions(sys.stdin, "standard input", board, not any_counts)
+    try:
+        return read_positions(file.read_text(encoding="utf-8").splitlines(), str(file), board, not any_counts)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def print_json(value: Any) -> None:
     """Print the value as JSON, readable and stable."""
     print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def progress(things: Sequence[T], what: str) -> Iterable[T]:
+    """Go through the things with a progress bar on standard error, if anybody is there to see it."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    return track(things, what, console=console, transient=True, disable=not console.is_terminal)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fourlab.cli.compiling import announce_compilation
-from fourlab.cli.options import AnyCountsOption, BoardOption, JsonOption, StartOption, print_json
+from fourlab.cli.options import AnyCountsOption, BoardOption, JsonOption, StartOption, print_json, progress
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 
@@ -39,16 +39,11 @@ def perft(
 
 
 def _divide(position: Position, depth: int, json: bool) -> None:
-    from rich.console import Console
-    from rich.progress import track
-
     before = time.perf_counter()
     counts = dict.fromkeys(position.legal_columns() if depth else (), 0)
     if depth <= _empty_cells(position):
-        console = Console(stderr=True)
         beginnings = [(column, piece, left) for column in counts for piece, left in _split(position.play(column), depth - 1)]
-        hidden = not console.is_terminal
-        for column, piece, left in track(beginnings, "counting", console=console, transient=True, disable=hidden):
+        for column, piece, left in progress(beginnings, "counting"):
             counts[column] += _count(piece, left)
     total = sum(counts.values()) if depth else 1
     seconds = time.perf_counter() - before

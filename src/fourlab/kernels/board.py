@@ -1,10 +1,11 @@
 """The rules of `rules.py`, compiled, for the other kernels to call."""
 
 from fourlab.kernels import rules
-from fourlab.kernels._jit import kernel
+from fourlab.kernels._jit import inlined_kernel, kernel
 
 has_line = kernel(rules.has_line)
 landing = kernel(rules.landing)
-landings = kernel(rules.landings)
+landings = inlined_kernel(rules.landings)
 key = kernel(rules.key)
 from_key = kernel(rules.from_key)
+mirror = kernel(rules.mirror)

@@ -1,10 +1,12 @@
 """Figures, drawn by matplotlib without a screen."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from fourlab.errors import UserError
+from fourlab.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,8 +73,7 @@ def save(figure: "Figure", file: Path) -> None:
     if kind not in ("svg", "png", "pdf"):
         raise UserError(f"a figure is written as .svg, .png or .pdf, not {file.name}")
     stable = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
-    try:
-        with matplotlib.rc_context({"svg.hashsalt": "fourlab", "svg.fonttype": "none"}):
-            figure.savefig(file, format=kind, metadata=stable)
-    except OSError as error:
-        raise UserError(f"cannot write {file}: {error.strerror}") from None
+    drawn = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "fourlab", "svg.fonttype": "none"}):
+        figure.savefig(drawn, format=kind, metadata=stable)
+    write_atomically(file, drawn.getvalue())

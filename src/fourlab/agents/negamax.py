@@ -1,0 +1,35 @@
+"""Kaggle's built-in opponent."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from fourlab.agent import Decision, Limit
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+from fourlab.kernels.negamax import kaggle_negamax
+from fourlab.kernels.random import seed_state
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class Negamax:
+    """Kaggle ConnectX's negamax: four plies, its own peculiar scores, no alpha-beta."""
+
+    depth: int = 4
+    """How many discs to look ahead; the last is only scored."""
+    ties: Literal["random", "first"] = "random"
+    """Equal columns: by lot as Kaggle does since March 2020, or the first as before."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.depth <= 12:
+            raise UserError(f"negamax looks 0 to 12 plies ahead, not {self.depth}")
+
+    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+        """Search to the full depth, or to the limit's."""
+        depth = self.depth if limit.depth is None else min(self.depth, limit.depth)
+        state = seed_state(int(rng.integers(2**32)))
+        g = position.rules.geometry
+        score, column, _ = kaggle_negamax(position.own, position.mask, g, depth, self.ties == "random", state)
+        return Decision(int(column), stats={"depth": depth, "score": score / 2})

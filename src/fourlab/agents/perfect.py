@@ -1,0 +1,78 @@
+"""The player that knows the truth, and graded ones that sometimes look away."""
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from fourlab.agent import Decision, Limit
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+from fourlab.solver import Solution, Solver, centre_first
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class Perfect:
+    """Plays by the solver: wins as soon as possible, loses as late as possible, never gives away a win or a draw."""
+
+    choice: Literal["centre", "random"] = "centre"
+    """Among equally good columns: the most central, or by lot."""
+    mistakes: float = 0.0
+    """The chance, at each move that allows one, to play a column of a lower class (win, draw, loss) than the best."""
+    megabytes: float = 64
+    """The most memory for the table."""
+    threads: int = 1
+    """How many threads solve together."""
+    book: bool = True
+    """Whether to look into the opening book."""
+    _solver: Solver = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.mistakes <= 1:
+            raise UserError(f"mistakes is a chance from 0 to 1, not {self.mistakes}")
+        solver = Solver(self.megabytes, self.threads, "shipped" if self.book else None)
+        object.__setattr__(self, "_solver", solver)
+
+    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+        """Prove the value and play a column that keeps it; if the limit allows no proof, the most promising column."""
+        started = time.perf_counter()
+        if self.mistakes > 0 and rng.random() < self.mistakes:
+            columns = self._solver.columns(position, limit, weak=True)
+            worth = _best(columns)
+            worse = [column for column, each in columns.items() if each.upper < worth.lower and each.result != worth.result]
+            if worse:
+                return self._decision(position, worth, worse, columns, rng, started)
+        if limit.seconds is None and limit.nodes is None and limit.stop is None:
+            worth, best = self._solver.best_columns(position, first=self.choice == "centre")
+            return self._decision(position, worth, best, {best[0]: worth}, rng, started)
+        columns = self._solver.columns(position, limit)
+        promise = max(each.lower + each.upper for each in columns.values())
+        best = [column for column, each in columns.items() if each.lower + each.upper == promise]
+        return self._decision(position, _best(columns), best, columns, rng, started)
+
+    def _decision(
+        self,
+        position: Position,
+        worth: Solution,
+        choices: list[int],
+        solved: dict[int, Solution],
+        rng: "np.random.Generator",
+        started: float,
+    ) -> Decision:
+        by_lot = self.choice == "random" or len(choices) == 1
+        column = int(rng.choice(choices)) if by_lot else min(choices, key=centre_first(position).index)
+        policy = tuple((each in choices) / len(choices) for each in range(position.rules.columns)) if by_lot else None
+        nodes = sum(each.nodes for each in solved.values())
+        stats = {"nodes": nodes, "seconds": time.perf_counter() - started, "book": worth.book}
+        value = None if worth.result is None else float(worth.result)
+        return Decision(column, value, policy, stats, (column,), worth.exact)
+
+
+def _best(columns: dict[int, Solution]) -> Solution:
+    """What the position is worth, by what its columns are."""
+    some = next(iter(columns.values()))
+    return Solution(
+        max(each.lower for each in columns.values()), max(each.upper for each in columns.values()), some.left, book=some.book
+    )

@@ -1,0 +1,35 @@
+"""Writing files whole or not at all."""
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from fourlab.errors import UserError
+
+
+def write_atomically(file: Path, data: bytes) -> None:
+    """Write a file so that at every moment, even in a crash, its name holds the old contents or the new."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, file)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise UserError(f"cannot write {file}: {error.strerror or error}") from None
+
+
+def _umask() -> int:
+    """The permissions that new files must not have; it can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,7 @@
+"""The exact value of positions: a solver that owns its memory, and books of what it has solved."""
+
+from fourlab.solver.book import Book, shipped_book
+from fourlab.solver.solution import Solution
+from fourlab.solver.solver import Solver, centre_first
+
+__all__ = ["Book", "Solution", "Solver", "centre_first", "shipped_book"]
