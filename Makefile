@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test check bench warmup clean
+.PHONY: run test soak check bench warmup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.warm
@@ -17,6 +17,10 @@ run: $(VENV)/.warm
 test: check $(VENV)/.warm
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n 2
+
+soak: $(VENV)/.dev $(VENV)/.warm
+	@echo "== tests that take minutes"
+	@$(BIN)/python -m pytest -m soak --durations=10
 
 check: $(VENV)/.dev
 	@echo "== ruff, mypy, import-linter"
@@ -29,6 +33,8 @@ bench: $(VENV)/.bench $(VENV)/.warm
 	@echo "== benchmarks: ours beside peers, in one run"
 	@$(BIN)/python benchmarks/playouts.py
 	@$(BIN)/python benchmarks/mcts.py
+	@$(BIN)/python benchmarks/solver.py $(if $(TEST_SETS),--positions $(TEST_SETS))
+	@$(BIN)/python benchmarks/ablation.py
 	@if [ -n "$(POSITIONS)" ]; then $(BIN)/python benchmarks/mistakes.py $(POSITIONS); \
 	else echo "for mistake rates: make bench POSITIONS=\"files of positions, one a line\""; fi
 

@@ -5,7 +5,7 @@ from 1), each already tested to be worth asking:
 
     python benchmarks/mistakes.py POSITIONS… --plot mistakes.svg
 
-The truth comes from PyPI's bitbully (`pip install bitbully`), the peer is OpenSpiel's C++ MCTSBot, all in one run.
+The truth comes from our solver, the peer is OpenSpiel's C++ MCTSBot, all in one run.
 """
 
 import argparse
@@ -15,9 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import pyspiel
-from bitbully import BitBully, Board
 
 from fourlab import Limit, Position, make
+from fourlab.arena.stats import wilson
+from fourlab.solver import Solver
 
 OPENSPIEL = pyspiel.load_game("connect_four")
 Chooser = Callable[[str, int], int]
@@ -40,18 +41,6 @@ def openspiel(simulations: int) -> Chooser:
     return choose
 
 
-def classes(moves: str, solver: BitBully) -> dict[int, int]:
-    scores = solver.score_all_moves(Board.from_moves([int(move) - 1 for move in moves]))
-    return {int(column): int(np.sign(score)) for column, score in dict(scores).items()}
-
-
-def wilson(mistakes: int, n: int) -> tuple[float, float]:
-    """95 % interval of a share."""
-    z, share = 1.96, mistakes / n
-    middle, half = share + z * z / (2 * n), z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
-
-
 def measure(choose: Chooser, positions: list[str], truth: list[dict[int, int]]) -> tuple[int, float]:
     """Mistakes, and CPU milliseconds a position."""
     mistakes, before = 0, time.thread_time()
@@ -67,14 +56,16 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=100_000, help="the largest number of simulations for ours")
     parser.add_argument("--plot", type=Path)
     arguments = parser.parse_args()
-    solver = BitBully()
     budgets = [10**power for power in range(2, 8) if 10**power <= arguments.most]
     players = {f"fourlab mcts, {n:,}": (n, ours(f"mcts:simulations={n}")) for n in budgets}
     players |= {f"OpenSpiel C++, {n:,}": (n, openspiel(n)) for n in (100, 1_000, 10_000)}
     curves: dict[str, dict[str, list[tuple[int, float, float]]]] = {}
     for file in arguments.files:
         positions = [line.split()[0] for line in file.read_text().splitlines() if line.strip()][: arguments.count]
-        truth = [classes(moves, solver) for moves in positions]
+        truth = [
+            {column: each.result or 0 for column, each in Solver().columns(Position(moves), weak=True).items()}
+            for moves in positions
+        ]
         print(f"{file.name}: {len(positions)} positions")
         for name, (simulations, choose) in players.items():
             mistakes, milliseconds = measure(choose, positions, truth)

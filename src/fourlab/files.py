@@ -11,7 +11,6 @@ from fourlab.errors import UserError
 def write_atomically(file: Path, data: bytes) -> None:
     """Write a file so that at every moment, even in a crash, its name holds the old contents or the new."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
         try:
             with os.fdopen(handle, "wb") as stream:

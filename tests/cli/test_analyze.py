@@ -23,7 +23,7 @@ def test_proven_results_are_marked(fourlab: Run) -> None:
 
 
 def test_json_holds_everything_and_a_seed_repeats_it(fourlab: Run) -> None:
-    arguments = ("analyze", "4453", "--agent", "mcts", "--simulations", "500", "--trace", "--seed", "3", "--json")
+    arguments = ("analyze", "4453", "--agent", "mcts", "--simulations", "500", "--trace", "--seed", "3", "--proof", "0", "--json")
     first, second = (json.loads(fourlab(*arguments).stdout) for _ in range(2))
     for each in (first, second):
         each["stats"].pop("seconds")

@@ -9,7 +9,7 @@ from itertools import islice
 
 import numpy as np
 
-from fourlab.kernels import board, count, lines, mcts, negamax, random, rollout, solver, table, threats
+from fourlab.kernels import board, count, lines, mcts, minimax, negamax, random, rollout, solver, table, threats
 from fourlab.kernels.geometry import geometry_of
 
 g = geometry_of(5, 4, 4)
@@ -36,7 +36,9 @@ def searched(merging: bool = False, simulations: int = 150, **changed: object) -
 known = np.zeros(4 << 6, np.int64)
 nodes = np.zeros(1, np.int64)
 go_on = np.zeros(1, np.uint8)
-moves_list = np.zeros(20, np.int64)
+larger = table.new_table(4 << 8)
+stack = np.zeros(21 * solver.frame_size(g), np.int64)
+cache, counts = np.zeros((2, 1 << 10), np.int64), np.array([0, 1 << 30])
 
 tree = np.zeros(30, np.int32)
 mcts.new_block(tree, 1, mask, g)
@@ -93,16 +95,38 @@ RESULTS = {
     "mcts.back_up": mcts.back_up(tree, path, 1, 5, 1, True, SWITCHES),
     "mcts.prove": mcts.prove(tree, path, 1, 5, mcts.WIN, False, np.zeros((2, 1), np.int32)),
     "mcts.copy_subtree": [mcts.copy_subtree(tree, 1, 5, copied), copied.tolist()],
+    "minimax.minimax_columns": [
+        minimax.minimax_columns(own, mask, g, 4, worth, cache.copy(), counts, go_on).tolist()
+        for worth in (minimax.lines_through_cells(g), np.zeros(0, np.int64))
+    ],
+    "minimax.minimax": minimax.minimax(own, mask, g, 3, -99, 99, 1, np.zeros(0, np.int64), cache, counts, go_on),
+    "minimax.guess": minimax.guess(own, mask, 5, g),
+    "minimax.cell_number": minimax.cell_number(1 << 17),
+    "board.mirror": board.mirror(mask, g),
+    "threats.completing_cells": threats.completing_cells(0b0111, geometry_of(5, 4, 3)),
     "table.mix": table.mix(12345, 30),
+    "table.bucket_of": table.bucket_of(known, 12345),
+    "table.tag_of": table.tag_of(known, 12345),
     "table.store": table.store(known, 12345, -3, 4, 100),
     "table.probe": [table.probe(known, 12345), table.probe(known, 54321)],
-    "solver.solve": [solver.solve(own, mask, -99, 99, g, known, 3000, go_on, nodes), nodes.tolist()],
-    "solver.exceeds": solver.exceeds(own, mask, 0, g, known, 3000, go_on, nodes),
+    "table.copy_entries": [table.copy_entries(known, larger), table.probe(larger, 12345)],
+    "solver.solve": [
+        solver.solve(own, mask, -99, 99, asked, g, known, jitter, 3000, go_on, nodes)
+        for jitter in (0, 1)
+        for asked in ((-40, 40), (-1, 1))
+    ],
+    "solver.exceeds": [solver.exceeds(own, mask, 0, g, known, 0, 9000, go_on, nodes, stack), nodes.tolist()],
+    "solver.next_question": [solver.next_question(*each) for each in ((-10, 10), (-10, 0), (2, 9), (3, 4))],
+    "solver.frame_size": solver.frame_size(g),
     "solver.judge": [solver.judge((2, 5), 1), solver.judge((2, 5), 5), solver.judge((2, 5), 3)],
-    "solver.play_forced": [int(each) for each in solver.play_forced(own, mask, 0, g)],
-    "solver.non_losing": solver.non_losing(own, mask, g),
-    "solver.list_moves": [solver.list_moves(moves_list, 0, own, mask, board.landings(mask, g), 0, g), moves_list.tolist()],
-    "solver.ask_children": solver.ask_children(moves_list, 0, 3, own, mask, 0, g, known),
+    "solver.negate": [solver.negate(0, False), solver.negate(0, True)],
+    "solver.name_of": [solver.name_of(own, mask, g), solver.name_of(*board.from_key(key, g), g)],
+    "solver.play_forced": [int(each) for each in solver.play_forced(own, mask, 0, 0, g)],
+    "solver.non_losing": [solver.non_losing(mask, threats, g) for threats in (0, 0b00100_00000, 0b00100_00100)],
+    "solver.claimeven": [solver.claimeven(own, mask, alpha, 20 - mask.bit_count(), g) for alpha in (-1, 0)],
+    "solver.list_children": solver.list_children(stack, 0, own, mask, 0, board.landings(mask, g), 0, g, known, 0),
+    "solver.looks": solver.looks(0b01100, 0b00100, 0b00010, 8, g),
+    "solver.ask_children": solver.ask_children(stack, 0, 3, g, known),
     "rollout.lane_rollouts": rollout.lane_rollouts(own, mask, g, 40, 1),
 }
 

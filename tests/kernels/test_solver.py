@@ -1,22 +1,32 @@
-"""The solver beside brute force, and its bounds when it is not allowed to finish."""
+"""The solver's kernel beside brute force, and its bounds when it is not allowed to finish."""
 
 from functools import cache
 
 import numpy as np
 import pytest
 
-from fourlab import Position
-from fourlab.kernels.solver import solve
-from fourlab.kernels.table import HIGHEST, LOWEST, mix, probe, store
+from fourlab import Position, Rules
+from fourlab.kernels import rules as bits
+from fourlab.kernels.geometry import Geometry
+from fourlab.kernels.solver import NO, UNKNOWN, YES, claimeven, solve
+from fourlab.kernels.table import new_table
 
-STOP = np.zeros(1, np.uint8)
+GO_ON = np.zeros(1, np.uint8)
+EXACTLY, WHO_WINS = (-40, 40), (-1, 1)
 
 
-def bounds(position: Position, most_nodes: int = 1 << 60, table: np.ndarray | None = None) -> tuple[int, int, int]:
+def bounds(
+    position: Position,
+    most_nodes: int = 1 << 60,
+    table: np.ndarray | None = None,
+    asked: tuple[int, int] = EXACTLY,
+    jitter: int = 0,
+) -> tuple[int, int, int]:
     """The bounds and the nodes spent."""
     nodes = np.zeros(1, np.int64)
-    table = np.zeros(4 << 14, np.int64) if table is None else table
-    lower, upper = solve(position.own, position.mask, -99, 99, position.rules.geometry, table, most_nodes, STOP, nodes)
+    table = new_table(4 << 14) if table is None else table
+    g = position.rules.geometry
+    lower, upper = solve(position.own, position.mask, -40, 40, asked, g, table, jitter, most_nodes, GO_ON, nodes)
     return lower, upper, int(nodes[0])
 
 
@@ -37,6 +47,28 @@ def score(position: Position) -> int:
     return best
 
 
+def all_scores(g: Geometry) -> dict[tuple[int, int], int | None]:
+    """The score of every position of a board, by brute force on integers; None where the side that just moved has won."""
+    scores: dict[tuple[int, int], int | None] = {}
+
+    def visit(own: int, mask: int) -> int | None:
+        if (own, mask) not in scores:
+            left = g.columns * g.rows - mask.bit_count()
+            if bits.has_line(own ^ mask, g.height, g.in_a_row):
+                scores[own, mask] = None
+            else:
+                best = 0 if left == 0 else -100
+                for column in range(g.columns):
+                    if cell := bits.landing(mask, column, g):
+                        after = visit(own ^ mask, mask | cell)
+                        best = max(best, (left + 1) // 2 if after is None else -after)
+                scores[own, mask] = best
+        return scores[own, mask]
+
+    visit(0, 0)
+    return scores
+
+
 def random_positions(board: str, plies: int, count: int) -> list[Position]:
     rng, found = np.random.default_rng(3), []
     while len(found) < count:
@@ -50,74 +82,86 @@ def random_positions(board: str, plies: int, count: int) -> list[Position]:
 
 @pytest.mark.parametrize(
     ("board", "plies", "count"),
-    [("4x4x4", 4, 150), ("4x4x3", 1, 20), ("5x4x4", 9, 60), ("6x4x5", 14, 40), ("7x6x4", 32, 100), ("3x5x3", 2, 60)],
+    [
+        ("4x4x3", 1, 20),
+        ("5x4x4", 9, 100),
+        ("6x4x5", 14, 40),
+        ("7x6x4", 32, 100),
+        ("3x5x3", 2, 60),
+        ("5x5x4", 14, 40),
+        ("12x4x4", 40, 20),
+    ],
 )
 def test_the_score_is_that_of_brute_force(board: str, plies: int, count: int) -> None:
     for position in random_positions(board, plies, count):
-        assert bounds(position)[:2] == (score(position), score(position)), position
+        true = score(position)
+        assert bounds(position)[:2] == (true, true), position
+        lower, upper, _ = bounds(position, asked=WHO_WINS)
+        assert lower <= true <= upper
+        assert lower > 0 or upper < 0 or lower == upper == 0
+
+
+def test_all_positions_of_4x4_are_as_brute_force_says() -> None:
+    g, table, nodes = Rules(4, 4).geometry, new_table(4 << 16), np.zeros(1, np.int64)
+    scores = all_scores(g)
+    assert len(scores) == 161_029
+    assert scores[0, 0] == 0
+    for (own, mask), true in scores.items():
+        if true is not None and mask != g.cells:
+            assert solve(own, mask, -40, 40, EXACTLY, g, table, 0, 1 << 60, GO_ON, nodes) == (true, true)
 
 
 def test_a_shared_table_never_changes_a_score() -> None:
     """A tiny table full of other positions: what is stored names its position exactly."""
-    table = np.zeros(4 << 6, np.int64)
+    table = new_table(4 << 6)
     for position in random_positions("5x4x4", 8, 40):
         assert bounds(position, table=table)[:2] == bounds(position)[:2]
 
 
 def test_mirror_images_have_the_same_score() -> None:
-    for position in random_positions("7x6x4", 22, 30):
+    for position in random_positions("7x6x4", 20, 30):
         assert bounds(position)[:2] == bounds(position.mirror())[:2]
 
 
-def test_node_counts_repeat() -> None:
-    for position in random_positions("7x6x4", 18, 5):
-        assert bounds(position) == bounds(position)
+def test_node_counts_repeat_and_another_jitter_searches_otherwise() -> None:
+    positions = random_positions("7x6x4", 16, 8)
+    counts = [bounds(position) for position in positions]
+    assert counts == [bounds(position) for position in positions]
+    jittered = [bounds(position, jitter=3) for position in positions]
+    assert [each[:2] for each in jittered] == [each[:2] for each in counts]
+    assert jittered != counts
 
 
 def test_an_interrupted_search_claims_only_what_it_knows() -> None:
-    for position in random_positions("7x6x4", 20, 20):
+    unfinished = 0
+    for position in random_positions("7x6x4", 18, 30):
         exact, _, nodes = bounds(position)
-        for most in (0, nodes // 4, nodes // 2):
+        for most in (0, nodes // 4, nodes // 2, nodes - 1):
             lower, upper, spent = bounds(position, most)
             assert lower <= exact <= upper
-            assert spent <= most
-            assert lower < upper or spent == nodes or nodes == 0 or most == 0 or lower == exact
+            assert spent <= max(most, 0)
+            unfinished += lower < upper
+    assert unfinished > 30
 
 
 def test_a_stop_flag_ends_the_search() -> None:
-    nodes = np.zeros(1, np.int64)
-    position = Position()
-    table, stop = np.zeros(4 << 10, np.int64), np.ones(1, np.uint8)
-    lower, upper = solve(position.own, position.mask, -99, 99, position.rules.geometry, table, 1 << 60, stop, nodes)
+    nodes, position, table = np.zeros(1, np.int64), Position(), new_table(4 << 10)
+    stop = np.ones(1, np.uint8)
+    g = position.rules.geometry
+    lower, upper = solve(position.own, position.mask, -40, 40, EXACTLY, g, table, 0, 1 << 60, stop, nodes)
     assert lower < upper
     assert nodes[0] == 0
 
 
-@pytest.mark.parametrize("bits", [12, 20, 49, 62])
-def test_keys_are_mixed_one_to_one(bits: int) -> None:
-    keys = range(1 << 12) if bits == 12 else [int(k) for k in np.random.default_rng(1).integers(1 << bits, size=5000)]
-    mixed = {mix(key, bits) for key in keys}
-    assert len(mixed) == len(set(keys))
-    assert all(0 <= each < 1 << bits for each in mixed)
-
-
-def test_the_table_returns_what_it_keeps_and_nothing_else() -> None:
-    table, rng = np.zeros(4 << 4, np.int64), np.random.default_rng(2)
-    stored: dict[int, tuple[int, int]] = {}
-    for _ in range(500):
-        mixed, lower, upper = int(rng.integers(1 << 40)), int(rng.integers(-30, 0)), int(rng.integers(0, 30))
-        store(table, mixed, lower, upper, int(rng.integers(1 << 30)))
-        stored[mixed] = (lower, upper)
-        assert probe(table, mixed) == (lower, upper)
-    kept = [mixed for mixed in stored if probe(table, mixed) != (LOWEST, HIGHEST)]
-    assert len(kept) == 64
-    assert all(probe(table, mixed) == stored[mixed] for mixed in kept)
-
-
-def test_costly_entries_outlive_cheap_ones() -> None:
-    table = np.zeros(4, np.int64)
-    for mixed in (1, 2, 3):
-        store(table, mixed, 0, 0, 1 << 20)
-    for mixed in range(10, 60):
-        store(table, mixed, 0, 0, 1)
-    assert all(probe(table, mixed) == (0, 0) for mixed in (1, 2, 3, 59))
+def test_claimeven_answers_are_true_and_do_occur() -> None:
+    answered = 0
+    for board, plies in (("4x4x4", 6), ("5x4x4", 10), ("4x6x4", 14)):
+        for position in random_positions(board, plies, 100) + random_positions(board, plies + 1, 100):
+            g, left = position.rules.geometry, position.rules.columns * position.rules.rows - position.ply
+            if any(position.play(column).outcome() for column in position.legal_columns()):
+                continue  # the solver asks only where nobody wins at once
+            for alpha in (-2, -1, 0, 1):
+                answer = claimeven(position.own, position.mask, alpha, left, g)
+                assert answer in (UNKNOWN, YES if score(position) > alpha else NO), (position, alpha)
+                answered += answer != UNKNOWN
+    assert answered > 20

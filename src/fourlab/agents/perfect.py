@@ -20,7 +20,7 @@ class Perfect:
     choice: Literal["centre", "random"] = "centre"
     """Among equally good columns: the most central, or by lot."""
     mistakes: float = 0.0
-    """The chance, at each move that allows one, to play a column of a lower class (win, draw, loss) than the best."""
+    """The chance, at each move that allows one, to play a column of a lower class (win, draw, loss) than the best, by lot."""
     megabytes: float = 64
     """The most memory for the table."""
     threads: int = 1
@@ -43,7 +43,7 @@ class Perfect:
             worth = _best(columns)
             worse = [column for column, each in columns.items() if each.upper < worth.lower and each.result != worth.result]
             if worse:
-                return self._decision(position, worth, worse, columns, rng, started)
+                return self._decision(position, worth, worse, columns, rng, started, by_lot=True)
         if limit.seconds is None and limit.nodes is None and limit.stop is None:
             worth, best = self._solver.best_columns(position, first=self.choice == "centre")
             return self._decision(position, worth, best, {best[0]: worth}, rng, started)
@@ -60,8 +60,9 @@ class Perfect:
         solved: dict[int, Solution],
         rng: "np.random.Generator",
         started: float,
+        by_lot: bool = False,
     ) -> Decision:
-        by_lot = self.choice == "random" or len(choices) == 1
+        by_lot = by_lot or self.choice == "random" or len(choices) == 1
         column = int(rng.choice(choices)) if by_lot else min(choices, key=centre_first(position).index)
         policy = tuple((each in choices) / len(choices) for each in range(position.rules.columns)) if by_lot else None
         nodes = sum(each.nodes for each in solved.values())

@@ -68,13 +68,13 @@ def analyze(
         decision, curve = found.decision, found.trace
     else:
         decision = thinker.decide(shown, limit, rng)
-    truth = _solve(shown, proof) if proof > 0 else None
     if (trace or plot) and curve is None:
         raise UserError(f"agent {agent!r} keeps no trace; mcts does")
     if plot is not None and curve is not None:
         from fourlab.lab.figures import convergence, save
 
         save(convergence(curve, f"{agent} on {position or 'the empty board'}"), plot)
+    truth = _solve(shown, proof) if proof > 0 else None
     if json:
         print_json(_as_data(shown, agent, decision, truth, curve if trace else None))
         return
@@ -107,9 +107,9 @@ def _solve(position: Position, seconds: float) -> Truth:
 
 
 def _print_truth(truth: Truth) -> None:
-    best = max(each.lower for each in truth.columns.values())
+    best = max(each.upper for each in truth.columns.values())
     for column, each in truth.columns.items():
-        mark = "*" if each.score == best else " "
+        mark = "*" if each.lower == best else " "  # nothing can be better
         print(f"column {column + 1:2} {mark} {each}")
     print(f"best play: {_joined(truth.line)}\n" if truth.line else "")
 

@@ -21,10 +21,15 @@ ALPHA, NEXT, COUNT, MIXED, NODES, RANKS = range(6)
 """The fields of a stack frame. From RANKS on, a number for each child still to be searched, best first: how good it looks, and
 in the last six bits which child it is. After them the children themselves, CHILD words each:"""
 OWN_, MASK_, ALPHA_, NEGATED_, MOVES_, THREATS_, MIXED_, CHILD = range(8)
+
+# The ideas, each of which `benchmarks/ablation.py` switches off to measure it. Constants cost nothing once compiled.
+TABLE, EXTREMES_FIRST, FORCED_REPLIES, CLAIMEVEN, PREFETCH = (True,) * 5
+CENTRE_FIRST, THREATS_FIRST, WEIGHED_THREATS = True, True, True
 PROBE_CHILDREN = 12
 """With so many cells left, the table is asked about all children before one is searched."""
 MIRRORED_PLIES = 12
 """Up to so many discs, a position and its mirror image share an entry; later they hardly ever meet."""
+
 BETWEEN_STOPS = 1024
 """The stop flag is read once in so many nodes."""
 
@@ -58,13 +63,7 @@ def solve(
         low, high = max(lower, asked[0]), min(upper, asked[1])
         if low >= high:
             break
-        # Extreme scores first: quick wins are common and quickly found or refuted.
-        alpha = low + ((high - low) >> 1)
-        if alpha <= 0 and -((-low) >> 1) < alpha:
-            alpha = -((-low) >> 1)
-        elif alpha >= 0 and high >> 1 > alpha:
-            alpha = high >> 1
-        alpha = max(low, min(alpha, high - 1))
+        alpha = next_question(low, high)
         answer = exceeds(own, mask, alpha, g, table, jitter, most_nodes, stop, nodes, stack)
         if answer == UNKNOWN:
             break
@@ -73,6 +72,18 @@ def solve(
         else:
             upper = alpha
     return lower, upper
+
+
+@kernel
+def next_question(low: int, high: int) -> int:
+    """Which alpha to ask next. Extreme scores first: quick wins are common, and quickly found or refuted."""
+    alpha = 0 if not EXTREMES_FIRST and low < 0 < high else low + ((high - low) >> 1)
+    if EXTREMES_FIRST:
+        if alpha <= 0 and -((-low) >> 1) < alpha:
+            alpha = -((-low) >> 1)
+        elif alpha >= 0 and high >> 1 > alpha:
+            alpha = high >> 1
+    return max(low, min(alpha, high - 1))
 
 
 @inlined_kernel
@@ -114,11 +125,11 @@ def exceeds(
                 return UNKNOWN
             pause = min(most_nodes, spent + BETWEEN_STOPS)
         spent += 1
-        answer = judge(probe(table, mixed), alpha)
+        answer = judge(probe(table, mixed), alpha) if TABLE else UNKNOWN
         if answer == UNKNOWN:
             # 2. List its children, best first.
             count, answer = list_children(stack, frame, own, mask, alpha, moves, threats, g, table, jitter)
-            if answer == UNKNOWN and g.columns * g.rows - popcount(mask) >= PROBE_CHILDREN:
+            if answer == UNKNOWN and TABLE and g.columns * g.rows - popcount(mask) >= PROBE_CHILDREN:
                 count, answer = ask_children(stack, frame, count, g, table)
             stack[frame + ALPHA], stack[frame + NEXT], stack[frame + COUNT] = alpha, 0, count
             stack[frame + MIXED], stack[frame + NODES] = mixed, spent
@@ -137,7 +148,8 @@ def exceeds(
             if answer != UNKNOWN:
                 alpha = stack[frame + ALPHA]
                 low, high = (alpha + 1, HIGHEST) if answer == YES else (LOWEST, alpha)
-                store(table, stack[frame + MIXED], low, high, spent - stack[frame + NODES] + 1)
+                if TABLE:
+                    store(table, stack[frame + MIXED], low, high, spent - stack[frame + NODES] + 1)
         # 4. Go down to the next child.
         child = frame + RANKS + g.columns + CHILD * (stack[frame + RANKS + stack[frame + NEXT]] & 63)
         own, mask, alpha = stack[child + OWN_], stack[child + MASK_], stack[child + ALPHA_]
@@ -187,7 +199,7 @@ def play_forced(own: int, mask: int, alpha: int, threats: int, g: Geometry) -> t
             return own, mask, alpha, negated, moves, threats, NO
         if alpha < -((left - 2) >> 1):  # even a loss as soon as possible is enough
             return own, mask, alpha, negated, moves, threats, YES
-        if moves & (moves - 1):
+        if moves & (moves - 1) or not FORCED_REPLIES:
             return own, mask, alpha, negated, moves, threats, claimeven(own, mask, alpha, left, g)
         mask |= moves
         own = (own | moves) ^ mask
@@ -214,7 +226,7 @@ def claimeven(own: int, mask: int, alpha: int, left: int, g: Geometry) -> int:
     cell of the odd rows and yellow those of the even rows: if red has no line with those, it cannot win; if yellow has one
     too, red loses. With one odd column and yellow to move, yellow makes it even.
     """
-    if g.rows & 1:
+    if g.rows & 1 or not CLAIMEVEN:
         return UNKNOWN
     uneven = (mask ^ (mask >> 1)) & g.odd_rows
     if left & 1:
@@ -250,23 +262,19 @@ def list_children(
 ) -> tuple[int, int]:
     """Write the children after forced replies, those that look best first, central ones first among equals.
 
-    Returns how many there are, and an answer. A move that makes two threats at once, or one above another, wins with our
-    next disc; a child whose answer is plain is never searched either.
+    Returns how many there are, and an answer. A child whose answer is plain is never searched: a move that makes two threats
+    at once, say, or one above another.
     """
     left = g.columns * g.rows - popcount(mask)
     column_cells, ranks, count = (1 << g.rows) - 1, frame + RANKS, 0
     for i in range(g.columns):
-        column = ((g.columns - 1) >> 1) + ((i + 1) >> 1 if i & 1 else -(i >> 1))  # from the centre outwards
+        column = ((g.columns - 1) >> 1) + ((i + 1) >> 1 if i & 1 else -(i >> 1)) if CENTRE_FIRST else i
         move = moves & (column_cells << column * g.height)
         if move == 0:
             continue
         after = mask | move
         threats = winning_cells(own | move, after, g)
         now = threats & landings(after, g)
-        if now and (now & (now - 1) or threats & (now << 1)):
-            if (left - 1) >> 1 > alpha:
-                return count, YES
-            continue  # a win, but too late for alpha
         child = frame + RANKS + g.columns + CHILD * count
         child_own, child_mask, child_alpha, negated, child_moves, child_threats, answer = play_forced(
             (own | move) ^ after, after, -alpha - 1, threats, g
@@ -276,7 +284,8 @@ def list_children(
                 return count, YES
             continue
         mixed = name_of(child_own, child_mask, g)
-        prefetch(table, bucket_of(table, mixed))
+        if PREFETCH:
+            prefetch(table, bucket_of(table, mixed))
         stack[child + OWN_], stack[child + MASK_], stack[child + ALPHA_] = child_own, child_mask, child_alpha
         stack[child + NEGATED_], stack[child + MOVES_] = negated, child_moves
         stack[child + THREATS_], stack[child + MIXED_] = child_threats, mixed
@@ -297,6 +306,10 @@ def looks(threats: int, now: int, their_threats: int, left: int, g: Geometry) ->
     A threat above one of theirs is worthless: they must be stopped below it, and then they stop us. One in a row that
     zugzwang favours, odd for red and even for yellow, counts for more, and one that can be stopped `now` for less.
     """
+    if not THREATS_FIRST:
+        return 0
+    if not WEIGHED_THREATS:
+        return popcount(threats)
     lasting = threats & ~(their_threats << 1)
     favoured = lasting & (~g.odd_rows if left & 1 else g.odd_rows)
     return 4 * popcount(lasting) + 2 * popcount(favoured) - popcount(now)

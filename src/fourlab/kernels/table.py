@@ -50,7 +50,7 @@ def fewest_words(bits: int) -> int:
 def mix(key: int, bits: int) -> int:
     """Shuffle a key of so many bits, one to one."""
     all_bits = (1 << bits) - 1
-    mixed = (key * _ODD) & all_bits
+    mixed = (int(key) * _ODD) & all_bits
     mixed ^= mixed >> (bits >> 1)
     mixed = (mixed * _OTHER_ODD) & all_bits
     return mixed ^ (mixed >> (bits >> 1))

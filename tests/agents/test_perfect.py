@@ -1,0 +1,93 @@
+"""The perfect player keeps what it has; the graded ones give it away at the rate they state."""
+
+import numpy as np
+import pytest
+
+from fourlab import Limit, Position, UserError, make
+from fourlab.lab.accuracy import random_positions
+from fourlab.solver import Solver
+
+
+def sign(number: int) -> int:
+    return (number > 0) - (number < 0)
+
+
+@pytest.mark.parametrize("choice", ["centre", "random"])
+def test_it_never_gives_away_a_win_or_a_draw(choice: str) -> None:
+    """Games against a random player, from positions both ways: the result is never worse than the value at the start."""
+    perfect, rng = make(f"perfect:choice={choice}"), np.random.default_rng(3)
+    for start in random_positions(12, (12, 24), seed=3):
+        owed = Solver(book=None).solve(start).result
+        position = start
+        while position.outcome() is None:
+            if position.to_move == start.to_move:
+                position = position.play(perfect.decide(position, Limit(), rng).column)
+            else:
+                position = position.play(int(rng.choice(position.legal_columns())))
+        outcome = position.outcome()
+        assert outcome is not None
+        result = 0 if outcome.winner is None else 1 if outcome.winner == start.to_move else -1
+        assert owed is not None
+        assert result >= owed
+
+
+def test_two_perfect_players_play_the_value_in_the_proven_number_of_discs() -> None:
+    perfect, rng = make("perfect:choice=random"), np.random.default_rng(5)
+    for start in random_positions(10, (14, 24), seed=7):
+        solution = Solver(book=None).solve(start)
+        position = start
+        while position.outcome() is None:
+            decision = perfect.decide(position, Limit(), rng)
+            assert decision.proven is not None
+            assert decision.proven.plies == (solution.plies or 0) - (position.ply - start.ply)
+            position = position.play(decision.column)
+        assert position.ply - start.ply == solution.plies
+
+
+def test_equal_columns_are_chosen_by_rule_or_by_lot() -> None:
+    position = Position("32751571231557")  # columns 2 and 3 lose latest
+    chosen = {make("perfect:choice=random").decide(position, Limit(), np.random.default_rng(seed)).column for seed in range(20)}
+    assert chosen == {1, 2}
+    by_rule = {make("perfect").decide(position, Limit(), np.random.default_rng(seed)).column for seed in range(5)}
+    assert by_rule == {2}
+    policy = make("perfect:choice=random").decide(position, Limit(), np.random.default_rng(0)).policy
+    assert policy == (0, 0.5, 0.5, 0, 0, 0, 0)
+
+
+def test_mistakes_come_at_the_stated_rate() -> None:
+    agent, solver, rng = make("perfect:mistakes=0.3"), Solver(book=None), np.random.default_rng(1)
+    asked = made = 0
+    for position in random_positions(60, (18, 30), seed=2):
+        results = {column: each.result or 0 for column, each in solver.columns(position, weak=True).items()}
+        if min(results.values()) == max(results.values()):
+            assert results[agent.decide(position, Limit(), rng).column] == max(results.values())
+            continue
+        for _ in range(20):
+            asked += 1
+            made += results[agent.decide(position, Limit(), rng).column] < max(results.values())
+    assert asked > 300
+    assert abs(made / asked - 0.3) < 4 * (0.3 * 0.7 / asked) ** 0.5
+
+
+def test_always_and_never() -> None:
+    position, rng = Position("23156612526"), np.random.default_rng(1)  # columns 2, 3 and 5 win, 6 draws, the others lose
+    assert {make("perfect:mistakes=1").decide(position, Limit(), rng).column for _ in range(40)} == {0, 3, 5, 6}
+    assert make("perfect").decide(position, Limit(), rng).column in (1, 4)
+
+
+def test_within_a_limit_it_claims_nothing_it_cannot_prove() -> None:
+    position = Position("75777317")
+    decision = make("perfect:book=0").decide(position, Limit(nodes=5_000), np.random.default_rng(0))
+    assert decision.proven is None
+    assert decision.value is None
+    assert decision.stats["nodes"] <= 5_000
+    enough = make("perfect:book=0").decide(Position("23766176641753"), Limit(nodes=5_000_000), np.random.default_rng(0))
+    assert enough.column == 4
+    assert enough.proven is not None
+    assert enough.proven.plies == 25
+
+
+@pytest.mark.parametrize("option", ["mistakes=1.5", "mistakes=-1", "megabytes=0", "threads=0"])
+def test_impossible_settings_are_refused(option: str) -> None:
+    with pytest.raises(UserError):
+        make(f"perfect:{option}")

@@ -1,0 +1,26 @@
+"""Solved positions that come with the tests, and larger public sets where they are at hand."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TEST_SETS = Path(os.environ.get("FOURLAB_TEST_SETS", ROOT.parent / "shared" / "data" / "pons"))
+
+
+def golden() -> list[tuple[str, int]]:
+    """320 positions of all phases (`tests/golden/make_solved.py`)."""
+    return _read(ROOT / "tests" / "golden" / "solved.txt")
+
+
+def public(name: str) -> list[tuple[str, int]]:
+    """One of Pascal Pons's test sets, which are not ours to ship."""
+    file = TEST_SETS / f"Test_{name}"
+    if not file.exists():
+        pytest.skip(f"the public test set {file.name} is not there: put it into a folder and name that in FOURLAB_TEST_SETS")
+    return _read(file)
+
+
+def _read(file: Path) -> list[tuple[str, int]]:
+    return [(moves, int(score)) for moves, score in (line.split() for line in file.read_text().splitlines())]
