@@ -17,7 +17,7 @@ from bitbully import BitBully, Board
 from fourlab import Position
 from fourlab.solver import Solver
 
-TURN = 50
+TURN = 200
 SETS = {"L3_R1": 1000, "L2_R1": 1000, "L1_R1": 200, "L1_R2": 200}
 
 RANDOM = {"random 20-30": (range(20, 31), 500), "random 12-16": (range(12, 17), 100), "random 8-11": (range(8, 12), 30)}

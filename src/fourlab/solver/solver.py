@@ -134,15 +134,14 @@ class Solver:
         if self._book is not None and (score := self._book.score(position)) is not None:
             return Solution(score, score, left, 0, time.perf_counter() - started, book=True)
         with self._lock:
-            lower, upper, nodes = self._search(position, limit, asked)
+            lower, upper, nodes = self._search(position, left, limit, asked)
         return Solution(lower, upper, left, nodes, time.perf_counter() - started)
 
-    def _search(self, position: Position, limit: Limit, asked: tuple[int, int]) -> tuple[int, int, int]:
+    def _search(self, position: Position, left: int, limit: Limit, asked: tuple[int, int]) -> tuple[int, int, int]:
         """Search slice by slice; returns the bounds proven and the nodes spent."""
         self._prepare(position)
         ends = None if limit.seconds is None else time.perf_counter() + limit.seconds
         most, spent = 1 << 60 if limit.nodes is None else limit.nodes, 0
-        left = _cells(position) - position.ply
         lower, upper = -(left // 2), (left + 1) // 2
         while max(lower, asked[0]) < min(upper, asked[1]):
             allowed = min(SLICE if ends is None else TIMED_SLICE, self._make_room(), most - spent)
