@@ -8,7 +8,6 @@ The two take turns on every position and are measured in CPU time, emptying tabl
 
 import argparse
 import json
-import random
 import time
 from pathlib import Path
 
@@ -20,19 +19,7 @@ from fourlab.solver import Solver
 TURN = 200
 SETS = {"L3_R1": 1000, "L2_R1": 1000, "L1_R1": 200, "L1_R2": 200}
 
-RANDOM = {"random 20-30": (range(20, 31), 500), "random 12-16": (range(12, 17), 100), "random 8-11": (range(8, 12), 30)}
-
-
-def random_positions(plies: range, count: int, seed: int) -> list[Position]:
-    """Games of random moves so far; nobody can win at once, so that there is something to solve."""
-    rng, found = random.Random(seed), []
-    while len(found) < count:
-        position, length = Position(), rng.choice(plies)
-        while position.ply < length and position.outcome() is None:
-            position = position.play(rng.choice(position.legal_columns()))
-        if position.outcome() is None and not any(position.play(c).outcome() for c in position.legal_columns()):
-            found.append(position)
-    return found
+RANDOM = {"random 20-30": ((20, 30), 500), "random 12-16": ((12, 16), 100), "random 8-11": ((8, 11), 30)}
 
 
 def compare(positions: list[Position], scores: list[int | None]) -> dict[str, float]:
@@ -83,7 +70,7 @@ def main() -> None:
             rows = [line.split() for line in file.read_text().splitlines()][: given.count or most]
             sets[name] = [Position(moves) for moves, _ in rows], [int(score) for _, score in rows]
     for name, (plies, count) in RANDOM.items():
-        positions = random_positions(plies, min(count, given.count or count), seed=1)
+        positions = random_positions(min(count, given.count or count), plies, seed=1)
         sets[name] = positions, [None] * len(positions)
     compare(*next(iter(sets.values())))  # everything compiled and warm
     results = {}

@@ -7,6 +7,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TEST_SETS = Path(os.environ.get("FOURLAB_TEST_SETS", ROOT.parent / "shared" / "data" / "pons"))
+FIRST_MOVES = {
+    "": [-2, -1, 0, 1, 0, -1, -2],
+    "4": [-4, -2, -2, -1, -2, -2, -4],
+    "3": [-2, -2, 0, 0, 0, 0, -3],
+    "2": [-2, 0, 1, 0, -2, -2, -3],
+    "1": [-1, 2, 1, 2, -1, 1, -2],
+}
+"""What every column is worth after no disc or one, as others have found too."""
 
 
 def golden() -> list[tuple[str, int]]:

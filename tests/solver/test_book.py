@@ -10,7 +10,7 @@ from fourlab import Position, Rules, UserError
 from fourlab.solver import Book, Solver, shipped_book
 from fourlab.solver import build as building
 from fourlab.solver.build import build_book, unfinished_positions
-from tests.solver.sets import golden
+from tests.solver.sets import FIRST_MOVES, golden
 
 SMALL = Rules(5, 4)
 
@@ -100,16 +100,7 @@ def test_the_shipped_book_is_complete() -> None:
     assert np.array_equal(np.sort(np.concatenate(levels)), book.keys)
 
 
-@pytest.mark.parametrize(
-    ("moves", "scores"),
-    [
-        ("", [-2, -1, 0, 1, 0, -1, -2]),
-        ("4", [-4, -2, -2, -1, -2, -2, -4]),
-        ("3", [-2, -2, 0, 0, 0, 0, -3]),
-        ("2", [-2, 0, 1, 0, -2, -2, -3]),
-        ("1", [-1, 2, 1, 2, -1, 1, -2]),
-    ],
-)
+@pytest.mark.parametrize(("moves", "scores"), FIRST_MOVES.items())
 def test_the_first_moves_from_the_book(moves: str, scores: list[int]) -> None:
     position = Position(moves)
     assert [-(shipped().score(position.play(column)) or 0) for column in range(7)] == scores

@@ -9,7 +9,7 @@ from fourlab import Limit, Position, Stop, UserError
 from fourlab.solver import Solution, Solver
 from fourlab.solver.solution import plies_to_end
 from fourlab.solver.solver import FIRST_WORDS
-from tests.solver.sets import golden, public
+from tests.solver.sets import FIRST_MOVES, golden, public
 
 HARD = Position("75777317")
 """Millions of nodes: enough to be interrupted."""
@@ -86,16 +86,7 @@ def test_the_last_disc_under_perfect_play(board: str, last: int) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize(
-    ("moves", "scores"),
-    [
-        ("", [-2, -1, 0, 1, 0, -1, -2]),
-        ("4", [-4, -2, -2, -1, -2, -2, -4]),
-        ("3", [-2, -2, 0, 0, 0, 0, -3]),
-        ("2", [-2, 0, 1, 0, -2, -2, -3]),
-        ("1", [-1, 2, 1, 2, -1, 1, -2]),
-    ],
-)
+@pytest.mark.parametrize(("moves", "scores"), FIRST_MOVES.items())
 def test_the_first_moves_from_scratch(solver: Solver, moves: str, scores: list[int]) -> None:
     assert [each.score for each in solver.columns(Position(moves)).values()] == scores
 
