@@ -23,5 +23,5 @@ def test_the_score_is_kaggles() -> None:
 
 
 def test_depths_that_never_end_are_refused() -> None:
-    with pytest.raises(UserError, match="0 to 12"):
-        make("negamax:depth=20")
+    with pytest.raises(UserError, match="0 to 7"):
+        make("negamax:depth=8")

@@ -87,6 +87,18 @@ def test_within_a_limit_it_claims_nothing_it_cannot_prove() -> None:
     assert enough.proven.plies == 25
 
 
+def test_a_limited_answer_does_not_depend_on_what_was_asked_before() -> None:
+    agent, position = make("perfect:book=0"), Position("23156612526")
+    answers = [agent.decide(position, Limit(nodes=20_000), np.random.default_rng(0)) for _ in range(3)]
+    assert len({(answer.column, answer.value, answer.proven) for answer in answers}) == 1
+
+
+def test_a_mistake_is_not_called_a_proof() -> None:
+    decision = make("perfect:mistakes=1").decide(Position("23156612526"), Limit(), np.random.default_rng(4))
+    assert decision.proven is None
+    assert decision.value in (0.0, -1.0)
+
+
 @pytest.mark.parametrize("option", ["mistakes=1.5", "mistakes=-1", "megabytes=0", "threads=0"])
 def test_impossible_settings_are_refused(option: str) -> None:
     with pytest.raises(UserError):

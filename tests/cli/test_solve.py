@@ -38,6 +38,15 @@ def test_wrong_scores_are_reported(fourlab: Run) -> None:
     assert [json.loads(line)["wrong"] for line in weak.stdout.splitlines()] == [False, True]
 
 
+def test_scores_outside_the_proven_bounds_are_wrong_too(fourlab: Run) -> None:
+    done = fourlab("solve", "--no-book", "--nodes", "20000", stdin="75777317 20\n75777317 -2\n")
+    assert done.returncode == 1
+    assert "1 of 2 scores are not as expected" in done.stderr
+    assert "2 of 2 scores could not be proven" in done.stderr
+    assert fourlab("solve", "44", "--file", "x").returncode == 2
+    assert fourlab("solve", "44", "--memory", "inf").returncode == 2
+
+
 def test_all_columns(fourlab: Run) -> None:
     assert fourlab("solve", "--all-columns", "32751571231557").stdout == "32751571231557 -4 -3 -3 -5 -5 -9 -4\n"
     full = fourlab("solve", "--all-columns", "--weak", "4444442222223")
@@ -96,6 +105,7 @@ def test_accuracy_needs_positions(fourlab: Run, tmp_path: Path) -> None:
         ("accuracy", "rules", "--positions", "none.txt"),
         ("accuracy", "rules", "--positions", "over.txt"),
         ("accuracy", "rules", "--random", "3", "--plies", "5-2"),
+        ("accuracy", "rules", "--random", "3", "--plies", "²-³"),
         ("accuracy", "rules", "--random", "90", "--plies", "1-1"),
         ("accuracy", "nobody", "--random", "3"),
     ):

@@ -13,6 +13,7 @@ from fourlab.solver.build import build_book, unfinished_positions
 from tests.solver.sets import FIRST_MOVES, golden
 
 SMALL = Rules(5, 4)
+HEADING = f'{{"board": "5x4x4", "plies": 4, "chunk": {building.CHUNK}}}\n'
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def test_positions_outside_the_book_are_not_in_it(small: Path) -> None:
     assert book.score(Position("1234")) is None
 
 
-def test_a_stopped_build_goes_on(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_build_goes_on(small: Path, tmp_path: Path) -> None:
     file, journal = tmp_path / "again.npz", tmp_path / "again.npz.journal"
     last = list(zip(unfinished_positions(SMALL), range(7), strict=False))[-1][0]
     heading = {"board": "5x4x4", "plies": 6, "chunk": building.CHUNK}
@@ -58,9 +59,26 @@ def test_a_stopped_build_goes_on(small: Path, tmp_path: Path, monkeypatch: pytes
     assert not journal.exists()
 
 
+def test_a_heading_cut_short_is_begun_again(tmp_path: Path) -> None:
+    (tmp_path / "b.npz.journal").write_text('{"boa')
+    assert len(build_book(tmp_path / "b.npz", SMALL, 3)) > 20
+    assert not (tmp_path / "b.npz.journal").exists()
+
+
+def test_where_nothing_can_be_written_nothing_is_solved(tmp_path: Path) -> None:
+    for file in (tmp_path, tmp_path / "none" / "b.npz"):
+        with pytest.raises(UserError, match="cannot write"):
+            build_book(file, SMALL, 3)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_journal_of_another_book_is_refused(tmp_path: Path) -> None:
     journal = tmp_path / "b.npz.journal"
-    for text, words in (('{"board": "7x6x4"}\n', "another book"), ("hello\n", "not the journal")):
+    for text, words in (
+        ('{"board": "7x6x4"}\n', "another book"),
+        ("hello\n", "not the journal"),
+        (HEADING + "5\n", "not the journal"),
+    ):
         journal.write_text(text)
         with pytest.raises(UserError, match=words):
             build_book(tmp_path / "b.npz", SMALL, 4)
@@ -83,6 +101,15 @@ def test_damaged_books_are_refused(small: Path, tmp_path: Path) -> None:
         (tmp_path / "bad.npz").write_bytes(data)
         with pytest.raises(UserError, match=r"bad\.npz is not a book or is damaged"):
             Book.load(tmp_path / "bad.npz")
+    rng = np.random.default_rng(6)
+    for _ in range(300):
+        flipped = bytearray(whole)
+        flipped[int(rng.integers(len(whole)))] ^= 1 << int(rng.integers(8))
+        (tmp_path / "bad.npz").write_bytes(flipped)
+        try:
+            assert Book.load(tmp_path / "bad.npz").checksum == Book.load(small).checksum  # a bit that means nothing
+        except UserError as error:
+            assert "bad.npz" in str(error)
     book = Book.load(small)
     with np.load(small) as parts:
         arrays = dict(parts)

@@ -187,6 +187,25 @@ def test_the_table_grows_by_itself_and_is_released() -> None:
     assert solver.megabytes * 2**20 == 8 * FIRST_WORDS
 
 
+def test_a_table_that_is_far_too_small_is_slow_but_ends() -> None:
+    tiny = Solver(megabytes=0.001, book=None)
+    assert tiny.solve(Position("2416615552")).score == 4
+    assert tiny.solve(Position("2416615552"), Limit(seconds=200)).score == 4
+
+
+def test_a_line_keeps_its_limit(solver: Solver) -> None:
+    solver.forget()
+    before = solver._spent
+    line = solver.line(Position("44"), Limit(nodes=10_000))
+    assert solver._spent - before <= 10_000
+    assert line == ()
+
+
+def test_threads_keep_a_limit_of_nodes() -> None:
+    shared = Solver(book=None, threads=4)
+    assert shared.solve(HARD, Limit(nodes=10)).nodes <= 10
+
+
 def test_what_was_found_before_makes_the_next_search_shorter(solver: Solver) -> None:
     solver.forget()
     first = solver.solve(Position("2416615552"))
@@ -209,7 +228,7 @@ def test_a_finished_game_cannot_be_solved(solver: Solver) -> None:
         solver.solve(Position("1212121"))
 
 
-@pytest.mark.parametrize(("megabytes", "threads"), [(0, 1), (-1, 1), (64, 0)])
+@pytest.mark.parametrize(("megabytes", "threads"), [(0, 1), (-1, 1), (float("inf"), 1), (float("nan"), 1), (64, 0)])
 def test_impossible_settings_are_refused(megabytes: float, threads: int) -> None:
     with pytest.raises(UserError):
         Solver(megabytes, threads)

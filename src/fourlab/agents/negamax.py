@@ -18,13 +18,13 @@ class Negamax:
     """Kaggle ConnectX's negamax: four plies, its own peculiar scores, no alpha-beta."""
 
     depth: int = 4
-    """How many discs to look ahead; the last is only scored."""
+    """How many discs to look ahead before the last one, which is only scored."""
     ties: Literal["random", "first"] = "random"
     """Equal columns: by lot as Kaggle does since March 2020, or the first as before."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.depth <= 12:
-            raise UserError(f"negamax looks 0 to 12 plies ahead, not {self.depth}")
+        if not 0 <= self.depth <= 7:
+            raise UserError(f"negamax, which has no alpha-beta, looks 0 to 7 plies ahead, not {self.depth}")
 
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
         """Search to the full depth, or to the limit's."""

@@ -39,17 +39,21 @@ class Perfect:
         """Prove the value and play a column that keeps it; if the limit allows no proof, the most promising column."""
         started = time.perf_counter()
         if self.mistakes > 0 and rng.random() < self.mistakes:
+            if limit != Limit():
+                self._solver.forget()
             columns = self._solver.columns(position, limit, weak=True)
             worth = _best(columns)
             worse = [column for column, each in columns.items() if each.upper < worth.lower and each.result != worth.result]
             if worse:
-                return self._decision(position, worth, worse, columns, rng, started, by_lot=True)
+                column = int(rng.choice(worse))
+                return self._decision(position, columns[column], [column], columns, rng, started, proven=False)
         if limit.seconds is None and limit.nodes is None and limit.stop is None:
             worth, best = self._solver.best_columns(position, first=self.choice == "centre")
             return self._decision(position, worth, best, {best[0]: worth}, rng, started)
+        self._solver.forget()  # with a limit, what is remembered would change the answer
         columns = self._solver.columns(position, limit)
-        promise = max(each.lower + each.upper for each in columns.values())
-        best = [column for column, each in columns.items() if each.lower + each.upper == promise]
+        promise = max(_promise(each) for each in columns.values())
+        best = [column for column, each in columns.items() if _promise(each) == promise]
         return self._decision(position, _best(columns), best, columns, rng, started)
 
     def _decision(
@@ -60,20 +64,23 @@ class Perfect:
         solved: dict[int, Solution],
         rng: "np.random.Generator",
         started: float,
-        by_lot: bool = False,
+        proven: bool = True,
     ) -> Decision:
-        by_lot = by_lot or self.choice == "random" or len(choices) == 1
+        by_lot = self.choice == "random" or len(choices) == 1
         column = int(rng.choice(choices)) if by_lot else min(choices, key=centre_first(position).index)
         policy = tuple((each in choices) / len(choices) for each in range(position.rules.columns)) if by_lot else None
         nodes = sum(each.nodes for each in solved.values())
         stats = {"nodes": nodes, "seconds": time.perf_counter() - started, "book": worth.book}
         value = None if worth.result is None else float(worth.result)
-        return Decision(column, value, policy, stats, (column,), worth.exact)
+        return Decision(column, value, policy, stats, (column,), worth.exact if proven else None)
 
 
 def _best(columns: dict[int, Solution]) -> Solution:
     """What the position is worth, by what its columns are."""
     some = next(iter(columns.values()))
-    return Solution(
-        max(each.lower for each in columns.values()), max(each.upper for each in columns.values()), some.left, book=some.book
-    )
+    return Solution(max(each.lower for each in columns.values()), max(each.upper for each in columns.values()), some.left)
+
+
+def _promise(worth: Solution) -> tuple[bool, int]:
+    """A proven win is better than any hope."""
+    return worth.lower > 0, worth.lower + worth.upper

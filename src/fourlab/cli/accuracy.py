@@ -80,7 +80,7 @@ def accuracy(
 
 def _range(text: str) -> "tuple[int, int]":
     first, _, last = text.partition("-")
-    if not first.isdigit() or not (last or first).isdigit() or int(first) > int(last or first):
+    if not first.isdecimal() or not (last or first).isdecimal() or int(first) > int(last or first):
         raise UserError(f"plies are written A-B, for example 8-30, not {text!r}")
     return int(first), int(last or first)
 

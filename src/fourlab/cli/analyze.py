@@ -94,6 +94,8 @@ class Truth:
 
     columns: "dict[int, Solution]"
     line: tuple[int, ...]
+    line_ends: bool
+    """Whether the line goes to the end of the game; if not, there was no time for more."""
 
 
 def _solve(position: Position, seconds: float) -> Truth:
@@ -103,7 +105,11 @@ def _solve(position: Position, seconds: float) -> Truth:
     solver, started = Solver(), time.perf_counter()
     columns = solver.columns(position, Limit(seconds=seconds))
     left = seconds - (time.perf_counter() - started)
-    return Truth(columns, solver.line(position, Limit(seconds=left)) if left > 0 else ())
+    line = solver.line(position, Limit(seconds=left)) if left > 0 else ()
+    end = position
+    for column in line:
+        end = end.play(column)
+    return Truth(columns, line, end.outcome() is not None)
 
 
 def _print_truth(truth: Truth) -> None:
@@ -111,7 +117,7 @@ def _print_truth(truth: Truth) -> None:
     for column, each in truth.columns.items():
         mark = "*" if each.lower == best else " "  # nothing can be better
         print(f"column {column + 1:2} {mark} {each}")
-    print(f"best play: {_joined(truth.line)}\n" if truth.line else "")
+    print(f"best play: {_joined(truth.line)}{'' if truth.line_ends else ' …'}\n" if truth.line else "")
 
 
 def _joined(line: tuple[int, ...]) -> str:
@@ -188,6 +194,7 @@ def _as_data(
     if truth is not None:
         data["truth"] = {
             "line": [column + 1 for column in truth.line],
+            "line_ends": truth.line_ends,
             "columns": [
                 {"column": column + 1, "says": str(each), "score": each.score, "lower": each.lower, "upper": each.upper}
                 for column, each in truth.columns.items()

@@ -289,7 +289,7 @@ def list_children(
         stack[child + OWN_], stack[child + MASK_], stack[child + ALPHA_] = child_own, child_mask, child_alpha
         stack[child + NEGATED_], stack[child + MOVES_] = negated, child_moves
         stack[child + THREATS_], stack[child + MIXED_] = child_threats, mixed
-        rank = ((looks(threats, now, their_threats, left, g) + (mixed & jitter)) << 6) + count
+        rank = ((looks(threats, now, their_threats, left, g) + ((mixed >> jitter) & 3 if jitter else 0)) << 6) + count
         place = ranks + count
         while place > ranks and stack[place - 1] >> 6 < rank >> 6:
             stack[place] = stack[place - 1]

@@ -4,7 +4,6 @@ The work is cut into chunks of neighbouring positions, which share much of a tab
 journal beside the book, so that a build that was stopped goes on where it was.
 """
 
-import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -38,6 +37,8 @@ def build_book(
     if len(levels) <= plies:
         raise UserError(f"no game on {rules} lasts {plies} plies without an end")
     last = levels[-1]
+    if file.is_dir() or not file.parent.is_dir():
+        raise UserError(f"cannot write {file}: {'it is a folder' if file.is_dir() else 'there is no such folder'}")
     journal = file.with_name(file.name + ".journal")
     scores = _solve_all(last, rules, plies, journal, workers, told)
     books = [scores]
@@ -82,7 +83,7 @@ def _solve_all(
     told(done, len(keys))
     if not chunks:
         return scores
-    with journal.open("a") as lines, ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+    with _open(journal) as lines, ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         if journal.stat().st_size == 0:
             _append(lines, heading)
         todo = iter(chunks.items())
@@ -101,6 +102,13 @@ def _solve_all(
                 told(done, len(keys))
 
 
+def _open(journal: Path) -> TextIO:
+    try:
+        return journal.open("a")
+    except OSError as error:
+        raise UserError(f"cannot write {journal}: {error.strerror}") from None
+
+
 def _append(lines: TextIO, entry: dict[str, object]) -> None:
     lines.write(json.dumps(entry) + "\n")
     lines.flush()
@@ -108,21 +116,21 @@ def _append(lines: TextIO, entry: dict[str, object]) -> None:
 
 
 def _read_journal(journal: Path, heading: dict[str, object]) -> Iterator[tuple[int, list[int]]]:
-    """Yield what was solved before; a last line cut short by a crash is passed over."""
-    if not journal.exists() or journal.stat().st_size == 0:
+    """Yield what was solved before; a last line cut short by a crash is cut off, so that more can be written."""
+    if not journal.exists():
         return
-    lines = journal.read_text().splitlines()
+    data = journal.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
     try:
-        entries = [json.loads(lines[0])]
-        for line in lines[1:]:
-            with contextlib.suppress(json.JSONDecodeError):
-                entries.append(json.loads(line))
-    except json.JSONDecodeError:
+        entries = [json.loads(line) for line in whole.splitlines()]
+        matches = not entries or entries[0] == heading
+        found = [(int(entry["start"]), [int(score) for score in entry["scores"]]) for entry in entries[1:] if matches]
+    except (ValueError, TypeError, KeyError):
         raise UserError(f"{journal} is not the journal of a book; move it away to build anew") from None
-    if entries[0] != heading:
+    if not matches:
         raise UserError(f"{journal} belongs to another book ({entries[0]}); move it away to build anew")
-    for entry in entries[1:]:
-        yield entry["start"], entry["scores"]
+    os.truncate(journal, len(whole))
+    yield from found
 
 
 _solvers: dict[str, Solver] = {}

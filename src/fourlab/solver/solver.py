@@ -23,8 +23,10 @@ GROWTH = 8
 """A table starts small, so that easy positions stay in the processor's cache, and grows when it has seen as many nodes as it
 has words."""
 SLICE, TIMED_SLICE = 1 << 21, 1 << 15
-"""So many nodes are searched between two looks at the clock and at Ctrl-C."""
+"""So many nodes are searched between two looks at the clock and at Ctrl-C; more and more if the bounds do not move, lest a table
+that is too small forget every slice's work."""
 WITHOUT_LIMIT = Limit()
+MOST_MEGABYTES = 1 << 20
 NEVER = np.zeros(1, np.uint8)
 EVERYTHING, WHO_WINS = (-40, 40), (-1, 1)
 """How precisely a score can be asked for: exactly between the two, beyond them not at all."""
@@ -34,8 +36,8 @@ class Solver:
     """Proves the value of positions, and remembers what it has found out until told to forget."""
 
     def __init__(self, megabytes: float = 64, threads: int = 1, book: Book | str | None = "shipped") -> None:
-        if not megabytes > 0:
-            raise UserError(f"the solver's table needs some megabytes, not {megabytes}")
+        if not 0 < megabytes <= MOST_MEGABYTES:
+            raise UserError(f"the solver's table needs some megabytes, at most {MOST_MEGABYTES}, not {megabytes}")
         if threads < 1:
             raise UserError(f"the solver needs at least 1 thread, not {threads}")
         self.threads = threads
@@ -45,6 +47,7 @@ class Solver:
         self._rules: Rules | None = None
         self._table = np.zeros(0, np.int64)
         self._first_words = self._last_words = self._filled = 0
+        self._spent = 0
 
     def forget(self) -> None:
         """Empty the table and release its memory: the next search is what it would have been at first."""
@@ -100,15 +103,13 @@ class Solver:
 
         If the limit allows no more, the line ends early.
         """
-        started, columns = time.perf_counter(), []
+        started, columns, before = time.perf_counter(), [], self._spent
         score = self.solve(position, limit).score
         while score is not None and position.outcome() is None:
-            rest = _share(limit, 0, started, 1)
             left = _cells(position) - position.ply
-            if rest is None:
-                break
             for column in centre_first(position):
-                if self._achieves(position.play(column), score, left, rest):
+                rest = _share(limit, self._spent - before, started, 1)
+                if rest is not None and self._achieves(position.play(column), score, left, rest):
                     columns.append(column)
                     position, score = position.play(column), -score
                     break
@@ -140,17 +141,23 @@ class Solver:
     def _search(self, position: Position, left: int, limit: Limit, asked: tuple[int, int]) -> tuple[int, int, int]:
         """Search slice by slice; returns the bounds proven and the nodes spent."""
         self._prepare(position)
-        ends = None if limit.seconds is None else time.perf_counter() + limit.seconds
+        started, size = time.perf_counter(), SLICE if limit.seconds is None else TIMED_SLICE
         most, spent = 1 << 60 if limit.nodes is None else limit.nodes, 0
         lower, upper = -(left // 2), (left + 1) // 2
         while max(lower, asked[0]) < min(upper, asked[1]):
-            allowed = min(SLICE if ends is None else TIMED_SLICE, self._make_room(), most - spent)
+            allowed, before = min(size, self._make_room(), most - spent), (lower, upper)
             lower, upper, nodes = self._run(position, lower, upper, asked, limit, allowed)
             spent, self._filled = spent + nodes, self._filled + nodes
+            if before == (lower, upper) and allowed == size:
+                size *= 2
             if spent >= most or (limit.stop is not None and limit.stop.is_set()):
                 break
-            if ends is not None and time.perf_counter() >= ends:
-                break
+            if limit.seconds is not None:
+                elapsed = time.perf_counter() - started
+                if elapsed >= limit.seconds:
+                    break
+                size = min(size, max(TIMED_SLICE, int((limit.seconds - elapsed) * spent / elapsed)))
+        self._spent += spent
         return lower, upper, spent
 
     def _prepare(self, position: Position) -> None:
@@ -185,19 +192,24 @@ class Solver:
             lower, upper = solve(own, mask, lower, upper, asked, g, table, 0, most_nodes, stop, nodes)
             return lower, upper, int(nodes[0])
         enough, counts = np.zeros(1, np.uint8), np.zeros((self.threads, 1), np.int64)
-        share = -(-most_nodes // self.threads)
+        share, rest = divmod(most_nodes, self.threads)
 
         def search(thread: int) -> tuple[int, int]:
-            bounds = solve(own, mask, lower, upper, asked, g, table, thread, share, enough, counts[thread])
+            allowed = share + (rest if thread == 0 else 0)
+            bounds = solve(own, mask, lower, upper, asked, g, table, thread, allowed, enough, counts[thread])
             enough[0] |= bounds[0] == bounds[1] or max(bounds[0], asked[0]) >= min(bounds[1], asked[1])
             return bounds
 
         with ThreadPoolExecutor(self.threads) as pool:
             waiting = {pool.submit(search, thread) for thread in range(self.threads)}
             found = list(waiting)
-            while waiting:
-                _, waiting = wait(waiting, timeout=0.01)
-                enough[0] |= stop[0]
+            try:
+                while waiting:
+                    _, waiting = wait(waiting, timeout=0.01)
+                    enough[0] |= stop[0]
+            except BaseException:
+                enough[0] = 1  # Ctrl-C must not wait for the slice
+                raise
         bounds = [each.result() for each in found]
         return max(low for low, _ in bounds), min(high for _, high in bounds), int(counts.sum())
 
