@@ -38,19 +38,19 @@ class Perfect:
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
         """Prove the value and play a column that keeps it; if the limit allows no proof, the most promising column."""
         started = time.perf_counter()
+        limited = limit.seconds is not None or limit.nodes is not None or limit.stop is not None
+        if limited:
+            self._solver.forget()  # what is remembered would change the answer
         if self.mistakes > 0 and rng.random() < self.mistakes:
-            if limit != Limit():
-                self._solver.forget()
             columns = self._solver.columns(position, limit, weak=True)
             worth = _best(columns)
             worse = [column for column, each in columns.items() if each.upper < worth.lower and each.result != worth.result]
             if worse:
                 column = int(rng.choice(worse))
                 return self._decision(position, columns[column], [column], columns, rng, started, proven=False)
-        if limit.seconds is None and limit.nodes is None and limit.stop is None:
+        if not limited:
             worth, best = self._solver.best_columns(position, first=self.choice == "centre")
             return self._decision(position, worth, best, {best[0]: worth}, rng, started)
-        self._solver.forget()  # with a limit, what is remembered would change the answer
         columns = self._solver.columns(position, limit)
         promise = max(_promise(each) for each in columns.values())
         best = [column for column, each in columns.items() if _promise(each) == promise]

@@ -197,7 +197,7 @@ class Solver:
         def search(thread: int) -> tuple[int, int]:
             allowed = share + (rest if thread == 0 else 0)
             bounds = solve(own, mask, lower, upper, asked, g, table, thread, allowed, enough, counts[thread])
-            enough[0] |= bounds[0] == bounds[1] or max(bounds[0], asked[0]) >= min(bounds[1], asked[1])
+            enough[0] |= max(bounds[0], asked[0]) >= min(bounds[1], asked[1])
             return bounds
 
         with ThreadPoolExecutor(self.threads) as pool:
