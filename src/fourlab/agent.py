@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from fourlab.errors import UserError
 from fourlab.game.position import Position
+from fourlab.game.record import Cause
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,6 +71,14 @@ class Decision:
     """The play the agent expects, beginning with its own column."""
     proven: Exact | None = None
     """The exact result of the position, when the agent has proved it."""
+
+
+class Forfeit(Exception):
+    """An agent that cannot go on loses its game for this cause: an outside program that died, say."""
+
+    def __init__(self, cause: Cause, detail: str) -> None:
+        super().__init__(detail)
+        self.cause = cause
 
 
 @runtime_checkable

@@ -1,12 +1,17 @@
 """What every registered agent owes its callers."""
 
 import itertools
+import shlex
+import sys
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from fourlab import Agent, Decision, Limit, Position, make
+from fourlab import Agent, Decision, Limit, Position
+from fourlab import make as make_by_spec
 from fourlab.agents import registry
+from tests.conftest import ROOT
 
 POSITIONS = {
     "empty": Position(),
@@ -20,6 +25,8 @@ POSITIONS = {
 LIMIT = Limit(seconds=0.2, simulations=64, nodes=1000, depth=3)
 NEARLY_FULL = ["one column open", "document 000"]
 """An exact agent may refuse larger positions (tests/agents/test_expectimax_random.py); these it must answer."""
+SPECS = {"engine": f'engine:cmd="{shlex.join([sys.executable, "-S", str(ROOT / "tests" / "arena" / "engine.py"), "good"])}"'}
+"""What to write for an agent that needs more than its name."""
 PAIRS = [(agent, where) for agent in registry.names() for where in (NEARLY_FULL if agent == "expectimax-random" else POSITIONS)]
 
 
@@ -28,6 +35,24 @@ def keyboard(monkeypatch: pytest.MonkeyPatch) -> None:
     """The person at the keyboard tries the columns in turn."""
     answers = itertools.cycle(["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"])
     monkeypatch.setattr("builtins.input", lambda prompt="": next(answers))
+
+
+made: list[Agent] = []
+
+
+@pytest.fixture(autouse=True)
+def close() -> Iterator[None]:
+    """What an agent has started is ended."""
+    yield
+    while made:
+        agent = made.pop()
+        if hasattr(agent, "close"):
+            agent.close()
+
+
+def make(name: str) -> Agent:
+    made.append(make_by_spec(SPECS.get(name, name)))
+    return made[-1]
 
 
 def decide(agent: Agent, position: Position, limit: Limit = LIMIT, seed: int = 1) -> Decision:

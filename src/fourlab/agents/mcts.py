@@ -325,12 +325,14 @@ class MCTS:
         shares = {each.column: each.visits / visits for each in columns} if visits else {chosen.column: 1.0}
         proven = next((result for tree in trees if (result := tree.proven()) is not None), None)
         line = trees[0].line(chosen.column)
+        visited = {each.column: each.visits for each in columns}
         stats: dict[str, Any] = {
             "simulations": budget.done,
             "seconds": budget.elapsed(),
             "nodes": sum(tree.nodes for tree in trees),
             "bytes": sum(tree.bytes for tree in trees),
             "columns": columns,
+            "visits": tuple(visited.get(column, 0) for column in range(position.rules.columns)),
         }
         return Decision(
             chosen.column,

@@ -24,6 +24,7 @@ from fourlab.agent import Agent
 from fourlab.errors import UserError
 
 AGENTS = {
+    "engine": "fourlab.arena.referee:Engine",
     "expectimax-random": "fourlab.agents.expectimax_random:ExpectimaxRandom",
     "human": "fourlab.agents.human:Human",
     "mcts": "fourlab.agents.mcts:MCTS",

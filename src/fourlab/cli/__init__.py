@@ -11,7 +11,24 @@ from typing import Annotated, NoReturn
 import typer
 
 import fourlab
-from fourlab.cli import accuracy, agents, analyze, bench, book, perft, play, positions, show, solve, warmup
+from fourlab.cli import (
+    accuracy,
+    agents,
+    analyze,
+    bench,
+    book,
+    games,
+    match,
+    perft,
+    play,
+    positions,
+    runs,
+    show,
+    solve,
+    stats,
+    tournament,
+    warmup,
+)
 from fourlab.errors import UserError
 
 app = typer.Typer(
@@ -28,6 +45,12 @@ app.command("analyze")(analyze.analyze)
 app.command("solve")(solve.solve)
 app.command("accuracy")(accuracy.accuracy)
 app.add_typer(book.app, name="book")
+app.add_typer(stats.app, name="stats")
+app.command("match")(match.match)
+app.command("tournament")(tournament.tournament)
+app.command("resume")(tournament.resume)
+app.command("games")(games.games)
+app.command("runs")(runs.runs)
 app.command("agents")(agents.agents)
 app.command("positions")(positions.positions)
 app.command("perft")(perft.perft)

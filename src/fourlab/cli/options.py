@@ -30,6 +30,17 @@ NoBookOption = Annotated[bool, typer.Option("--no-book", help="Do not look into 
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", min=1, help="How many games at a time; default one for each processor.")
+]
+ExecutorOption = Annotated[str, typer.Option("--executor", help="Where games are played: local or ray.")]
+AddressOption = Annotated[str | None, typer.Option("--address", help="The Ray cluster; default one on this machine.")]
+AccuracyOption = Annotated[bool, typer.Option("--accuracy", help="Solve every position and count mistakes.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress.")]
+HomeOption = Annotated[Path, typer.Option("--runs", envvar="FOURLAB_RUNS", metavar="DIR", help="Where run folders live.")]
+RunOption = Annotated[Path | None, typer.Option("--run", metavar="DIR", help="The run folder itself, whatever its name.")]
+DEFAULT_HOME = Path("runs")
+
 
 def positions_of(file: Path, board: str | None, any_counts: bool = False) -> "Iterator[Line]":
     """The positions of a file, or of standard input if it is called -."""

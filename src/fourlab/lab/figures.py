@@ -1,7 +1,7 @@
 """Figures, drawn by matplotlib without a screen."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -65,6 +65,100 @@ def convergence(trace: Sequence[Snapshot], title: str) -> "Figure":
     return figure
 
 
+def lengths(counts: Mapping[int, int]) -> "Figure":
+    """How many games had how many plies; odd lengths are red's wins."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 2.8), layout="constrained")
+    axes = figure.subplots()
+    for name, colour, remainder in (("red's last disc", COLOURS[3], 1), ("yellow's last disc", COLOURS[1], 0)):
+        plies = [length for length in sorted(counts) if length % 2 == remainder]
+        axes.bar(plies, [counts[length] for length in plies], width=0.8, color=colour, label=name)
+    axes.set_xlabel("plies")
+    axes.set_ylabel("games")
+    axes.legend(fontsize="small")
+    axes.grid(alpha=0.3, axis="y")
+    return figure
+
+
+def first_columns(counts: Mapping[int, tuple[int, int, int]]) -> "Figure":
+    """Wins, draws and losses of the side that moved first after the opening, by its column."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 2.8), layout="constrained")
+    axes = figure.subplots()
+    columns, below = sorted(counts), [0] * len(counts)
+    for place, (name, colour) in enumerate((("won", COLOURS[2]), ("drawn", "#b8b8b8"), ("lost", COLOURS[3]))):
+        heights = [counts[column][place] for column in columns]
+        axes.bar([str(column) for column in columns], heights, bottom=below, color=colour, label=name, width=0.7)
+        below = [low + height for low, height in zip(below, heights, strict=True)]
+    axes.set_xlabel("first column after the opening")
+    axes.set_ylabel("games")
+    axes.legend(fontsize="small")
+    axes.grid(alpha=0.3, axis="y")
+    return figure
+
+
+def estimates(values: Mapping[str, tuple[float, float | None, float | None]], label: str) -> "Figure":
+    """Numbers with their intervals, one below the other; an end without a bound is an arrow."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 1.2 + 0.38 * len(values)), layout="constrained")
+    axes = figure.subplots()
+    ends = [end for value in values.values() for end in value if end is not None]
+    margin = 0.15 * (max(ends) - min(ends)) or 50.0
+    for row, (value, low, high) in enumerate(values.values()):
+        left, right = (value - margin if low is None else low), (value + margin if high is None else high)
+        axes.plot([left, right], [row, row], color=COLOURS[0], linewidth=2)
+        for end, bound, mark in ((left, low, "<"), (right, high, ">")):
+            axes.plot(end, row, marker=mark if bound is None else "|", color=COLOURS[0], markersize=7)
+        axes.plot(value, row, marker="o", color=COLOURS[0])
+    axes.set_yticks(range(len(values)), list(values))
+    axes.invert_yaxis()
+    axes.set_xlabel(label)
+    axes.grid(alpha=0.3, axis="x")
+    return figure
+
+
+def running_score(scores: Sequence[float], agent: str) -> "Figure":
+    """The mean score after each unit with its normal 95 % band."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 2.8), layout="constrained")
+    axes = figure.subplots()
+    number = np.arange(1, len(scores) + 1)
+    mean = np.cumsum(scores) / number
+    band = 1.96 * np.sqrt(np.maximum(np.cumsum(np.square(scores)) / number - mean**2, 0) / number)
+    axes.fill_between(number, np.clip(mean - band, 0, 1), np.clip(mean + band, 0, 1), color=COLOURS[0], alpha=0.2, linewidth=0)
+    axes.plot(number, mean, color=COLOURS[0])
+    axes.axhline(0.5, color="#888888", linewidth=0.8)
+    axes.set_ylim(0, 1)
+    axes.set_xlabel("openings played")
+    axes.set_ylabel(f"score of {agent}" if len(agent) < 25 else "score")
+    axes.grid(alpha=0.3)
+    return figure
+
+
+def cross_table(names: Sequence[str], scores: Mapping[tuple[str, str], float]) -> "Figure":
+    """The score of each row's agent against each column's."""
+    from matplotlib.figure import Figure
+
+    size = len(names)
+    figure = Figure(figsize=(3.2 + 0.62 * size, 1.4 + 0.42 * size), layout="constrained")
+    axes = figure.subplots()
+    grid = [[scores.get((one, other), float("nan")) for other in names] for one in names]
+    axes.imshow(grid, cmap="RdYlGn", vmin=0, vmax=1, aspect="auto")
+    for row, one in enumerate(names):
+        for column, other in enumerate(names):
+            if (one, other) in scores:
+                axes.text(column, row, f"{100 * scores[one, other]:.0f}", ha="center", va="center", fontsize=8, color="black")
+    axes.set_xticks(range(size), [str(i + 1) for i in range(size)])
+    axes.set_yticks(range(size), [f"{name}  {i + 1}" for i, name in enumerate(names)])
+    axes.set_title("score in percent, row against column", fontsize="medium")
+    return figure
+
+
 def save(figure: "Figure", file: Path) -> None:
     """Write the figure; the ending of the name says as what. The same figure gives the same bytes."""
     import matplotlib
@@ -74,6 +168,6 @@ def save(figure: "Figure", file: Path) -> None:
         raise UserError(f"a figure is written as .svg, .png or .pdf, not {file.name}")
     stable = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
     drawn = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "fourlab", "svg.fonttype": "none"}):
+    with matplotlib.rc_context({"svg.hashsalt": file.stem, "svg.fonttype": "none"}):
         figure.savefig(drawn, format=kind, metadata=stable)
     write_atomically(file, drawn.getvalue())

@@ -1,0 +1,83 @@
+"""Where work is done: every executor takes a function and items, and yields each item's result as it comes.
+
+The function must give the same result wherever and however often it is called on an item, so that an item whose process
+died is simply done again.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from fourlab.errors import UserError
+
+DEATHS_ALLOWED = 3
+"""An item whose process dies so often is lost."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """There is no result: the item's process died or hung every time."""
+
+    why: str
+    side: int | None = None
+    """Who was thinking, if known."""
+    hung: bool = False
+    """It did not die, it did not answer in time."""
+
+
+class Work(Protocol):
+    """What is done with an item, which is a number; `prepare` is called once in each process."""
+
+    def __call__(self, number: int, watch: Any) -> Any:
+        """Do it."""
+        ...
+
+    def prepare(self) -> None:
+        """Get ready."""
+        ...
+
+
+class Executor(Protocol):
+    """Does work on items, in any order, in any number of processes."""
+
+    workers: int
+
+    def map(self, work: Work, items: Iterable[int]) -> Iterator[list[tuple[int, Any]]]:
+        """Yield results, or that they are `Lost`, as they come, some at a time; closing the iterator ends the work at once."""
+        ...
+
+    def stop(self) -> None:
+        """Begin nothing new: what is in hand is finished, then `map` ends."""
+        ...
+
+    def abort(self) -> None:
+        """Give up what is in hand, too."""
+        ...
+
+
+def executor(name: str, workers: int, address: str | None = None) -> Executor:
+    """The executor of a name: local or ray."""
+    if workers < 1:
+        raise UserError(f"at least one worker is needed, not {workers}")
+    makers: dict[str, Callable[[], Executor]] = {"local": lambda: _local(workers), "ray": lambda: _ray(workers, address)}
+    if name not in makers:
+        raise UserError(f"there is no executor {name!r}; executors are {', '.join(makers)}")
+    if address is not None and name != "ray":
+        raise UserError("an address is for the executor ray")
+    return makers[name]()
+
+
+def _local(workers: int) -> Executor:
+    from fourlab.arena.executors.local import Local
+
+    return Local(workers)
+
+
+def _ray(workers: int, address: str | None) -> Executor:
+    try:
+        import ray  # noqa: F401
+    except ImportError:
+        raise UserError("the executor ray needs Ray: pip install 'fourlab[ray]'") from None
+    from fourlab.arena.executors.ray import Ray
+
+    return Ray(workers, address)

@@ -1,0 +1,231 @@
+"""Work in processes of this machine. A process that dies or hangs is replaced, and its items are done again.
+
+Each process has a pipe of its own and a little shared memory, in which it says what it is doing, so that after a sudden
+death it is known which item, and which side of the game, was at it.
+"""
+
+import contextlib
+import itertools
+import math
+import os
+import signal
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from ctypes import Structure, c_bool, c_double, c_int64
+from multiprocessing import connection, get_context, parent_process
+from typing import Any
+
+from fourlab.arena.executors import DEATHS_ALLOWED, Lost, Work
+
+BATCH_SECONDS = 0.1
+"""A batch takes about so long: items are sent in batches lest quick ones wait for pipes, and small ones lest results wait."""
+MOST_IN_A_BATCH = 200
+HANG_SECONDS = 10.0
+"""Who thinks so much longer than allowed will not answer."""
+PATIENCE_SECONDS = 2.0
+"""So long may a game take to be given up."""
+STOPPED, ABORTED = 1, 2
+NOTHING = -1
+"""The item of a process that has not begun with one."""
+DEATHS_AT_START = 10
+_spawn = get_context("spawn")  # forking would copy the threads' locks of whatever runs here
+
+
+class _Shared(Structure):
+    """What a process and its master tell each other without a message."""
+
+    _fields_ = (
+        ("item", c_int64),
+        ("side", c_int64),
+        ("deadline", c_double),
+        ("stop", c_int64),
+        ("busy", c_bool),
+    )
+
+
+class _Watch:
+    """The worker's side of the shared memory."""
+
+    def __init__(self, shared: Any) -> None:
+        self.shared = shared
+
+    def thinking(self, side: int, seconds: float | None) -> None:
+        """Tell who thinks, and until when at most."""
+        self.shared.side = side
+        self.shared.deadline = 0.0 if seconds is None else time.monotonic() + seconds + HANG_SECONDS
+
+    def aborted(self) -> bool:
+        """Whether the master wants no more."""
+        return bool(self.shared.stop == ABORTED)
+
+
+class Local:
+    """Processes of this machine."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._stop = 0
+        self._give_up_at = math.inf
+        self._hands: list[_Hand] = []
+
+    def map(self, work: Work, items: Iterable[int]) -> Iterator[list[tuple[int, Any]]]:
+        """Yield results as they come, a batch at a time."""
+        waiting, again, deaths = iter(items), deque[int](), Counter[int]()
+        seconds_an_item = BATCH_SECONDS  # not known yet, so begin with one item
+        try:
+            while time.monotonic() < self._give_up_at:
+                while not self._stop and len(self._hands) < self.workers:
+                    self._hands.append(_Hand(work))
+                for hand in self._hands:
+                    while not self._stop and len(hand.batches) < 2:  # one in hand, one to go on with at once
+                        # What killed a process before travels alone, so that it takes nothing with it.
+                        size = max(1, min(MOST_IN_A_BATCH, int(BATCH_SECONDS / seconds_an_item)))
+                        if not (batch := [again.popleft()] if again else list(itertools.islice(waiting, size))):
+                            break
+                        hand.send(batch)
+                busy = [hand for hand in self._hands if hand.batches]
+                if not busy:
+                    return
+                ready = connection.wait([hand.pipe for hand in busy], timeout=0.2)
+                for hand in busy:
+                    hung = hand.hangs()
+                    if hand.pipe in ready:
+                        try:
+                            results, seconds = hand.receive()
+                        except (EOFError, OSError):
+                            pass
+                        else:
+                            if results:
+                                seconds_an_item = max(1e-6, seconds / len(results))
+                                deaths[NOTHING] = 0
+                                yield results
+                            continue
+                    elif not hung:
+                        continue
+                    self._hands.remove(hand)
+                    lost, rest = hand.bury(deaths, hung)
+                    again.extend(rest)
+                    if lost:
+                        yield lost
+        finally:
+            for hand in self._hands:
+                hand.dismiss()
+            self._hands.clear()
+
+    def stop(self) -> None:
+        """Let every process finish the item in hand."""
+        self._tell(STOPPED)
+
+    def abort(self) -> None:
+        """Ask every process to give up what is in hand, and wait for it only a little."""
+        self._tell(ABORTED)
+        self._give_up_at = min(self._give_up_at, time.monotonic() + PATIENCE_SECONDS)
+
+    def _tell(self, word: int) -> None:
+        self._stop = max(self._stop, word)
+        for hand in self._hands:
+            hand.shared.stop = self._stop
+
+
+class _Hand:
+    """One process at work, as its master sees it."""
+
+    def __init__(self, work: Any) -> None:
+        self.shared: Any = _spawn.RawValue(_Shared, NOTHING)
+        self.pipe, others = _spawn.Pipe()
+        self.batches: deque[list[int]] = deque()
+        self.process = _spawn.Process(target=_serve, args=(work, others, self.shared), daemon=True)
+        with _without_interrupts():  # the master decides what Ctrl-C means
+            self.process.start()
+        others.close()
+
+    def send(self, batch: list[int]) -> None:
+        self.batches.append(batch)
+        with contextlib.suppress(OSError):  # it is dead, and will be found so
+            self.pipe.send(batch)
+
+    def receive(self) -> tuple[list[Any], float]:
+        results, seconds = self.pipe.recv()
+        self.batches.popleft()
+        return results, seconds
+
+    def hangs(self) -> bool:
+        """Whether the side to move should have answered long ago."""
+        return bool(self.shared.busy and 0 < self.shared.deadline < time.monotonic())
+
+    def bury(self, deaths: Counter[int], hung: bool) -> tuple[list[tuple[int, Any]], list[int]]:
+        """End the process; returns the item that is lost, if one is, and those to be done again."""
+        self.process.kill()
+        self.process.join()
+        rest = [item for batch in self.batches for item in batch]
+        lost: list[tuple[int, Any]] = []
+        if self.shared.busy:
+            item = int(self.shared.item)
+            deaths[item] += 1
+            if hung or deaths[item] >= DEATHS_ALLOWED:
+                why = "no answer" if hung else f"the process died {deaths[item]} times ({_cause(self.process.exitcode)})"
+                lost.append((item, Lost(why, int(self.shared.side), hung)))
+                rest.remove(item)
+        elif self.shared.item == NOTHING:
+            deaths[NOTHING] += 1
+            if deaths[NOTHING] >= DEATHS_AT_START:
+                raise RuntimeError(f"workers die before they begin ({_cause(self.process.exitcode)})")
+        self.close()
+        return lost, rest
+
+    def dismiss(self) -> None:
+        """Send it home; what it has in hand is of no use any more."""
+        self.process.kill()
+        self.process.join()
+        self.close()
+
+    def close(self) -> None:
+        self.pipe.close()
+        self.process.close()
+
+
+def _serve(work: Any, pipe: Any, shared: Any) -> None:
+    """The life of a process: batches in, results out, until the pipe or the master is gone."""
+    threading.Thread(target=_die_with_the_master, daemon=True).start()
+    watch = _Watch(shared)
+    work.prepare()
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            batch, results, before = pipe.recv(), [], time.perf_counter()
+            for item in batch:
+                if shared.stop:
+                    break
+                shared.item, shared.side, shared.deadline, shared.busy = item, -1, 0.0, True
+                results.append((item, work(item, watch)))
+                shared.busy = False
+            pipe.send((results, time.perf_counter() - before))
+
+
+def _die_with_the_master() -> None:
+    master = parent_process()
+    assert master is not None
+    connection.wait([master.sentinel])
+    os._exit(1)
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """What is started here does not hear Ctrl-C."""
+    try:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except ValueError:  # not in the main thread, where Ctrl-C does not arrive either
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _cause(exit_code: int | None) -> str:
+    if exit_code is not None and exit_code < 0:
+        with contextlib.suppress(ValueError):
+            return signal.Signals(-exit_code).name
+    return f"exit code {exit_code}"

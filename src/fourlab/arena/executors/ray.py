@@ -1,0 +1,88 @@
+"""Work on a Ray cluster, by default one that is started on this machine.
+
+Ray's tasks may run more than once or not at all; here that does no harm, since an item's result depends on nothing else.
+"""
+
+import itertools
+import logging
+import os
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import ray
+
+from fourlab.arena.executors import DEATHS_ALLOWED, Lost, Work
+from fourlab.arena.match import Unwatched
+
+BATCH_SECONDS = 2.0
+MOST_IN_A_BATCH = 100
+_prepared: set[bytes] = set()
+
+
+class Ray:
+    """A Ray cluster."""
+
+    def __init__(self, workers: int, address: str | None = None) -> None:
+        if not ray.is_initialized():
+            os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what newer versions will do, lest they warn
+            here: dict[str, Any] = {} if address else {"num_cpus": workers, "include_dashboard": False}
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **here)
+        self.workers = workers
+        self._stopped = self._aborted = False
+
+    def map(self, work: Work, items: Iterable[int]) -> Iterator[list[tuple[int, Any]]]:
+        """Yield results as they come, a batch at a time."""
+        waiting, again, deaths = iter(items), deque[int](), Counter[int]()
+        sent_work, running = ray.put(work), dict[Any, list[int]]()
+        seconds_an_item = BATCH_SECONDS / 2
+        try:
+            while not self._aborted:
+                while not self._stopped and len(running) < 2 * self.workers:  # some to go on with at once
+                    size = max(1, min(MOST_IN_A_BATCH, int(BATCH_SECONDS / seconds_an_item)))
+                    if not (batch := [again.popleft()] if again else list(itertools.islice(waiting, size))):
+                        break
+                    running[_do.remote(sent_work, sent_work.binary(), batch)] = batch
+                if not running:
+                    return
+                ready, _ = ray.wait(list(running), timeout=0.2)
+                for task in ready:
+                    batch = running.pop(task)
+                    try:
+                        results, seconds = ray.get(task)
+                    except ray.exceptions.RayError as error:
+                        lost = [item for item in batch if len(batch) == 1 and deaths[item] + 1 >= DEATHS_ALLOWED]
+                        deaths.update(batch)
+                        again.extend(item for item in batch if item not in lost)
+                        results = [(item, Lost(f"its task failed {deaths[item]} times ({_first_line(error)})")) for item in lost]
+                    else:
+                        seconds_an_item = max(1e-6, seconds / len(batch))
+                    if results:
+                        yield results
+        finally:
+            for task in running:
+                ray.cancel(task, force=True)
+
+    def stop(self) -> None:
+        """Send nothing more."""
+        self._stopped = True
+
+    def abort(self) -> None:
+        """Wait for nothing more."""
+        self._stopped = self._aborted = True
+
+
+@ray.remote(max_retries=0)  # we count the failures ourselves
+def _do(work: Any, name: bytes, batch: list[int]) -> tuple[list[tuple[int, Any]], float]:
+    """One task: a batch of items."""
+    import time
+
+    if name not in _prepared:
+        work.prepare()
+        _prepared.add(name)
+    before, watch = time.perf_counter(), Unwatched()
+    return [(item, work(item, watch)) for item in batch], time.perf_counter() - before
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0][:200]

@@ -1,0 +1,130 @@
+"""Games beside the exact truth: which moves kept the game's value, which were best, which were blunders."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from fourlab.arena.stats import wilson
+from fourlab.arena.store import Played
+from fourlab.game.record import Record
+from fourlab.solver import Solver
+
+
+def exact_scores(record: Record, solver: Solver) -> tuple[int, ...]:
+    """The score of every position of a game for its side to move, on Pons's scale.
+
+    Solved from the end, because what is known of a position helps with the one before.
+    """
+    positions = list(record.positions())
+    solver.forget()
+    scores = []
+    for position in reversed(positions):
+        if (outcome := position.outcome()) is None:
+            scores.append(solver.solve(position).lower)
+        elif outcome.winner is None:
+            scores.append(0)
+        else:
+            left = position.rules.columns * position.rules.rows - position.ply
+            scores.append(-(left // 2 + 1))
+    return tuple(reversed(scores))
+
+
+@dataclass(frozen=True)
+class Blunder:
+    """A move that gave away a win or a draw."""
+
+    game: int
+    ply: int
+    """The number of discs before it."""
+    agent: str
+    column: int
+    had: int
+    """+1 a win, 0 a draw: what the position was worth."""
+    has: int
+    """0 a draw, -1 a loss: what is left of it."""
+
+    @property
+    def size(self) -> int:
+        """1, or 2 from a win to a loss."""
+        return self.had - self.has
+
+    def as_data(self) -> dict[str, Any]:
+        """For JSON; columns count from 1."""
+        words = {1: "win", 0: "draw", -1: "loss"}
+        return {
+            "game": self.game,
+            "ply": self.ply,
+            "agent": self.agent,
+            "column": self.column + 1,
+            "had": words[self.had],
+            "has": words[self.has],
+        }
+
+
+@dataclass
+class Judgement:
+    """How well the agents of some games kept to the truth."""
+
+    moves: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
+    """Moves that kept the value of the game: win, draw or loss."""
+    best: Counter[str] = field(default_factory=Counter)
+    """Moves that win as soon, or lose as late, as possible."""
+    blunders: list[Blunder] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, games: Iterable[Played]) -> "Judgement":
+        """Judge the games that have been solved."""
+        judgement = cls()
+        for game in games:
+            if game.scores is not None:
+                judgement._add(game, game.scores)
+        return judgement
+
+    def _add(self, game: Played, scores: tuple[int, ...]) -> None:
+        ply, side = game.record.start.ply, game.record.start.to_move
+        for i, column in enumerate(game.record.columns):
+            agent = (game.red, game.yellow)[(side + i) % 2]
+            before, after = scores[i], -scores[i + 1]
+            self.moves[agent] += 1
+            self.best[agent] += before == after
+            if _sign(before) == _sign(after):
+                self.kept[agent] += 1
+            else:
+                self.blunders.append(Blunder(game.number, ply + i, agent, column, _sign(before), _sign(after)))
+
+    def as_data(self) -> dict[str, Any]:
+        """For JSON, shares with Wilson's intervals."""
+        return {
+            "agents": {
+                agent: {
+                    "moves": moves,
+                    "kept": self.kept[agent] / moves,
+                    "kept_interval": wilson(self.kept[agent], moves),
+                    "best": self.best[agent] / moves,
+                    "best_interval": wilson(self.best[agent], moves),
+                    "blunders": sum(each.agent == agent for each in self.blunders),
+                }
+                for agent, moves in sorted(self.moves.items())
+            },
+            "blunders": [each.as_data() for each in self.blunders],
+        }
+
+
+@dataclass(frozen=True)
+class GameJudge:
+    """Solves stored games by their numbers; it travels to the processes that do the work."""
+
+    records: dict[int, Record]
+
+    def __call__(self, number: int, watch: object = None) -> tuple[int, ...]:
+        """Solve one game."""
+        return exact_scores(self.records[number], Solver())
+
+    def prepare(self) -> None:
+        """Nothing to do: the solver loads itself."""
+
+
+def _sign(score: int) -> int:
+    return (score > 0) - (score < 0)

@@ -1,0 +1,170 @@
+"""Who did how well: games counted by agents, by pairs and by colours, whole or while they come in."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from fourlab.arena.ratings import Rating, bootstrap
+from fourlab.arena.sprt import Verdict
+from fourlab.arena.stats import wilson
+from fourlab.arena.store import Played, Store
+from fourlab.arena.tally import Tally
+from fourlab.arena.tournament import Tournament
+from fourlab.game.record import Cause
+
+
+@dataclass(frozen=True)
+class Share:
+    """Wins, draws and losses."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    @property
+    def games(self) -> int:
+        """All of them."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float | None:
+        """Points per game, a draw being half a point; None without games."""
+        return (self.wins + self.draws / 2) / self.games if self.games else None
+
+    def __add__(self, other: "Share") -> "Share":
+        return Share(self.wins + other.wins, self.draws + other.draws, self.losses + other.losses)
+
+    def as_data(self) -> dict[str, Any]:
+        """For JSON, each share with Wilson's interval."""
+        data: dict[str, Any] = {"games": self.games, "score": self.score}
+        for name in ("wins", "draws", "losses"):
+            count = getattr(self, name)
+            data[name] = {"count": count, "interval": wilson(count, self.games)}
+        return data
+
+
+class Results:
+    """The games of a tournament, counted; more can be added."""
+
+    def __init__(self, tournament: Tournament) -> None:
+        self.tournament = tournament
+        self.names = [player.label for player in tournament.players]
+        self.games = 0
+        self._shares: defaultdict[tuple[str, str, bool], list[int]] = defaultdict(lambda: [0, 0, 0])
+        """(agent, opponent, agent is red) to wins, draws, losses."""
+        self._units: dict[int, list[tuple[str, str, float | None]]] = {}
+        """Unit to (red, yellow, red's score if there is one) of its games."""
+        self.causes: Counter[tuple[str, Cause]] = Counter()
+        """(who was at fault or "", cause)."""
+        self.lengths: Counter[int] = Counter()
+        """How many plies the whole games had."""
+        self.first_columns: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
+        """The first column of the game, from 0, to wins, draws, losses of the side that played it."""
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        """How long each agent thought."""
+        self.moves: Counter[str] = Counter()
+        self.decided_at: int | None = None
+        """The unit at which the sequential test was decided."""
+        self._no_counts = [0] * (2 * tournament.games_a_unit + 1)
+        self._counts: dict[tuple[str, str], list[int]] = {}
+        """Two agents, in the order in which they are named, to the tally of their units."""
+        self._tested = list(self._no_counts)
+        self._next_tested = 0
+
+    @classmethod
+    def of(cls, tournament: Tournament, store: Store) -> "Results":
+        """Count what is stored."""
+        results = cls(tournament)
+        for game in store.games():
+            results.add(game)
+        return results
+
+    def add(self, game: Played) -> None:
+        """Count one more game."""
+        record = game.record
+        self.games += record.cause != Cause.INTERRUPTED
+        fault = "" if record.at_fault is None else (game.red, game.yellow)[record.at_fault]
+        self.causes[fault, record.cause] += 1
+        mover = record.start.to_move
+        for thought in record.thoughts:
+            self.seconds[(game.red, game.yellow)[mover]] += thought.seconds
+            self.moves[(game.red, game.yellow)[mover]] += 1
+            mover = 1 - mover
+        if record.cause == Cause.INTERRUPTED:
+            return
+        score = None if record.result is None else (record.result.value + 1) / 2
+        unit = self._units.setdefault(game.unit, [])
+        unit.append((game.red, game.yellow, score))
+        self._count(game)
+        self._count_unit(unit)
+        self._test()
+
+    def _count(self, game: Played) -> None:
+        record = game.record
+        if record.result is None:
+            return
+        place = 1 - record.result.value
+        self._shares[game.red, game.yellow, True][place] += 1
+        self._shares[game.yellow, game.red, False][2 - place] += 1
+        if record.cause == Cause.NORMAL:
+            self.lengths[record.start.ply + len(record.columns)] += 1
+        if record.columns:
+            self.first_columns[record.columns[0]][place if record.start.to_move == 0 else 2 - place] += 1
+
+    def _count_unit(self, unit: list[tuple[str, str, float | None]]) -> None:
+        one, other = sorted(unit[0][:2], key=self.names.index)
+        if (place := self._class(unit, one)) is not None:
+            self._counts.setdefault((one, other), list(self._no_counts))[place] += 1
+
+    def share(self, agent: str, opponent: str | None = None, red: bool | None = None) -> Share:
+        """How an agent did, against one opponent or all, as red, as yellow or as both."""
+        total = Share()
+        for (one, other, as_red), counts in self._shares.items():
+            if one == agent and opponent in (None, other) and red in (None, as_red):
+                total += Share(*counts)
+        return total
+
+    def first_player(self) -> Share:
+        """How red, who moves first on the empty board, did in all games."""
+        return sum((Share(*counts) for (_, _, red), counts in self._shares.items() if red), Share())
+
+    def tally(self, agent: str, opponent: str) -> Tally:
+        """The complete units of two agents, as the first sees them."""
+        if (agent, opponent) in self._counts:
+            return Tally(tuple(self._counts[agent, opponent]))
+        return Tally(tuple(reversed(self._counts.get((opponent, agent), self._no_counts))))
+
+    def ratings(self, seed: int = 0) -> list[Rating]:
+        """Bradley-Terry ratings of all agents with bootstrap intervals, by units."""
+        size = self.tournament.games_a_unit
+        units = [
+            (self.names.index(one), self.names.index(other), place / (2 * size), size)
+            for (one, other), counts in self._counts.items()
+            for place, count in enumerate(counts)
+            for _ in range(count)
+        ]
+        return bootstrap(self.names, units, seed)
+
+    def verdict(self) -> Verdict | None:
+        """Where the sequential test stands, over the games in the order of their numbers."""
+        return None if self.tournament.sprt is None else self.tournament.sprt.verdict(Tally(tuple(self._tested)), *self.names)
+
+    def _class(self, unit: list[tuple[str, str, float | None]], agent: str) -> int | None:
+        """The place of a unit in the tally, twice the agent's points; None if a game is missing or has no result."""
+        scores = [score if red == agent else 1 - score for red, _, score in unit if score is not None]
+        return round(2 * sum(scores)) if len(scores) == self.tournament.games_a_unit else None
+
+    def _test(self) -> None:
+        """Take the units that are complete, in order, to the sequential test."""
+        if self.tournament.sprt is None:
+            return
+        while self.decided_at is None:
+            unit = self._units.get(self._next_tested, [])
+            if len(unit) < self.tournament.games_a_unit:
+                return
+            if (place := self._class(unit, self.names[0])) is not None:
+                self._tested[place] += 1
+            verdict = self.tournament.sprt.verdict(Tally(tuple(self._tested)))
+            if verdict.accepted is not None:
+                self.decided_at = self._next_tested
+            self._next_tested += 1

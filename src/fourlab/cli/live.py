@@ -1,0 +1,188 @@
+"""A tournament as it is played on the terminal: progress, Ctrl-C, and what is left at the end."""
+
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from fourlab.arena.executors import Executor, executor
+from fourlab.arena.play import judge_games, play_tournament
+from fourlab.arena.results import Results
+from fourlab.arena.store import Played, Store, StoreError
+from fourlab.arena.tournament import Tournament
+from fourlab.lab.run import Run
+from fourlab.lab.summary import summarize
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+BLOCKS = 20
+"""Without a terminal, so many lines tell of a run's progress."""
+
+
+@dataclass(frozen=True)
+class Conduct:
+    """How a run is carried out; nothing of it changes what comes out."""
+
+    workers: int
+    executor: str = "local"
+    address: str | None = None
+    accuracy: bool = False
+    quiet: bool = False
+
+
+def carry_out(run: Run, tournament: Tournament, conduct: Conduct) -> dict[str, Any]:
+    """Play what is missing, judge it if wished, write the results and the report; returns the summary.
+
+    Ctrl-C finishes the games in hand, a second one gives them up; either ends with the command that resumes the run.
+    """
+    from fourlab.agents.registry import make
+
+    with run.locked():
+        pool = executor(conduct.executor, conduct.workers, conduct.address)
+        try:
+            with Store(run.games_file) as store, _interruptible(pool) as interrupted:
+                with _progress(tournament, conduct.quiet) as told:
+                    results = play_tournament(tournament, store, pool, make, told)
+                if conduct.accuracy and not interrupted():
+                    with _judging(conduct.quiet) as told_of_judging:
+                        judge_games(store, pool, told_of_judging)
+                summary = summarize(results, store)
+                _write(run, tournament, summary, store)
+                if interrupted():
+                    _stopped(run, results, conduct)
+                    raise typer.Exit(130)
+        except StoreError as error:
+            print(f"fourlab: {error}; what was stored is safe, go on with: {_resume(run, conduct)}", file=sys.stderr)
+            raise typer.Exit(1) from None
+    return summary
+
+
+def _write(run: Run, tournament: Tournament, summary: dict[str, Any], store: Store) -> None:
+    from fourlab.lab.report import write_report
+
+    run.write("results.json", summary)
+    write_report(run, tournament, summary, store)
+
+
+def _stopped(run: Run, results: Results, conduct: Conduct) -> None:
+    print(f"stopped after {results.games} of {len(results.tournament)} games; go on with:", file=sys.stderr)
+    print(_resume(run, conduct), file=sys.stderr)
+
+
+def _resume(run: Run, conduct: Conduct) -> str:
+    words = ["fourlab", "resume", str(run.folder), "--workers", str(conduct.workers)]
+    words += ["--executor", conduct.executor] if conduct.executor != "local" else []
+    words += ["--address", conduct.address] if conduct.address else []
+    words += ["--accuracy"] if conduct.accuracy else []
+    return shlex.join(words)
+
+
+@contextmanager
+def _interruptible(pool: Executor) -> Iterator[Callable[[], int]]:
+    """Turn the first Ctrl-C (or a polite kill) into a stop and the second into an abort; says how often it was pressed."""
+    times = 0
+
+    def pressed(number: int, frame: object) -> None:
+        nonlocal times
+        times += 1
+        if times == 1:
+            print("\nfinishing the games in hand; press Ctrl-C again to give them up", file=sys.stderr)
+            pool.stop()
+        elif times == 2:
+            pool.abort()
+        else:
+            raise KeyboardInterrupt
+
+    before = {each: signal.signal(each, pressed) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: times
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+@contextmanager
+def _progress(tournament: Tournament, quiet: bool) -> Iterator[Callable[[Results, Sequence[Played]], None]]:
+    """A bar with the score so far, or a line now and then where there is no terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield _block_lines(tournament) if not quiet else lambda results, games: None
+        return
+    with _bar(console, "playing") as bar:
+        task = bar.add_task("", total=len(tournament))
+        last, started, at_first = 0.0, time.monotonic(), -1
+
+        def told(results: Results, games: Sequence[Played]) -> None:
+            nonlocal last, at_first
+            if at_first < 0:
+                at_first = results.games - len(games)
+            now = time.monotonic()
+            if now - last > 0.25 or results.games == len(tournament):
+                last = now
+                rate = (results.games - at_first) / (now - started)
+                bar.update(task, completed=results.games, description=f"{rate:.1f} games/s  {standing(results)}")
+
+        yield told
+
+
+def _block_lines(tournament: Tournament) -> Callable[[Results, Sequence[Played]], None]:
+    started, at_first, block = time.monotonic(), -1, 0
+
+    def told(results: Results, games: Sequence[Played]) -> None:
+        nonlocal at_first, block
+        if at_first < 0:
+            at_first = results.games - len(games)
+            block = BLOCKS * at_first // len(tournament)
+        if (now := BLOCKS * results.games // len(tournament)) > block:
+            block = now
+            rate = (results.games - at_first) / (time.monotonic() - started)
+            left = (len(tournament) - results.games) / rate
+            line = f"{results.games}/{len(tournament)} games  {rate:.1f} games/s  {left:.0f} s left  {standing(results)}"
+            print(line, file=sys.stderr, flush=True)
+
+    return told
+
+
+@contextmanager
+def _judging(quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda done, of: None
+        return
+    with _bar(console, "solving") as bar:
+        task = bar.add_task("every position", total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def _bar(console: Any, word: str) -> "Progress":
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    parts = (TextColumn(word), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    return Progress(*parts, console=console, transient=True)
+
+
+def standing(results: Results) -> str:
+    """The score so far, in a few words."""
+    if len(results.names) > 2:
+        scores = {name: share.score for name in results.names if (share := results.share(name)).games}
+        leaders = sorted(scores, key=lambda name: -(scores[name] or 0))[:3]
+        return "  ".join(f"{name} {scores[name]:.1%}" for name in leaders)
+    share = results.share(results.names[0])
+    if not share.games:
+        return ""
+    tally = results.tally(*results.names)
+    words = f"W {share.wins} D {share.draws} L {share.losses}  score {share.score:.1%}  Elo {tally.elo()}"
+    if (verdict := results.verdict()) is not None and verdict.llr is not None:
+        words += f"  LLR {verdict.llr:.2f} ({verdict.bounds[0]:.2f}, {verdict.bounds[1]:.2f})"
+    return words

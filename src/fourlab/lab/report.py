@@ -1,0 +1,205 @@
+"""A run as one page: tables, figures, configuration, environment and a link for each game, in a file that needs no other."""
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from fourlab.arena.store import Played, Store
+from fourlab.arena.tournament import Tournament
+from fourlab.game.outcome import SIDE_NAMES
+from fourlab.lab import figures
+from fourlab.lab.run import Run
+from fourlab.lab.summary import interval
+
+WEB_PAGE = "http://127.0.0.1:8000/"
+"""Where `fourlab web` shows games; the address holds the game."""
+MOST_GAMES = 5000
+"""More games are not listed; `fourlab games` has them all."""
+STYLE = """
+:root { color-scheme: light dark; --line: #8884; --soft: #8881; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+table { border-collapse: collapse; } .wide { overflow-x: auto; }
+th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+figure { margin: 1rem 0; background: white; color: black; padding: .5rem; border-radius: .4rem; overflow-x: auto; }
+figure svg { max-width: 100%; height: auto; }
+pre { background: var(--soft); padding: .8rem; overflow-x: auto; } .lead { font-size: 1.1rem; }
+"""
+
+
+def write_report(run: Run, tournament: Tournament, summary: dict[str, Any], store: Store) -> None:
+    """Write figures/*.svg and report.html."""
+    drawn = {name: _svg(run.folder / "figures" / f"{name}.svg", figure) for name, figure in _figures(tournament, summary, store)}
+    run.write("report.html", _page(run, tournament, summary, drawn, store))
+
+
+def _figures(tournament: Tournament, summary: dict[str, Any], store: Store) -> Iterator[tuple[str, Any]]:
+    if summary["ratings"] is not None:
+        rated = {each["agent"]: each["elo"] for each in summary["ratings"] if each["elo"]["value"] is not None}
+        if rated:
+            values = {name: (elo["value"], elo["low"], elo["high"]) for name, elo in rated.items()}
+            yield "ratings", figures.estimates(values, "Elo (Bradley-Terry) with 95 % intervals")
+        yield "cross-table", figures.cross_table([each["agent"] for each in summary["ratings"]], _scores(summary))
+    elif scores := list(_unit_scores(tournament, store)):
+        yield "score", figures.running_score(scores, tournament.players[0].label)
+    if summary["lengths"]:
+        yield "lengths", figures.lengths({int(length): count for length, count in summary["lengths"].items()})
+    if summary["first_columns"]:
+        counts = {int(column): tuple(found.values()) for column, found in summary["first_columns"].items()}
+        yield "first-columns", figures.first_columns(counts)
+
+
+def _scores(summary: dict[str, Any]) -> dict[tuple[str, str], float]:
+    scores = {}
+    for match in summary["matches"]:
+        one, other = match["agents"]
+        if match["score"] is not None:
+            scores[one, other], scores[other, one] = match["score"], 1 - match["score"]
+    return scores
+
+
+def _unit_scores(tournament: Tournament, store: Store) -> Iterator[float]:
+    """The first agent's share of the points of each complete unit, in order."""
+    name = tournament.players[0].label
+    for _, games in itertools.groupby(store.games("result IS NOT NULL"), key=lambda game: game.unit):
+        scores = [_score(game, name) for game in games]
+        if len(scores) == tournament.games_a_unit:
+            yield sum(scores) / len(scores)
+
+
+def _score(game: Played, name: str) -> float:
+    assert game.record.result is not None
+    return (1 + game.record.result.score(0 if game.red == name else 1)) / 2
+
+
+def _svg(file: Path, figure: Any) -> str:
+    file.parent.mkdir(exist_ok=True)
+    figures.save(figure, file)
+    text = file.read_text(encoding="utf-8")
+    return text[text.index("<svg") :]
+
+
+def _page(run: Run, tournament: Tournament, summary: dict[str, Any], drawn: dict[str, str], store: Store) -> str:
+    title = " – ".join(player.label for player in tournament.players) if len(tournament.players) == 2 else run.name
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        f"<p>{_what_was_played(tournament, summary)}</p>",
+        *_standings(summary, drawn),
+        "<h2>The games</h2>",
+        *(f"<figure>{drawn[name]}</figure>" for name in ("lengths", "first-columns") if name in drawn),
+        _table(("cause", "agent", "games"), [(each["cause"], each["agent"] or "", each["games"]) for each in summary["faults"]])
+        if summary["faults"]
+        else "<p>Every game ended by the rules.</p>",
+        *_accuracy(summary["accuracy"]),
+        "<h2>Every game</h2>",
+        _games(store, summary["games"]),
+        "<h2>How it was made</h2>",
+        f"<pre>{escape((run.folder / 'config.toml').read_text(encoding='utf-8'))}</pre>",
+        f"<pre>{escape(json.dumps({k: v for k, v in run.manifest.items() if k != 'config'}, indent=2))}</pre>",
+    ]
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>\n<body>\n'
+        + "\n".join(parts)
+        + "\n</body></html>\n"
+    )
+
+
+def _what_was_played(tournament: Tournament, summary: dict[str, Any]) -> str:
+    openings = tournament.openings if isinstance(tournament.openings, str) else f"{len(tournament.openings)} given positions"
+    turns = "each opening played twice with colours swapped" if summary["unit"] == "pair" else "the first agent always red"
+    games = f"{summary['games']} of {summary['of']} games on {', '.join(tournament.boards)}"
+    return escape(f"{games}; openings: {openings}, {turns}; seed {tournament.seed}.")
+
+
+def _standings(summary: dict[str, Any], drawn: dict[str, str]) -> Iterator[str]:
+    if summary["sprt"] is not None:
+        yield f'<p class="lead">{escape(summary["sprt"]["sentence"])}</p>'
+    yield "<h2>Result</h2>"
+    if summary["ratings"] is not None:
+        rows: list[tuple[object, ...]] = []
+        for rating in summary["ratings"]:
+            shares = summary["agents"][rating["agent"]]
+            rows.append((rating["agent"], rating["games"], _percent(shares["score"]), rating["elo"]["text"], *_by_colour(shares)))
+        yield _table(("agent", "games", "score", "Elo", "as red", "as yellow", "seconds a move"), rows)
+        yield from (f"<figure>{drawn[name]}</figure>" for name in ("ratings", "cross-table") if name in drawn)
+    else:
+        (match,) = summary["matches"]
+        rows = [(name, interval(match[name]["count"], match["games"])) for name in ("wins", "draws", "losses")]
+        rows += [("score", _percent(match["score"])), ("Elo", match["elo"]["text"])]
+        rows += [("normalized Elo", match["normalized_elo"]["text"]), ("likelihood of being stronger", match["los"]["text"])]
+        rows += [(f"{summary['unit']}s, worst to best", " ".join(map(str, match["counts"])))]
+        yield _table((match["agents"][0], f"against {match['agents'][1]}"), rows)
+        rows = [(name, *_by_colour(shares)) for name, shares in summary["agents"].items()]
+        yield _table(("agent", "as red", "as yellow", "seconds a move"), rows)
+        if "score" in drawn:
+            yield f"<figure>{drawn['score']}</figure>"
+    first = summary["first_player"]
+    yield f"<p>Red, who moves first, scored {_percent(first['score'])}.</p>"
+
+
+def _by_colour(shares: dict[str, Any]) -> tuple[str, str, str]:
+    seconds = "" if shares["seconds_a_move"] is None else f"{shares['seconds_a_move']:.3g}"
+    return _percent(shares["as_red"]["score"]), _percent(shares["as_yellow"]["score"]), seconds
+
+
+def _accuracy(accuracy: dict[str, Any] | None) -> Iterator[str]:
+    if accuracy is None:
+        return
+    yield "<h2>Beside the exact truth</h2>"
+    rows = []
+    for agent, found in accuracy["agents"].items():
+        kept, best = (interval(round(found[each] * found["moves"]), found["moves"]) for each in ("kept", "best"))
+        rows.append((agent, found["moves"], kept, best, found["blunders"]))
+    yield _table(("agent", "moves", "value kept", "exactly best", "blunders"), rows)
+    columns = ("game", "ply", "agent", "column", "had", "has")
+    rows = [(*(each[name] for name in columns),) for each in accuracy["blunders"][:200]]
+    if rows:
+        yield f"<details><summary>{len(accuracy['blunders'])} blunders</summary>{_table(columns, rows)}</details>"
+
+
+def _games(store: Store, games: int) -> str:
+    rows = []
+    for game in itertools.islice(store.games(), MOST_GAMES):
+        result = game.record.result
+        word = "–" if result is None else "draw" if result.winner is None else SIDE_NAMES[result.winner]
+        link = f'<a href="{escape(link_to(game))}">{game.number}</a>'
+        cells = (game.red, game.yellow, word, game.record.cause.value, len(game.record.columns), game.record.detail)
+        rows.append(f"<tr><td>{link}</td>{_cells(cells)}</tr>")
+    head = "".join(f"<th>{name}</th>" for name in ("game", "red", "yellow", "result", "cause", "moves", ""))
+    more = f"<p>… and {games - MOST_GAMES} more.</p>" if games > MOST_GAMES else ""
+    return f'<div class="wide"><table><tr>{head}</tr>{"".join(rows)}</table></div>{more}'
+
+
+def link_to(game: Played) -> str:
+    """The address under which the web page shows the game."""
+    start, columns = game.record.start, game.record.columns
+    if start.moves is None:
+        asked = {"start": start.write("fen"), "moves": ",".join(str(column + 1) for column in columns)}
+    else:
+        moves = [str(column + 1) for column in (*start.moves, *columns)]
+        asked = {"moves": ("," if any(len(each) > 1 for each in moves) else "").join(moves)}
+        if str(start.rules) != "7x6x4":
+            asked["board"] = str(start.rules)
+    return f"{WEB_PAGE}?{urlencode(asked)}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    top = "".join(f"<th>{escape(name)}</th>" for name in head)
+    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
+    return f'<div class="wide"><table><tr>{top}</tr>{body}</table></div>'
+
+
+def _cells(row: Iterable[object]) -> str:
+    return "".join(
+        f'<td class="number">{cell}</td>' if isinstance(cell, int) else f"<td>{escape(str(cell))}</td>" for cell in row
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"

@@ -1,0 +1,75 @@
+"""What a tournament's games say, as plain data: the terminal, the report and JSON all show this."""
+
+import itertools
+from dataclasses import asdict
+from typing import Any
+
+from fourlab.arena.judge import Judgement
+from fourlab.arena.results import Results
+from fourlab.arena.stats import wilson
+from fourlab.arena.store import Store
+from fourlab.game.record import Cause
+
+
+def summarize(results: Results, store: Store) -> dict[str, Any]:
+    """Everything that can be said about the games so far."""
+    tournament, judgement = results.tournament, Judgement.of(store.games("scores IS NOT NULL"))
+    return {
+        "games": results.games,
+        "of": len(tournament) if results.decided_at is None else results.games,
+        "unit": "pair" if tournament.games_a_unit == 2 else "game",
+        "agents": {name: _agent(results, name) for name in results.names},
+        "matches": [_match(results, one, other) for one, other in itertools.combinations(results.names, 2)],
+        "ratings": _ratings(results) if len(results.names) > 2 else None,
+        "sprt": None if (verdict := results.verdict()) is None else asdict(verdict),
+        "first_player": results.first_player().as_data(),
+        "lengths": {str(length): count for length, count in sorted(results.lengths.items())},
+        "first_columns": {
+            str(column + 1): dict(zip(("wins", "draws", "losses"), counts, strict=True))
+            for column, counts in sorted(results.first_columns.items())
+        },
+        "faults": [
+            {"agent": agent or None, "cause": cause.value, "games": count}
+            for (agent, cause), count in sorted(results.causes.items())
+            if cause != Cause.NORMAL
+        ],
+        "accuracy": judgement.as_data() if judgement.moves else None,
+    }
+
+
+def _agent(results: Results, name: str) -> dict[str, Any]:
+    moves = results.moves[name]
+    return {
+        **results.share(name).as_data(),
+        "as_red": results.share(name, red=True).as_data(),
+        "as_yellow": results.share(name, red=False).as_data(),
+        "moves": moves,
+        "seconds_a_move": results.seconds[name] / moves if moves else None,
+    }
+
+
+def _match(results: Results, one: str, other: str) -> dict[str, Any]:
+    tally = results.tally(one, other)
+    return {
+        "agents": [one, other],
+        **results.share(one, other).as_data(),
+        "counts": list(tally.counts),
+        "elo": tally.elo().as_data(),
+        "normalized_elo": tally.normalized_elo().as_data(),
+        "los": tally.los().as_data(),
+    }
+
+
+def _ratings(results: Results) -> list[dict[str, Any]]:
+    return [
+        {"agent": rating.name, "elo": rating.elo.as_data(), "games": rating.games, "score": rating.score}
+        for rating in results.ratings(results.tournament.seed)
+    ]
+
+
+def interval(count: int, of: int) -> str:
+    """A share with Wilson's interval, for people."""
+    if of == 0:
+        return "none"
+    low, high = wilson(count, of)
+    return f"{count} = {count / of:.1%} [{low:.1%}, {high:.1%}]"

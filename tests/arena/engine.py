@@ -1,0 +1,143 @@
+"""An engine for the tests: `python engine.py KIND [FILE]` plays the leftmost open column, or does something terrible.
+
+FILE receives the process ids of the engine and of its children, one a line.
+"""
+
+import itertools
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+KIND = sys.argv[1]
+FILE = sys.argv[2] if len(sys.argv) > 2 else os.devnull
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def note(pid: int) -> None:
+    with open(FILE, "a") as file:
+        file.write(f"{pid}\n")
+
+
+class Board:
+    """How high the columns are: enough for legal play."""
+
+    columns, rows, seed = 7, 6, 0
+    heights = [0] * 7
+
+    def newgame(self, size: str, seed: str) -> None:
+        self.columns, self.rows, _ = map(int, size.split("x"))
+        self.seed = int(seed)
+
+    def position(self, words: list[str]) -> None:
+        self.heights = [0] * self.columns
+        if words[0] == "startpos":
+            for word in words[2:]:
+                self.heights[int(word) - 1] += 1
+            return
+        for row in words[1].split("/"):
+            cells = "".join(word if word in "ry" else "." * int(word) for word in re.findall(r"[ry]|\d+", row))
+            for column, cell in enumerate(cells):
+                self.heights[column] += cell != "."
+
+    def open(self) -> list[int]:
+        return [column + 1 for column in range(self.columns) if self.heights[column] < self.rows]
+
+
+def answer(board: Board) -> None:
+    leftmost = board.open()[0]
+    match KIND:
+        case "crash":
+            raise RuntimeError("boom")
+        case "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "hang":
+            time.sleep(60)
+        case "illegal":
+            say("bestmove 9")
+        case "full":
+            say(f"bestmove {min(set(range(1, board.columns + 1)) - set(board.open()))}")
+        case "words":
+            say("bestmove left")
+        case "noise":
+            while True:
+                os.write(1, os.urandom(5000))
+        case "lines":
+            while True:
+                os.write(1, b"x\n" * 1000)
+        case "no-newline":
+            while True:
+                os.write(1, b"x" * 10000)
+        case "long-lines":
+            while True:
+                os.write(1, b"info string " + b"x" * 9000 + b"\n")
+        case "stderr":
+            while True:
+                os.write(2, b"x" * 10000)
+        case "late":
+            time.sleep(1)
+            say(f"bestmove {leftmost}")
+        case "twice":
+            say(f"bestmove {leftmost}\nbestmove 99\nbestmove")
+        case "close":
+            os.close(1)
+            time.sleep(60)
+        case "memory":
+            eaten = []
+            while True:
+                eaten.append(b"x" * 16_000_000)
+                time.sleep(0.005)
+        case "until-stop":
+            while input() != "stop":
+                pass
+            say(f"bestmove {leftmost}")
+        case "noisy":  # much, but within bounds, and on stderr a lot
+            os.write(2, b"thinking\n" * 100_000)
+            say("rubbish\ninfo\ninfo score\ninfo nodes many pv 4 x\n" + "info depth 1 nodes 5 score wdl 1 2\n" * 500)
+            say(f"info depth 2 nodes 7 score wdl 500 300 200 pv {leftmost}\ninfo string score loss 1")
+            say(f"bestmove {leftmost}")
+        case "good":
+            lot = random.Random(f"{board.seed} {board.heights}").choice(board.open())
+            say(f"info depth 1 nodes 7 simulations 7 score draw pv {lot}\nbestmove {lot}")
+        case _:
+            say(f"bestmove {leftmost}")
+
+
+def main() -> None:
+    note(os.getpid())
+    if KIND == "dies":
+        sys.exit("no licence")
+    if KIND in ("ignores-quit", "ignores-sigterm"):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN if KIND == "ignores-sigterm" else signal.SIG_DFL)
+    if KIND == "child":
+        note(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]).pid)
+    board = Board()
+    for line in itertools.chain(sys.stdin, itertools.repeat("end")):
+        match line.split():
+            case _ if KIND == "silent":
+                time.sleep(60)
+            case ["quit"] | ["end"] if KIND in ("ignores-quit", "ignores-sigterm"):
+                time.sleep(60)
+            case ["quit"] | ["end"]:
+                return
+            case ["c4i"]:
+                say(f"id name {KIND}\nid author Fourlab\nc4iok")
+            case ["isready"]:
+                say("readyok")
+            case ["ping", number]:
+                say(f"pong {number}")
+            case ["newgame", size, "seed", seed]:
+                board.newgame(size, seed)
+            case ["position", *words]:
+                board.position(words)
+            case ["go", *_]:
+                answer(board)
+
+
+main()

@@ -1,0 +1,127 @@
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from fourlab.arena.stats import Estimate, elo_of
+from fourlab.arena.tally import Tally
+from fourlab.errors import UserError
+
+TALLIES = st.one_of(*(st.lists(st.integers(0, 60), min_size=n, max_size=n) for n in (3, 5))).map(lambda each: Tally(tuple(each)))
+
+
+def half_width(estimate: Estimate) -> float:
+    assert estimate.low is not None
+    assert estimate.high is not None
+    return (estimate.high - estimate.low) / 2
+
+
+@pytest.mark.parametrize(
+    ("counts", "elo", "elo_error", "nelo", "nelo_error"),
+    [
+        ((379, 10170, 21828, 10640, 343), None, None, 3.05, 2.31),
+        ((177, 1629, 3083, 1780, 221), 6.03, 3.49, 10.01, 5.80),
+        ((241, 3440, 6895, 3664, 258), 3.09, 2.24, 5.52, 4.00),
+    ],
+)
+def test_numbers_that_fastchess_printed(
+    counts: tuple[int, ...], elo: float | None, elo_error: float, nelo: float, nelo_error: float
+) -> None:
+    tally = Tally(counts)
+    if elo is not None:
+        assert tally.elo().value == pytest.approx(elo, abs=0.005)
+        assert half_width(tally.elo()) == pytest.approx(elo_error, abs=0.005)
+    assert tally.normalized_elo().value == pytest.approx(nelo, abs=0.005)
+    assert half_width(tally.normalized_elo()) == pytest.approx(nelo_error, abs=0.005)
+
+
+def test_pairs_are_counted_by_their_points() -> None:
+    scores = (0, 0.5, 1)
+    assert Tally.of_pairs(itertools.product(scores, scores)).counts == (1, 2, 3, 2, 1)
+    assert Tally.of_games([0, 0.5, 0.5, 1, 1, 1]).counts == (1, 2, 3)
+    assert Tally.of_pairs([]).counts == (0, 0, 0, 0, 0)
+    with pytest.raises(UserError, match="not 2"):
+        Tally.of_games([2])
+
+
+@given(TALLIES.filter(lambda tally: tally.units > 0))
+def test_mean_and_variance_are_what_numpy_says(tally: Tally) -> None:
+    scores = np.repeat(np.linspace(0, 1, len(tally.counts)), tally.counts)
+    assert tally.score == pytest.approx(scores.mean())
+    assert tally.variance == pytest.approx(scores.var(), abs=1e-12)
+
+
+@given(TALLIES)
+def test_every_tally_gives_finite_numbers_or_words(tally: Tally) -> None:
+    for estimate in (tally.elo(), tally.normalized_elo(), tally.los()):
+        assert (estimate.value is None) == bool(tally.why_not)
+        assert str(estimate)
+        json.dumps(estimate.as_data(), allow_nan=False)
+
+
+@given(TALLIES)
+def test_the_other_agent_sees_the_mirror_image(tally: Tally) -> None:
+    other = Tally(tally.counts[::-1])
+    for ours, theirs in ((tally.elo(), other.elo()), (tally.normalized_elo(), other.normalized_elo())):
+        for mine, yours in ((ours.value, theirs.value), (ours.low, theirs.high), (ours.high, theirs.low)):
+            assert (mine is None) == (yours is None)
+            assert mine is None or yours is None or mine == pytest.approx(-yours, abs=1e-6)
+
+
+@given(TALLIES.filter(lambda tally: not tally.why_not))
+def test_superiority_is_the_normal_probability_of_a_lead(tally: Tally) -> None:
+    known = norm.cdf((tally.score - 0.5) / math.sqrt(tally.variance / tally.units))
+    assert tally.los().value == pytest.approx(known, abs=1e-9)
+
+
+def test_single_games_have_a_deviation_of_their_own() -> None:
+    games = Tally((30, 0, 70))
+    assert games.elo().value == pytest.approx(elo_of(0.7))
+    assert games.normalized_elo().value == pytest.approx(0.2 / math.sqrt(0.21) * 800 / math.log(10))
+
+
+def test_pairs_that_cancel_an_advantage_say_more_than_their_games() -> None:
+    """Red wins nearly always: as pairs the results are steady, as games they look like chance."""
+    pairs, games = Tally((2, 0, 90, 0, 8)), Tally((94, 0, 106))
+    assert pairs.score == games.score
+    assert half_width(pairs.elo()) < half_width(games.elo()) / 2
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ((0, 0, 0, 0, 0), "too few pairs: 10 are needed"),
+        ((0, 0, 1), "too few games: 10 are needed"),
+        ((1, 2, 1, 0, 0), "too few pairs: 10 are needed"),
+        ((0, 0, 0, 0, 12), "a score of 100 % has no finite Elo"),
+        ((12, 0, 0), "a score of 0 % has no finite Elo"),
+        ((0, 0, 50, 0, 0), "every pair ended alike: not enough information"),
+        ((0, 50, 0), "every game ended alike: not enough information"),
+    ],
+)
+def test_where_no_number_is_honest_there_are_words(counts: tuple[int, ...], words: str) -> None:
+    tally = Tally(counts)
+    assert [str(tally.elo()), str(tally.normalized_elo()), str(tally.los())] == [words] * 3
+
+
+def test_an_end_of_the_interval_beyond_all_points_is_no_bound() -> None:
+    elo = Tally((1, 0, 0, 0, 9)).elo()
+    assert elo.low is not None
+    assert elo.high is None
+
+
+def test_tallies_add_up() -> None:
+    assert Tally((1, 2, 3)) + Tally((10, 20, 30)) == Tally((11, 22, 33))
+    with pytest.raises(UserError, match="cannot be added"):
+        Tally((1, 2, 3)) + Tally((1, 2, 3, 4, 5))
+
+
+@pytest.mark.parametrize("counts", [(), (1, 2), (1, 2, 3, 4), (1, -1, 0)])
+def test_counts_are_three_or_five_and_not_negative(counts: tuple[int, ...]) -> None:
+    with pytest.raises(UserError):
+        Tally(counts)
