@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fourlab.arena.stats import wilson
-from fourlab.arena.store import Played
+from fourlab.arena.store import StoredGame
 from fourlab.game.record import Record
 from fourlab.solver import Solver
 
@@ -74,17 +74,18 @@ class Judgement:
     blunders: list[Blunder] = field(default_factory=list)
 
     @classmethod
-    def of(cls, games: Iterable[Played]) -> "Judgement":
+    def of(cls, games: Iterable[StoredGame]) -> "Judgement":
         """Judge the games that have been solved."""
         judgement = cls()
         for game in games:
-            if game.scores is not None:
-                judgement._add(game, game.scores)
+            if (scores := game.exact_scores) is not None:
+                judgement._add(game, scores)
         return judgement
 
-    def _add(self, game: Played, scores: tuple[int, ...]) -> None:
-        ply, side = game.record.start.ply, game.record.start.to_move
-        for i, column in enumerate(game.record.columns):
+    def _add(self, game: StoredGame, scores: tuple[int, ...]) -> None:
+        columns, side = game.columns, game.first_to_move
+        ply = game.plies - len(columns)
+        for i, column in enumerate(columns):
             agent = (game.red, game.yellow)[(side + i) % 2]
             before, after = scores[i], -scores[i + 1]
             self.moves[agent] += 1

@@ -49,6 +49,11 @@ def play_game(
     An illegal column, a crash, or thinking longer than the limit of seconds and the grace loses the game.
     """
     watch = watch or Unwatched()
+    for side, player in enumerate(players):
+        try:
+            getattr(player, "start", lambda: None)()  # a program's start is not its first move's time
+        except Exception as error:
+            return _forfeited(start, [], [], side, error)
     position, columns, thoughts = start, list[int](), list[Thought]()
     while (outcome := position.outcome()) is None:
         side = position.to_move
@@ -62,15 +67,20 @@ def play_game(
             spent = time.perf_counter() - before
             _check(decision, position, spent, seconds, grace)
         except Exception as error:  # whatever an agent does wrong costs it the game, and only that
-            cause, detail = (error.cause, str(error)) if isinstance(error, Forfeit) else (Cause.CRASH, repr(error))
-            lost = Outcome.YELLOW_WINS if side == RED else Outcome.RED_WINS
-            said = f"{SIDE_NAMES[side]}: {' '.join(detail.split())[:300]}"
-            return Record(start, tuple(columns), lost, cause, said, tuple(thoughts))
+            return _forfeited(start, columns, thoughts, side, error)
         column = int(decision.column)
         position = position.play(column)
         columns.append(column)
         thoughts.append(_thought(decision, spent))
     return Record(start, tuple(columns), outcome, Cause.NORMAL, "", tuple(thoughts))
+
+
+def _forfeited(start: Position, columns: list[int], thoughts: list[Thought], side: int, error: Exception) -> Record:
+    """The game of a side that went wrong: the other wins."""
+    cause, detail = (error.cause, str(error)) if isinstance(error, Forfeit) else (Cause.CRASH, repr(error))
+    result = Outcome.YELLOW_WINS if side == RED else Outcome.RED_WINS
+    said = f"{SIDE_NAMES[side]}: {' '.join(detail.split())[:300]}"
+    return Record(start, tuple(columns), result, cause, said, tuple(thoughts))
 
 
 def close(agents: Sequence[Agent]) -> None:

@@ -1,16 +1,14 @@
 """Playing a tournament: what is not stored yet is played, and stored as soon as it is over."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from fourlab.agent import Agent
 from fourlab.arena.executors import Executor, Lost
 from fourlab.arena.judge import GameJudge
 from fourlab.arena.results import Results
-from fourlab.arena.store import Played, Store
+from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.tournament import GamePlayer, Tournament
-from fourlab.game.outcome import RED, SIDE_NAMES, Outcome
-from fourlab.game.position import Position
+from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW, Outcome
 from fourlab.game.record import Cause, Record
 
 
@@ -19,7 +17,7 @@ def play_tournament(
     store: Store,
     executor: Executor,
     make: Callable[[str], Agent],
-    told: Callable[[Results, Sequence[Played]], None] = lambda results, games: None,
+    told: Callable[[Results, Sequence[StoredGame]], None] = lambda results, games: None,
 ) -> Results:
     """Play what is missing; `told` hears of games once they are stored and counted. Returns what is known then.
 
@@ -31,7 +29,7 @@ def play_tournament(
     batches = executor.map(GamePlayer(tournament, make), missing)
     try:
         for batch in batches:
-            games = [_played(tournament, number, result) for number, result in batch]
+            games = [_of_lost(tournament, number, game) if isinstance(game, Lost) else game for number, game in batch]
             store.add(games)
             for game in games:
                 results.add(game)
@@ -48,7 +46,7 @@ def play_tournament(
 
 def judge_games(store: Store, executor: Executor, told: Callable[[int, int], None] = lambda done, of: None) -> None:
     """Solve every stored game that has not been solved yet; `told` hears how many of how many are."""
-    records = {game.number: replace(game.record, thoughts=()) for game in store.games("scores IS NULL")}
+    records = {game.number: game.record for game in store.games("scores IS NULL")}
     done = 0
     for batch in executor.map(GameJudge(records), sorted(records)):
         for number, scores in batch:
@@ -65,17 +63,9 @@ def _missing(tournament: Tournament, store: Store, results: Results) -> Iterator
     return (number for number in range(len(tournament)) if number not in finished)
 
 
-def _played(tournament: Tournament, number: int, result: Record | Lost) -> Played:
-    game = tournament.game(number)
-    red, yellow = (tournament.players[seat].label for seat in (game.red, game.yellow))
-    record = _of_lost(game.start, result) if isinstance(result, Lost) else result
-    return Played(number, game.unit, red, yellow, record, tournament.seed)
-
-
-def _of_lost(start: Position, lost: Lost) -> Record:
+def _of_lost(tournament: Tournament, number: int, lost: Lost) -> StoredGame:
     """Who was thinking when the process was lost has lost; if nobody knows, there is no result."""
-    cause = Cause.TIMEOUT if lost.hung else Cause.CRASH
-    if lost.side not in (0, 1):
-        return Record(start, (), None, cause, lost.why)
-    result = Outcome.YELLOW_WINS if lost.side == RED else Outcome.RED_WINS
-    return Record(start, (), result, cause, f"{SIDE_NAMES[lost.side]}: {lost.why}")
+    game, cause = tournament.game(number), Cause.TIMEOUT if lost.hung else Cause.CRASH
+    result = {RED: Outcome.YELLOW_WINS, YELLOW: Outcome.RED_WINS}.get(lost.side)  # type: ignore[arg-type]
+    detail = lost.why if result is None else f"{SIDE_NAMES[lost.side or 0]}: {lost.why}"
+    return tournament.stored(game, Record(game.start, (), result, cause, detail))

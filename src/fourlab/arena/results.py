@@ -7,7 +7,7 @@ from typing import Any
 from fourlab.arena.ratings import Rating, bootstrap
 from fourlab.arena.sprt import Verdict
 from fourlab.arena.stats import wilson
-from fourlab.arena.store import Played, Store
+from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.tally import Tally
 from fourlab.arena.tournament import Tournament
 from fourlab.game.record import Cause
@@ -54,7 +54,7 @@ class Results:
         """(agent, opponent, agent is red) to wins, draws, losses."""
         self._units: dict[int, list[tuple[str, str, float | None]]] = {}
         """Unit to (red, yellow, red's score if there is one) of its games."""
-        self.causes: Counter[tuple[str, Cause]] = Counter()
+        self.causes: Counter[tuple[str, str]] = Counter()
         """(who was at fault or "", cause)."""
         self.lengths: Counter[int] = Counter()
         """How many plies the whole games had."""
@@ -79,37 +79,30 @@ class Results:
             results.add(game)
         return results
 
-    def add(self, game: Played) -> None:
+    def add(self, game: StoredGame) -> None:
         """Count one more game."""
-        record = game.record
-        self.games += record.cause != Cause.INTERRUPTED
-        fault = "" if record.at_fault is None else (game.red, game.yellow)[record.at_fault]
-        self.causes[fault, record.cause] += 1
-        mover = record.start.to_move
-        for thought in record.thoughts:
-            self.seconds[(game.red, game.yellow)[mover]] += thought.seconds
-            self.moves[(game.red, game.yellow)[mover]] += 1
-            mover = 1 - mover
-        if record.cause == Cause.INTERRUPTED:
+        self.causes[game.at_fault, game.cause] += 1
+        if game.cause == Cause.INTERRUPTED:
             return
-        score = None if record.result is None else (record.result.value + 1) / 2
+        self.games += 1
+        columns = game.columns
+        first = (game.plies - len(columns)) % 2
+        for side, agent, seconds in ((0, game.red, game.red_seconds), (1, game.yellow, game.yellow_seconds)):
+            self.seconds[agent] += seconds
+            self.moves[agent] += (len(columns) + (side == first)) // 2
+        if game.result is not None:
+            place = 1 - game.result
+            self._shares[game.red, game.yellow, True][place] += 1
+            self._shares[game.yellow, game.red, False][2 - place] += 1
+            if columns:
+                self.first_columns[columns[0]][2 - place if first else place] += 1
+            if game.cause == Cause.NORMAL:
+                self.lengths[game.plies] += 1
         unit = self._units.setdefault(game.unit, [])
-        unit.append((game.red, game.yellow, score))
-        self._count(game)
-        self._count_unit(unit)
-        self._test()
-
-    def _count(self, game: Played) -> None:
-        record = game.record
-        if record.result is None:
-            return
-        place = 1 - record.result.value
-        self._shares[game.red, game.yellow, True][place] += 1
-        self._shares[game.yellow, game.red, False][2 - place] += 1
-        if record.cause == Cause.NORMAL:
-            self.lengths[record.start.ply + len(record.columns)] += 1
-        if record.columns:
-            self.first_columns[record.columns[0]][place if record.start.to_move == 0 else 2 - place] += 1
+        unit.append((game.red, game.yellow, None if game.result is None else (game.result + 1) / 2))
+        if len(unit) == self.tournament.games_a_unit:
+            self._count_unit(unit)
+            self._test()
 
     def _count_unit(self, unit: list[tuple[str, str, float | None]]) -> None:
         one, other = sorted(unit[0][:2], key=self.names.index)

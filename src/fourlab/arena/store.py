@@ -6,9 +6,10 @@ is a beginning of what was written. Reading is possible at any time, also while 
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
 
 from fourlab.errors import UserError
 from fourlab.game.outcome import Outcome
@@ -17,51 +18,115 @@ from fourlab.game.record import Cause, Record, Thought
 
 VERSION = 1
 ROWS_BETWEEN_FOLDS = 5000
+
+
+class StoredGame(NamedTuple):
+    """One row: a game as it is stored. Counting needs only these plain fields; `record` is the game itself."""
+
+    number: int
+    unit: int
+    """The two games of one opening with swapped colours have the same unit."""
+    red: str
+    yellow: str
+    board: str
+    start: str
+    """The moves from the empty board, or a FEN."""
+    moves: str
+    """The columns played from the start on, counted from 1, as 4453, or 10,4,3 if a column has two digits."""
+    plies: int
+    """How many discs were on the board at the end."""
+    result: int | None
+    """Red's view: 1, 0 or -1; None if there is none."""
+    cause: str
+    detail: str
+    seed: int
+    """With the number, all that chance depends on."""
+    red_seconds: float
+    yellow_seconds: float
+    thoughts: str
+    """JSON; for each move its value, visits and seconds."""
+    scores: str | None = None
+    """JSON; the exact score of every position for its side to move, once the game has been solved."""
+
+    @classmethod
+    def of(cls, number: int, unit: int, red: str, yellow: str, record: Record, seed: int) -> "StoredGame":
+        """The row of a finished game."""
+        start, thoughts = record.start, record.thoughts
+        spent = [sum(each.seconds for each in thoughts[first::2]) for first in (start.to_move, 1 - start.to_move)]
+        told = [[each.value, each.visits, round(each.seconds, 6)] for each in thoughts]
+        return cls(
+            number,
+            unit,
+            red,
+            yellow,
+            str(start.rules),
+            start.write("fen" if start.moves is None else "moves"),
+            write_columns(record.columns),
+            start.ply + len(record.columns),
+            None if record.result is None else record.result.value,
+            record.cause.value,
+            record.detail,
+            seed,
+            round(spent[0], 6),
+            round(spent[1], 6),
+            json.dumps(told, separators=(",", ":")),
+        )
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """What was played, counted from 0."""
+        return tuple(int(column) - 1 for column in (self.moves.split(",") if "," in self.moves else self.moves) if column)
+
+    @property
+    def first_to_move(self) -> int:
+        """The side that moved first after the opening."""
+        return (self.plies - len(self.columns)) % 2
+
+    @property
+    def at_fault(self) -> str:
+        """The agent that lost for another reason than the game, or nothing."""
+        if self.cause == Cause.NORMAL or self.result is None:
+            return ""
+        return self.red if self.result < 0 else self.yellow
+
+    @property
+    def record(self) -> Record:
+        """The game as it was played."""
+        thoughts = [
+            Thought(value, None if visits is None else tuple(visits), seconds)
+            for value, visits, seconds in json.loads(self.thoughts or "[]")
+        ]
+        start = Position(self.start, self.board, check_counts=False)
+        result = None if self.result is None else Outcome(self.result)
+        return Record(start, self.columns, result, Cause(self.cause), self.detail, tuple(thoughts))
+
+    @property
+    def exact_scores(self) -> tuple[int, ...] | None:
+        """The scores, if the game has been solved."""
+        return None if self.scores is None else tuple(json.loads(self.scores))
+
+
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
-    number   INTEGER PRIMARY KEY,
-    unit     INTEGER NOT NULL,  -- the pair of games with swapped colours
-    red      TEXT NOT NULL,
-    yellow   TEXT NOT NULL,
-    board    TEXT NOT NULL,
-    start    TEXT NOT NULL,     -- moves from the empty board, or a FEN
-    moves    TEXT NOT NULL,     -- from the start on, columns from 1, with commas
-    result   INTEGER,           -- red's view: 1, 0, -1; NULL if there is none
-    cause    TEXT NOT NULL,
-    detail   TEXT NOT NULL,
-    seed     INTEGER NOT NULL,  -- with the number, all that chance depends on
-    thoughts TEXT NOT NULL,     -- JSON, for each move: value, visits, seconds
-    scores   TEXT               -- JSON, the exact score of every position, once judged
+    number INTEGER PRIMARY KEY, unit INTEGER NOT NULL, red TEXT NOT NULL, yellow TEXT NOT NULL, board TEXT NOT NULL,
+    start TEXT NOT NULL, moves TEXT NOT NULL, plies INTEGER NOT NULL, result INTEGER, cause TEXT NOT NULL,
+    detail TEXT NOT NULL, seed INTEGER NOT NULL, red_seconds REAL NOT NULL, yellow_seconds REAL NOT NULL,
+    thoughts TEXT NOT NULL, scores TEXT
 )
 """
+WITHOUT_THOUGHTS = ", ".join("'[]'" if name == "thoughts" else name for name in StoredGame._fields)
+
+
+def write_columns(columns: Iterable[int]) -> str:
+    """Columns counted from 0 as people write them."""
+    numbers = [str(column + 1) for column in columns]
+    if all(len(number) == 1 for number in numbers):
+        return "".join(numbers)
+    return ",".join(numbers) + ("," if len(numbers) == 1 else "")
 
 
 class StoreError(Exception):
     """The file could not be written or read; what was stored before is safe."""
-
-
-@dataclass(frozen=True)
-class Played:
-    """A game in the store."""
-
-    number: int
-    unit: int
-    red: str
-    yellow: str
-    record: Record
-    seed: int
-    scores: tuple[int, ...] | None = None
-    """The exact score of every position of the game for its side to move, if the game has been judged."""
-
-    @property
-    def moves(self) -> str:
-        """The columns played, for people."""
-        return ",".join(str(column + 1) for column in self.record.columns)
-
-    @property
-    def start(self) -> str:
-        """Where the game began: the moves from the empty board, or a FEN."""
-        return self.record.start.write("fen" if self.record.start.moves is None else "moves")
 
 
 class Store:
@@ -72,7 +137,7 @@ class Store:
         if read_only and not file.exists():
             raise UserError(f"there are no games in {file.parent}")
         try:
-            self._base = sqlite3.connect(f"file:{_uri(file)}?mode={'ro' if read_only else 'rwc'}", uri=True, timeout=30)
+            self._base = sqlite3.connect(f"file:{quote(str(file))}?mode={'ro' if read_only else 'rwc'}", uri=True, timeout=30)
             self._base.isolation_level = None
             if not read_only:
                 self._base.execute("PRAGMA journal_mode=WAL")
@@ -88,11 +153,10 @@ class Store:
         if version > VERSION:
             raise UserError(f"{file} was written by a newer Fourlab")
 
-    def add(self, games: Iterable[Played]) -> None:
+    def add(self, games: Iterable[StoredGame]) -> None:
         """Store finished games, all or none; once this returns they survive a crash."""
-        rows = [_row(game) for game in games]
-        marks = ",".join("?" * 13)
-        self._write(f"INSERT OR REPLACE INTO games VALUES ({marks})", rows)
+        marks = ",".join("?" * len(StoredGame._fields))
+        self._write(f"INSERT OR REPLACE INTO games VALUES ({marks})", list(games))
 
     def judge(self, number: int, scores: tuple[int, ...]) -> None:
         """Store what a game's positions are worth."""
@@ -102,7 +166,7 @@ class Store:
         """Forget the games from a number on: a test was decided before them."""
         self._write("DELETE FROM games WHERE number >= ?", [(number,)])
 
-    def _write(self, statement: str, rows: list[tuple[object, ...]]) -> None:
+    def _write(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
         try:
             self._base.execute("BEGIN IMMEDIATE")
             self._base.executemany(statement, rows)
@@ -125,17 +189,18 @@ class Store:
         rows = self._base.execute("SELECT number FROM games WHERE cause != ?", (Cause.INTERRUPTED.value,))
         return {number for (number,) in rows}
 
-    def games(self, where: str = "1", values: tuple[object, ...] = ()) -> Iterator[Played]:
-        """The games in the order of their numbers."""
+    def games(self, where: str = "1", *values: object, thoughts: bool = False) -> Iterator[StoredGame]:
+        """The games in the order of their numbers; with what the agents thought only if wished, for it is much."""
+        columns = "*" if thoughts else WITHOUT_THOUGHTS
         try:
-            for row in self._base.execute(f"SELECT * FROM games WHERE {where} ORDER BY number", values):
-                yield _played(row)
+            for row in self._base.execute(f"SELECT {columns} FROM games WHERE {where} ORDER BY number", values):
+                yield StoredGame._make(row)
         except sqlite3.Error as error:
             raise StoreError(f"cannot read {self._file}: {error}") from None
 
-    def game(self, number: int) -> Played | None:
+    def game(self, number: int) -> StoredGame | None:
         """One game."""
-        return next(self.games("number = ?", (number,)), None)
+        return next(self.games("number = ?", number, thoughts=True), None)
 
     def close(self) -> None:
         """Fold and let go."""
@@ -152,48 +217,3 @@ class Store:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-def _uri(file: Path) -> str:
-    from urllib.parse import quote
-
-    return quote(str(file))
-
-
-def _row(game: Played) -> tuple[object, ...]:
-    record = game.record
-    thoughts = [[each.value, each.visits, round(each.seconds, 6)] for each in record.thoughts]
-    return (
-        game.number,
-        game.unit,
-        game.red,
-        game.yellow,
-        str(record.start.rules),
-        game.start,
-        game.moves,
-        None if record.result is None else record.result.value,
-        record.cause.value,
-        record.detail,
-        game.seed,
-        json.dumps(thoughts, separators=(",", ":")),
-        None if game.scores is None else json.dumps(game.scores),
-    )
-
-
-def _played(row: tuple[object, ...]) -> Played:
-    number, unit, red, yellow, board, start, moves, result, cause, detail, seed, thoughts, scores = row
-    position = Position(str(start), str(board), check_counts=False)
-    columns = tuple(int(column) - 1 for column in str(moves).split(",") if column)
-    record = Record(
-        position,
-        columns,
-        None if result is None else Outcome(result),
-        Cause(str(cause)),
-        str(detail),
-        tuple(
-            Thought(value, None if visits is None else tuple(visits), seconds)
-            for value, visits, seconds in json.loads(str(thoughts))
-        ),
-    )
-    judged = None if scores is None else tuple(json.loads(str(scores)))
-    return Played(int(str(number)), int(str(unit)), str(red), str(yellow), record, int(str(seed)), judged)

@@ -12,6 +12,7 @@ from fourlab.agent import Agent, Limit
 from fourlab.arena.match import Watch, close, play_game
 from fourlab.arena.openings import openings
 from fourlab.arena.sprt import Sprt
+from fourlab.arena.store import StoredGame
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.record import Record
@@ -117,6 +118,11 @@ class Tournament:
         starts = self.starts_on[board]
         return Game(number, unit, red, yellow, starts[turn % len(starts)])
 
+    def stored(self, game: "Game", record: Record) -> StoredGame:
+        """What is stored of a game."""
+        red, yellow = self.players[game.red].label, self.players[game.yellow].label
+        return StoredGame.of(game.number, game.unit, red, yellow, record, self.seed)
+
     def as_data(self) -> dict[str, Any]:
         """The tournament as TOML and JSON hold it; `read` is the way back."""
         data: dict[str, Any] = {
@@ -153,16 +159,17 @@ class GamePlayer:
     tournament: Tournament
     make: Callable[[str], Agent]
 
-    def __call__(self, number: int, watch: Watch | None = None) -> Record:
+    def __call__(self, number: int, watch: Watch | None = None) -> StoredGame:
         """Play one game with fresh agents and fresh generators, so that nothing but its number matters."""
         game = self.tournament.game(number)
         seats = [self.tournament.players[game.red], self.tournament.players[game.yellow]]
         agents = [self.make(player.spec) for player in seats]
         rngs = [np.random.default_rng([self.tournament.seed, number, side]) for side in (0, 1)]
         try:
-            return play_game(game.start, agents, [player.limit for player in seats], rngs, self.tournament.grace, watch)
+            record = play_game(game.start, agents, [player.limit for player in seats], rngs, self.tournament.grace, watch)
         finally:
             close(agents)
+        return self.tournament.stored(game, record)
 
     def prepare(self) -> None:
         """Let every agent make a move that does not count: what is loaded or compiled at first must not cost a clock."""

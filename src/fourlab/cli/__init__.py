@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import fourlab
+from fourlab.agent import Forfeit
 from fourlab.cli import (
     accuracy,
     agents,
@@ -87,6 +88,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(result if isinstance(result, int) else 0)
     except UserError as error:
         _fail(str(error))
+    except Forfeit as error:  # an outside program that does not play, where there is no match to lose
+        print(f"fourlab: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(1)
     except BrokenPipeError:  # the reader, say `head`, has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

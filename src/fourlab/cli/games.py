@@ -14,7 +14,8 @@ from fourlab.errors import UserError
 from fourlab.game.outcome import SIDE_NAMES
 
 if TYPE_CHECKING:
-    from fourlab.arena.store import Played
+    from fourlab.arena.store import StoredGame
+    from fourlab.game.record import Record
     from fourlab.lab.run import Run
 
 COLUMNS = ("number", "unit", "red", "yellow", "board", "start", "moves", "result", "cause", "detail", "seed")
@@ -50,7 +51,7 @@ def games(
             return
         if replay is not None or again:
             raise UserError("say which game: fourlab games RUN NUMBER")
-        wanted = (game for game in store.games() if _is_wanted(game, agent, result, cause))
+        wanted = (game for game in store.games(thoughts=jsonl is not None) if _is_wanted(game, agent, result, cause))
         if csv is not None:
             _write(csv, _table(wanted))
         elif jsonl is not None:
@@ -61,29 +62,17 @@ def games(
             _list(wanted)
 
 
-def as_data(game: "Played") -> dict[str, Any]:
+def as_data(game: "StoredGame") -> dict[str, Any]:
     """A game for machines, without what the agents thought."""
-    record = game.record
-    return {
-        "number": game.number,
-        "unit": game.unit,
-        "red": game.red,
-        "yellow": game.yellow,
-        "board": str(record.start.rules),
-        "start": game.start,
-        "moves": [column + 1 for column in record.columns],
-        "result": None if record.result is None else record.result.value,
-        "cause": record.cause.value,
-        "detail": record.detail,
-        "seed": game.seed,
-    }
+    data = {name: getattr(game, name) for name in COLUMNS}
+    return {**data, "moves": [column + 1 for column in game.columns]}
 
 
-def _is_wanted(game: "Played", agent: str | None, result: str | None, cause: str | None) -> bool:
+def _is_wanted(game: "StoredGame", agent: str | None, result: str | None, cause: str | None) -> bool:
     return (
         (agent is None or agent in (game.red, game.yellow))
-        and (result is None or _results(result) == (game.record.result and game.record.result.value))
-        and (cause is None or cause == game.record.cause)
+        and (result is None or _results(result) == game.result)
+        and (cause is None or cause == game.cause)
     )
 
 
@@ -94,20 +83,17 @@ def _results(word: str) -> int | None:
     return words[word]
 
 
-def _list(games: Iterable["Played"]) -> None:
+def _list(games: Iterable["StoredGame"]) -> None:
     print(f"{'game':>6}  {'red':24}  {'yellow':24}  {'result':6}  {'cause':12}  moves")
     for game in games:
-        result = game.record.result
-        word = "-" if result is None else "draw" if result.winner is None else SIDE_NAMES[result.winner]
+        word = {1: "red", 0: "draw", -1: "yellow", None: "-"}[game.result]
         start = f"({game.start}) " if game.start else ""
-        print(
-            f"{game.number:6}  {game.red:24}  {game.yellow:24}  {word:6}  {game.record.cause:12}  {start}{_compact(game.moves)}"
-        )
+        print(f"{game.number:6}  {game.red:24}  {game.yellow:24}  {word:6}  {game.cause:12}  {start}{game.moves}")
 
 
-def _show(game: "Played", run: "Run", replay: float | None, again: bool, json: bool) -> None:
+def _show(game: "StoredGame", run: "Run", replay: float | None, again: bool, json: bool) -> None:
     if json:
-        print_json({**as_data(game), "thoughts": _thoughts(game), "scores": game.scores})
+        print_json({**as_data(game), "thoughts": _thoughts(game), "scores": game.exact_scores})
         return
     record, console = game.record, plain_console(sys.stdout)
     print(f"game {game.number}: {game.red} (red) against {game.yellow} (yellow)")
@@ -117,49 +103,49 @@ def _show(game: "Played", run: "Run", replay: float | None, again: bool, json: b
             continue
         if replay is not None and i > 0:
             time.sleep(replay)
-            print(f"\n{SIDE_NAMES[1 - position.to_move]} plays {record.columns[i - 1] + 1}{_thought(game, i - 1)}")
+            print(f"\n{SIDE_NAMES[1 - position.to_move]} plays {record.columns[i - 1] + 1}{_thought(game, record, i - 1)}")
         print_board(position, console)
     if replay is None:
         for i, column in enumerate(record.columns):
             side = positions[i].to_move
-            print(f"{positions[i].ply + 1:3}. {SIDE_NAMES[side]:6} {column + 1}{_thought(game, i)}")
+            print(f"{positions[i].ply + 1:3}. {SIDE_NAMES[side]:6} {column + 1}{_thought(game, record, i)}")
     if record.cause != "normal":
         print(f"ended by {record.cause}: {record.detail}" if record.detail else f"ended by {record.cause}")
     if again:
         _play_again(game, run)
 
 
-def _play_again(game: "Played", run: "Run") -> None:
+def _play_again(game: "StoredGame", run: "Run") -> None:
     from fourlab.agents.registry import make
     from fourlab.arena.tournament import GamePlayer
     from fourlab.cli.tournament import planned_in
 
-    record = GamePlayer(planned_in(run), make)(game.number)
-    if (record.columns, record.result) == (game.record.columns, game.record.result):
+    now = GamePlayer(planned_in(run), make)(game.number)
+    if (now.moves, now.result, now.cause) == (game.moves, game.result, game.cause):
         print("played again: the same game")
     else:
-        print(f"played again: {','.join(str(column + 1) for column in record.columns)}, {record.result or record.cause}")
+        print(f"played again: {now.moves}, {now.result}, {now.cause}")
         raise typer.Exit(1)
 
 
-def _thought(game: "Played", i: int) -> str:
-    thought = game.record.thoughts[i]
+def _thought(game: "StoredGame", record: "Record", i: int) -> str:
+    thought = record.thoughts[i]
     parts = [f"{1000 * thought.seconds:.1f} ms"]
     parts += [] if thought.value is None else [f"value {thought.value:+.2f}"]
     parts += [] if thought.visits is None else [f"visits {' '.join(map(str, thought.visits))}"]
-    if game.scores is not None:
-        before, after = game.scores[i], -game.scores[i + 1]
+    if (scores := game.exact_scores) is not None:
+        before, after = scores[i], -scores[i + 1]
         words = {1: "win", 0: "draw", -1: "loss"}
         had, has = ((score > 0) - (score < 0) for score in (before, after))
         parts += [f"from {words[had]} to {words[has]}"] if had != has else ["best" if before == after else "keeps the value"]
     return "  " + ", ".join(parts)
 
 
-def _thoughts(game: "Played") -> list[dict[str, Any]]:
+def _thoughts(game: "StoredGame") -> list[dict[str, Any]]:
     return [{"value": each.value, "visits": each.visits, "seconds": each.seconds} for each in game.record.thoughts]
 
 
-def _table(games: Iterable["Played"]) -> Iterator[str]:
+def _table(games: Iterable["StoredGame"]) -> Iterator[str]:
     import csv
     import io
 
@@ -167,24 +153,18 @@ def _table(games: Iterable["Played"]) -> Iterator[str]:
     writer = csv.writer(row, lineterminator="\n")
     writer.writerow(COLUMNS)
     for game in games:
-        data = {**as_data(game), "moves": _compact(game.moves)}
-        writer.writerow([data[column] for column in COLUMNS])
+        writer.writerow([getattr(game, column) for column in COLUMNS])
         yield row.getvalue()
         row.seek(0)
         row.truncate()
     yield row.getvalue()
 
 
-def _json_lines(games: Iterable["Played"]) -> Iterator[str]:
+def _json_lines(games: Iterable["StoredGame"]) -> Iterator[str]:
     import json
 
     for game in games:
-        yield json.dumps({**as_data(game), "thoughts": _thoughts(game), "scores": game.scores}, ensure_ascii=False) + "\n"
-
-
-def _compact(moves: str) -> str:
-    """4,4,5 as 445 where no column has two digits."""
-    return moves if any(len(column) > 1 for column in moves.split(",")) else moves.replace(",", "")
+        yield json.dumps({**as_data(game), "thoughts": _thoughts(game), "scores": game.exact_scores}, ensure_ascii=False) + "\n"
 
 
 def _write(file: Path, lines: Iterable[str]) -> None:

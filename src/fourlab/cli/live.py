@@ -14,7 +14,7 @@ import typer
 from fourlab.arena.executors import Executor, executor
 from fourlab.arena.play import judge_games, play_tournament
 from fourlab.arena.results import Results
-from fourlab.arena.store import Played, Store, StoreError
+from fourlab.arena.store import Store, StoredGame, StoreError
 from fourlab.arena.tournament import Tournament
 from fourlab.lab.run import Run
 from fourlab.lab.summary import summarize
@@ -109,7 +109,7 @@ def _interruptible(pool: Executor) -> Iterator[Callable[[], int]]:
 
 
 @contextmanager
-def _progress(tournament: Tournament, quiet: bool) -> Iterator[Callable[[Results, Sequence[Played]], None]]:
+def _progress(tournament: Tournament, quiet: bool) -> Iterator[Callable[[Results, Sequence[StoredGame]], None]]:
     """A bar with the score so far, or a line now and then where there is no terminal."""
     from rich.console import Console
 
@@ -121,7 +121,7 @@ def _progress(tournament: Tournament, quiet: bool) -> Iterator[Callable[[Results
         task = bar.add_task("", total=len(tournament))
         last, started, at_first = 0.0, time.monotonic(), -1
 
-        def told(results: Results, games: Sequence[Played]) -> None:
+        def told(results: Results, games: Sequence[StoredGame]) -> None:
             nonlocal last, at_first
             if at_first < 0:
                 at_first = results.games - len(games)
@@ -134,10 +134,10 @@ def _progress(tournament: Tournament, quiet: bool) -> Iterator[Callable[[Results
         yield told
 
 
-def _block_lines(tournament: Tournament) -> Callable[[Results, Sequence[Played]], None]:
+def _block_lines(tournament: Tournament) -> Callable[[Results, Sequence[StoredGame]], None]:
     started, at_first, block = time.monotonic(), -1, 0
 
-    def told(results: Results, games: Sequence[Played]) -> None:
+    def told(results: Results, games: Sequence[StoredGame]) -> None:
         nonlocal at_first, block
         if at_first < 0:
             at_first = results.games - len(games)
@@ -156,9 +156,16 @@ def _block_lines(tournament: Tournament) -> Callable[[Results, Sequence[Played]]
 def _judging(quiet: bool) -> Iterator[Callable[[int, int], None]]:
     from rich.console import Console
 
-    console = Console(stderr=True)
+    console, block = Console(stderr=True), 0
+
+    def told(done: int, of: int) -> None:
+        nonlocal block
+        if not quiet and (now := BLOCKS * done // of) > block:
+            block = now
+            print(f"{done}/{of} games solved", file=sys.stderr, flush=True)
+
     if quiet or not console.is_terminal:
-        yield lambda done, of: None
+        yield told
         return
     with _bar(console, "solving") as bar:
         task = bar.add_task("every position", total=None)

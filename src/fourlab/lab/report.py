@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from fourlab.arena.store import Played, Store
+from fourlab.arena.store import Store, StoredGame, write_columns
 from fourlab.arena.tournament import Tournament
-from fourlab.game.outcome import SIDE_NAMES
+from fourlab.game.position import Position
+from fourlab.game.rules import CLASSIC
 from fourlab.lab import figures
 from fourlab.lab.run import Run
 from fourlab.lab.summary import interval
@@ -19,6 +20,7 @@ WEB_PAGE = "http://127.0.0.1:8000/"
 """Where `fourlab web` shows games; the address holds the game."""
 MOST_GAMES = 5000
 """More games are not listed; `fourlab games` has them all."""
+RESULTS = {1: "red", 0: "draw", -1: "yellow", None: "–"}
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
@@ -72,9 +74,9 @@ def _unit_scores(tournament: Tournament, store: Store) -> Iterator[float]:
             yield sum(scores) / len(scores)
 
 
-def _score(game: Played, name: str) -> float:
-    assert game.record.result is not None
-    return (1 + game.record.result.score(0 if game.red == name else 1)) / 2
+def _score(game: StoredGame, name: str) -> float:
+    assert game.result is not None
+    return (1 + (game.result if game.red == name else -game.result)) / 2
 
 
 def _svg(file: Path, figure: Any) -> str:
@@ -166,26 +168,24 @@ def _accuracy(accuracy: dict[str, Any] | None) -> Iterator[str]:
 def _games(store: Store, games: int) -> str:
     rows = []
     for game in itertools.islice(store.games(), MOST_GAMES):
-        result = game.record.result
-        word = "–" if result is None else "draw" if result.winner is None else SIDE_NAMES[result.winner]
+        word = RESULTS[game.result]
         link = f'<a href="{escape(link_to(game))}">{game.number}</a>'
-        cells = (game.red, game.yellow, word, game.record.cause.value, len(game.record.columns), game.record.detail)
+        cells = (game.red, game.yellow, word, game.cause, len(game.columns), game.detail)
         rows.append(f"<tr><td>{link}</td>{_cells(cells)}</tr>")
     head = "".join(f"<th>{name}</th>" for name in ("game", "red", "yellow", "result", "cause", "moves", ""))
     more = f"<p>… and {games - MOST_GAMES} more.</p>" if games > MOST_GAMES else ""
     return f'<div class="wide"><table><tr>{head}</tr>{"".join(rows)}</table></div>{more}'
 
 
-def link_to(game: Played) -> str:
+def link_to(game: StoredGame) -> str:
     """The address under which the web page shows the game."""
-    start, columns = game.record.start, game.record.columns
-    if start.moves is None:
-        asked = {"start": start.write("fen"), "moves": ",".join(str(column + 1) for column in columns)}
+    if "/" in game.start:
+        asked = {"start": game.start, "moves": game.moves}
     else:
-        moves = [str(column + 1) for column in (*start.moves, *columns)]
-        asked = {"moves": ("," if any(len(each) > 1 for each in moves) else "").join(moves)}
-        if str(start.rules) != "7x6x4":
-            asked["board"] = str(start.rules)
+        start = Position(game.start, game.board)
+        asked = {"moves": write_columns((*(start.moves or ()), *game.columns))}
+        if game.board != str(CLASSIC):
+            asked["board"] = game.board
     return f"{WEB_PAGE}?{urlencode(asked)}"
 
 

@@ -29,7 +29,7 @@ def summarize(results: Results, store: Store) -> dict[str, Any]:
             for column, counts in sorted(results.first_columns.items())
         },
         "faults": [
-            {"agent": agent or None, "cause": cause.value, "games": count}
+            {"agent": agent or None, "cause": cause, "games": count}
             for (agent, cause), count in sorted(results.causes.items())
             if cause != Cause.NORMAL
         ],

@@ -25,6 +25,23 @@ class Lost:
     """It did not die, it did not answer in time."""
 
 
+class Pace:
+    """How many items go into a batch: enough lest quick ones wait for messages, few enough lest results wait for each other."""
+
+    def __init__(self, workers: int, batch_seconds: float, most: int) -> None:
+        self.workers, self.batch_seconds, self.most = workers, batch_seconds, most
+        self._seconds_an_item = batch_seconds  # begin with one
+
+    def learn(self, seconds: float, items: int) -> None:
+        """A batch took so long; a single quick item must not make the next batch huge."""
+        self._seconds_an_item += 0.3 * (seconds / items - self._seconds_an_item)
+
+    def size(self, waiting: int) -> int:
+        """The next batch, if so many items wait; towards the end batches are small, so that all workers end together."""
+        wished = int(self.batch_seconds / max(self._seconds_an_item, 1e-6))
+        return max(1, min(wished, self.most, waiting // (4 * self.workers)))
+
+
 class Work(Protocol):
     """What is done with an item, which is a number; `prepare` is called once in each process."""
 

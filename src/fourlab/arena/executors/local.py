@@ -5,7 +5,6 @@ death it is known which item, and which side of the game, was at it.
 """
 
 import contextlib
-import itertools
 import math
 import os
 import signal
@@ -17,10 +16,9 @@ from ctypes import Structure, c_bool, c_double, c_int64
 from multiprocessing import connection, get_context, parent_process
 from typing import Any
 
-from fourlab.arena.executors import DEATHS_ALLOWED, Lost, Work
+from fourlab.arena.executors import DEATHS_ALLOWED, Lost, Pace, Work
 
 BATCH_SECONDS = 0.1
-"""A batch takes about so long: items are sent in batches lest quick ones wait for pipes, and small ones lest results wait."""
 MOST_IN_A_BATCH = 200
 HANG_SECONDS = 10.0
 """Who thinks so much longer than allowed will not answer."""
@@ -72,19 +70,14 @@ class Local:
 
     def map(self, work: Work, items: Iterable[int]) -> Iterator[list[tuple[int, Any]]]:
         """Yield results as they come, a batch at a time."""
-        waiting, again, deaths = iter(items), deque[int](), Counter[int]()
-        seconds_an_item = BATCH_SECONDS  # not known yet, so begin with one item
+        waiting, again, deaths = deque(items), deque[int](), Counter[int]()
+        pace = Pace(self.workers, BATCH_SECONDS, MOST_IN_A_BATCH)
         try:
             while time.monotonic() < self._give_up_at:
-                while not self._stop and len(self._hands) < self.workers:
-                    self._hands.append(_Hand(work))
-                for hand in self._hands:
-                    while not self._stop and len(hand.batches) < 2:  # one in hand, one to go on with at once
-                        # What killed a process before travels alone, so that it takes nothing with it.
-                        size = max(1, min(MOST_IN_A_BATCH, int(BATCH_SECONDS / seconds_an_item)))
-                        if not (batch := [again.popleft()] if again else list(itertools.islice(waiting, size))):
-                            break
-                        hand.send(batch)
+                while (waiting or again) and (hand := self._free_hand(work)):
+                    # What was with a process that died travels alone, so that it takes nothing with it.
+                    source, size = (again, 1) if again else (waiting, pace.size(len(waiting)))
+                    hand.send([source.popleft() for _ in range(size)])
                 busy = [hand for hand in self._hands if hand.batches]
                 if not busy:
                     return
@@ -98,7 +91,7 @@ class Local:
                             pass
                         else:
                             if results:
-                                seconds_an_item = max(1e-6, seconds / len(results))
+                                pace.learn(seconds, len(results))
                                 deaths[NOTHING] = 0
                                 yield results
                             continue
@@ -113,6 +106,18 @@ class Local:
             for hand in self._hands:
                 hand.dismiss()
             self._hands.clear()
+
+    def _free_hand(self, work: Work) -> "_Hand | None":
+        """A process that has little to do, if there is one and there is to be any more work."""
+        if self._stop:
+            return None
+        least = min(self._hands, key=lambda hand: len(hand.batches), default=None)
+        if least is not None and not least.batches:
+            return least
+        if len(self._hands) < self.workers:
+            self._hands.append(_Hand(work))
+            return self._hands[-1]
+        return least if least is not None and len(least.batches) < 2 else None  # one in hand, one to go on with at once
 
     def stop(self) -> None:
         """Let every process finish the item in hand."""

@@ -3,7 +3,6 @@
 Ray's tasks may run more than once or not at all; here that does no harm, since an item's result depends on nothing else.
 """
 
-import itertools
 import logging
 import os
 from collections import Counter, deque
@@ -12,7 +11,7 @@ from typing import Any
 
 import ray
 
-from fourlab.arena.executors import DEATHS_ALLOWED, Lost, Work
+from fourlab.arena.executors import DEATHS_ALLOWED, Lost, Pace, Work
 from fourlab.arena.match import Unwatched
 
 BATCH_SECONDS = 2.0
@@ -33,15 +32,14 @@ class Ray:
 
     def map(self, work: Work, items: Iterable[int]) -> Iterator[list[tuple[int, Any]]]:
         """Yield results as they come, a batch at a time."""
-        waiting, again, deaths = iter(items), deque[int](), Counter[int]()
+        waiting, again, deaths = deque(items), deque[int](), Counter[int]()
         sent_work, running = ray.put(work), dict[Any, list[int]]()
-        seconds_an_item = BATCH_SECONDS / 2
+        pace = Pace(self.workers, BATCH_SECONDS, MOST_IN_A_BATCH)
         try:
             while not self._aborted:
-                while not self._stopped and len(running) < 2 * self.workers:  # some to go on with at once
-                    size = max(1, min(MOST_IN_A_BATCH, int(BATCH_SECONDS / seconds_an_item)))
-                    if not (batch := [again.popleft()] if again else list(itertools.islice(waiting, size))):
-                        break
+                while (waiting or again) and not self._stopped and len(running) < 2 * self.workers:  # some to go on with
+                    source, size = (again, 1) if again else (waiting, pace.size(len(waiting)))
+                    batch = [source.popleft() for _ in range(size)]
                     running[_do.remote(sent_work, sent_work.binary(), batch)] = batch
                 if not running:
                     return
@@ -51,12 +49,13 @@ class Ray:
                     try:
                         results, seconds = ray.get(task)
                     except ray.exceptions.RayError as error:
-                        lost = [item for item in batch if len(batch) == 1 and deaths[item] + 1 >= DEATHS_ALLOWED]
-                        deaths.update(batch)
+                        if len(batch) == 1:  # of several nobody knows which it was
+                            deaths.update(batch)
+                        lost = [item for item in batch if deaths[item] >= DEATHS_ALLOWED]
                         again.extend(item for item in batch if item not in lost)
                         results = [(item, Lost(f"its task failed {deaths[item]} times ({_first_line(error)})")) for item in lost]
                     else:
-                        seconds_an_item = max(1e-6, seconds / len(batch))
+                        pace.learn(seconds, len(batch))
                     if results:
                         yield results
         finally:
