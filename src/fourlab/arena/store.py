@@ -7,6 +7,7 @@ is a beginning of what was written. Reading is possible at any time, also while 
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -18,6 +19,7 @@ from fourlab.game.record import Cause, Record, Thought
 
 VERSION = 1
 ROWS_BETWEEN_FOLDS = 5000
+PATIENCE_SECONDS = 30
 
 
 class StoredGame(NamedTuple):
@@ -80,7 +82,12 @@ class StoredGame(NamedTuple):
     @property
     def first_to_move(self) -> int:
         """The side that moved first after the opening."""
-        return (self.plies - len(self.columns)) % 2
+        return self.start_position.to_move
+
+    @property
+    def start_position(self) -> Position:
+        """Where the game began."""
+        return Position(self.start, self.board, check_counts=False)
 
     @property
     def at_fault(self) -> str:
@@ -96,9 +103,8 @@ class StoredGame(NamedTuple):
             Thought(value, None if visits is None else tuple(visits), seconds)
             for value, visits, seconds in json.loads(self.thoughts or "[]")
         ]
-        start = Position(self.start, self.board, check_counts=False)
         result = None if self.result is None else Outcome(self.result)
-        return Record(start, self.columns, result, Cause(self.cause), self.detail, tuple(thoughts))
+        return Record(self.start_position, self.columns, result, Cause(self.cause), self.detail, tuple(thoughts))
 
     @property
     def exact_scores(self) -> tuple[int, ...] | None:
@@ -125,7 +131,7 @@ def write_columns(columns: Iterable[int]) -> str:
     return ",".join(numbers) + ("," if len(numbers) == 1 else "")
 
 
-class StoreError(Exception):
+class StoreError(OSError):
     """The file could not be written or read; what was stored before is safe."""
 
 
@@ -136,22 +142,29 @@ class Store:
         self._file, self._since_fold, self._read_only = file, 0, read_only
         if read_only and not file.exists():
             raise UserError(f"there are no games in {file.parent}")
+        address = f"file:{quote(str(file))}?mode={'ro' if read_only else 'rwc'}"
         try:
-            self._base = sqlite3.connect(f"file:{quote(str(file))}?mode={'ro' if read_only else 'rwc'}", uri=True, timeout=30)
-            self._base.isolation_level = None
-            if not read_only:
-                self._base.execute("PRAGMA journal_mode=WAL")
-                self._base.execute("PRAGMA synchronous=NORMAL")
-                self._base.execute("PRAGMA wal_autocheckpoint=0")
-                self._base.execute(SCHEMA)
-            (version,) = self._base.execute("PRAGMA user_version").fetchone()
-            if not read_only:
-                self._base.execute(f"PRAGMA user_version={VERSION}")
-                self.fold()
+            self._base = sqlite3.connect(address, uri=True, timeout=PATIENCE_SECONDS)
+            try:
+                self._set_up()
+            except BaseException:
+                self._base.close()
+                raise
         except sqlite3.Error as error:
             raise StoreError(f"cannot open {file}: {error}") from None
+
+    def _set_up(self) -> None:
+        self._base.isolation_level = None
+        (version,) = self._base.execute("PRAGMA user_version").fetchone()
         if version > VERSION:
-            raise UserError(f"{file} was written by a newer Fourlab")
+            raise UserError(f"{self._file} was written by a newer Fourlab")
+        if not self._read_only:
+            self._base.execute("PRAGMA journal_mode=WAL")
+            self._base.execute("PRAGMA synchronous=NORMAL")
+            self._base.execute("PRAGMA wal_autocheckpoint=0")
+            self._base.execute(SCHEMA)
+            self._base.execute(f"PRAGMA user_version={VERSION}")
+            self.fold()
 
     def add(self, games: Iterable[StoredGame]) -> None:
         """Store finished games, all or none; once this returns they survive a crash."""
@@ -172,8 +185,8 @@ class Store:
             self._base.executemany(statement, rows)
             self._base.execute("COMMIT")
         except sqlite3.Error as error:
-            if self._base.in_transaction:
-                self._base.execute("ROLLBACK")
+            with suppress(sqlite3.Error):
+                self._base.rollback()
             raise StoreError(f"cannot write to {self._file}: {error}") from None
         self._since_fold += len(rows)
         if self._since_fold >= ROWS_BETWEEN_FOLDS:
@@ -181,7 +194,12 @@ class Store:
 
     def fold(self) -> None:
         """Bring the log into the file and empty it; if somebody is reading, another time."""
-        self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        try:
+            self._base.execute("PRAGMA busy_timeout=0")  # a reader may take long, and nobody waits for it
+            self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._base.execute(f"PRAGMA busy_timeout={1000 * PATIENCE_SECONDS}")
+        except sqlite3.Error as error:
+            raise StoreError(f"cannot write to {self._file}: {error}") from None
         self._since_fold = 0
 
     def finished(self) -> set[int]:
@@ -207,7 +225,7 @@ class Store:
         try:
             if not self._read_only:
                 self.fold()
-        except sqlite3.Error:
+        except StoreError:
             pass  # the log is read when the file is opened next
         finally:
             self._base.close()

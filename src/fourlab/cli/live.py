@@ -14,7 +14,7 @@ import typer
 from fourlab.arena.executors import Executor, executor
 from fourlab.arena.play import judge_games, play_tournament
 from fourlab.arena.results import Results
-from fourlab.arena.store import Store, StoredGame, StoreError
+from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.tournament import Tournament
 from fourlab.lab.run import Run
 from fourlab.lab.summary import summarize
@@ -58,7 +58,7 @@ def carry_out(run: Run, tournament: Tournament, conduct: Conduct) -> dict[str, A
                 if interrupted():
                     _stopped(run, results, conduct)
                     raise typer.Exit(130)
-        except StoreError as error:
+        except OSError as error:  # the games' file, or any other; a full disk, say
             print(f"fourlab: {error}; what was stored is safe, go on with: {_resume(run, conduct)}", file=sys.stderr)
             raise typer.Exit(1) from None
     return summary

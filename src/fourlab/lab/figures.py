@@ -88,7 +88,7 @@ def first_columns(counts: Mapping[int, tuple[int, int, int]]) -> "Figure":
     figure = Figure(figsize=(7, 2.8), layout="constrained")
     axes = figure.subplots()
     columns, below = sorted(counts), [0] * len(counts)
-    for place, (name, colour) in enumerate((("won", COLOURS[2]), ("drawn", "#b8b8b8"), ("lost", COLOURS[3]))):
+    for place, (name, colour) in enumerate((("won", COLOURS[0]), ("drawn", "#b8b8b8"), ("lost", COLOURS[1]))):
         heights = [counts[column][place] for column in columns]
         axes.bar([str(column) for column in columns], heights, bottom=below, color=colour, label=name, width=0.7)
         below = [low + height for low, height in zip(below, heights, strict=True)]
@@ -148,11 +148,12 @@ def cross_table(names: Sequence[str], scores: Mapping[tuple[str, str], float]) -
     figure = Figure(figsize=(3.2 + 0.62 * size, 1.4 + 0.42 * size), layout="constrained")
     axes = figure.subplots()
     grid = [[scores.get((one, other), float("nan")) for other in names] for one in names]
-    axes.imshow(grid, cmap="RdYlGn", vmin=0, vmax=1, aspect="auto")
+    axes.imshow(grid, cmap="RdBu", vmin=0, vmax=1, aspect="auto")
     for row, one in enumerate(names):
         for column, other in enumerate(names):
-            if (one, other) in scores:
-                axes.text(column, row, f"{100 * scores[one, other]:.0f}", ha="center", va="center", fontsize=8, color="black")
+            if (score := scores.get((one, other))) is not None:
+                ink = "white" if abs(score - 0.5) > 0.3 else "black"
+                axes.text(column, row, f"{100 * score:.0f}", ha="center", va="center", fontsize=8, color=ink)
     axes.set_xticks(range(size), [str(i + 1) for i in range(size)])
     axes.set_yticks(range(size), [f"{name}  {i + 1}" for i, name in enumerate(names)])
     axes.set_title("score in percent, row against column", fontsize="medium")

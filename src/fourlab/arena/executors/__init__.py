@@ -10,8 +10,6 @@ from typing import Any, Protocol
 
 from fourlab.errors import UserError
 
-DEATHS_ALLOWED = 3
-"""An item whose process dies so often is lost."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ctypes import Structure, c_bool, c_double, c_int64
 from multiprocessing import connection, get_context, parent_process
 from typing import Any
 
-from fourlab.arena.executors import DEATHS_ALLOWED, Lost, Pace, Work
+from fourlab.arena.executors import Lost, Pace, Work
 
 BATCH_SECONDS = 0.1
 MOST_IN_A_BATCH = 200
@@ -27,7 +27,8 @@ PATIENCE_SECONDS = 2.0
 STOPPED, ABORTED = 1, 2
 NOTHING = -1
 """The item of a process that has not begun with one."""
-DEATHS_AT_START = 10
+DEATHS_ALLOWED, DEATHS_AT_START = 3, 30
+"""An item at which so many processes die is lost; if processes die before they begin, all is."""
 _spawn = get_context("spawn")  # forking would copy the threads' locks of whatever runs here
 
 
@@ -116,6 +117,7 @@ class Local:
             return least
         if len(self._hands) < self.workers:
             self._hands.append(_Hand(work))
+            self._tell(self._stop)  # it was not there to hear what was said while it was started
             return self._hands[-1]
         return least if least is not None and len(least.batches) < 2 else None  # one in hand, one to go on with at once
 
@@ -193,6 +195,7 @@ class _Hand:
 
 def _serve(work: Any, pipe: Any, shared: Any) -> None:
     """The life of a process: batches in, results out, until the pipe or the master is gone."""
+    signal.signal(signal.SIGTERM, lambda number, frame: None)  # the master decides what that means, too
     threading.Thread(target=_die_with_the_master, daemon=True).start()
     watch = _Watch(shared)
     work.prepare()

@@ -11,11 +11,13 @@ from typing import Any
 
 import ray
 
-from fourlab.arena.executors import DEATHS_ALLOWED, Lost, Pace, Work
+from fourlab.arena.executors import Lost, Pace, Work
 from fourlab.arena.match import Unwatched
 
 BATCH_SECONDS = 2.0
 MOST_IN_A_BATCH = 100
+FAILURES_ALLOWED = 10
+"""A task that fails so often is lost; many, since it may not have been the fault of the item, or not even begun."""
 _prepared: set[bytes] = set()
 
 
@@ -51,7 +53,7 @@ class Ray:
                     except ray.exceptions.RayError as error:
                         if len(batch) == 1:  # of several nobody knows which it was
                             deaths.update(batch)
-                        lost = [item for item in batch if deaths[item] >= DEATHS_ALLOWED]
+                        lost = [item for item in batch if deaths[item] >= FAILURES_ALLOWED]
                         again.extend(item for item in batch if item not in lost)
                         results = [(item, Lost(f"its task failed {deaths[item]} times ({_first_line(error)})")) for item in lost]
                     else:

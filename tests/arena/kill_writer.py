@@ -1,0 +1,89 @@
+"""Kill a writer of games at random moments, again and again, and look whether anything acknowledged is missing.
+
+python -m tests.arena.kill_writer FOLDER CYCLES SEED
+"""
+
+import contextlib
+import os
+import random
+import select
+import signal
+import sqlite3
+import sys
+import time
+from pathlib import Path
+
+from fourlab import Position
+from fourlab.arena import store
+from fourlab.arena.store import Store, StoredGame
+from fourlab.game.outcome import Outcome
+from fourlab.game.record import Record, Thought
+
+CYCLES_A_FILE = 50
+"""Then a new file is begun, so that checking stays quick."""
+LONGEST_SECONDS = 0.015
+ROWS_BETWEEN_FOLDS = 20
+"""Few, so that many writers die while they fold."""
+
+
+def game(number: int) -> StoredGame:
+    """A game that is known by its number, long or short."""
+    columns = (3, 3, 3, 2, 4, 4, 5)[: 1 + number % 7]
+    thoughts = tuple(Thought(0.5, tuple(range(number % 100)), 0.25) for _ in columns)
+    return StoredGame.of(number, number // 2, "a", "b", Record(Position("44"), columns, Outcome.DRAW, thoughts=thoughts), 7)
+
+
+def write(file: Path, first: int, acknowledgements: int) -> None:
+    """Add games until death."""
+    store.ROWS_BETWEEN_FOLDS = ROWS_BETWEEN_FOLDS
+    with Store(file) as games:
+        for number in range(first, sys.maxsize):
+            games.add([game(number)])
+            os.write(acknowledgements, f"{number}\n".encode())
+
+
+def acknowledged(file: Path, first: int, seconds: float, once_it_stores: bool) -> list[int]:
+    """Let a writer live for so long, from its birth or its first game on; returns what it said was stored."""
+    reading, writing = os.pipe()
+    if not (child := os.fork()):
+        try:
+            os.close(reading)
+            write(file, first, writing)
+        finally:
+            os._exit(1)  # a writer does not end by itself
+    os.close(writing)
+    if once_it_stores:
+        select.select([reading], [], [], 60)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    with open(reading) as lines:
+        numbers = [int(line) for line in lines]
+    assert os.WIFSIGNALED(status), "the writer failed"
+    return numbers
+
+
+def check(file: Path, before: int, numbers: list[int]) -> int:
+    """Whether the stored games go on from those before without a gap and hold all numbers; returns how many there are."""
+    with Store(file) as games, contextlib.closing(sqlite3.connect(file)) as base:
+        assert base.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        count, first, last = base.execute("SELECT count(*), min(number), max(number) FROM games").fetchone()
+        assert (first, last) == ((0, count - 1) if count else (None, None)), "there is a gap"
+        assert numbers == list(range(before, before + len(numbers)))
+        assert before + len(numbers) <= count <= before + len(numbers) + 1, "one game may be stored and not yet acknowledged"
+        assert list(games.games("number >= ?", before, thoughts=True)) == [game(number) for number in range(before, count)]
+    return int(count)
+
+
+def main(folder: Path, cycles: int, seed: int) -> None:
+    rng, count, total = random.Random(seed), 0, 0
+    for cycle in range(cycles):
+        file = folder / f"{cycle // CYCLES_A_FILE}.sqlite"
+        before = 0 if cycle % CYCLES_A_FILE == 0 else count
+        count = check(file, before, acknowledged(file, before, rng.uniform(0, LONGEST_SECONDS), cycle % 3 > 0))
+        total += count - before
+    print(f"{cycles} writers killed, {total} games stored")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

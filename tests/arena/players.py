@@ -1,0 +1,75 @@
+"""Agents that do what agents should not, for the arena's tests; importable by worker processes."""
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fourlab import Agent, Decision, Limit, Position
+from fourlab import make as make_real
+
+
+@dataclass(frozen=True)
+class Misbehaving:
+    """Plays the leftmost column until the board has some discs, then goes wrong."""
+
+    deed: str
+    after: int = 0
+    where: str = ""
+
+    def decide(self, position: Position, limit: Limit, rng: Any) -> Decision:
+        if position.ply >= self.after:
+            match self.deed:
+                case "crash":
+                    raise RuntimeError("no idea\nwhat to do")
+                case "illegal":
+                    return Decision(99)
+                case "nothing":
+                    return None  # type: ignore[return-value]
+                case "sleep":
+                    time.sleep(0.3)
+                case "hang":
+                    time.sleep(1000)
+                case "die":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                case "die-once" if not Path(self.where).exists():
+                    Path(self.where).touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+        return Decision(position.legal_columns()[0])
+
+
+def make(spec: str) -> Agent:
+    """`bad-DEED-AFTER-WHERE`, or any real spec."""
+    if not spec.startswith("bad"):
+        return make_real(spec)
+    _, deed, after, where = spec.split("/", 3)
+    return Misbehaving(deed, int(after), where)
+
+
+class Square:
+    """Work for executors: squares, with accidents."""
+
+    def __init__(self, folder: str = "", deed: str = "") -> None:
+        self.folder, self.deed = folder, deed
+
+    def prepare(self) -> None:
+        if self.deed == "unprepared":
+            os._exit(3)
+
+    def __call__(self, number: int, watch: Any) -> int:
+        if self.deed == "slow":
+            time.sleep(0.01)
+        if number == 13 and self.deed == "die":
+            watch.thinking(1, None)
+            os.kill(os.getpid(), signal.SIGKILL)
+        if number == 13 and self.deed == "hang":
+            watch.thinking(0, -9.5)
+            time.sleep(1000)
+        if number % 7 == 0 and self.deed == "stumble":
+            mark = Path(self.folder) / str(number)
+            if not mark.exists():
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        return number**2

@@ -1,0 +1,240 @@
+import contextlib
+import os
+import random
+import re
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fourlab.arena.executors import Executor, Lost, Pace, executor
+from fourlab.arena.executors.local import Local
+from fourlab.arena.play import play_tournament
+from fourlab.arena.store import Store
+from fourlab.arena.tournament import Player, Tournament
+from fourlab.errors import UserError
+from tests.arena.players import Square, make
+
+LEAGUE = Tournament(
+    (Player("random"), Player("rules"), Player("mcts:simulations=10"), Player("minimax:depth=1")), rounds=84, seed=11
+)
+"""1,008 games."""
+
+
+def results(pool: Executor, work: Square, items: range) -> dict[int, object]:
+    return {item: result for batch in pool.map(work, items) for item, result in batch}
+
+
+def table(tournament: Tournament, pool: Executor, folder: Path) -> list[tuple[object, ...]]:
+    """Everything but times, as the games' table is exported."""
+    with Store(folder / "games.sqlite") as store:
+        play_tournament(tournament, store, pool, make)
+        return [game[:12] for game in store.games()]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_every_item_is_done_once(workers: int) -> None:
+    batches = list(Local(workers).map(Square(), range(1000)))
+    items = [item for batch in batches for item, _ in batch]
+    assert sorted(items) == list(range(1000))
+    assert all(result == item**2 for batch in batches for item, result in batch)
+
+
+def test_without_items_no_process_is_started() -> None:
+    assert list(Local(2).map(Square(deed="unprepared"), [])) == []
+
+
+def test_a_dead_process_is_replaced_and_its_items_done_again(tmp_path: Path) -> None:
+    found = results(Local(2), Square(str(tmp_path), "stumble"), range(40))
+    assert found == {item: item**2 for item in range(40)}
+    assert len(list(tmp_path.iterdir())) == 6  # six processes died
+
+
+def test_an_item_that_kills_every_process_is_lost_and_nothing_else(tmp_path: Path) -> None:
+    found = results(Local(2), Square(deed="die"), range(40))
+    lost = found.pop(13)
+    assert isinstance(lost, Lost)
+    assert (lost.side, lost.hung) == (1, False)
+    assert "SIGKILL" in lost.why
+    assert found == {item: item**2 for item in range(40) if item != 13}
+
+
+def test_who_hangs_is_lost_too() -> None:
+    found = results(Local(2), Square(deed="hang"), range(40))
+    lost = found.pop(13)
+    assert isinstance(lost, Lost)
+    assert (lost.side, lost.hung) == (0, True)
+    assert found == {item: item**2 for item in range(40) if item != 13}
+
+
+def test_processes_that_cannot_begin_are_given_up() -> None:
+    with pytest.raises(RuntimeError, match="exit code 3"):
+        results(Local(2), Square(deed="unprepared"), range(10))
+
+
+def test_a_stop_finishes_what_is_in_hand() -> None:
+    pool = Local(2)
+    done = []
+    for batch in pool.map(Square(deed="slow"), range(10_000)):
+        done += batch
+        pool.stop()
+    assert 0 < len(done) < 1000
+    assert all(result == item**2 for item, result in done)
+
+
+def test_closing_ends_the_work_and_the_processes() -> None:
+    pool = Local(2)
+    work = pool.map(Square(deed="slow"), range(10_000))
+    next(work)
+    hands = list(pool._hands)
+    pids = [hand.process.pid for hand in hands]
+    work.close()  # type: ignore[attr-defined]
+    for pid in pids:
+        assert pid is not None
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_batches_grow_for_quick_items_and_shrink_towards_the_end() -> None:
+    pace = Pace(2, 0.1, 200)
+    assert pace.size(10_000) == 1
+    for _ in range(40):
+        pace.learn(0.001 * pace.size(10_000), pace.size(10_000))
+    assert 80 <= pace.size(10_000) <= 100
+    assert pace.size(80) == 10
+    assert pace.size(3) == 1
+    pace.learn(2.0, 1)
+    assert pace.size(10_000) == 1
+
+
+@pytest.mark.parametrize(("name", "workers", "word"), [("cloud", 1, "local, ray"), ("local", 0, "worker")])
+def test_what_cannot_be_had_is_told(name: str, workers: int, word: str) -> None:
+    with pytest.raises(UserError, match=word):
+        executor(name, workers)
+
+
+def test_a_missing_extra_names_its_installation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    with pytest.raises(UserError, match=r"pip install 'fourlab\[ray\]'"):
+        executor("ray", 1)
+
+
+@contextlib.contextmanager
+def killing(times: int, pause: float, victims: str) -> Iterator[list[int]]:
+    """Kill worker processes of ours, at random, while the block runs."""
+    killed: list[int] = []
+    enough = threading.Event()
+
+    def kill() -> None:
+        chance = random.Random(3)
+        while len(killed) < times and not enough.wait(pause * chance.uniform(0.5, 1.5)):
+            if found := processes(victims):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(victim := chance.choice(found), signal.SIGKILL)
+                    killed.append(victim)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        enough.set()
+        thread.join()
+
+
+def processes(mark: str) -> list[int]:
+    """The processes below this one whose command line shows a mark."""
+    parents, marked = {}, []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if re.search(mark, (folder / "cmdline").read_text()):
+                marked.append(int(folder.name))
+
+    def is_ours(pid: int) -> bool:
+        while pid > 1:
+            if pid == os.getpid():
+                return True
+            pid = parents.get(pid, 0)
+        return False
+
+    return [pid for pid in marked if is_ours(pid)]
+
+
+@pytest.fixture(scope="module")
+def known_table(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[object, ...]]:
+    return table(LEAGUE, Local(1), tmp_path_factory.mktemp("known"))
+
+
+def test_the_table_of_1000_games_is_the_same_on_2_and_4_workers(known_table: list[tuple[object, ...]], tmp_path: Path) -> None:
+    assert len(known_table) == len(LEAGUE) >= 1000
+    for workers in (2, 4):
+        (folder := tmp_path / str(workers)).mkdir()
+        assert table(LEAGUE, Local(workers), folder) == known_table
+
+
+def test_the_table_is_the_same_with_workers_killed_in_the_middle(known_table: list[tuple[object, ...]], tmp_path: Path) -> None:
+    with killing(10, 0.7, "spawn_main") as killed:
+        assert table(LEAGUE, Local(2), tmp_path) == known_table
+    assert len(killed) >= 3
+
+
+@pytest.mark.parametrize("deed", ["die", "hang"])
+def test_an_agent_that_kills_or_blocks_its_process_loses_its_games_and_no_others(deed: str, tmp_path: Path) -> None:
+    from fourlab import Limit
+    from fourlab.arena.executors import local
+
+    limit = Limit(seconds=0.1) if deed == "hang" else Limit()
+    tournament = Tournament((Player(f"bad/{deed}/4/", limit, "bad"), Player("rules")), openings="empty", rounds=1, grace=0.1)
+    before = time.monotonic()
+    with Store(tmp_path / "games.sqlite") as store:
+        play_tournament(tournament, store, Local(2), make)
+        games = list(store.games())
+    assert [game.at_fault for game in games] == ["bad", "bad"]
+    assert {game.cause for game in games} == {"timeout" if deed == "hang" else "crash"}
+    assert [game.result for game in games] == [-1, 1]
+    assert time.monotonic() - before < 6 * local.HANG_SECONDS
+
+
+@pytest.fixture(scope="module")
+def ray_pool() -> Iterator[Executor]:
+    import ray
+
+    from fourlab.arena.executors.ray import Ray
+
+    ray.shutdown()
+    yield Ray(2)
+    ray.shutdown()
+
+
+def test_ray_gives_the_same_table(ray_pool: Executor, known_table: list[tuple[object, ...]], tmp_path: Path) -> None:
+    assert table(LEAGUE, ray_pool, tmp_path) == known_table
+
+
+def test_ray_300_games_20_workers_killed_the_same_table(ray_pool: Executor, tmp_path: Path) -> None:
+    tournament = Tournament((Player("mcts:simulations=3000"), Player("mcts:simulations=2500")), rounds=150, seed=4)
+    (tmp_path / "known").mkdir()
+    with killing(20, 0.6, "^ray::(_do|IDLE)") as killed:
+        found = table(tournament, ray_pool, tmp_path)
+    assert len(killed) == 20
+    assert found == table(tournament, Local(2), tmp_path / "known")
+
+
+def test_ray_loses_only_the_item_that_kills_its_task(ray_pool: Executor) -> None:
+    found = results(ray_pool, Square(deed="die"), range(20))
+    assert isinstance(found.pop(13), Lost)
+    assert found == {item: item**2 for item in range(20) if item != 13}
+
+
+def test_ray_stops_when_told() -> None:
+    from fourlab.arena.executors.ray import Ray
+
+    pool = Ray(2)
+    done = []
+    for batch in pool.map(Square(deed="slow"), range(100_000)):
+        done += batch
+        pool.stop()
+    assert 0 < len(done) < 50_000

@@ -1,0 +1,64 @@
+from pathlib import Path
+
+import pytest
+
+from fourlab import Position
+from fourlab.arena.executors.local import Local
+from fourlab.arena.judge import Judgement, exact_scores
+from fourlab.arena.play import judge_games, play_tournament
+from fourlab.arena.store import Store
+from fourlab.arena.tournament import Player, Tournament
+from fourlab.game.outcome import Outcome
+from fourlab.game.record import Record
+from fourlab.solver import Solver
+from tests.arena.players import make
+
+
+def play(tmp_path: Path, red: str, yellow: str, openings: str, rounds: int = 10) -> Judgement:
+    tournament = Tournament((Player(red), Player(yellow)), openings=openings, rounds=rounds)
+    with Store(tmp_path / "games.sqlite") as store:
+        play_tournament(tournament, store, Local(2), make)
+        assert Judgement.of(store.games()).moves == {}
+        told: list[tuple[int, int]] = []
+        judge_games(store, Local(2), lambda done, of: told.append((done, of)))
+        assert told[-1] == (2 * rounds, 2 * rounds)
+        judge_games(store, Local(2), lambda done, of: pytest.fail("there is nothing left to judge"))
+        return Judgement.of(store.games())
+
+
+def test_scores_along_a_game_are_those_of_its_positions() -> None:
+    record = Record(Position("vannucci-abril"), (4, 4, 4), Outcome.RED_WINS)
+    scores = exact_scores(record, Solver())
+    positions = list(record.positions())
+    assert scores[:3] == tuple(Solver().solve(position).score for position in positions[:3])
+    assert scores[2] == -scores[3]  # the winning move was best
+    assert positions[3].outcome() == Outcome.RED_WINS
+
+
+def test_a_drawn_game_ends_with_a_score_of_zero() -> None:
+    start = Position("1122331", board="3x3x4")
+    columns = (1, 2)
+    record = Record(start, columns, Outcome.DRAW)
+    assert exact_scores(record, Solver())[-1] == 0
+
+
+def test_the_perfect_player_keeps_every_value_and_the_random_one_does_not(tmp_path: Path) -> None:
+    found = play(tmp_path, "perfect", "random", "random:12")
+    assert found.kept["perfect"] == found.moves["perfect"] == found.best["perfect"] > 0
+    assert found.kept["random"] < found.moves["random"]
+    assert {blunder.agent for blunder in found.blunders} == {"random"}
+    assert sum(found.moves.values()) == sum(found.kept.values()) + len(found.blunders)
+
+
+def test_blunders_tell_game_ply_and_what_was_given_away(tmp_path: Path) -> None:
+    found = play(tmp_path, "random", "rules", "random:14", 5)
+    data = found.as_data()
+    assert data["blunders"]
+    for blunder in found.blunders:
+        assert blunder.had > blunder.has
+        assert 14 <= blunder.ply < 42
+        assert blunder.size in (1, 2)
+    assert data["agents"]["random"]["kept"] <= 1
+    low, high = data["agents"]["random"]["kept_interval"]
+    assert low <= data["agents"]["random"]["kept"] <= high
+    assert data["blunders"][0]["had"] in ("win", "draw")
