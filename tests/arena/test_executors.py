@@ -117,7 +117,7 @@ def test_what_cannot_be_had_is_told(name: str, workers: int, word: str) -> None:
 
 
 def test_a_missing_extra_names_its_installation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    monkeypatch.setattr("fourlab.arena.executors.find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"pip install 'fourlab\[ray\]'"):
         executor("ray", 1)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fourlab.arena.executors import Executor, executor
+from fourlab.arena.executors import Executor, check, executor
 from fourlab.arena.play import judge_games, play_tournament
 from fourlab.arena.results import Results
 from fourlab.arena.store import Store, StoredGame
@@ -35,6 +35,9 @@ class Conduct:
     address: str | None = None
     accuracy: bool = False
     quiet: bool = False
+
+    def __post_init__(self) -> None:
+        check(self.executor, self.workers, self.address)
 
 
 def carry_out(run: Run, tournament: Tournament, conduct: Conduct) -> dict[str, Any]:
@@ -124,7 +127,7 @@ def _progress(tournament: Tournament, quiet: bool) -> Iterator[Callable[[Results
         def told(results: Results, games: Sequence[StoredGame]) -> None:
             nonlocal last, at_first
             if at_first < 0:
-                at_first = results.games - len(games)
+                at_first = max(0, results.games - len(games))
             now = time.monotonic()
             if now - last > 0.25 or results.games == len(tournament):
                 last = now
@@ -140,7 +143,7 @@ def _block_lines(tournament: Tournament) -> Callable[[Results, Sequence[StoredGa
     def told(results: Results, games: Sequence[StoredGame]) -> None:
         nonlocal at_first, block
         if at_first < 0:
-            at_first = results.games - len(games)
+            at_first = max(0, results.games - len(games))  # what was given up does not count as played
             block = BLOCKS * at_first // len(tournament)
         if (now := BLOCKS * results.games // len(tournament)) > block:
             block = now

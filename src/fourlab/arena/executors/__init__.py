@@ -4,12 +4,12 @@ The function must give the same result wherever and however often it is called o
 died is simply done again.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 from fourlab.errors import UserError
-
 
 
 @dataclass(frozen=True)
@@ -70,29 +70,25 @@ class Executor(Protocol):
         ...
 
 
-def executor(name: str, workers: int, address: str | None = None) -> Executor:
-    """The executor of a name: local or ray."""
+def check(name: str, workers: int, address: str | None = None) -> None:
+    """Tell what is wrong with a choice of executor before anything begins."""
+    if name not in ("local", "ray"):
+        raise UserError(f"there is no executor {name!r}; executors are local, ray")
     if workers < 1:
         raise UserError(f"at least one worker is needed, not {workers}")
-    makers: dict[str, Callable[[], Executor]] = {"local": lambda: _local(workers), "ray": lambda: _ray(workers, address)}
-    if name not in makers:
-        raise UserError(f"there is no executor {name!r}; executors are {', '.join(makers)}")
     if address is not None and name != "ray":
         raise UserError("an address is for the executor ray")
-    return makers[name]()
+    if name == "ray" and find_spec("ray") is None:
+        raise UserError("the executor ray needs Ray: pip install 'fourlab[ray]'")
 
 
-def _local(workers: int) -> Executor:
-    from fourlab.arena.executors.local import Local
+def executor(name: str, workers: int, address: str | None = None) -> Executor:
+    """The executor of a name: local or ray."""
+    check(name, workers, address)
+    if name == "local":
+        from fourlab.arena.executors.local import Local
 
-    return Local(workers)
-
-
-def _ray(workers: int, address: str | None) -> Executor:
-    try:
-        import ray  # noqa: F401
-    except ImportError:
-        raise UserError("the executor ray needs Ray: pip install 'fourlab[ray]'") from None
+        return Local(workers)
     from fourlab.arena.executors.ray import Ray
 
     return Ray(workers, address)

@@ -5,6 +5,7 @@ Ray's tasks may run more than once or not at all; here that does no harm, since 
 
 import logging
 import os
+import socket
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,6 +14,7 @@ import ray
 
 from fourlab.arena.executors import Lost, Pace, Work
 from fourlab.arena.match import Unwatched
+from fourlab.errors import UserError
 
 BATCH_SECONDS = 2.0
 MOST_IN_A_BATCH = 100
@@ -28,7 +30,11 @@ class Ray:
         if not ray.is_initialized():
             os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what newer versions will do, lest they warn
             here: dict[str, Any] = {} if address else {"num_cpus": workers, "include_dashboard": False}
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **here)
+            try:
+                _knock(address)
+                ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **here)
+            except (OSError, RuntimeError, ValueError) as error:
+                raise UserError(f"cannot reach Ray at {address or 'this machine'}: {_first_line(error)}") from None
         self.workers = workers
         self._stopped = self._aborted = False
 
@@ -83,6 +89,13 @@ def _do(work: Any, name: bytes, batch: list[int]) -> tuple[list[tuple[int, Any]]
         _prepared.add(name)
     before, watch = time.perf_counter(), Unwatched()
     return [(item, work(item, watch)) for item in batch], time.perf_counter() - before
+
+
+def _knock(address: str | None) -> None:
+    """Raise an error soon if nobody is at home; Ray itself would wait for minutes."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 def _first_line(error: Exception) -> str:

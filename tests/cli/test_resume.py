@@ -1,0 +1,286 @@
+"""A run that is killed, stopped or given up goes on as if nothing had happened."""
+
+import contextlib
+import json
+import os
+import random
+import shlex
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+KILLS = 25
+LONG = ["match", "mcts:simulations=300", "rules", "--games", "300", "--workers", "2", "--seed", "7"]
+SHORT = ["match", "random", "rules", "--games", "40", "--workers", "2", "--seed", "5"]
+MARK = "FOURLAB_TEST_MARK"
+
+
+class Started:
+    """The command in a session of its own, as a terminal starts it; its workers inherit its mark."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.mark = uuid.uuid4().hex
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "fourlab", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            env={**os.environ, MARK: self.mark},
+            start_new_session=True,
+        )
+
+    def signal_group(self, number: int) -> None:
+        os.killpg(self.process.pid, number)
+
+    def until_it_says(self, words: str) -> None:
+        assert self.process.stderr
+        assert any(words in line for line in self.process.stderr), f"it ended without saying {words!r}"
+
+    def end(self) -> tuple[int, list[str]]:
+        """Wait for it; returns the exit code and the (rest of the) lines on standard error."""
+        _, said = self.process.communicate(timeout=120)
+        return self.process.returncode, said.splitlines()
+
+    def living(self) -> list[int]:
+        return [pid for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) if self._is_ours(pid)]
+
+    def _is_ours(self, pid: int) -> bool:
+        try:
+            return f"{MARK}={self.mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
+        except OSError:
+            return False
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Started]]:
+    """Start commands, all of whose processes must be gone in the end."""
+    all_started: list[Started] = []
+
+    def run(*arguments: str) -> Started:
+        all_started.append(Started(tmp_path, *arguments))
+        return all_started[-1]
+
+    yield run
+    for started in all_started:
+        with contextlib.suppress(ProcessLookupError):
+            if started.process.poll() is None:
+                started.signal_group(signal.SIGKILL)  # the test has failed
+        started.process.communicate()
+        wait_until(lambda started=started: not started.living())
+
+
+def wait_until(fact: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not fact():
+        assert time.monotonic() < deadline, "in vain"
+        time.sleep(0.005)
+
+
+def rows(run: Path) -> list[tuple[Any, ...]]:
+    """Number, cause and moves of all stored games, also while they are played; none if there is no table yet."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{run / 'games.sqlite'}?mode=ro", uri=True)) as base:
+            return base.execute("SELECT number, cause, moves FROM games ORDER BY number").fetchall()
+    except sqlite3.OperationalError:
+        return []
+
+
+def integrity(run: Path) -> str:
+    with contextlib.closing(sqlite3.connect(run / "games.sqlite")) as base:
+        (answer,) = base.execute("PRAGMA integrity_check").fetchone()
+    return str(answer)
+
+
+def table(fourlab: Run, run: str) -> str:
+    done = fourlab("games", run, "--csv", "-")
+    assert done.returncode == 0
+    return done.stdout
+
+
+def go_on(fourlab: Run, command: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as it was printed."""
+    program, *arguments = shlex.split(command)
+    assert program == "fourlab"
+    return fourlab(*arguments)
+
+
+def without_times(result: subprocess.CompletedProcess[str]) -> Any:
+    """What --json printed, but for the folder and for how long it took."""
+    data = json.loads(result.stdout)
+    for agent in data["agents"].values():
+        for name in [name for name in agent if "seconds" in name]:
+            del agent[name]
+    return {name: value for name, value in data.items() if name != "run"}
+
+
+def test_a_run_that_is_killed_twenty_five_times_ends_the_same(
+    fourlab: Run, start: Callable[..., Started], tmp_path: Path
+) -> None:
+    rng, run = random.Random(7), tmp_path / "killed"
+    for i in range(1, KILLS + 1):
+        enough = max(10 * i, len(rows(run)) + 1)
+        started = start(*LONG, "--quiet", "--run", "killed")
+        wait_until(lambda least=enough: len(rows(run)) >= least)
+        time.sleep(rng.uniform(0, 0.05))
+        if i % 5:
+            started.signal_group(signal.SIGKILL)
+        else:
+            started.process.kill()  # the workers must find out by themselves
+        assert started.end()[0] == -signal.SIGKILL
+        wait_until(lambda started=started: not started.living())
+        assert integrity(run) == "ok"
+    assert len(rows(run)) < 300, "there was something left to do"
+    again = fourlab(*LONG, "--run", "killed", "--json")
+    assert again.returncode == 0
+    whole = fourlab(*LONG, "--run", "whole", "--json")
+    assert table(fourlab, "killed") == table(fourlab, "whole")
+    assert [number for number, _, _ in rows(run)] == list(range(300))
+    assert without_times(again) == without_times(whole)
+
+
+OPENINGS = ["112233", "44", "4444", "4433"]
+"""In the first, red wins at once, so that a stored game tells that the workers are at the slow ones."""
+
+
+def slow_match(tmp_path: Path, simulations: int, games: int = len(OPENINGS)) -> list[str]:
+    (tmp_path / "openings.txt").write_text("\n".join(OPENINGS) + "\n")
+    slow = ["match", "rules", f"mcts:simulations={simulations}", "--games", str(games), "--starts", "fixed"]
+    return [*slow, "--openings", "file:openings.txt", "--workers", "2"]
+
+
+def test_a_stopped_run_finishes_the_games_in_hand_and_goes_on(
+    fourlab: Run, start: Callable[..., Started], tmp_path: Path
+) -> None:
+    match, resume, run = slow_match(tmp_path, 20_000, games=16), "fourlab resume stopped --workers 2", tmp_path / "stopped"
+    started, count = start(*match, "--run", "stopped"), 0
+    for number in (signal.SIGINT, signal.SIGTERM):
+        wait_until(lambda least=count + 1: len(rows(run)) >= least)
+        started.signal_group(number)
+        code, said = started.end()
+        stored = rows(run)
+        assert code == 130
+        assert said[-2:] == [f"stopped after {len(stored)} of 16 games; go on with:", resume]
+        assert count < len(stored) < 16
+        assert {cause for _, cause, _ in stored} == {"normal"}
+        started, count = start(*resume.split()[1:], "--quiet"), len(stored)
+    assert started.end() == (0, [])
+    assert fourlab(*match, "--quiet", "--run", "whole").returncode == 0
+    assert table(fourlab, "stopped") == table(fourlab, "whole")
+
+
+def test_games_given_up_are_stored_as_interrupted_and_played_again(
+    fourlab: Run, start: Callable[..., Started], tmp_path: Path
+) -> None:
+    match = slow_match(tmp_path, 30_000)
+    started = start(*match, "--quiet", "--run", "stopped")
+    wait_until(lambda: len(rows(tmp_path / "stopped")) >= 1)
+    started.signal_group(signal.SIGINT)
+    started.until_it_says("press Ctrl-C again")
+    started.signal_group(signal.SIGINT)
+    code, said = started.end()
+    assert code == 130
+    assert said[-1] == "fourlab resume stopped --workers 2"
+    causes = [cause for _, cause, _ in rows(tmp_path / "stopped")]
+    assert "interrupted" in causes
+    assert causes[0] == "normal"
+    assert said[-2] == f"stopped after {causes.count('normal')} of {len(OPENINGS)} games; go on with:"
+    assert go_on(fourlab, said[-1]).returncode == 0
+    assert [cause for _, cause, _ in rows(tmp_path / "stopped")] == ["normal"] * len(OPENINGS)
+    assert fourlab(*match, "--quiet", "--run", "whole").returncode == 0
+    assert table(fourlab, "stopped") == table(fourlab, "whole")
+
+
+def test_a_second_ctrl_c_does_not_wait_for_a_move(start: Callable[..., Started], tmp_path: Path) -> None:
+    started = start(*slow_match(tmp_path, 1_000_000_000), "--quiet", "--run", "stopped")
+    wait_until(lambda: len(rows(tmp_path / "stopped")) >= 1)
+    started.signal_group(signal.SIGINT)
+    started.until_it_says("press Ctrl-C again")
+    started.signal_group(signal.SIGINT)
+    code, said = started.end()
+    assert code == 130
+    assert said[-1] == "fourlab resume stopped --workers 2"
+    assert integrity(tmp_path / "stopped") == "ok"
+
+
+@pytest.fixture
+def played(fourlab: Run, tmp_path: Path) -> Path:
+    """A run that is complete."""
+    assert fourlab(*SHORT, "--quiet", "--run", "one").returncode == 0
+    return tmp_path / "one"
+
+
+def test_another_configuration_is_refused_by_its_field(fourlab: Run, played: Path) -> None:
+    before = rows(played)
+    for changed, field in (
+        (["--seed", "6"], "seed = 5, not 6"),
+        (["--games", "42"], "rounds = 20, not 21"),
+        (["--limit-b", "nodes=9"], "agents.1.name = rules, not rules nodes=9"),
+        (["--openings", "empty"], "openings = random:4, not empty"),
+    ):
+        done = fourlab(*SHORT, "--run", "one", *changed)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"fourlab: one was begun with {field}: a run keeps its configuration\n"
+    other = fourlab("match", "minimax", *SHORT[2:], "--run", "one")
+    assert (other.returncode, other.stdout) == (2, "")
+    assert other.stderr.startswith("fourlab: one was begun with agents.0.name = random, not minimax: ")
+    assert rows(played) == before
+
+
+def test_an_edited_configuration_is_refused_by_its_field(fourlab: Run, played: Path) -> None:
+    file = played / "config.toml"
+    text = file.read_text()
+    for before, after, words in (
+        ("seed = 5", "seed = 55", "one was begun with seed = 5, not 55: "),
+        ('spec = "rules"', 'spec = "random"', "one was begun with agents.1.spec = rules, not random: "),
+        ("seed = 5", "", "one was begun with seed = 5, not None: "),
+        ("seed = 5", "seed =", "cannot read one/config.toml: "),
+    ):
+        assert text.count(before) == 1
+        file.write_text(text.replace(before, after))
+        done = fourlab("resume", "one")
+        assert (done.returncode, done.stdout) == (2, "")
+        (line,) = done.stderr.splitlines()
+        assert line.startswith(f"fourlab: {words}")
+    file.write_text(text)
+    assert fourlab("resume", "one").returncode == 0
+
+
+def test_a_second_process_on_the_same_run_is_refused(fourlab: Run, start: Callable[..., Started], tmp_path: Path) -> None:
+    match = [*slow_match(tmp_path, 1_000_000_000), "--quiet", "--run", "one"]
+    start(*match)
+    wait_until(lambda: len(rows(tmp_path / "one")) >= 1)
+    for second in (fourlab(*match), fourlab("resume", "one")):
+        assert (second.returncode, second.stdout) == (2, "")
+        assert second.stderr == "fourlab: another process is working on one\n"
+
+
+def test_the_same_command_again_plays_nothing_and_says_the_same(fourlab: Run, tmp_path: Path) -> None:
+    first = fourlab(*SHORT, "--json")
+    (run,) = (tmp_path / "runs").iterdir()
+    before = rows(run)
+    for again in (fourlab(*SHORT, "--json"), fourlab("resume", "last", "--json")):
+        assert (again.returncode, again.stderr) == (0, "")
+        assert without_times(again) == without_times(first)
+    assert rows(run) == before
+    assert len(before) == 40
+
+
+def test_a_spoiled_file_of_games_is_told_in_one_line(fourlab: Run, played: Path) -> None:
+    (played / "games.sqlite").write_text("not a table of games\n" * 100)
+    listed, resumed = fourlab("games", "one"), fourlab("resume", "one")
+    assert (listed.returncode, resumed.returncode) == (1, 1)
+    assert listed.stderr == "fourlab: cannot open one/games.sqlite: file is not a database\n"
+    assert resumed.stderr.startswith("fourlab: cannot open one/games.sqlite: file is not a database; ")
+    assert resumed.stderr.count("\n") == 1
