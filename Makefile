@@ -33,6 +33,7 @@ bench: $(VENV)/.bench $(VENV)/.warm
 	@echo "== benchmarks: ours beside peers, in one run"
 	@$(BIN)/python benchmarks/playouts.py
 	@$(BIN)/python benchmarks/mcts.py
+	@$(BIN)/python benchmarks/arena.py
 	@$(BIN)/python benchmarks/solver.py $(if $(TEST_SETS),--positions $(TEST_SETS))
 	@$(BIN)/python benchmarks/ablation.py
 	@if [ -n "$(POSITIONS)" ]; then $(BIN)/python benchmarks/mistakes.py $(POSITIONS); \
@@ -60,7 +61,7 @@ $(VENV)/.core: $(VENV)/.python pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.core
 	@echo "== installing what the tests and checks need"
-	@$(PIP) install --editable '.[dev,openspiel]'
+	@$(PIP) install --editable '.[dev,openspiel,ray]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev

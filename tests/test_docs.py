@@ -41,7 +41,7 @@ def test_console_sessions_run(page: Path, tmp_path: Path) -> None:
         for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE):
             done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=tmp_path, env=environment)
             assert done.returncode == 0, f"{command}: {done.stderr}"
-            printed = "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
+            printed = "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
             same = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)
             assert same, f"{command} printed\n{printed}"
 
