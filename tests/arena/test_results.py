@@ -124,3 +124,6 @@ def test_interrupted_games_do_not_count() -> None:
     found.add(StoredGame.of(0, 0, "a", "b", Record(Position(), (), None, Cause.INTERRUPTED), 0))
     assert found.games == 0
     assert found.tally("a", "b").units == 0
+    assert found.interrupted == {0}
+    found.add(StoredGame.of(0, 0, "a", "b", Record(Position(), (), Outcome.DRAW), 0))
+    assert (found.games, found.interrupted, dict(found.causes)) == (1, set(), {("", "normal"): 1})

@@ -203,7 +203,7 @@ def test_games_given_up_are_stored_as_interrupted_and_played_again(
 
 
 def test_a_second_ctrl_c_does_not_wait_for_a_move(start: Callable[..., Started], tmp_path: Path) -> None:
-    started = start(*slow_match(tmp_path, 1_000_000_000), "--quiet", "--run", "stopped")
+    started = start(*slow_match(tmp_path, 30_000_000), "--quiet", "--run", "stopped")
     wait_until(lambda: len(rows(tmp_path / "stopped")) >= 1)
     started.signal_group(signal.SIGINT)
     started.until_it_says("press Ctrl-C again")
@@ -258,7 +258,7 @@ def test_an_edited_configuration_is_refused_by_its_field(fourlab: Run, played: P
 
 
 def test_a_second_process_on_the_same_run_is_refused(fourlab: Run, start: Callable[..., Started], tmp_path: Path) -> None:
-    match = [*slow_match(tmp_path, 1_000_000_000), "--quiet", "--run", "one"]
+    match = [*slow_match(tmp_path, 30_000_000), "--quiet", "--run", "one"]
     start(*match)
     wait_until(lambda: len(rows(tmp_path / "one")) >= 1)
     for second in (fourlab(*match), fourlab("resume", "one")):

@@ -56,6 +56,8 @@ class Results:
         """Unit to (red, yellow, red's score if there is one) of its games."""
         self.causes: Counter[tuple[str, str]] = Counter()
         """(who was at fault or "", cause)."""
+        self.interrupted: set[int] = set()
+        """The games that were begun and have to be played again."""
         self.lengths: Counter[int] = Counter()
         """How many plies the whole games had."""
         self.first_columns: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
@@ -81,9 +83,11 @@ class Results:
 
     def add(self, game: StoredGame) -> None:
         """Count one more game."""
-        self.causes[game.at_fault, game.cause] += 1
         if game.cause == Cause.INTERRUPTED:
+            self.interrupted.add(game.number)
             return
+        self.interrupted.discard(game.number)  # it was begun before, and now is played
+        self.causes[game.at_fault, game.cause] += 1
         self.games += 1
         columns = game.columns
         first = (game.plies - len(columns)) % 2

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fourlab.lab.summary import interval
+from fourlab.lab.summary import head_to_head, interval
 
 
 def print_summary(summary: dict[str, Any]) -> None:
@@ -53,11 +53,7 @@ def _print_ratings(summary: dict[str, Any]) -> None:
 def _print_cross_table(summary: dict[str, Any]) -> None:
     order = [rating["agent"] for rating in summary["ratings"]]
     width = max(len(name) for name in order)
-    scores = {}
-    for match in summary["matches"]:
-        one, other = match["agents"]
-        if match["score"] is not None:
-            scores[one, other], scores[other, one] = match["score"], 1 - match["score"]
+    scores = head_to_head(summary)
     print("\nscore of row against column")
     print(f"{'':{width + 4}}" + "".join(f"{i + 1:>8}" for i in range(len(order))))
     for i, one in enumerate(order):
@@ -77,6 +73,8 @@ def _print_what_they_share(summary: dict[str, Any]) -> None:
         f"{column}: {_percent(_score(counts))} of {sum(counts.values())}" for column, counts in summary["first_columns"].items()
     )
     print(f"first column after the opening, and its score: {', '.join(columns)}")
+    if summary["interrupted"]:
+        print(f"{summary['interrupted']} games were interrupted and will be played again")
     for fault in summary["faults"]:
         print(f"{fault['games']} games ended by {fault['cause']}" + (f" of {fault['agent']}" if fault["agent"] else ""))
 

@@ -14,7 +14,7 @@ from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC
 from fourlab.lab import figures
 from fourlab.lab.run import Run
-from fourlab.lab.summary import interval
+from fourlab.lab.summary import head_to_head, interval
 
 WEB_PAGE = "http://127.0.0.1:8000/"
 """Where `fourlab web` shows games; the address holds the game."""
@@ -46,7 +46,7 @@ def _figures(tournament: Tournament, summary: dict[str, Any], store: Store) -> I
         if rated:
             values = {name: (elo["value"], elo["low"], elo["high"]) for name, elo in rated.items()}
             yield "ratings", figures.estimates(values, "Elo (Bradley-Terry) with 95 % intervals")
-        yield "cross-table", figures.cross_table([each["agent"] for each in summary["ratings"]], _scores(summary))
+        yield "cross-table", figures.cross_table([each["agent"] for each in summary["ratings"]], head_to_head(summary))
     elif scores := list(_unit_scores(tournament, store)):
         yield "score", figures.running_score(scores, tournament.players[0].label)
     if summary["lengths"]:
@@ -54,15 +54,6 @@ def _figures(tournament: Tournament, summary: dict[str, Any], store: Store) -> I
     if summary["first_columns"]:
         counts = {int(column): tuple(found.values()) for column, found in summary["first_columns"].items()}
         yield "first-columns", figures.first_columns(counts)
-
-
-def _scores(summary: dict[str, Any]) -> dict[tuple[str, str], float]:
-    scores = {}
-    for match in summary["matches"]:
-        one, other = match["agents"]
-        if match["score"] is not None:
-            scores[one, other], scores[other, one] = match["score"], 1 - match["score"]
-    return scores
 
 
 def _unit_scores(tournament: Tournament, store: Store) -> Iterator[float]:

@@ -28,6 +28,7 @@ def summarize(results: Results, store: Store) -> dict[str, Any]:
             str(column + 1): dict(zip(("wins", "draws", "losses"), counts, strict=True))
             for column, counts in sorted(results.first_columns.items())
         },
+        "interrupted": len(results.interrupted),
         "faults": [
             {"agent": agent or None, "cause": cause, "games": count}
             for (agent, cause), count in sorted(results.causes.items())
@@ -65,6 +66,16 @@ def _ratings(results: Results) -> list[dict[str, Any]]:
         {"agent": rating.name, "elo": rating.elo.as_data(), "games": rating.games, "score": rating.score}
         for rating in results.ratings(results.tournament.seed)
     ]
+
+
+def head_to_head(summary: dict[str, Any]) -> dict[tuple[str, str], float]:
+    """The score of every agent against every other that it has met."""
+    scores: dict[tuple[str, str], float] = {}
+    for match in summary["matches"]:
+        one, other = match["agents"]
+        if match["score"] is not None:
+            scores[one, other], scores[other, one] = match["score"], 1 - match["score"]
+    return scores
 
 
 def interval(count: int, of: int) -> str:
