@@ -6,6 +6,7 @@ journal beside the book, so that a build that was stopped goes on where it was.
 
 import json
 import os
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import islice
@@ -83,7 +84,7 @@ def _solve_all(
     told(done, len(keys))
     if not chunks:
         return scores
-    with _open(journal) as lines, ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+    with _open(journal) as lines, ProcessPoolExecutor(workers, get_context("spawn"), _quit_quietly) as pool:
         if journal.stat().st_size == 0:
             _append(lines, heading)
         todo = iter(chunks.items())
@@ -100,6 +101,11 @@ def _solve_all(
                 scores[start : start + len(found)] = found
                 done += len(found)
                 told(done, len(keys))
+
+
+def _quit_quietly() -> None:
+    """Let Ctrl-C, which a terminal sends to every process, end a worker without a word; the master tells what is left."""
+    signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
 
 
 def _open(journal: Path) -> TextIO:
