@@ -1,5 +1,6 @@
 """The contract of every player: a position, a limit and a random generator in, a decision out."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -41,8 +42,8 @@ class Limit:
     def __post_init__(self) -> None:
         for name in ("seconds", "simulations", "nodes", "depth"):
             bound = getattr(self, name)
-            if bound is not None and not bound > 0:
-                raise UserError(f"a limit of {name} must be greater than 0, not {bound}")
+            if bound is not None and not 0 < bound < math.inf:
+                raise UserError(f"a limit of {name} must be greater than 0 and finite, not {bound}")
 
 
 @dataclass(frozen=True)

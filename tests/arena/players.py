@@ -57,6 +57,13 @@ class Square:
     def prepare(self) -> None:
         if self.deed == "unprepared":
             os._exit(3)
+        if self.deed == "endless":
+            time.sleep(1000)
+
+    def __setstate__(self, state: dict[str, str]) -> None:
+        self.__dict__ = state
+        if self.deed == "stillborn":
+            os._exit(3)
 
     def __call__(self, number: int, watch: Any) -> int:
         if self.deed == "slow":

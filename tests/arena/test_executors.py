@@ -4,12 +4,12 @@ import random
 import re
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from fourlab import Limit
 from fourlab.arena.executors import Executor, Lost, Pace, executor
 from fourlab.arena.executors.local import Local
 from fourlab.arena.play import play_tournament
@@ -71,8 +71,14 @@ def test_who_hangs_is_lost_too() -> None:
 
 
 def test_processes_that_cannot_begin_are_given_up() -> None:
-    with pytest.raises(RuntimeError, match="exit code 3"):
-        results(Local(2), Square(deed="unprepared"), range(10))
+    with pytest.raises(ChildProcessError, match="exit code 3"):
+        results(Local(2), Square(deed="stillborn"), range(10))
+
+
+def test_a_preparation_that_kills_or_hangs_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fourlab.arena.executors.local.PREPARATION_SECONDS", 1.0)
+    for deed in ("unprepared", "endless"):
+        assert results(Local(2), Square(deed=deed), range(10)) == {item: item**2 for item in range(10)}
 
 
 def test_a_stop_finishes_what_is_in_hand() -> None:
@@ -182,21 +188,18 @@ def test_the_table_is_the_same_with_workers_killed_in_the_middle(known_table: li
     assert len(killed) >= 3
 
 
-@pytest.mark.parametrize("deed", ["die", "hang"])
-def test_an_agent_that_kills_or_blocks_its_process_loses_its_games_and_no_others(deed: str, tmp_path: Path) -> None:
-    from fourlab import Limit
-    from fourlab.arena.executors import local
-
+@pytest.mark.parametrize(("deed", "after"), [("die", 4), ("hang", 4), ("die", 0)])
+def test_an_agent_that_kills_or_blocks_its_process_loses_its_games(deed: str, after: int, tmp_path: Path) -> None:
     limit = Limit(seconds=0.1) if deed == "hang" else Limit()
-    tournament = Tournament((Player(f"bad/{deed}/4/", limit, "bad"), Player("rules")), openings="empty", rounds=1, grace=0.1)
-    before = time.monotonic()
+    tournament = Tournament(
+        (Player(f"bad/{deed}/{after}/", limit, "bad"), Player("rules")), openings="empty", rounds=1, grace=0.1
+    )
     with Store(tmp_path / "games.sqlite") as store:
         play_tournament(tournament, store, Local(2), make)
         games = list(store.games())
     assert [game.at_fault for game in games] == ["bad", "bad"]
     assert {game.cause for game in games} == {"timeout" if deed == "hang" else "crash"}
     assert [game.result for game in games] == [-1, 1]
-    assert time.monotonic() - before < 6 * local.HANG_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +230,16 @@ def test_ray_loses_only_the_item_that_kills_its_task(ray_pool: Executor) -> None
     found = results(ray_pool, Square(deed="die"), range(20))
     assert isinstance(found.pop(13), Lost)
     assert found == {item: item**2 for item in range(20) if item != 13}
+
+
+@pytest.mark.parametrize("deed", ["die", "hang"])
+def test_ray_finds_out_who_is_to_blame(deed: str, ray_pool: Executor, tmp_path: Path) -> None:
+    limit = Limit(seconds=0.1) if deed == "hang" else Limit()
+    tournament = Tournament((Player(f"bad/{deed}/4/", limit, "bad"), Player("rules")), openings="empty", rounds=1, grace=0.1)
+    with Store(tmp_path / "games.sqlite") as store:
+        play_tournament(tournament, store, ray_pool, make)
+        games = list(store.games())
+    assert [(game.at_fault, game.result) for game in games] == [("bad", -1), ("bad", 1)]
 
 
 def test_ray_stops_when_told() -> None:

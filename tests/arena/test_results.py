@@ -9,12 +9,17 @@ from fourlab.arena.results import Results, Share
 from fourlab.arena.sprt import Sprt
 from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.tally import Tally
-from fourlab.arena.tournament import Player, Tournament, read
+from fourlab.arena.tournament import GamePlayer, Player, Tournament, read
 from fourlab.game.outcome import Outcome
 from fourlab.game.record import Cause, Record
 from tests.arena.players import make
 
 RESULTS = {"+": Outcome.RED_WINS, "=": Outcome.DRAW, "-": Outcome.YELLOW_WINS, "?": None}
+
+
+def moves(number: int) -> tuple[int, ...]:
+    """Different moves for every game."""
+    return 3, number % 7, number // 7 % 7, number // 49
 
 
 def results(games: str, agents: tuple[str, ...] = ("a", "b"), **settings: object) -> Results:
@@ -24,7 +29,7 @@ def results(games: str, agents: tuple[str, ...] = ("a", "b"), **settings: object
     for number, sign in enumerate(games):
         game = tournament.game(number)
         cause = Cause.CRASH if sign == "?" else Cause.NORMAL
-        counted.add(tournament.stored(game, Record(Position(), (3, 2), RESULTS[sign], cause)))
+        counted.add(tournament.stored(game, Record(Position(), moves(number), RESULTS[sign], cause)))
     return counted
 
 
@@ -56,13 +61,23 @@ def test_half_a_pair_and_games_without_a_result_are_no_unit() -> None:
     assert found.causes["", "crash"] == 1
 
 
+def test_pairs_that_repeat_others_move_by_move_count_once() -> None:
+    tournament = read({"agents": ["minimax:depth=1", "minimax:depth=2"], "openings": ["1", "2"], "rounds": 20})
+    found = Results(tournament)
+    for number in range(len(tournament)):
+        found.add(GamePlayer(tournament, make)(number))
+    assert found.games == 40
+    assert found.tally(*found.names).units == 2
+    assert found.repetitions == 18
+
+
 def test_single_games_are_units_where_colours_are_not_swapped() -> None:
     assert results("++-=", starts="fixed").tally("a", "b") == Tally((1, 1, 2))
 
 
 def test_lengths_first_columns_and_faults() -> None:
     found = results("+-")
-    assert found.lengths == {2: 2}
+    assert found.lengths == {4: 2}
     assert found.first_columns == {3: [1, 0, 1]}
     tournament = found.tournament
     lost = Record(Position("4"), (), Outcome.RED_WINS, Cause.TIMEOUT, "yellow: late")
@@ -83,7 +98,7 @@ def test_a_sequential_test_looks_at_pairs_in_order_whatever_order_they_come_in()
     tournament = straight.tournament
     shuffled = Results(tournament)
     for number in sorted(range(len(games)), key=lambda number: (number // 40, -number)):
-        record = Record(Position(), (3,), RESULTS[games[number]], Cause.NORMAL)
+        record = Record(Position(), moves(number), RESULTS[games[number]], Cause.NORMAL)
         shuffled.add(tournament.stored(tournament.game(number), record))
     assert shuffled.decided_at == straight.decided_at
     verdict = shuffled.verdict()

@@ -23,6 +23,7 @@ def test_a_match_says_who_is_stronger_and_how_sure_that_is(fourlab: Fourlab, tmp
     assert "wins    40 = 100.0%" in done.stdout or "Elo: +" in done.stdout
     assert "red, who moves first, scored" in done.stdout
     assert "40/40 games" in done.stderr
+    assert "milliseconds a move: rules " in done.stdout
     folder = tmp_path / "runs" / run_of(tmp_path)
     for name in ("config.toml", "manifest.json", "games.sqlite", "results.json", "report.html"):
         assert (folder / name).exists()
@@ -67,7 +68,40 @@ def test_an_agent_can_play_itself(fourlab: Fourlab) -> None:
 
 def test_equal_deterministic_players_are_not_enough_information(fourlab: Fourlab) -> None:
     done = fourlab("match", "minimax:depth=1", "minimax:depth=2", "--games", "20", "--openings", "empty")
-    assert "every pair ended alike: not enough information" in done.stdout or "no finite Elo" in done.stdout
+    assert "9 pairs repeat others move by move and count once" in done.stdout
+    assert "Elo: too few pairs: 10 are needed" in done.stdout
+
+
+def test_names_that_look_like_formulas_are_only_names(fourlab: Fourlab, tmp_path: Path) -> None:
+    (tmp_path / "odd.toml").write_text(
+        'rounds = 1\n[[agents]]\nspec = "random"\nname = \'a$\\foo_{$b\'\n[[agents]]\nspec = "rules"\nname = "四目"\n'
+        '[[agents]]\nspec = "minimax:depth=1"\n'
+    )
+    done = fourlab("tournament", "odd.toml", "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_run_of_the_same_name_that_differs_is_mentioned(fourlab: Fourlab) -> None:
+    fourlab("match", "random", "rules", "--games", "2")
+    told = fourlab("match", "random", "rules", "--games", "4").stderr
+    assert "note: a new run; " in told
+    assert "differs in rounds" in told
+
+
+def test_few_openings_are_mentioned(fourlab: Fourlab) -> None:
+    assert "only 4 such openings" in fourlab("match", "random", "rules", "--games", "20", "--openings", "all:1").stderr
+
+
+def test_a_damaged_run_does_not_hide_the_others(fourlab: Fourlab, tmp_path: Path) -> None:
+    fourlab("match", "random", "rules", "--games", "2", "--quiet")
+    for name, manifest, results in (("a", "[]", "{}"), ("b", '{"config": {}}', "{}"), ("c", "{", "")):
+        (tmp_path / "runs" / name).mkdir()
+        (tmp_path / "runs" / name / "manifest.json").write_text(manifest)
+        (tmp_path / "runs" / name / "results.json").write_text(results)
+    done = fourlab("runs")
+    assert done.returncode == 0
+    assert done.stdout.count("damaged") == 3
+    assert "2 of 2 games" in done.stdout
 
 
 def test_a_sequential_test_stops_early_and_says_so_in_one_sentence(fourlab: Fourlab) -> None:
@@ -144,6 +178,8 @@ def test_a_bad_engine_loses_its_games_and_the_match_goes_on(fourlab: Fourlab) ->
         (["match", "random", "rules", "--openings", "file:none.txt"], "none.txt"),
         (["match", "random", "rules", "--limit-a", "hours=3"], "seconds"),
         (["match", "random", "rules", "--seconds", "0"], "greater than 0"),
+        (["match", "random", "rules", "--seconds", "inf"], "finite"),
+        (["match", "random", "rules", "--grace", "inf"], "grace"),
         (["match", "random", "rules", "--sprt", "5", "1"], "elo0"),
         (["match", "random", "rules", "--executor", "cloud"], "local, ray"),
         (["match", "random", "rules", "--address", "x"], "ray"),

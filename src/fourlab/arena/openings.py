@@ -61,7 +61,7 @@ def _all(plies: int, board: str) -> list[Position]:
 
 def _random(plies: int, board: str, number: int, seed: int, balanced: bool) -> list[Position]:
     """Draw games until there are enough different positions, or no more are found."""
-    rng, found = np.random.default_rng([seed, plies]), dict[int, Position]()
+    rng, found = np.random.default_rng([seed, plies, 2]), dict[int, Position]()  # games have [seed, number, side]
     is_balanced = _balanced_test() if balanced else None
     since_last = 0
     while len(found) < number and since_last < MOST_TRIES:

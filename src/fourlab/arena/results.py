@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from fourlab.arena.ratings import Rating, bootstrap
 from fourlab.arena.sprt import Verdict
@@ -43,6 +43,17 @@ class Share:
         return data
 
 
+class _Half(NamedTuple):
+    """One game of a unit."""
+
+    red: str
+    yellow: str
+    score: float | None
+    """Red's, if there is one."""
+    moves: int
+    """The start and the moves, as a number."""
+
+
 class Results:
     """The games of a tournament, counted; more can be added."""
 
@@ -52,8 +63,11 @@ class Results:
         self.games = 0
         self._shares: defaultdict[tuple[str, str, bool], list[int]] = defaultdict(lambda: [0, 0, 0])
         """(agent, opponent, agent is red) to wins, draws, losses."""
-        self._units: dict[int, list[tuple[str, str, float | None]]] = {}
-        """Unit to (red, yellow, red's score if there is one) of its games."""
+        self._units: dict[int, list[_Half]] = {}
+        self._seen: set[frozenset[_Half]] = set()
+        self._tested_units: set[frozenset[_Half]] = set()
+        self.repetitions = 0
+        """Units that repeat another one move by move: they teach nothing new and count once."""
         self.causes: Counter[tuple[str, str]] = Counter()
         """(who was at fault or "", cause)."""
         self.interrupted: set[int] = set()
@@ -103,13 +117,18 @@ class Results:
             if game.cause == Cause.NORMAL:
                 self.lengths[game.plies] += 1
         unit = self._units.setdefault(game.unit, [])
-        unit.append((game.red, game.yellow, None if game.result is None else (game.result + 1) / 2))
+        score = None if game.result is None else (game.result + 1) / 2
+        unit.append(_Half(game.red, game.yellow, score, hash((game.board, game.start, game.moves))))
         if len(unit) == self.tournament.games_a_unit:
             self._count_unit(unit)
             self._test()
 
-    def _count_unit(self, unit: list[tuple[str, str, float | None]]) -> None:
-        one, other = sorted(unit[0][:2], key=self.names.index)
+    def _count_unit(self, unit: "list[_Half]") -> None:
+        if (whole := frozenset(unit)) in self._seen:
+            self.repetitions += 1
+            return
+        self._seen.add(whole)
+        one, other = sorted((unit[0].red, unit[0].yellow), key=self.names.index)
         if (place := self._class(unit, one)) is not None:
             self._counts.setdefault((one, other), list(self._no_counts))[place] += 1
 
@@ -146,9 +165,9 @@ class Results:
         """Where the sequential test stands, over the games in the order of their numbers."""
         return None if self.tournament.sprt is None else self.tournament.sprt.verdict(Tally(tuple(self._tested)), *self.names)
 
-    def _class(self, unit: list[tuple[str, str, float | None]], agent: str) -> int | None:
+    def _class(self, unit: "list[_Half]", agent: str) -> int | None:
         """The place of a unit in the tally, twice the agent's points; None if a game is missing or has no result."""
-        scores = [score if red == agent else 1 - score for red, _, score in unit if score is not None]
+        scores = [half.score if half.red == agent else 1 - half.score for half in unit if half.score is not None]
         return round(2 * sum(scores)) if len(scores) == self.tournament.games_a_unit else None
 
     def _test(self) -> None:
@@ -159,9 +178,10 @@ class Results:
             unit = self._units.get(self._next_tested, [])
             if len(unit) < self.tournament.games_a_unit:
                 return
-            if (place := self._class(unit, self.names[0])) is not None:
+            place, whole = self._class(unit, self.names[0]), frozenset(unit)
+            if place is not None and whole not in self._tested_units:
+                self._tested_units.add(whole)
                 self._tested[place] += 1
-            verdict = self.tournament.sprt.verdict(Tally(tuple(self._tested)))
-            if verdict.accepted is not None:
-                self.decided_at = self._next_tested
+                if self.tournament.sprt.verdict(Tally(tuple(self._tested))).accepted is not None:
+                    self.decided_at = self._next_tested
             self._next_tested += 1

@@ -5,6 +5,7 @@ is a beginning of what was written. Reading is possible at any time, also while 
 """
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -115,7 +116,8 @@ class StoredGame(NamedTuple):
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
     number INTEGER PRIMARY KEY, unit INTEGER NOT NULL, red TEXT NOT NULL, yellow TEXT NOT NULL, board TEXT NOT NULL,
-    start TEXT NOT NULL, moves TEXT NOT NULL, plies INTEGER NOT NULL, result INTEGER, cause TEXT NOT NULL,
+    start TEXT NOT NULL, moves TEXT NOT NULL, plies INTEGER NOT NULL, result INTEGER CHECK (result IN (-1, 0, 1)),
+    cause TEXT NOT NULL CHECK (cause IN ('normal', 'illegal move', 'timeout', 'crash', 'interrupted')),
     detail TEXT NOT NULL, seed INTEGER NOT NULL, red_seconds REAL NOT NULL, yellow_seconds REAL NOT NULL,
     thoughts TEXT NOT NULL, scores TEXT
 )
@@ -135,6 +137,10 @@ class StoreError(OSError):
     """The file could not be written or read; what was stored before is safe."""
 
 
+class DamagedStore(StoreError):
+    """The file was spoiled from outside, and no longer holds what was stored."""
+
+
 class Store:
     """The games of one run."""
 
@@ -143,6 +149,8 @@ class Store:
         if read_only and not file.exists():
             raise UserError(f"there are no games in {file.parent}")
         address = f"file:{quote(str(file))}?mode={'ro' if read_only else 'rwc'}"
+        if read_only and not os.access(file.parent, os.W_OK) and not file.with_name(f"{file.name}-wal").exists():
+            address += "&immutable=1"  # where nothing can be written, nobody writes
         try:
             self._base = sqlite3.connect(address, uri=True, timeout=PATIENCE_SECONDS)
             try:
@@ -150,14 +158,19 @@ class Store:
             except BaseException:
                 self._base.close()
                 raise
-        except sqlite3.Error as error:
+        except sqlite3.OperationalError as error:
             raise StoreError(f"cannot open {file}: {error}") from None
+        except sqlite3.DatabaseError as error:
+            raise DamagedStore(f"cannot open {file}: {error}") from None
 
     def _set_up(self) -> None:
         self._base.isolation_level = None
         (version,) = self._base.execute("PRAGMA user_version").fetchone()
         if version > VERSION:
             raise UserError(f"{self._file} was written by a newer Fourlab")
+        (verdict,) = self._base.execute("PRAGMA quick_check(1)").fetchone()
+        if verdict != "ok":
+            raise sqlite3.DatabaseError(f"it is damaged ({verdict})")
         if not self._read_only:
             self._base.execute("PRAGMA journal_mode=WAL")
             self._base.execute("PRAGMA synchronous=NORMAL")

@@ -111,7 +111,8 @@ class Tally:
         """The likelihood of superiority: how sure it is, 0 to 1, that the first agent is the stronger one."""
         if self.why_not:
             return Estimate(why=self.why_not)
-        return Estimate(0.5 * math.erfc((0.5 - self.score) / self._error / math.sqrt(2)), is_share=True)
+        likelihood = 0.5 * math.erfc((0.5 - self.score) / self._error / math.sqrt(2))
+        return Estimate(min(max(likelihood, 1e-12), 1 - 1e-12), is_share=True)  # nothing is quite sure
 
     @property
     def _error(self) -> float:

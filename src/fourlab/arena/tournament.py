@@ -1,6 +1,7 @@
 """What is to be played: a tournament is a value, and each of its games a pure function of that value and the game's number."""
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -72,7 +73,7 @@ class Tournament:
             raise UserError("there are no openings in the list")
         if not 0 <= self.seed < 2**63:
             raise UserError(f"a seed is 0 or greater and below 2**63, not {self.seed}")
-        if not self.grace >= 0:
+        if not 0 <= self.grace < math.inf:
             raise UserError(f"the grace is 0 seconds or more, not {self.grace}")
         if self.sprt is not None and len(self.players) != 2:
             raise UserError(f"an SPRT compares two agents, not {len(self.players)}")
@@ -172,8 +173,8 @@ class GamePlayer:
         return self.tournament.stored(game, record)
 
     def prepare(self) -> None:
-        """Let every agent make a move that does not count: what is loaded or compiled at first must not cost a clock."""
-        for player in self.tournament.players:
+        """Let agents on a clock make a move that does not count: what is loaded or compiled at first must not cost them."""
+        for player in (each for each in self.tournament.players if each.limit.seconds is not None):
             agent = self.make(player.spec)
             start = self.tournament.starts_on[0][0]
             try:

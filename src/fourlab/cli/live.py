@@ -1,5 +1,6 @@
 """A tournament as it is played on the terminal: progress, Ctrl-C, and what is left at the end."""
 
+import os
 import shlex
 import signal
 import sys
@@ -14,7 +15,7 @@ import typer
 from fourlab.arena.executors import Executor, check, executor
 from fourlab.arena.play import judge_games, play_tournament
 from fourlab.arena.results import Results
-from fourlab.arena.store import Store, StoredGame
+from fourlab.arena.store import DamagedStore, Store, StoredGame
 from fourlab.arena.tournament import Tournament
 from fourlab.lab.run import Run
 from fourlab.lab.summary import summarize
@@ -39,6 +40,11 @@ class Conduct:
     def __post_init__(self) -> None:
         check(self.executor, self.workers, self.address)
 
+    def note(self, text: str) -> None:
+        """Tell something on the side."""
+        if not self.quiet:
+            print(f"note: {text}", file=sys.stderr)
+
 
 def carry_out(run: Run, tournament: Tournament, conduct: Conduct) -> dict[str, Any]:
     """Play what is missing, judge it if wished, write the results and the report; returns the summary.
@@ -49,8 +55,9 @@ def carry_out(run: Run, tournament: Tournament, conduct: Conduct) -> dict[str, A
 
     with run.locked():
         pool = executor(conduct.executor, conduct.workers, conduct.address)
+        resume = _resume(run, conduct)
         try:
-            with Store(run.games_file) as store, _interruptible(pool) as interrupted:
+            with Store(run.games_file) as store, _interruptible(pool, resume) as interrupted:
                 with _progress(tournament, conduct.quiet) as told:
                     results = play_tournament(tournament, store, pool, make, told)
                 if conduct.accuracy and not interrupted():
@@ -59,10 +66,13 @@ def carry_out(run: Run, tournament: Tournament, conduct: Conduct) -> dict[str, A
                 summary = summarize(results, store)
                 _write(run, tournament, summary, store)
                 if interrupted():
-                    _stopped(run, results, conduct)
+                    print(f"stopped after {results.games} of {len(tournament)} games; go on with:", file=sys.stderr)
+                    print(resume, file=sys.stderr)
                     raise typer.Exit(130)
+        except DamagedStore:
+            raise
         except OSError as error:  # the games' file, or any other; a full disk, say
-            print(f"fourlab: {error}; what was stored is safe, go on with: {_resume(run, conduct)}", file=sys.stderr)
+            print(f"fourlab: {error}; what was stored is safe, go on with: {resume}", file=sys.stderr)
             raise typer.Exit(1) from None
     return summary
 
@@ -74,11 +84,6 @@ def _write(run: Run, tournament: Tournament, summary: dict[str, Any], store: Sto
     write_report(run, tournament, summary, store)
 
 
-def _stopped(run: Run, results: Results, conduct: Conduct) -> None:
-    print(f"stopped after {results.games} of {len(results.tournament)} games; go on with:", file=sys.stderr)
-    print(_resume(run, conduct), file=sys.stderr)
-
-
 def _resume(run: Run, conduct: Conduct) -> str:
     words = ["fourlab", "resume", str(run.folder), "--workers", str(conduct.workers)]
     words += ["--executor", conduct.executor] if conduct.executor != "local" else []
@@ -88,8 +93,11 @@ def _resume(run: Run, conduct: Conduct) -> str:
 
 
 @contextmanager
-def _interruptible(pool: Executor) -> Iterator[Callable[[], int]]:
-    """Turn the first Ctrl-C (or a polite kill) into a stop and the second into an abort; says how often it was pressed."""
+def _interruptible(pool: Executor, resume: str) -> Iterator[Callable[[], int]]:
+    """Turn the first Ctrl-C (or a polite kill) into a stop and the second into an abort; says how often it was pressed.
+
+    A third one leaves at once: what is stored is stored, and the workers die with us.
+    """
     times = 0
 
     def pressed(number: int, frame: object) -> None:
@@ -101,56 +109,77 @@ def _interruptible(pool: Executor) -> Iterator[Callable[[], int]]:
         elif times == 2:
             pool.abort()
         else:
-            raise KeyboardInterrupt
+            os.write(2, f"\nstopped; go on with:\n{resume}\n".encode())
+            os._exit(130)
 
     before = {each: signal.signal(each, pressed) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield lambda: times
     finally:
         for each, handler in before.items():
-            signal.signal(each, handler)
+            signal.signal(each, signal.SIG_IGN if times else handler)  # who is leaving is not to be hurried
 
 
 @contextmanager
 def _progress(tournament: Tournament, quiet: bool) -> Iterator[Callable[[Results, Sequence[StoredGame]], None]]:
-    """A bar with the score so far, or a line now and then where there is no terminal."""
-    from rich.console import Console
+    """A bar with the score so far below it, or a line now and then where there is no terminal."""
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.text import Text
 
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield _block_lines(tournament) if not quiet else lambda results, games: None
+    console, pace = Console(stderr=True), _Pace()
+    if quiet:
+        yield lambda results, games: None
         return
-    with _bar(console, "playing") as bar:
-        task = bar.add_task("", total=len(tournament))
-        last, started, at_first = 0.0, time.monotonic(), -1
+    if not console.is_terminal:
+        yield _block_lines(tournament, pace)
+        return
+    bar, last = _bar(console, "playing"), 0.0
+    task = bar.add_task("", total=len(tournament))
+    with Live(bar, console=console, transient=True) as live:
 
         def told(results: Results, games: Sequence[StoredGame]) -> None:
-            nonlocal last, at_first
-            if at_first < 0:
-                at_first = max(0, results.games - len(games))
-            now = time.monotonic()
-            if now - last > 0.25 or results.games == len(tournament):
+            nonlocal last
+            pace.count(results, games)
+            if (now := time.monotonic()) - last > 0.25 or results.games == len(tournament):
                 last = now
-                rate = (results.games - at_first) / (now - started)
-                bar.update(task, completed=results.games, description=f"{rate:.1f} games/s  {standing(results)}")
+                bar.update(task, completed=results.games, description=f"{pace.rate:.1f} games/s")
+                live.update(Group(bar, Text(standing(results))))
 
         yield told
 
 
-def _block_lines(tournament: Tournament) -> Callable[[Results, Sequence[StoredGame]], None]:
-    started, at_first, block = time.monotonic(), -1, 0
+class _Pace:
+    """How quickly games come in, from the first ones on: starting processes does not count."""
+
+    def __init__(self) -> None:
+        self._first: tuple[float, int] | None = None
+        self.rate = 0.0
+        self.before = 0
+        """How many games there were when this began."""
+
+    def count(self, results: Results, games: Sequence[StoredGame]) -> None:
+        """Some games have come in."""
+        now = time.monotonic()
+        if self._first is None:
+            self._first, self.before = (now, results.games), max(0, results.games - len(games))
+        elif now > self._first[0]:
+            self.rate = (results.games - self._first[1]) / (now - self._first[0])
+
+
+def _block_lines(tournament: Tournament, pace: _Pace) -> Callable[[Results, Sequence[StoredGame]], None]:
+    block = -1
 
     def told(results: Results, games: Sequence[StoredGame]) -> None:
-        nonlocal at_first, block
-        if at_first < 0:
-            at_first = max(0, results.games - len(games))  # what was given up does not count as played
-            block = BLOCKS * at_first // len(tournament)
+        nonlocal block
+        pace.count(results, games)
+        if block < 0:
+            block = BLOCKS * pace.before // len(tournament)
         if (now := BLOCKS * results.games // len(tournament)) > block:
             block = now
-            rate = (results.games - at_first) / (time.monotonic() - started)
-            left = (len(tournament) - results.games) / rate
-            line = f"{results.games}/{len(tournament)} games  {rate:.1f} games/s  {left:.0f} s left  {standing(results)}"
-            print(line, file=sys.stderr, flush=True)
+            left = f"  {(len(tournament) - results.games) / pace.rate:.0f} s left" if pace.rate else ""
+            rate = f"  {pace.rate:.1f} games/s" if pace.rate else ""
+            print(f"{results.games}/{len(tournament)} games{rate}{left}  {standing(results)}", file=sys.stderr, flush=True)
 
     return told
 
@@ -192,7 +221,8 @@ def standing(results: Results) -> str:
     if not share.games:
         return ""
     tally = results.tally(*results.names)
-    words = f"W {share.wins} D {share.draws} L {share.losses}  score {share.score:.1%}  Elo {tally.elo()}"
+    words = f"W {share.wins} D {share.draws} L {share.losses}  score {share.score:.1%}"
+    words += f"  {tally.units} {tally.unit}s: Elo {tally.elo()}" if tally.elo().value is not None else ""
     if (verdict := results.verdict()) is not None and verdict.llr is not None:
         words += f"  LLR {verdict.llr:.2f} ({verdict.bounds[0]:.2f}, {verdict.bounds[1]:.2f})"
     return words

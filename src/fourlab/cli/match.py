@@ -102,7 +102,7 @@ def match(
     check_agents(tournament)
     conduct = Conduct(workers or os.cpu_count() or 1, executor, address, accuracy, quiet)
     config = {"kind": "match", **tournament.as_data()}
-    finish(open_run(home, name or f"{one}-vs-{other}", config, run), tournament, conduct, json)
+    finish(open_run(home, name or f"{one}-vs-{other}", config, run, conduct.note), tournament, conduct, json)
 
 
 def finish(run: "Run", tournament: "Tournament", conduct: "Conduct", json: bool) -> None:
@@ -110,12 +110,22 @@ def finish(run: "Run", tournament: "Tournament", conduct: "Conduct", json: bool)
     from fourlab.cli.live import carry_out
     from fourlab.cli.standings import print_summary
 
+    tell_repetitions(tournament, conduct)
     summary = carry_out(run, tournament, conduct)
     if json:
         print_json({"run": str(run.folder), **summary})
     else:
         print_summary(summary)
         print(f"run: {run.folder} (report.html shows it; fourlab games {run.folder} lists the games)")
+
+
+def tell_repetitions(tournament: "Tournament", conduct: "Conduct") -> None:
+    """Say so if there are fewer openings than rounds: games of players without chance will be the same."""
+    for board, starts in zip(tournament.boards, tournament.starts_on, strict=True):
+        if 1 < len(starts) < tournament.all_rounds:
+            conduct.note(
+                f"there are only {len(starts)} such openings on {board} for {tournament.all_rounds} rounds; they are repeated"
+            )
 
 
 def read_openings(asked: str, beside: Path, board: str | None) -> str | tuple[str, ...]:

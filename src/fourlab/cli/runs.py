@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, print_json
+from fourlab.errors import UserError
 
 if TYPE_CHECKING:
     from fourlab.lab.run import Run
@@ -53,11 +54,18 @@ def _differing(chosen: list["Run"]) -> dict[str, list[Any]]:
 
 
 def _as_data(run: "Run") -> dict[str, Any]:
-    results = run.results
+    try:
+        results = run.results
+        return {**_of_results(run, results), "results": results}
+    except (UserError, LookupError, TypeError, ValueError) as error:
+        return {"run": run.name, "kind": None, "games": "damaged", "headline": str(error), "results": None}
+
+
+def _of_results(run: "Run", results: dict[str, Any] | None) -> dict[str, Any]:
     if results is None:
-        return {"run": run.name, "kind": run.config.get("kind"), "games": "not finished", "headline": "", "results": None}
+        return {"run": run.name, "kind": run.config.get("kind"), "games": "not finished", "headline": ""}
     state = f"{results['games']} of {results['of']} games"
-    return {"run": run.name, "kind": run.config.get("kind"), "games": state, "headline": _headline(results), "results": results}
+    return {"run": run.name, "kind": run.config.get("kind"), "games": state, "headline": _headline(results)}
 
 
 def _headline(results: dict[str, Any]) -> str:

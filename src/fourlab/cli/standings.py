@@ -41,13 +41,13 @@ def _print_match(summary: dict[str, Any]) -> None:
 
 def _print_ratings(summary: dict[str, Any]) -> None:
     width = max(len(name) for name in summary["agents"])
-    heads = f"{'games':>6}  {'score':>6}  {'as red':>6}  {'as yellow':>9}  {'s a move':>9}  Elo (Bradley-Terry, 95 %)"
+    heads = f"{'games':>6}  {'score':>6}  {'as red':>6}  {'as yellow':>9}  Elo (Bradley-Terry, 95 %)"
     print(f"{'agent':{width}}  {heads}")
     for rating in summary["ratings"]:
         shares = summary["agents"][rating["agent"]]
-        seconds = "" if shares["seconds_a_move"] is None else f"{shares['seconds_a_move']:.2g}"
-        cells = [_percent(shares["score"]), _percent(shares["as_red"]["score"]), f"{_percent(shares['as_yellow']['score']):>9}"]
-        print(f"{rating['agent']:{width}}  {rating['games']:6}  {'  '.join(cells)}  {seconds:>9}  {rating['elo']['text']}")
+        scores = (f"{_percent(each['score']):>6}" for each in (shares, shares["as_red"]))
+        yellow = _percent(shares["as_yellow"]["score"])
+        print(f"{rating['agent']:{width}}  {rating['games']:6}  {'  '.join(scores)}  {yellow:>9}  {rating['elo']['text']}")
 
 
 def _print_cross_table(summary: dict[str, Any]) -> None:
@@ -72,7 +72,12 @@ def _print_what_they_share(summary: dict[str, Any]) -> None:
     columns = (
         f"{column}: {_percent(_score(counts))} of {sum(counts.values())}" for column, counts in summary["first_columns"].items()
     )
-    print(f"first column after the opening, and its score: {', '.join(columns)}")
+    if summary["first_columns"]:
+        print(f"first column after the opening, and its score: {', '.join(columns)}")
+    if summary["repetitions"]:
+        print(f"{summary['repetitions']} {summary['unit']}s repeat others move by move and count once; more openings would help")
+    times = (f"{agent} {1000 * seconds:.3g}" for agent, seconds in summary["seconds_a_move"].items())
+    print(f"milliseconds a move: {', '.join(times)}")
     if summary["interrupted"]:
         print(f"{summary['interrupted']} games were interrupted and will be played again")
     for fault in summary["faults"]:
@@ -99,4 +104,4 @@ def _score(counts: dict[str, int]) -> float:
 
 
 def _percent(share: float | None) -> str:
-    return "     -" if share is None else f"{share:6.1%}"
+    return "-" if share is None else f"{share:.1%}"

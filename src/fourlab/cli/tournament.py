@@ -83,7 +83,7 @@ def tournament(
     )
     check_agents(planned)
     name = told.get("name") or file.stem
-    finish(open_run(home, name, {"kind": "tournament", **planned.as_data()}, run), planned, conduct, json)
+    finish(open_run(home, name, {"kind": "tournament", **planned.as_data()}, run, conduct.note), planned, conduct, json)
 
 
 def resume(

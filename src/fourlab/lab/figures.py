@@ -1,6 +1,7 @@
 """Figures, drawn by matplotlib without a screen."""
 
 import io
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -113,7 +114,7 @@ def estimates(values: Mapping[str, tuple[float, float | None, float | None]], la
         for end, bound, mark in ((left, low, "<"), (right, high, ">")):
             axes.plot(end, row, marker=mark if bound is None else "|", color=COLOURS[0], markersize=7)
         axes.plot(value, row, marker="o", color=COLOURS[0])
-    axes.set_yticks(range(len(values)), list(values))
+    axes.set_yticks(range(len(values)), list(values), parse_math=False)
     axes.invert_yaxis()
     axes.set_xlabel(label)
     axes.grid(alpha=0.3, axis="x")
@@ -135,7 +136,7 @@ def running_score(scores: Sequence[float], agent: str) -> "Figure":
     axes.axhline(0.5, color="#888888", linewidth=0.8)
     axes.set_ylim(0, 1)
     axes.set_xlabel("openings played")
-    axes.set_ylabel(f"score of {agent}" if len(agent) < 25 else "score")
+    axes.set_ylabel(f"score of {agent}" if len(agent) < 25 else "score", parse_math=False)
     axes.grid(alpha=0.3)
     return figure
 
@@ -155,8 +156,8 @@ def cross_table(names: Sequence[str], scores: Mapping[tuple[str, str], float]) -
                 ink = "white" if abs(score - 0.5) > 0.3 else "black"
                 axes.text(column, row, f"{100 * score:.0f}", ha="center", va="center", fontsize=8, color=ink)
     axes.set_xticks(range(size), [str(i + 1) for i in range(size)])
-    axes.set_yticks(range(size), [f"{name}  {i + 1}" for i, name in enumerate(names)])
-    axes.set_title("score in percent, row against column", fontsize="medium")
+    axes.set_yticks(range(size), [f"{name}  {i + 1}" for i, name in enumerate(names)], parse_math=False)
+    axes.set_xlabel("score in percent of row against column")
     return figure
 
 
@@ -169,6 +170,7 @@ def save(figure: "Figure", file: Path) -> None:
         raise UserError(f"a figure is written as .svg, .png or .pdf, not {file.name}")
     stable = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
     drawn = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": file.stem, "svg.fonttype": "none"}):
+    with matplotlib.rc_context({"svg.hashsalt": file.stem, "svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # the reader's fonts may have what ours lacks
         figure.savefig(drawn, format=kind, metadata=stable)
     write_atomically(file, drawn.getvalue())

@@ -25,7 +25,7 @@ STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-table { border-collapse: collapse; } .wide { overflow-x: auto; }
+table { border-collapse: collapse; margin: .6rem 0; } .wide { overflow-x: auto; }
 th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 figure { margin: 1rem 0; background: white; color: black; padding: .5rem; border-radius: .4rem; overflow-x: auto; }
@@ -118,8 +118,17 @@ def _standings(summary: dict[str, Any], drawn: dict[str, str]) -> Iterator[str]:
         rows: list[tuple[object, ...]] = []
         for rating in summary["ratings"]:
             shares = summary["agents"][rating["agent"]]
-            rows.append((rating["agent"], rating["games"], _percent(shares["score"]), rating["elo"]["text"], *_by_colour(shares)))
-        yield _table(("agent", "games", "score", "Elo", "as red", "as yellow", "seconds a move"), rows)
+            rows.append(
+                (
+                    rating["agent"],
+                    rating["games"],
+                    _percent(shares["score"]),
+                    rating["elo"]["text"],
+                    *_by_colour(shares),
+                    _ms(summary, rating["agent"]),
+                )
+            )
+        yield _table(("agent", "games", "score", "Elo", "as red", "as yellow", "ms a move"), rows)
         yield from (f"<figure>{drawn[name]}</figure>" for name in ("ratings", "cross-table") if name in drawn)
     else:
         (match,) = summary["matches"]
@@ -128,17 +137,24 @@ def _standings(summary: dict[str, Any], drawn: dict[str, str]) -> Iterator[str]:
         rows += [("normalized Elo", match["normalized_elo"]["text"]), ("likelihood of being stronger", match["los"]["text"])]
         rows += [(f"{summary['unit']}s, worst to best", " ".join(map(str, match["counts"])))]
         yield _table((match["agents"][0], f"against {match['agents'][1]}"), rows)
-        rows = [(name, *_by_colour(shares)) for name, shares in summary["agents"].items()]
-        yield _table(("agent", "as red", "as yellow", "seconds a move"), rows)
+        rows = [(name, *_by_colour(shares), _ms(summary, name)) for name, shares in summary["agents"].items()]
+        yield _table(("agent", "as red", "as yellow", "ms a move"), rows)
         if "score" in drawn:
             yield f"<figure>{drawn['score']}</figure>"
     first = summary["first_player"]
-    yield f"<p>Red, who moves first, scored {_percent(first['score'])}.</p>"
+    won = interval(first["wins"]["count"], first["games"])
+    yield f"<p>Red, who moves first, scored {_percent(first['score'])}: {won} won.</p>"
+    if summary["repetitions"]:
+        yield f"<p>{summary['repetitions']} {summary['unit']}s repeat others move by move and count once.</p>"
 
 
-def _by_colour(shares: dict[str, Any]) -> tuple[str, str, str]:
-    seconds = "" if shares["seconds_a_move"] is None else f"{shares['seconds_a_move']:.3g}"
-    return _percent(shares["as_red"]["score"]), _percent(shares["as_yellow"]["score"]), seconds
+def _by_colour(shares: dict[str, Any]) -> tuple[str, str]:
+    return _percent(shares["as_red"]["score"]), _percent(shares["as_yellow"]["score"])
+
+
+def _ms(summary: dict[str, Any], agent: str) -> str:
+    seconds = summary["seconds_a_move"].get(agent)
+    return "" if seconds is None else f"{1000 * seconds:.3g}"
 
 
 def _accuracy(accuracy: dict[str, Any] | None) -> Iterator[str]:

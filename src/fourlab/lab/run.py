@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -103,26 +103,44 @@ class Run:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other processes from working on the same run; a lock dies with its process."""
-        lock = sqlite3.connect(self.folder / "lock", timeout=0, isolation_level=None)
         try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError:
-            lock.close()
-            raise UserError(f"another process is working on {self.folder}") from None
+            lock = sqlite3.connect(self.folder / "lock", timeout=0, isolation_level=None)
+        except sqlite3.Error as error:
+            raise UserError(f"cannot write to {self.folder}: {error}") from None
         try:
+            try:
+                lock.execute("BEGIN EXCLUSIVE")
+            except sqlite3.Error as error:
+                busy = error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+                raise UserError(
+                    f"another process is working on {self.folder}" if busy else f"cannot write to {self.folder}: {error}"
+                ) from None
             yield
         finally:
             lock.close()
 
 
-def open_run(home: Path, name: str, config: Mapping[str, Any], folder: Path | None = None) -> Run:
-    """Find the run of this configuration, or begin it; a `folder` that holds another configuration is refused."""
+def open_run(
+    home: Path,
+    name: str,
+    config: Mapping[str, Any],
+    folder: Path | None = None,
+    told: Callable[[str], None] | None = None,
+) -> Run:
+    """Find the run of this configuration, or begin it; a `folder` that holds another configuration is refused.
+
+    `told` hears of runs that have the same name and another configuration.
+    """
     known = _json_form(config)
     digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:8]
     slug = re.sub(r"[^A-Za-z0-9.=-]+", "-", name).strip("-.")[:60] or "run"
     if folder is None:
         found = sorted(each for each in home.glob(f"*_{digest}") if each.name.endswith(f"_{slug}_{digest}"))
         folder = found[-1] if found else home / f"{time.strftime('%Y-%m-%d')}_{slug}_{digest}"
+        if not found and told is not None:
+            for other in home.glob(f"*_{slug}_????????/manifest.json"):
+                changed = ", ".join(differences(Run(other.parent).config, known))
+                told(f"a new run; {other.parent} of the same name differs in {changed}")
     run = Run(folder)
     if (folder / "manifest.json").exists():
         refuse_changes(run, known)

@@ -28,24 +28,25 @@ def summarize(results: Results, store: Store) -> dict[str, Any]:
             str(column + 1): dict(zip(("wins", "draws", "losses"), counts, strict=True))
             for column, counts in sorted(results.first_columns.items())
         },
+        "repetitions": results.repetitions,
         "interrupted": len(results.interrupted),
         "faults": [
             {"agent": agent or None, "cause": cause, "games": count}
             for (agent, cause), count in sorted(results.causes.items())
             if cause != Cause.NORMAL
         ],
+        "seconds_a_move": {
+            name: results.seconds[name] / moves for name in results.names if (moves := results.moves[name])
+        },  # the only part of this that is not the same every time
         "accuracy": judgement.as_data() if judgement.moves else None,
     }
 
 
 def _agent(results: Results, name: str) -> dict[str, Any]:
-    moves = results.moves[name]
     return {
         **results.share(name).as_data(),
         "as_red": results.share(name, red=True).as_data(),
         "as_yellow": results.share(name, red=False).as_data(),
-        "moves": moves,
-        "seconds_a_move": results.seconds[name] / moves if moves else None,
     }
 
 

@@ -27,8 +27,11 @@ PATIENCE_SECONDS = 2.0
 STOPPED, ABORTED = 1, 2
 NOTHING = -1
 """The item of a process that has not begun with one."""
-DEATHS_ALLOWED, DEATHS_AT_START = 3, 30
-"""An item at which so many processes die is lost; if processes die before they begin, all is."""
+DEATHS_ALLOWED, DEATHS_IN_PREPARATION, DEATHS_AT_START = 3, 3, 30
+"""An item at which so many processes die is lost; if so many in a row die before their first item, preparation is left out, or
+all is lost."""
+PREPARATION_SECONDS = 120.0
+"""Whatever has to be compiled is compiled by then."""
 _spawn = get_context("spawn")  # forking would copy the threads' locks of whatever runs here
 
 
@@ -67,6 +70,7 @@ class Local:
         self.workers = workers
         self._stop = 0
         self._give_up_at = math.inf
+        self._deaths_at_start = 0
         self._hands: list[_Hand] = []
 
     def map(self, work: Work, items: Iterable[int]) -> Iterator[list[tuple[int, Any]]]:
@@ -93,12 +97,14 @@ class Local:
                         else:
                             if results:
                                 pace.learn(seconds, len(results))
-                                deaths[NOTHING] = 0
                                 yield results
                             continue
                     elif not hung:
                         continue
                     self._hands.remove(hand)
+                    hand.process.kill()
+                    hand.process.join()
+                    self._count_start(hand)
                     lost, rest = hand.bury(deaths, hung)
                     again.extend(rest)
                     if lost:
@@ -116,10 +122,16 @@ class Local:
         if least is not None and not least.batches:
             return least
         if len(self._hands) < self.workers:
-            self._hands.append(_Hand(work))
+            self._hands.append(_Hand(work, self._deaths_at_start < DEATHS_IN_PREPARATION))
             self._tell(self._stop)  # it was not there to hear what was said while it was started
             return self._hands[-1]
         return least if least is not None and len(least.batches) < 2 else None  # one in hand, one to go on with at once
+
+    def _count_start(self, dead: "_Hand") -> None:
+        """Count processes that die before their first item; those to come go without preparation, which may be to blame."""
+        self._deaths_at_start = self._deaths_at_start + 1 if dead.shared.item == NOTHING else 0
+        if self._deaths_at_start == DEATHS_AT_START:
+            raise ChildProcessError(f"workers die before they begin ({_cause(dead.process.exitcode)})")
 
     def stop(self) -> None:
         """Let every process finish the item in hand."""
@@ -139,11 +151,12 @@ class Local:
 class _Hand:
     """One process at work, as its master sees it."""
 
-    def __init__(self, work: Any) -> None:
+    def __init__(self, work: Any, prepare: bool) -> None:
         self.shared: Any = _spawn.RawValue(_Shared, NOTHING)
+        self.shared.deadline = time.monotonic() + PREPARATION_SECONDS if prepare else 0.0
         self.pipe, others = _spawn.Pipe()
         self.batches: deque[list[int]] = deque()
-        self.process = _spawn.Process(target=_serve, args=(work, others, self.shared), daemon=True)
+        self.process = _spawn.Process(target=_serve, args=(work, others, self.shared, prepare), daemon=True)
         with _without_interrupts():  # the master decides what Ctrl-C means
             self.process.start()
         others.close()
@@ -159,13 +172,11 @@ class _Hand:
         return results, seconds
 
     def hangs(self) -> bool:
-        """Whether the side to move should have answered long ago."""
-        return bool(self.shared.busy and 0 < self.shared.deadline < time.monotonic())
+        """Whether the side to move, or the preparation, should have come to an end long ago."""
+        return bool(0 < self.shared.deadline < time.monotonic())
 
     def bury(self, deaths: Counter[int], hung: bool) -> tuple[list[tuple[int, Any]], list[int]]:
-        """End the process; returns the item that is lost, if one is, and those to be done again."""
-        self.process.kill()
-        self.process.join()
+        """Clear up after a dead process; returns the item that is lost, if one is, and those to be done again."""
         rest = [item for batch in self.batches for item in batch]
         lost: list[tuple[int, Any]] = []
         if self.shared.busy:
@@ -175,10 +186,6 @@ class _Hand:
                 why = "no answer" if hung else f"the process died {deaths[item]} times ({_cause(self.process.exitcode)})"
                 lost.append((item, Lost(why, int(self.shared.side), hung)))
                 rest.remove(item)
-        elif self.shared.item == NOTHING:
-            deaths[NOTHING] += 1
-            if deaths[NOTHING] >= DEATHS_AT_START:
-                raise RuntimeError(f"workers die before they begin ({_cause(self.process.exitcode)})")
         self.close()
         return lost, rest
 
@@ -193,12 +200,14 @@ class _Hand:
         self.process.close()
 
 
-def _serve(work: Any, pipe: Any, shared: Any) -> None:
+def _serve(work: Any, pipe: Any, shared: Any, prepare: bool) -> None:
     """The life of a process: batches in, results out, until the pipe or the master is gone."""
     signal.signal(signal.SIGTERM, lambda number, frame: None)  # the master decides what that means, too
     threading.Thread(target=_die_with_the_master, daemon=True).start()
     watch = _Watch(shared)
-    work.prepare()
+    if prepare:
+        work.prepare()
+        shared.deadline = 0.0
     with contextlib.suppress(EOFError, OSError):
         while True:
             batch, results, before = pipe.recv(), [], time.perf_counter()
@@ -207,7 +216,7 @@ def _serve(work: Any, pipe: Any, shared: Any) -> None:
                     break
                 shared.item, shared.side, shared.deadline, shared.busy = item, -1, 0.0, True
                 results.append((item, work(item, watch)))
-                shared.busy = False
+                shared.busy, shared.deadline = False, 0.0
             pipe.send((results, time.perf_counter() - before))
 
 

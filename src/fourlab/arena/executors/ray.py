@@ -4,8 +4,11 @@ Ray's tasks may run more than once or not at all; here that does no harm, since 
 """
 
 import logging
+import math
 import os
 import socket
+import threading
+import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,6 +16,7 @@ from typing import Any
 import ray
 
 from fourlab.arena.executors import Lost, Pace, Work
+from fourlab.arena.executors.local import HANG_SECONDS, Local
 from fourlab.arena.match import Unwatched
 from fourlab.errors import UserError
 
@@ -48,7 +52,8 @@ class Ray:
                 while (waiting or again) and not self._stopped and len(running) < 2 * self.workers:  # some to go on with
                     source, size = (again, 1) if again else (waiting, pace.size(len(waiting)))
                     batch = [source.popleft() for _ in range(size)]
-                    running[_do.remote(sent_work, sent_work.binary(), batch)] = batch
+                    deed = _do_carefully if source is again else _do
+                    running[deed.remote(sent_work, sent_work.binary(), batch)] = batch
                 if not running:
                     return
                 ready, _ = ray.wait(list(running), timeout=0.2)
@@ -82,13 +87,36 @@ class Ray:
 @ray.remote(max_retries=0)  # we count the failures ourselves
 def _do(work: Any, name: bytes, batch: list[int]) -> tuple[list[tuple[int, Any]], float]:
     """One task: a batch of items."""
-    import time
-
+    watch = _Alarm()
     if name not in _prepared:
         work.prepare()
         _prepared.add(name)
-    before, watch = time.perf_counter(), Unwatched()
+    before = time.perf_counter()
     return [(item, work(item, watch)) for item in batch], time.perf_counter() - before
+
+
+@ray.remote(max_retries=0)
+def _do_carefully(work: Any, name: bytes, batch: list[int]) -> tuple[list[tuple[int, Any]], float]:
+    """A task for what was with one that failed: in a process of its own, so that it is known who is to blame."""
+    before = time.perf_counter()
+    return [result for results in Local(1).map(work, batch) for result in results], time.perf_counter() - before
+
+
+class _Alarm(Unwatched):
+    """Ends the process, and so the task, of a side that thinks far too long; it will be found out carefully."""
+
+    def __init__(self) -> None:
+        self._deadline = math.inf
+        threading.Thread(target=self._wait, daemon=True).start()
+
+    def thinking(self, side: int, seconds: float | None) -> None:
+        """Set the alarm."""
+        self._deadline = math.inf if seconds is None else time.monotonic() + seconds + HANG_SECONDS
+
+    def _wait(self) -> None:
+        while time.monotonic() < self._deadline:
+            time.sleep(1)
+        os._exit(1)
 
 
 def _knock(address: str | None) -> None:
