@@ -118,11 +118,7 @@ def go_on(fourlab: Run, command: str) -> subprocess.CompletedProcess[str]:
 
 def without_times(result: subprocess.CompletedProcess[str]) -> Any:
     """What --json printed, but for the folder and for how long it took."""
-    data = json.loads(result.stdout)
-    for agent in data["agents"].values():
-        for name in [name for name in agent if "seconds" in name]:
-            del agent[name]
-    return {name: value for name, value in data.items() if name != "run"}
+    return {name: value for name, value in json.loads(result.stdout).items() if name not in ("run", "seconds_a_move")}
 
 
 def test_a_run_that_is_killed_twenty_five_times_ends_the_same(
@@ -202,12 +198,15 @@ def test_games_given_up_are_stored_as_interrupted_and_played_again(
     assert table(fourlab, "stopped") == table(fourlab, "whole")
 
 
-def test_a_second_ctrl_c_does_not_wait_for_a_move(start: Callable[..., Started], tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [1, 4])
+def test_a_second_ctrl_c_does_not_wait_for_a_move(more: int, start: Callable[..., Started], tmp_path: Path) -> None:
     started = start(*slow_match(tmp_path, 30_000_000), "--quiet", "--run", "stopped")
     wait_until(lambda: len(rows(tmp_path / "stopped")) >= 1)
     started.signal_group(signal.SIGINT)
     started.until_it_says("press Ctrl-C again")
-    started.signal_group(signal.SIGINT)
+    for _ in range(more):
+        time.sleep(0.1)
+        started.signal_group(signal.SIGINT)
     code, said = started.end()
     assert code == 130
     assert said[-1] == "fourlab resume stopped --workers 2"
@@ -282,5 +281,4 @@ def test_a_spoiled_file_of_games_is_told_in_one_line(fourlab: Run, played: Path)
     listed, resumed = fourlab("games", "one"), fourlab("resume", "one")
     assert (listed.returncode, resumed.returncode) == (1, 1)
     assert listed.stderr == "fourlab: cannot open one/games.sqlite: file is not a database\n"
-    assert resumed.stderr.startswith("fourlab: cannot open one/games.sqlite: file is not a database; ")
-    assert resumed.stderr.count("\n") == 1
+    assert resumed.stderr == listed.stderr
