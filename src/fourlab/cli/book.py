@@ -27,7 +27,7 @@ def build(
     """Solve every position of the last ply, one of each mirror pair, and reason back to the empty board.
 
     A build that was stopped goes on where it was when the same command is given again: what is solved is kept in
-    FILE.journal. On two cores, 5 plies of the classic board take most of an hour, 8 plies some hours.
+    FILE.journal. On two cores, 5 plies of the classic board take most of an hour, 8 plies four hours or so.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn

@@ -161,8 +161,11 @@ def cross_table(names: Sequence[str], scores: Mapping[tuple[str, str], float]) -
     return figure
 
 
-def save(figure: "Figure", file: Path) -> None:
-    """Write the figure; the ending of the name says as what. The same figure gives the same bytes."""
+def save(figure: "Figure", file: Path, salt: str = "fourlab") -> None:
+    """Write the figure; the ending of the name says as what. The same figure gives the same bytes.
+
+    Figures that are to share a page need different salts, or their parts would have the same names.
+    """
     import matplotlib
 
     kind = file.suffix.lstrip(".").lower()
@@ -170,7 +173,7 @@ def save(figure: "Figure", file: Path) -> None:
         raise UserError(f"a figure is written as .svg, .png or .pdf, not {file.name}")
     stable = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
     drawn = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": file.stem, "svg.fonttype": "none"}), warnings.catch_warnings():
+    with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # the reader's fonts may have what ours lacks
         figure.savefig(drawn, format=kind, metadata=stable)
     write_atomically(file, drawn.getvalue())

@@ -72,7 +72,7 @@ def _score(game: StoredGame, name: str) -> float:
 
 def _svg(file: Path, figure: Any) -> str:
     file.parent.mkdir(exist_ok=True)
-    figures.save(figure, file)
+    figures.save(figure, file, salt=file.stem)
     text = file.read_text(encoding="utf-8")
     return text[text.index("<svg") :]
 
