@@ -58,8 +58,14 @@ def test_an_item_that_kills_every_process_is_lost_and_nothing_else(tmp_path: Pat
     lost = found.pop(13)
     assert isinstance(lost, Lost)
     assert (lost.side, lost.hung) == (1, False)
-    assert "SIGKILL" in lost.why
+    assert lost.why == "the process died 10 times (SIGKILL)"
     assert found == {item: item**2 for item in range(40) if item != 13}
+
+
+def test_a_crash_needs_fewer_deaths() -> None:
+    lost = results(Local(2), Square(deed="exit"), range(20))[13]
+    assert isinstance(lost, Lost)
+    assert lost.why == "the process died 3 times (exit code 5)"
 
 
 def test_who_hangs_is_lost_too() -> None:

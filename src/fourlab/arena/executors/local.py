@@ -27,9 +27,10 @@ PATIENCE_SECONDS = 2.0
 STOPPED, ABORTED = 1, 2
 NOTHING = -1
 """The item of a process that has not begun with one."""
-DEATHS_ALLOWED, DEATHS_IN_PREPARATION, DEATHS_AT_START = 3, 3, 30
-"""An item at which so many processes die is lost; if so many in a row die before their first item, preparation is left out, or
-all is lost."""
+DEATHS_ALLOWED, KILLS_ALLOWED = 3, 10
+"""An item at which so many processes die is lost; it takes more if they were killed, for that usually comes from outside."""
+DEATHS_IN_PREPARATION, DEATHS_AT_START = 3, 30
+"""If so many in a row die before their first item, preparation is left out, or all is lost."""
 PREPARATION_SECONDS = 120.0
 """Whatever has to be compiled is compiled by then."""
 _spawn = get_context("spawn")  # forking would copy the threads' locks of whatever runs here
@@ -182,7 +183,8 @@ class _Hand:
         if self.shared.busy:
             item = int(self.shared.item)
             deaths[item] += 1
-            if hung or deaths[item] >= DEATHS_ALLOWED:
+            was_killed = self.process.exitcode == -getattr(signal, "SIGKILL", 0)
+            if hung or deaths[item] >= (KILLS_ALLOWED if was_killed else DEATHS_ALLOWED):
                 why = "no answer" if hung else f"the process died {deaths[item]} times ({_cause(self.process.exitcode)})"
                 lost.append((item, Lost(why, int(self.shared.side), hung)))
                 rest.remove(item)
