@@ -1,6 +1,7 @@
 """Settings for all tests."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +11,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ["FOURLAB_POSITIONS"] = os.devnull  # the developer's own names must not decide a test
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background; the programs tested are to hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("fourlab", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("fourlab")

@@ -189,8 +189,7 @@ def test_games_given_up_are_stored_as_interrupted_and_played_again(
     assert code == 130
     assert said[-1] == "fourlab resume stopped --workers 2"
     causes = [cause for _, cause, _ in rows(tmp_path / "stopped")]
-    assert "interrupted" in causes
-    assert causes[0] == "normal"
+    assert {"interrupted", "normal"} <= set(causes)
     assert said[-2] == f"stopped after {causes.count('normal')} of {len(OPENINGS)} games; go on with:"
     assert go_on(fourlab, said[-1]).returncode == 0
     assert [cause for _, cause, _ in rows(tmp_path / "stopped")] == ["normal"] * len(OPENINGS)
