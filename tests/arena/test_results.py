@@ -71,6 +71,19 @@ def test_pairs_that_repeat_others_move_by_move_count_once() -> None:
     assert found.repetitions == 18
 
 
+def test_chance_repetitions_count_once_something_else_is_played_from_the_opening() -> None:
+    def found(lines: str) -> Results:
+        counted = Results(read({"agents": ["a", "b"], "openings": "empty", "rounds": 100}))
+        for number in range(2 * len(lines)):
+            record = Record(Position(), (int(lines[number // 2]),), Outcome.RED_WINS if number % 2 else Outcome.DRAW)
+            counted.add(counted.tournament.stored(counted.tournament.game(number), record))
+        return counted
+
+    assert (found("3333").tally("a", "b").units, found("3333").repetitions) == (1, 3)
+    for lines in ("33332", "23333", "33233"):
+        assert (found(lines).tally("a", "b").units, found(lines).repetitions) == (5, 0)
+
+
 def test_single_games_are_units_where_colours_are_not_swapped() -> None:
     assert results("++-=", starts="fixed").tally("a", "b") == Tally((1, 1, 2))
 

@@ -50,8 +50,33 @@ class _Half(NamedTuple):
     yellow: str
     score: float | None
     """Red's, if there is one."""
-    moves: int
-    """The start and the moves, as a number."""
+    start: str
+    moves: str
+
+
+class _Repetitions:
+    """Keeps units from counting twice where two agents play the same games from an opening whenever they meet there.
+
+    Agents with chance may repeat a game, too, and that is a result like any other: as soon as one unit from an opening differs,
+    all from there count.
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[frozenset[str], str], tuple[frozenset[_Half], int]] = {}
+        self._varied: set[tuple[frozenset[str], str]] = set()
+        self.left_out: Counter[tuple[frozenset[str], str]] = Counter()
+
+    def add(self, unit: list[_Half], place: int) -> list[int]:
+        """Take one more unit with its place in the tally; returns the places that count now."""
+        opening, games = (frozenset(unit[0][:2]), unit[0].start), frozenset(unit)
+        first, first_place = self._first.setdefault(opening, (games, place))
+        if first is games or opening in self._varied:
+            return [place]
+        if first == games:
+            self.left_out[opening] += 1
+            return []
+        self._varied.add(opening)
+        return [first_place] * self.left_out.pop(opening, 0) + [place]
 
 
 class Results:
@@ -64,10 +89,7 @@ class Results:
         self._shares: defaultdict[tuple[str, str, bool], list[int]] = defaultdict(lambda: [0, 0, 0])
         """(agent, opponent, agent is red) to wins, draws, losses."""
         self._units: dict[int, list[_Half]] = {}
-        self._seen: set[frozenset[_Half]] = set()
-        self._tested_units: set[frozenset[_Half]] = set()
-        self.repetitions = 0
-        """Units that repeat another one move by move: they teach nothing new and count once."""
+        self._counted, self._taken_to_test = _Repetitions(), _Repetitions()
         self.causes: Counter[tuple[str, str]] = Counter()
         """(who was at fault or "", cause)."""
         self.interrupted: set[int] = set()
@@ -118,19 +140,22 @@ class Results:
                 self.lengths[game.plies] += 1
         unit = self._units.setdefault(game.unit, [])
         score = None if game.result is None else (game.result + 1) / 2
-        unit.append(_Half(game.red, game.yellow, score, hash((game.board, game.start, game.moves))))
+        unit.append(_Half(game.red, game.yellow, score, f"{game.board} {game.start}", game.moves))
         if len(unit) == self.tournament.games_a_unit:
             self._count_unit(unit)
             self._test()
 
+    @property
+    def repetitions(self) -> int:
+        """Units left out because they repeat another one move by move, and there is nothing else from their opening."""
+        return sum(self._counted.left_out.values())
+
     def _count_unit(self, unit: "list[_Half]") -> None:
-        if (whole := frozenset(unit)) in self._seen:
-            self.repetitions += 1
-            return
-        self._seen.add(whole)
         one, other = sorted((unit[0].red, unit[0].yellow), key=self.names.index)
         if (place := self._class(unit, one)) is not None:
-            self._counts.setdefault((one, other), list(self._no_counts))[place] += 1
+            counts = self._counts.setdefault((one, other), list(self._no_counts))
+            for each in self._counted.add(unit, place):
+                counts[each] += 1
 
     def share(self, agent: str, opponent: str | None = None, red: bool | None = None) -> Share:
         """How an agent did, against one opponent or all, as red, as yellow or as both."""
@@ -178,10 +203,9 @@ class Results:
             unit = self._units.get(self._next_tested, [])
             if len(unit) < self.tournament.games_a_unit:
                 return
-            place, whole = self._class(unit, self.names[0]), frozenset(unit)
-            if place is not None and whole not in self._tested_units:
-                self._tested_units.add(whole)
-                self._tested[place] += 1
+            if (place := self._class(unit, self.names[0])) is not None:
+                for each in self._taken_to_test.add(unit, place):
+                    self._tested[each] += 1
                 if self.tournament.sprt.verdict(Tally(tuple(self._tested))).accepted is not None:
                     self.decided_at = self._next_tested
             self._next_tested += 1

@@ -180,7 +180,7 @@ class GamePlayer:
             try:
                 agent.decide(start, Limit(seconds=0.01, simulations=1, nodes=1, depth=1), np.random.default_rng(0))
             except Exception:
-                pass
+                pass  # it will go wrong again in its games, where that is recorded
             finally:
                 close([agent])
 
