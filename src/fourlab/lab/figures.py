@@ -4,13 +4,15 @@ import io
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from fourlab.lab.training import Curve
 
 COLOURS = ("#1b6ca8", "#e07a1f", "#2e8b57", "#c0392b", "#7d5ba6", "#8c6d46", "#d16ba5")
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
@@ -138,6 +140,32 @@ def running_score(scores: Sequence[float], agent: str) -> "Figure":
     axes.set_xlabel("openings played")
     axes.set_ylabel(f"score of {agent}" if len(agent) < 25 else "score", parse_math=False)
     axes.grid(alpha=0.3)
+    return figure
+
+
+def training(rows: Sequence[Mapping[str, Any]], unit: str, curves: "Sequence[Curve]") -> "Figure":
+    """Metrics against what is done, a panel for each curve."""
+    from matplotlib.figure import Figure
+
+    from fourlab.lab.training import number
+
+    figure = Figure(figsize=(7, 0.6 + 2.1 * len(curves)), layout="constrained")
+    panels = figure.subplots(len(curves), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, curve in zip(panels, curves, strict=True):
+        for place, name in enumerate(curve.names):
+            points = [(row[unit], value) for row in rows if (value := number(row, name)) is not None]
+            if points:
+                mark = "o" if len(points) < 40 else ""
+                axes.plot(
+                    *zip(*points, strict=True), color=COLOURS[place % 7], marker=mark, markersize=3, label=name, linewidth=1.2
+                )
+        if curve.logarithmic:
+            axes.set_yscale("log")
+        axes.set_ylabel(curve.label)
+        axes.grid(alpha=0.3)
+        if len(curve.names) > 1:
+            axes.legend(fontsize="small")
+    panels[-1].set_xlabel(unit)
     return figure
 
 

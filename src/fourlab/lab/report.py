@@ -1,10 +1,8 @@
 """A run as one page: tables, figures, configuration, environment and a link for each game, in a file that needs no other."""
 
 import itertools
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,6 +11,7 @@ from fourlab.arena.tournament import Tournament
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC
 from fourlab.lab import figures
+from fourlab.lab.page import cells, how_it_was_made, inline_svg, page, table
 from fourlab.lab.run import Run
 from fourlab.lab.summary import head_to_head, interval
 
@@ -21,22 +20,13 @@ WEB_PAGE = "http://127.0.0.1:8000/"
 MOST_GAMES = 5000
 """More games are not listed; `fourlab games` has them all."""
 RESULTS = {1: "red", 0: "draw", -1: "yellow", None: "–"}
-STYLE = """
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-table { border-collapse: collapse; margin: .6rem 0; } .wide { overflow-x: auto; }
-th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-figure { margin: 1rem 0; background: white; color: black; padding: .5rem; border-radius: .4rem; overflow-x: auto; }
-figure svg { max-width: 100%; height: auto; }
-pre { background: var(--soft); padding: .8rem; overflow-x: auto; } .lead { font-size: 1.1rem; }
-"""
 
 
 def write_report(run: Run, tournament: Tournament, summary: dict[str, Any], store: Store) -> None:
     """Write figures/*.svg and report.html."""
-    drawn = {name: _svg(run.folder / "figures" / f"{name}.svg", figure) for name, figure in _figures(tournament, summary, store)}
+    drawn = {
+        name: inline_svg(run.folder / "figures" / f"{name}.svg", figure) for name, figure in _figures(tournament, summary, store)
+    }
     run.write("report.html", _page(run, tournament, summary, drawn, store))
 
 
@@ -70,13 +60,6 @@ def _score(game: StoredGame, name: str) -> float:
     return (1 + (game.result if game.red == name else -game.result)) / 2
 
 
-def _svg(file: Path, figure: Any) -> str:
-    file.parent.mkdir(exist_ok=True)
-    figures.save(figure, file, salt=file.stem)
-    text = file.read_text(encoding="utf-8")
-    return text[text.index("<svg") :]
-
-
 def _page(run: Run, tournament: Tournament, summary: dict[str, Any], drawn: dict[str, str], store: Store) -> str:
     title = " – ".join(player.label for player in tournament.players) if len(tournament.players) == 2 else run.name
     parts = [
@@ -85,22 +68,15 @@ def _page(run: Run, tournament: Tournament, summary: dict[str, Any], drawn: dict
         *_standings(summary, drawn),
         "<h2>The games</h2>",
         *(f"<figure>{drawn[name]}</figure>" for name in ("lengths", "first-columns") if name in drawn),
-        _table(("cause", "agent", "games"), [(each["cause"], each["agent"] or "", each["games"]) for each in summary["faults"]])
+        table(("cause", "agent", "games"), [(each["cause"], each["agent"] or "", each["games"]) for each in summary["faults"]])
         if summary["faults"]
         else "<p>Every game ended by the rules.</p>",
         *_accuracy(summary["accuracy"]),
         "<h2>Every game</h2>",
         _games(store, summary["games"]),
-        "<h2>How it was made</h2>",
-        f"<pre>{escape((run.folder / 'config.toml').read_text(encoding='utf-8'))}</pre>",
-        f"<pre>{escape(json.dumps({k: v for k, v in run.manifest.items() if k != 'config'}, indent=2))}</pre>",
+        *how_it_was_made(run),
     ]
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>\n<body>\n'
-        + "\n".join(parts)
-        + "\n</body></html>\n"
-    )
+    return page(title, parts)
 
 
 def _what_was_played(tournament: Tournament, summary: dict[str, Any]) -> str:
@@ -128,7 +104,7 @@ def _standings(summary: dict[str, Any], drawn: dict[str, str]) -> Iterator[str]:
                     _ms(summary, rating["agent"]),
                 )
             )
-        yield _table(("agent", "games", "score", "Elo", "as red", "as yellow", "ms a move"), rows)
+        yield table(("agent", "games", "score", "Elo", "as red", "as yellow", "ms a move"), rows)
         yield from (f"<figure>{drawn[name]}</figure>" for name in ("ratings", "cross-table") if name in drawn)
     else:
         (match,) = summary["matches"]
@@ -136,9 +112,9 @@ def _standings(summary: dict[str, Any], drawn: dict[str, str]) -> Iterator[str]:
         rows += [("score", _percent(match["score"])), ("Elo", match["elo"]["text"])]
         rows += [("normalized Elo", match["normalized_elo"]["text"]), ("likelihood of being stronger", match["los"]["text"])]
         rows += [(f"{summary['unit']}s, worst to best", " ".join(map(str, match["counts"])))]
-        yield _table((match["agents"][0], f"against {match['agents'][1]}"), rows)
+        yield table((match["agents"][0], f"against {match['agents'][1]}"), rows)
         rows = [(name, *_by_colour(shares), _ms(summary, name)) for name, shares in summary["agents"].items()]
-        yield _table(("agent", "as red", "as yellow", "ms a move"), rows)
+        yield table(("agent", "as red", "as yellow", "ms a move"), rows)
         if "score" in drawn:
             yield f"<figure>{drawn['score']}</figure>"
     first = summary["first_player"]
@@ -165,11 +141,11 @@ def _accuracy(accuracy: dict[str, Any] | None) -> Iterator[str]:
     for agent, found in accuracy["agents"].items():
         kept, best = (interval(round(found[each] * found["moves"]), found["moves"]) for each in ("kept", "best"))
         rows.append((agent, found["moves"], kept, best, found["blunders"]))
-    yield _table(("agent", "moves", "value kept", "exactly best", "blunders"), rows)
+    yield table(("agent", "moves", "value kept", "exactly best", "blunders"), rows)
     columns = ("game", "ply", "agent", "column", "had", "has")
     rows = [(*(each[name] for name in columns),) for each in accuracy["blunders"][:200]]
     if rows:
-        yield f"<details><summary>{len(accuracy['blunders'])} blunders</summary>{_table(columns, rows)}</details>"
+        yield f"<details><summary>{len(accuracy['blunders'])} blunders</summary>{table(columns, rows)}</details>"
 
 
 def _games(store: Store, games: int) -> str:
@@ -177,8 +153,8 @@ def _games(store: Store, games: int) -> str:
     for game in itertools.islice(store.games(), MOST_GAMES):
         word = RESULTS[game.result]
         link = f'<a href="{escape(link_to(game))}">{game.number}</a>'
-        cells = (game.red, game.yellow, word, game.cause, len(game.columns), game.detail)
-        rows.append(f"<tr><td>{link}</td>{_cells(cells)}</tr>")
+        told = (game.red, game.yellow, word, game.cause, len(game.columns), game.detail)
+        rows.append(f"<tr><td>{link}</td>{cells(told)}</tr>")
     head = "".join(f"<th>{name}</th>" for name in ("game", "red", "yellow", "result", "cause", "moves", ""))
     more = f"<p>… and {games - MOST_GAMES} more.</p>" if games > MOST_GAMES else ""
     return f'<div class="wide"><table><tr>{head}</tr>{"".join(rows)}</table></div>{more}'
@@ -194,18 +170,6 @@ def link_to(game: StoredGame) -> str:
         if game.board != str(CLASSIC):
             asked["board"] = game.board
     return f"{WEB_PAGE}?{urlencode(asked)}"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    top = "".join(f"<th>{escape(name)}</th>" for name in head)
-    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
-    return f'<div class="wide"><table><tr>{top}</tr>{body}</table></div>'
-
-
-def _cells(row: Iterable[object]) -> str:
-    return "".join(
-        f'<td class="number">{cell}</td>' if isinstance(cell, int) else f"<td>{escape(str(cell))}</td>" for cell in row
-    )
 
 
 def _percent(share: float | None) -> str:

@@ -1,0 +1,64 @@
+"""Pages that need no other file: style, tables, drawings."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fourlab.lab import figures
+from fourlab.lab.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+STYLE = """
+:root { color-scheme: light dark; --line: #8884; --soft: #8881; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+table { border-collapse: collapse; margin: .6rem 0; } .wide { overflow-x: auto; }
+th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+figure { margin: 1rem 0; background: white; color: black; padding: .5rem; border-radius: .4rem; overflow-x: auto; }
+figure svg { max-width: 100%; height: auto; }
+pre { background: var(--soft); padding: .8rem; overflow-x: auto; } .lead { font-size: 1.1rem; }
+"""
+
+
+def page(title: str, parts: Iterable[str]) -> str:
+    """The whole page around its parts."""
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>\n<body>\n'
+        + "\n".join(parts)
+        + "\n</body></html>\n"
+    )
+
+
+def how_it_was_made(run: Run) -> Iterator[str]:
+    """The configuration and the environment of a run."""
+    yield "<h2>How it was made</h2>"
+    yield f"<pre>{escape((run.folder / 'config.toml').read_text(encoding='utf-8'))}</pre>"
+    yield f"<pre>{escape(json.dumps({k: v for k, v in run.manifest.items() if k != 'config'}, indent=2))}</pre>"
+
+
+def inline_svg(file: Path, figure: "Figure") -> str:
+    """Save a figure and return it for a page."""
+    file.parent.mkdir(exist_ok=True)
+    figures.save(figure, file, salt=file.stem)
+    text = file.read_text(encoding="utf-8")
+    return text[text.index("<svg") :]
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Rows under their heads."""
+    top = "".join(f"<th>{escape(name)}</th>" for name in head)
+    body = "".join(f"<tr>{cells(row)}</tr>" for row in rows)
+    return f'<div class="wide"><table><tr>{top}</tr>{body}</table></div>'
+
+
+def cells(row: Iterable[object]) -> str:
+    """The cells of one row, whole numbers to the right."""
+    return "".join(
+        f'<td class="number">{cell}</td>' if isinstance(cell, int) else f"<td>{escape(str(cell))}</td>" for cell in row
+    )

@@ -1,0 +1,41 @@
+"""A training run as one page: what came out, the curves, the last numbers, and how it was made."""
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+from fourlab.lab import figures
+from fourlab.lab.page import how_it_was_made, inline_svg, page, table
+from fourlab.lab.run import Run
+from fourlab.lab.training import Trainee, number, read_metrics
+
+
+def write_training_report(run: Run, trainee: Trainee, results: dict[str, Any] | None) -> None:
+    """Write figures/training.svg and report.html; `results` is None while the training is not finished."""
+    rows = read_metrics(run)
+    parts = [f"<h1>{escape(run.name)}</h1>", *_outcome(trainee, results)]
+    drawn = [curve for curve in trainee.curves if any(number(row, name) is not None for row in rows for name in curve.names)]
+    if drawn:
+        figure = figures.training(rows, trainee.unit, drawn)
+        parts.append(f"<figure>{inline_svg(run.folder / 'figures' / 'training.svg', figure)}</figure>")
+    if rows:
+        parts += [
+            "<h2>The last row of metrics</h2>",
+            table(("name", "value"), [(name, _text(rows[-1][name])) for name in rows[-1]]),
+        ]
+    run.write("report.html", page(run.name, [*parts, *how_it_was_made(run)]))
+
+
+def _outcome(trainee: Trainee, results: dict[str, Any] | None) -> Iterator[str]:
+    if results is None:
+        yield f'<p class="lead">Stopped after {trainee.done:,} of {trainee.total:,} {escape(trainee.unit)}.</p>'
+        return
+    yield f'<p class="lead">{escape(results["headline"])}</p>'
+    rows = [(name, _text(value)) for name, value in results.items() if name not in ("headline", "lines")]
+    yield table(("result", ""), rows)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_text(each)}" for name, each in value.items())
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
