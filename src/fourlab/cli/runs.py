@@ -64,6 +64,8 @@ def _as_data(run: "Run") -> dict[str, Any]:
 def _of_results(run: "Run", results: dict[str, Any] | None) -> dict[str, Any]:
     if results is None:
         return {"run": run.name, "kind": run.config.get("kind"), "games": "not finished", "headline": ""}
+    if "headline" in results:
+        return {"run": run.name, "kind": run.config.get("kind"), "games": "trained", "headline": results["headline"]}
     state = f"{results['games']} of {results['of']} games"
     return {"run": run.name, "kind": run.config.get("kind"), "games": state, "headline": _headline(results)}
 

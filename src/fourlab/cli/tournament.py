@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fourlab.cli import train
 from fourlab.cli.match import check_agents, finish, read_openings
 from fourlab.cli.options import (
     DEFAULT_HOME,
@@ -96,12 +97,19 @@ def resume(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Go on with a run that was stopped; a complete one shows its result, and --accuracy adds the exact truth."""
+    """Go on with a run that was stopped, be it games or a training; a complete one shows its result.
+
+    --accuracy adds the exact truth to games.
+    """
     from fourlab.cli.live import Conduct
     from fourlab.lab.run import find_run
 
     found = find_run(home, run)
     found.check()
+    if found.config.get("kind") in train.KINDS:
+        if accuracy or workers or executor or address:
+            raise UserError(f"{found.folder} is a training, which has no such options; go on with: fourlab resume {found.folder}")
+        return train.resume(found, quiet, json)
     planned = planned_in(found)
     check_agents(planned)
     finish(found, planned, Conduct(workers or os.cpu_count() or 1, executor or "local", address, accuracy, quiet), json)

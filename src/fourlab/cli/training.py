@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fourlab.cli.options import print_json
+from fourlab.errors import UserError
 
 if TYPE_CHECKING:
     from fourlab.lab.run import Run
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
 
 LINES_SECONDS = 10.0
 """Without a terminal, a line tells of the progress so often."""
+
+
+def require_torch() -> None:
+    """Say what to install where something that training networks needs is missing."""
+    from importlib.util import find_spec
+
+    if missing := [name for name in ("torch", "safetensors", "onnx") if find_spec(name) is None]:
+        raise UserError(f"training networks needs {', '.join(missing)}: pip install 'fourlab[train]'")
 
 
 def begin(

@@ -18,9 +18,9 @@ class Net(nn.Module):
         self.policy = _sequence(parts["policy"])
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-        """Judge float32[batch, planes, rows, columns]: value[batch] and policy[batch, columns]."""
+        """Judge float32[batch, planes, rows, columns]: value[batch, 1 or 3] and policy[batch, columns]."""
         seen = self.body(planes)
-        value = self.value(seen).squeeze(1) if len(self.value) else None
+        value = self.value(seen) if len(self.value) else None
         policy = self.policy(seen) if len(self.policy) else None
         return value, policy
 

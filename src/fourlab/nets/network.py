@@ -23,6 +23,7 @@ from fourlab.game.rules import Rules
 from fourlab.kernels.planes import PLANES
 
 Purpose = Literal["value", "q", "policy-value"]
+Labels = Literal["signed", "unit", "results"]
 HEADS = {"value": {"value"}, "q": {"policy"}, "policy-value": {"value", "policy"}}
 LAYERS = {"conv": True, "batchnorm": False, "relu": False, "residual": True, "dense": True, "tanh": False}
 """The kinds of layers, and whether they are written with a number."""
@@ -58,8 +59,9 @@ class Network:
     body: tuple[str, ...] = ()
     value: tuple[str, ...] = ()
     policy: tuple[str, ...] = ()
-    labels: Literal["signed", "unit"] = "signed"
-    """What its value means: -1 to +1, or 0 (lost) to 1 (won), as in document 003's figures 2 to 4."""
+    labels: Labels = "signed"
+    """What its value means: signed, -1 to +1; unit, 0 (lost) to 1 (won), as in document 003's figures 2 to 4; results, three
+    numbers whose softmax are the chances to win, draw and lose."""
     about: dict[str, Any] = field(default_factory=dict)
     """How it was made; has no influence."""
 
@@ -68,12 +70,12 @@ class Network:
             raise UserError(f"a network is for {' or '.join(get_args(Purpose))}, not {self.purpose!r}")
         if self.features not in PLANES:
             raise UserError(f"a network sees {', '.join(PLANES)}, not {self.features!r}")
-        if self.labels not in ("signed", "unit"):
-            raise UserError(f"a network's labels are signed or unit, not {self.labels!r}")
+        if self.labels not in get_args(Labels):
+            raise UserError(f"a network's labels are {' or '.join(get_args(Labels))}, not {self.labels!r}")
         if {part for part in ("value", "policy") if getattr(self, part)} != HEADS[self.purpose]:
             raise UserError(f"a {self.purpose} network has the heads {', '.join(sorted(HEADS[self.purpose]))} and no other")
         parts = self.parts()
-        for name, outputs in (("value", 1), ("policy", self.rules.columns)):
+        for name, outputs in (("value", 3 if self.labels == "results" else 1), ("policy", self.rules.columns)):
             if parts[name] and (parts[name][-1].board or parts[name][-1].outputs != outputs):
                 raise UserError(f"the {name} head must end with {outputs} numbers")
         if sum(layer.numbers() for layers in parts.values() for layer in layers) > MOST_NUMBERS:

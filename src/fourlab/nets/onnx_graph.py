@@ -1,11 +1,10 @@
 """Networks as ONNX graphs, for playing without torch.
 
 The graph is written layer by layer from the same form as the torch modules, with the same names of weights; no exporter is
-needed. The file carries the form, and what the network says of a few positions, so that a reader can tell whether it still
-says so.
+needed. Behind the graph the file carries the form and a checksum of both: two protobuf messages one after the other are one
+message, so this is still an ordinary ONNX file.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from fourlab.errors import UserError
 from fourlab.kernels.planes import PLANES
 from fourlab.nets.network import Layer, Network
-from fourlab.nets.onnx_evaluator import PROBES, OnnxEvaluator, probe_positions
+from fourlab.nets.onnx_evaluator import OnnxEvaluator, checksum, probe_positions
 
 OPSET = 17
 EPSILON = 1e-5
@@ -27,8 +26,11 @@ TOLERANCE = 1e-4
 
 def write_onnx(network: Network, weights: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> bytes:
     """The file of a network; `outputs` are torch's answers for `probe_positions`, by head, and the graph must give the same."""
-    probe = {name: values[:PROBES].astype(float).tolist() for name, values in outputs.items()}
-    data = _graph(network, weights, {"network": network.write(), "probe": json.dumps(probe)})
+    graph, form = _graph(network, weights), network.write()
+    told = {"network": form, "bytes": str(len(graph)), "sha256": checksum(graph, form)}
+    tail = onnx.ModelProto()
+    helper.set_model_props(tail, told)
+    data: bytes = graph + tail.SerializeToString(deterministic=True)
     judge = OnnxEvaluator(data, "the exported graph")
     found = judge.heads(judge.planes(*probe_positions(network.rules)))
     for name, expected in outputs.items():
@@ -37,7 +39,7 @@ def write_onnx(network: Network, weights: Mapping[str, np.ndarray], outputs: Map
     return data
 
 
-def _graph(network: Network, weights: Mapping[str, np.ndarray], metadata: dict[str, str]) -> bytes:
+def _graph(network: Network, weights: Mapping[str, np.ndarray]) -> bytes:
     writer = _Writer(weights)
     parts = network.parts()
     shape = (PLANES[network.features], network.rules.rows, network.rules.columns)
@@ -57,7 +59,6 @@ def _graph(network: Network, weights: Mapping[str, np.ndarray], metadata: dict[s
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="fourlab")
     model.ir_version = 8
-    helper.set_model_props(model, metadata)
     onnx.checker.check_model(model)
     data: bytes = model.SerializeToString(deterministic=True)
     return data

@@ -1,0 +1,110 @@
+"""`fourlab train value` and `fourlab resume` as a user meets them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fourlab.learning.labels import as_text, uci8
+from tests.conftest import Result
+
+TINY = ("train", "value", "--data", "some.data", "--body", "conv 4, relu", "--head", "dense 8, relu", "--epochs", "3")
+
+
+@pytest.fixture(autouse=True)
+def some_positions(tmp_path: Path) -> None:
+    """A file with a few of the positions, for speed."""
+    (tmp_path / "some.data").write_bytes(as_text(uci8().take(np.arange(0, 67_557, 60))))
+
+
+def test_a_training_leaves_a_network_that_plays(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+    done = fourlab(*TINY, "--json")
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)
+    folder = tmp_path / results["run"]
+    assert {each.name for each in folder.iterdir()} >= {
+        "value.onnx",
+        "value.safetensors",
+        "value.json",
+        "metrics.jsonl",
+        "report.html",
+    }
+    assert results["epochs"] == 3
+    last = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
+    assert results["test_accuracy"] == last["test_accuracy"]
+    assert "3/3 epochs" in done.stderr
+    played = fourlab("match", f"value:net={folder / 'value.onnx'}", "random", "--games", "4", "--json", "--quiet")
+    assert played.returncode == 0, played.stderr
+    again = fourlab("resume", str(folder), "--json")
+    assert json.loads(again.stdout)["test_accuracy"] == results["test_accuracy"]
+    assert "trained  test error" in fourlab("runs").stdout
+
+
+def test_ctrl_c_prints_the_command_that_goes_on_and_the_end_is_the_same(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fourlab", *TINY, "--epochs", "80", "--runs", "stopped", "--json"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    while not any(file.stat().st_size for file in tmp_path.glob("stopped/*/metrics.jsonl")):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    if process.returncode == 0:
+        pytest.fail("the training was over before it was interrupted")
+    assert process.returncode == 130
+    assert "stopped after" in said
+    command = said.splitlines()[-1].split()
+    assert command[:2] == ["fourlab", "resume"]
+    resumed = json.loads(fourlab(*command[1:], "--json").stdout)
+    whole = json.loads(fourlab(*TINY, "--epochs", "80", "--json").stdout)
+    for name in ("test_mse", "train_mse", "badly_wrong", "confusion"):
+        assert resumed[name] == whole[name]
+    networks = [next(tmp_path.glob(f"{home}/*/value.safetensors")).read_bytes() for home in ("stopped", "runs")]
+    assert networks[0] == networks[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("--preset", "x"), "there is no preset 'x'"),
+        (("--data", "nothing.npz"), "nothing.npz"),
+        (("--body", "conv"), "there is no layer 'conv'"),
+        (("--labels", "x"), "labels are"),
+        (("--epochs", "0"), "epochs must be greater than 0"),
+        (("--features", "x"), "sees"),
+    ],
+)
+def test_wrong_input_is_one_line(arguments: tuple[str, ...], word: str, fourlab: Callable[..., Result]) -> None:
+    done = fourlab("train", "value", *arguments)
+    assert done.returncode == 2
+    assert word in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_training_is_refused_what_only_games_have(fourlab: Callable[..., Result]) -> None:
+    assert fourlab(*TINY, "--quiet").returncode == 0
+    done = fourlab("resume", "last", "--workers", "2")
+    assert done.returncode == 2
+    assert "is a training" in done.stderr
+
+
+def test_without_torch_the_install_command_is_told(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import importlib.util as util\n"
+        "find = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'torch' else find(name, *rest)\n"
+    )
+    done = fourlab("train", "value", PYTHONPATH=str(tmp_path))
+    assert done.returncode == 2
+    assert "pip install 'fourlab[train]'" in done.stderr

@@ -1,0 +1,146 @@
+"""Value networks: they learn, resume to the bit, and measure what they say they measure."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from fourlab.errors import UserError
+from fourlab.lab.run import open_run
+from fourlab.lab.training import read_metrics, train
+from fourlab.learning import value_net
+from fourlab.learning.labels import uci8
+from fourlab.learning.value_net import SEWELL, ValueSettings, ValueTrainee, one_cycle, trainee_of
+from fourlab.nets.onnx_evaluator import load
+from fourlab.nets.weights import load_net
+
+SMALL = ValueSettings(body=("conv 4", "batchnorm", "relu"), head=("dense 8", "relu"), epochs=4, batch=128)
+
+
+@pytest.fixture(autouse=True)
+def few_positions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two thousand of the positions are enough here."""
+    some = uci8().take(np.random.default_rng(0).permutation(67_557)[:2000])
+    monkeypatch.setattr(value_net.labels, "uci8", lambda: some)
+
+
+def trained(folder: Path, settings: ValueSettings, pieces: int | None = None) -> tuple[list[dict[str, Any]], bytes]:
+    """Train in pieces, each in a new trainee; returns the metrics and the weights."""
+    run = open_run(folder, "value", {"kind": "train-value", **json.loads(json.dumps(settings.__dict__))})
+    while True:
+        asked = iter(range(pieces or 1_000_000))
+        results = train(run, trainee_of(run.config), lambda asked=asked: next(asked, None) is None)  # type: ignore[misc]
+        if results is not None:
+            rows = [{name: value for name, value in row.items() if name != "seconds"} for row in read_metrics(run)]
+            return rows, (run.folder / "value.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("settings", [SMALL, replace(SEWELL, epochs=6)], ids=["adamw", "sgd"])
+def test_a_training_stopped_after_every_piece_gives_the_same_bytes(settings: ValueSettings, tmp_path: Path) -> None:
+    whole = trained(tmp_path / "whole", settings)
+    stopped = trained(tmp_path / "stopped", settings, pieces=1)
+    assert stopped == whole
+    assert len(whole[0]) == settings.epochs
+
+
+def test_the_error_falls() -> None:
+    trainee = ValueTrainee(replace(SMALL, epochs=8))
+    rows = [trainee.advance() for _ in range(8)]
+    assert rows[-1]["loss"] < 0.9 * rows[0]["loss"]
+    assert rows[-1]["test_mse"] < 0.9 * rows[0]["test_mse"]
+
+
+def test_the_split_is_the_documents() -> None:
+    """54,045 positions to train with, 13,512 to test with, of 67,557."""
+    trainee = ValueTrainee(SMALL)
+    assert (len(trainee.train), len(trainee.test)) == (1600, 400)
+    assert not set(trainee.train.tolist()) & set(trainee.test.tolist())
+    assert int(0.8 * 67_557) == 54_045
+
+
+@pytest.mark.parametrize("labels", ["signed", "unit", "results"])
+def test_measures_are_what_a_plain_loop_over_the_onnx_network_finds(labels: Any, tmp_path: Path) -> None:
+    settings = replace(SMALL, labels=labels, epochs=2)
+    trainee = ValueTrainee(settings)
+    run = open_run(tmp_path, "value", {"kind": "train-value"})
+    row = {}
+    while not trainee.finished:
+        row = trainee.advance()
+    results = trainee.finish(run)
+    evaluator = load(str(run.folder / "value.onnx"))
+    answers = evaluator.heads(trainee.planes.numpy())["value"].astype(float)
+    truth = trainee.results.numpy()
+    if labels == "results":
+        chances = np.exp(answers) / np.exp(answers).sum(axis=1, keepdims=True)
+        errors = np.abs(chances[:, 0] - chances[:, 2] - truth)
+        told = 1 - answers.argmax(axis=1)
+    elif labels == "unit":
+        errors = np.abs(answers[:, 0] - (truth + 1) / 2)
+        told = np.where(answers[:, 0] > 0.75, 1, np.where(answers[:, 0] < 0.25, -1, 0))
+    else:
+        errors = np.abs(answers[:, 0] - truth)
+        told = np.where(answers[:, 0] > 0.5, 1, np.where(answers[:, 0] < -0.5, -1, 0))
+    test = trainee.test.numpy()
+    assert row["test_mse"] == pytest.approx((errors[test] ** 2).mean(), rel=1e-3)
+    assert row["test_accuracy"] == pytest.approx((told[test] == truth[test]).mean(), abs=0.003)
+    assert results["badly_wrong"] == pytest.approx((errors > 0.9).sum(), abs=2)
+    assert sum(sum(each.values()) for each in results["confusion"].values()) == 400
+    assert results["confusion"]["win"]["win"] == pytest.approx((told[test] == 1)[truth[test] == 1].sum(), abs=2)
+
+
+def test_the_saved_network_is_the_trained_one_and_tells_how_it_was_made(tmp_path: Path) -> None:
+    trainee = ValueTrainee(replace(SMALL, epochs=1))
+    trainee.advance()
+    run = open_run(tmp_path, "value", {"kind": "train-value"})
+    trainee.finish(run)
+    net = load_net(run.folder / "value.onnx")
+    assert all(
+        torch.equal(one, other) for one, other in zip(net.state_dict().values(), trainee.net.state_dict().values(), strict=True)
+    )
+    assert net.network.about["training"]["epochs"] == 1
+
+
+def test_the_document_used_all_positions_at_once_and_plain_momentum() -> None:
+    trainee = ValueTrainee(replace(SEWELL, epochs=3))
+    assert [tuple(parameter.shape) for parameter in trainee.net.parameters()] == [(100, 42), (100,), (1, 100), (1,)]
+    planes, truth = trainee.planes[:1600].flatten(1), trainee.results[:1600].float()
+    weights = [parameter.detach().clone().requires_grad_() for parameter in trainee.net.parameters()]
+    speeds = [torch.zeros_like(weight) for weight in weights]
+    for _ in range(3):  # the textbook's gradient descent with momentum
+        values = torch.relu(planes @ weights[0].T + weights[1]) @ weights[2].T + weights[3]
+        gradients = torch.autograd.grad((values[:, 0] - truth).square().mean(), weights)
+        speeds = [0.9 * speed + gradient for speed, gradient in zip(speeds, gradients, strict=True)]
+        weights = [(weight - 0.01 * speed).detach().requires_grad_() for weight, speed in zip(weights, speeds, strict=True)]
+    while not trainee.finished:
+        trainee.advance()
+    for weight, parameter in zip(weights, trainee.net.parameters(), strict=True):
+        assert torch.allclose(weight, parameter, atol=1e-6)
+
+
+def test_the_rate_goes_up_and_down_once() -> None:
+    rates = [one_cycle(way / 100) for way in range(101)]
+    top = rates.index(max(rates))
+    assert top == 30
+    assert rates[30] == pytest.approx(1)
+    assert rates[:31] == sorted(rates[:31])
+    assert rates[30:] == sorted(rates[30:], reverse=True)
+    assert rates[100] == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"epochs": 0}, "epochs"),
+        ({"share": 1.0}, "share"),
+        ({"batch": -1}, "batch"),
+        ({"optimiser": "x"}, "optimiser"),
+        ({"labels": "x"}, "labels"),
+    ],
+)
+def test_settings_without_sense_are_refused(change: dict[str, Any], word: str) -> None:
+    with pytest.raises(UserError, match=word):
+        ValueTrainee(replace(SMALL, **change))
