@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from fourlab import Position, Rules, UserError
-from fourlab.solver import Book, Solver, shipped_book
-from fourlab.solver import build as building
+from fourlab.solver import Book, Solver, many, shipped_book
 from fourlab.solver.build import build_book, unfinished_positions
 from tests.solver.sets import FIRST_MOVES, golden
 
 SMALL = Rules(5, 4)
-HEADING = f'{{"board": "5x4x4", "plies": 4, "chunk": {building.CHUNK}}}\n'
+HEADING = f'{{"board": "5x4x4", "plies": 4, "chunk": {many.CHUNK}}}\n'
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +47,12 @@ def test_positions_outside_the_book_are_not_in_it(small: Path) -> None:
 def test_a_stopped_build_goes_on(small: Path, tmp_path: Path) -> None:
     file, journal = tmp_path / "again.npz", tmp_path / "again.npz.journal"
     last = list(zip(unfinished_positions(SMALL), range(7), strict=False))[-1][0]
-    heading = {"board": "5x4x4", "plies": 6, "chunk": building.CHUNK}
-    known = {"start": 0, "scores": building.solve_chunk(last[: building.CHUNK], "5x4x4")}
+    heading = {"board": "5x4x4", "plies": 6, "chunk": many.CHUNK}
+    known = {"start": 0, "scores": many.solve_chunk(last[: many.CHUNK], "5x4x4", many.score)}
     journal.write_text(f'{json.dumps(heading)}\n{json.dumps(known)}\n{{"start": 16, "sco')  # and then the power failed
     told: list[tuple[int, int]] = []
     build_book(file, SMALL, 6, 1, lambda done, total: told.append((done, total)))
-    assert told[0] == (building.CHUNK, len(last))
+    assert told[0] == (many.CHUNK, len(last))
     assert told[-1] == (len(last), len(last))
     assert Book.load(file).checksum == Book.load(small).checksum
     assert not journal.exists()

@@ -1,12 +1,13 @@
 """`fourlab book`: build an opening book, look at one, examine one."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fourlab.cli.compiling import announce_compilation
-from fourlab.cli.options import BoardOption, JsonOption, SeedOption, print_json, progress
+from fourlab.cli.options import BoardOption, JsonOption, SeedOption, print_json, progress, solving
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
 
@@ -29,24 +30,13 @@ def build(
     A build that was stopped goes on where it was when the same command is given again: what is solved is kept in
     FILE.journal. On two cores, 5 plies of the classic board take most of an hour, 8 plies four hours or so.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
     from fourlab.solver.build import build_book
 
     rules = CLASSIC if board is None else Rules.parse(board)
     announce_compilation()
-    console = Console(stderr=True)
-    parts = (TextColumn("solving"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    try:
-        with Progress(*parts, console=console, disable=not console.is_terminal) as bar:
-            task = bar.add_task("solving", total=None)
-            book = build_book(file, rules, plies, workers, lambda done, total: bar.update(task, completed=done, total=total))
-    except KeyboardInterrupt:
-        console.print(
-            f"stopped; go on with: fourlab book build --plies {plies} --file {file} --board {rules} --workers {workers}"
-        )
-        raise
+    name = shlex.quote(str(file))
+    with solving(f"fourlab book build --plies {plies} --file {name} --board {rules} --workers {workers}") as told:
+        book = build_book(file, rules, plies, workers, told)
     print(f"{file}: {len(book):,} positions of up to {plies} plies on {rules}, sha256 {book.checksum}")
 
 

@@ -1,7 +1,9 @@
 """Arguments and options that several commands share, and how results are printed."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -47,8 +49,6 @@ def positions_of(file: Path, board: str | None, any_counts: bool = False) -> "It
     from fourlab.game.position_file import read_positions
 
     if str(file) == "-":
-        import sys
-
         return read_positions(sys.stdin, "standard input", board, not any_counts)
     try:
         return read_positions(file.read_text(encoding="utf-8").splitlines(), str(file), board, not any_counts)
@@ -68,3 +68,20 @@ def progress(things: Sequence[T], what: str) -> Iterable[T]:
 
     console = Console(stderr=True)
     return track(things, what, console=console, transient=True, disable=not console.is_terminal)
+
+
+@contextmanager
+def solving(resume: str) -> "Iterator[Callable[[int, int], None]]":
+    """A bar that is told how many positions are solved and of how many; Ctrl-C is answered with the command that goes on."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    parts = (TextColumn("solving"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    try:
+        with Progress(*parts, console=console, disable=not console.is_terminal) as bar:
+            task = bar.add_task("solving", total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+    except KeyboardInterrupt:
+        print(f"stopped; go on with: {resume}", file=sys.stderr)
+        raise

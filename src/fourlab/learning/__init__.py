@@ -1,0 +1,1 @@
+"""Turning games and solved positions into better agents."""
