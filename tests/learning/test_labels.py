@@ -258,3 +258,14 @@ def test_a_small_file_cannot_fill_the_memory(tmp_path: Path, monkeypatch: pytest
         (tmp_path / f"bomb{suffix}").write_bytes(squeeze(f"{EMPTY_LINE}win\n".encode() * 100))
         with pytest.raises(UserError, match="more than 1,000 bytes"):
             load(tmp_path / f"bomb{suffix}")
+
+
+def test_several_sources_become_one_set(tmp_path: Path) -> None:
+    (tmp_path / "some.data").write_bytes(labels.as_text(labels.uci8().take(np.arange(100))))
+    together = labels.gather(["uci8", str(tmp_path / "some.data")])
+    assert together.counts == labels.uci8().counts
+    book = labels.gather(["book", "uci8"])  # which the book holds
+    assert len(book) == 129_498
+    assert np.array_equal(book.results[np.searchsorted(book.keys, together.keys)], together.results)
+    with pytest.raises(UserError, match="one board"):
+        labels.gather([])

@@ -12,8 +12,7 @@ import torch
 from fourlab.errors import UserError
 from fourlab.lab.run import open_run
 from fourlab.lab.training import read_metrics, train
-from fourlab.learning import value_net
-from fourlab.learning.labels import uci8
+from fourlab.learning import labels
 from fourlab.learning.value_net import SEWELL, ValueSettings, ValueTrainee, one_cycle, trainee_of
 from fourlab.nets.onnx_evaluator import load
 from fourlab.nets.weights import load_net
@@ -24,8 +23,8 @@ SMALL = ValueSettings(body=("conv 4", "batchnorm", "relu"), head=("dense 8", "re
 @pytest.fixture(autouse=True)
 def few_positions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two thousand of the positions are enough here."""
-    some = uci8().take(np.random.default_rng(0).permutation(67_557)[:2000])
-    monkeypatch.setattr(value_net.labels, "uci8", lambda: some)
+    some = labels.uci8().take(np.random.default_rng(0).permutation(67_557)[:2000])
+    monkeypatch.setattr(labels, "uci8", lambda: some)
 
 
 def trained(folder: Path, settings: ValueSettings, pieces: int | None = None) -> tuple[list[dict[str, Any]], bytes]:
@@ -62,9 +61,9 @@ def test_the_split_is_the_documents() -> None:
     assert int(0.8 * 67_557) == 54_045
 
 
-@pytest.mark.parametrize("labels", ["signed", "unit", "results"])
-def test_measures_are_what_a_plain_loop_over_the_onnx_network_finds(labels: Any, tmp_path: Path) -> None:
-    settings = replace(SMALL, labels=labels, epochs=2)
+@pytest.mark.parametrize("scale", ["signed", "unit", "results"])
+def test_measures_are_what_a_plain_loop_over_the_onnx_network_finds(scale: Any, tmp_path: Path) -> None:
+    settings = replace(SMALL, labels=scale, epochs=2)
     trainee = ValueTrainee(settings)
     run = open_run(tmp_path, "value", {"kind": "train-value"})
     row = {}
@@ -74,11 +73,11 @@ def test_measures_are_what_a_plain_loop_over_the_onnx_network_finds(labels: Any,
     evaluator = load(str(run.folder / "value.onnx"))
     answers = evaluator.heads(trainee.planes.numpy())["value"].astype(float)
     truth = trainee.results.numpy()
-    if labels == "results":
+    if scale == "results":
         chances = np.exp(answers) / np.exp(answers).sum(axis=1, keepdims=True)
         errors = np.abs(chances[:, 0] - chances[:, 2] - truth)
         told = 1 - answers.argmax(axis=1)
-    elif labels == "unit":
+    elif scale == "unit":
         errors = np.abs(answers[:, 0] - (truth + 1) / 2)
         told = np.where(answers[:, 0] > 0.75, 1, np.where(answers[:, 0] < 0.25, -1, 0))
     else:

@@ -15,7 +15,9 @@ LayersOption = Annotated[str | None, typer.Option(metavar="LAYERS", help='For ex
 
 def value(
     preset: Annotated[str, typer.Option(help="residual: the better network; sewell: document 003's.")] = "residual",
-    data: Annotated[str | None, typer.Option(metavar="FILE", help="uci8, or solved positions (fourlab dataset).")] = None,
+    data: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="uci8, book or solved positions (fourlab dataset); may be repeated.")
+    ] = None,
     labels: Annotated[
         str | None, typer.Option(help="signed (-1, 0, 1), unit (0, 1/2, 1) or results (chances to win, draw, lose).")
     ] = None,
@@ -51,7 +53,7 @@ def value(
     if preset not in PRESETS:
         raise UserError(f"there is no preset {preset!r}; presets are {', '.join(PRESETS)}")
     given: dict[str, Any] = {
-        "data": data if data in (None, "uci8") else str(Path(data).resolve()),
+        "data": tuple(each if each in ("uci8", "book") else str(Path(each).resolve()) for each in data or ()) or None,
         "labels": labels,
         "features": features,
         "body": layers(body),

@@ -11,6 +11,7 @@ import json
 import lzma
 import re
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import prod
@@ -77,6 +78,25 @@ def split(labelled: Labelled, share: float = 0.8, seed: int = 0) -> tuple[Labell
     order = np.random.default_rng(seed).permutation(len(labelled))
     first = int(share * len(labelled))
     return labelled.take(order[:first]), labelled.take(order[first:])
+
+
+def gather(sources: Sequence[str]) -> Labelled:
+    """Positions of several sources, uci8, book or files, as one set; columns are left out."""
+    shipped = {"uci8": uci8, "book": whole_book}
+    sets = [shipped[source]() if source in shipped else load(Path(source)) for source in sources]
+    boards = sorted({str(each.rules) for each in sets})
+    if len(boards) != 1:
+        raise UserError(f"the positions must be of one board, not {' and '.join(boards) or 'of none'}")
+    keys, first = np.unique(np.concatenate([each.keys for each in sets]), return_index=True)
+    return Labelled(sets[0].rules, keys, np.concatenate([each.results for each in sets])[first])
+
+
+def whole_book() -> Labelled:
+    """All positions of the book that comes with Fourlab."""
+    book = shipped_book()
+    if book is None:
+        raise UserError("this copy of Fourlab has no book")
+    return Labelled(book.rules, book.keys, np.sign(book.scores))
 
 
 def uci8() -> Labelled:

@@ -35,8 +35,8 @@ EVALUATION_BATCH = 4096
 class ValueSettings:
     """What is learned, by which network, and how."""
 
-    data: str = "uci8"
-    """uci8, or a file of solved positions (fourlab dataset)."""
+    data: tuple[str, ...] = ("uci8",)
+    """What to learn from, one or more of: uci8; book, all positions of the shipped book; a file (fourlab dataset)."""
     features: str = "threats"
     """What the network sees (cells, stones, threats)."""
     body: tuple[str, ...] = ("conv 64", "batchnorm", "relu", "residual 64", "residual 64", "residual 64")
@@ -115,7 +115,7 @@ class ValueTrainee:
     def __post_init__(self) -> None:
         settings = self.settings
         torch.set_num_threads(settings.threads)
-        solved = labels.uci8() if settings.data == "uci8" else labels.load(Path(settings.data))
+        solved = labels.gather(settings.data)
         network = settings.network(str(solved.rules))
         parts = labels.split(solved, settings.share, settings.seed)
         self.train = torch.arange(len(parts[0]))
@@ -262,4 +262,4 @@ def one_cycle(way: float) -> float:
 def trainee_of(config: Mapping[str, Any]) -> ValueTrainee:
     """The trainee of a run's configuration."""
     given = {name: value for name, value in config.items() if name != "kind"}
-    return ValueTrainee(ValueSettings(**{**given, "body": tuple(given["body"]), "head": tuple(given["head"])}))
+    return ValueTrainee(ValueSettings(**{**given, **{name: tuple(given[name]) for name in ("data", "body", "head")}}))
