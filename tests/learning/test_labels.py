@@ -15,6 +15,7 @@ import pytest
 from fourlab import Position, Rules, UserError
 from fourlab.learning import labels
 from fourlab.learning.labels import Labelled, as_text, compress, load, parse_text, quiet_positions, save, split, uci8
+from fourlab.learning.teacher import solve_random_positions
 from fourlab.solver import Solver
 from tests.kernels.test_sample import makes_line
 from tests.naive import NaiveGame
@@ -269,3 +270,28 @@ def test_several_sources_become_one_set(tmp_path: Path) -> None:
     assert np.array_equal(book.results[np.searchsorted(book.keys, together.keys)], together.results)
     with pytest.raises(UserError, match="one board"):
         labels.gather([])
+
+
+def test_discs_are_those_of_the_positions() -> None:
+    some = labels.uci8().take(np.arange(0, 67_557, 5000))
+    for key, own, mask in zip(some.keys.tolist(), *(each.tolist() for each in some.discs), strict=True):
+        position = Position(f"key:{key:x}")
+        assert (own, mask) == (position.own, position.mask)
+
+
+def test_positions_after_each_column_have_their_exact_results(tmp_path: Path) -> None:
+    """Against the solver, on a small board, all the way to the last disc."""
+    rules, solver = Rules(4, 4, 3), Solver(book=None)
+    known = solve_random_positions(tmp_path / "some.npz", rules, 60, (4, 15), 1, 1, lambda done, total: None)
+    after = known.after_each_column()
+    expected = {}
+    for key in known.keys.tolist():
+        position = Position(f"key:{key:x}", rules)
+        for column in position.legal_columns():
+            child = position.play(column)
+            if child.outcome() is None:
+                expected[child.key] = solver.solve(child).result
+    assert dict(zip(after.keys.tolist(), after.results.tolist(), strict=True)) == expected
+    together = labels.without(after, after.take(np.arange(10)))
+    assert 0 < len(together) < len(after)
+    assert not set(together.keys.tolist()) & set(after.keys[:10].tolist())

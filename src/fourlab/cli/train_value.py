@@ -18,6 +18,10 @@ def value(
     data: Annotated[
         list[str] | None, typer.Option(metavar="FILE", help="uci8, book or solved positions (fourlab dataset); may be repeated.")
     ] = None,
+    extra: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="More to learn from, not to be tested on; may be repeated.")
+    ] = None,
+    after: Annotated[bool | None, typer.Option(help="Learn also from the positions after each column of --extra.")] = None,
     labels: Annotated[
         str | None, typer.Option(help="signed (-1, 0, 1), unit (0, 1/2, 1) or results (chances to win, draw, lose).")
     ] = None,
@@ -53,7 +57,9 @@ def value(
     if preset not in PRESETS:
         raise UserError(f"there is no preset {preset!r}; presets are {', '.join(PRESETS)}")
     given: dict[str, Any] = {
-        "data": tuple(each if each in ("uci8", "book") else str(Path(each).resolve()) for each in data or ()) or None,
+        "data": sources(data),
+        "extra": sources(extra),
+        "after": after,
         "labels": labels,
         "features": features,
         "body": layers(body),
@@ -77,3 +83,8 @@ def value(
 def layers(text: str | None) -> tuple[str, ...] | None:
     """Read a list of layers."""
     return None if text is None else tuple(" ".join(each.split()) for each in text.split(",") if each.strip())
+
+
+def sources(given: list[str] | None) -> tuple[str, ...] | None:
+    """Names of sets as they are, files by their full path, so that the run can go on from anywhere."""
+    return tuple(each if each in ("uci8", "book") else str(Path(each).resolve()) for each in given or ()) or None

@@ -23,10 +23,12 @@ import numpy as np
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.game.rules import CLASSIC, Rules
+from fourlab.kernels import rules as bit_rules
 from fourlab.kernels.count import goes_on
 from fourlab.kernels.sample import quiet
 from fourlab.solver import shipped_book
-from fourlab.solver.build import unfinished_positions
+from fourlab.solver.build import canonical, unfinished_positions
+from fourlab.solver.many import CLOSED
 
 UCI_PLIES = 8
 FORMAT = 1
@@ -67,6 +69,33 @@ class Labelled:
         """How many positions are won, drawn and lost for the side to move."""
         return {label: int(np.count_nonzero(self.results == result)) for result, label in LABELS.items()}
 
+    @property
+    def discs(self) -> tuple[np.ndarray, np.ndarray]:
+        """int64[N] each: `own`, the discs of the side to move, and `mask`, all discs."""
+        g = self.rules.geometry
+        own = mask = np.zeros(len(self), np.int64)
+        for column in range(g.columns):
+            bits = self.keys >> column * g.height & (1 << g.height) - 1
+            top = np.int64(1) << np.frexp(bits)[1] - 1  # a column's highest 1 lies above its discs
+            own, mask = own | (bits - top) << column * g.height, mask | (top - 1) << column * g.height
+        return own, mask
+
+    def after_each_column(self) -> "Labelled":
+        """The positions after every column whose worth is known, unless they are the end of the game."""
+        if self.columns is None:
+            return self.take(np.zeros(0, np.int64))
+        g = self.rules.geometry
+        own, mask = self.discs
+        left = np.count_nonzero(self.cells == 0, axis=(1, 2))
+        keys, results = [], []
+        for column in range(g.columns):
+            worth = self.columns[:, column].astype(np.int64)
+            goes_on = (worth != CLOSED) & (worth != (left + 1) // 2) & (left > 1)  # nothing is worth more than a win at once
+            after = mask | bit_rules.landing(mask, column, g)  # type: ignore[arg-type]  # works on whole arrays too
+            keys.append(((own ^ mask) + after + g.bottom)[goes_on])
+            results.append(-np.sign(worth[goes_on]).astype(np.int8))
+        return Labelled(self.rules, np.concatenate(keys), np.concatenate(results))
+
     def take(self, places: np.ndarray) -> "Labelled":
         """Some of the positions, in the order of the places."""
         columns = None if self.columns is None else self.columns[places]
@@ -80,15 +109,26 @@ def split(labelled: Labelled, share: float = 0.8, seed: int = 0) -> tuple[Labell
     return labelled.take(order[:first]), labelled.take(order[first:])
 
 
-def gather(sources: Sequence[str]) -> Labelled:
-    """Positions of several sources, uci8, book or files, as one set; columns are left out."""
+def gather(sources: Sequence[str], after: bool = False) -> Labelled:
+    """Positions of several sources, uci8, book or files, as one set, each once up to mirror image; columns are left out.
+
+    With `after`, the positions after every column, where they are known, are in it too.
+    """
     shipped = {"uci8": uci8, "book": whole_book}
     sets = [shipped[source]() if source in shipped else load(Path(source)) for source in sources]
+    sets += [each.after_each_column() for each in sets] if after else []
     boards = sorted({str(each.rules) for each in sets})
     if len(boards) != 1:
         raise UserError(f"the positions must be of one board, not {' and '.join(boards) or 'of none'}")
-    keys, first = np.unique(np.concatenate([each.keys for each in sets]), return_index=True)
+    keys = canonical(np.concatenate([each.keys for each in sets]), sets[0].rules.geometry)
+    keys, first = np.unique(keys, return_index=True)
     return Labelled(sets[0].rules, keys, np.concatenate([each.results for each in sets])[first])
+
+
+def without(labelled: Labelled, others: Labelled) -> Labelled:
+    """The positions that are not, up to mirror image, among the others."""
+    g = labelled.rules.geometry
+    return labelled.take(np.flatnonzero(~np.isin(canonical(labelled.keys, g), canonical(others.keys, g))))
 
 
 def whole_book() -> Labelled:

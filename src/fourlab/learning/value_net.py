@@ -16,7 +16,6 @@ import torch
 from torch.nn import functional
 
 from fourlab.errors import UserError
-from fourlab.kernels import rules as bit_rules
 from fourlab.kernels.planes import encode
 from fourlab.lab.run import Run
 from fourlab.lab.training import Curve
@@ -37,6 +36,10 @@ class ValueSettings:
 
     data: tuple[str, ...] = ("uci8",)
     """What to learn from, one or more of: uci8; book, all positions of the shipped book; a file (fourlab dataset)."""
+    extra: tuple[str, ...] = ()
+    """More to learn from, of the same kinds, but not to be tested on; what is in the test is left out."""
+    after: bool = False
+    """Learn also from the positions after each column, where `extra` knows what these are worth."""
     features: str = "threats"
     """What the network sees (cells, stones, threats)."""
     body: tuple[str, ...] = ("conv 64", "batchnorm", "relu", "residual 64", "residual 64", "residual 64")
@@ -117,9 +120,13 @@ class ValueTrainee:
         torch.set_num_threads(settings.threads)
         solved = labels.gather(settings.data)
         network = settings.network(str(solved.rules))
-        parts = labels.split(solved, settings.share, settings.seed)
-        self.train = torch.arange(len(parts[0]))
-        self.test = torch.arange(len(parts[0]), len(solved))
+        train, test = labels.split(solved, settings.share, settings.seed)
+        parts = [train, test]
+        if settings.extra:
+            parts.insert(0, labels.without(labels.gather(settings.extra, settings.after), test))
+        sizes = [len(part) for part in parts]
+        self.train = torch.arange(sum(sizes[:-1]))
+        self.test = torch.arange(sum(sizes[:-1]), sum(sizes))
         self.planes = torch.cat([_planes(part, settings.features) for part in parts])
         self.results = torch.cat([torch.from_numpy(part.results.astype(np.int64)) for part in parts])
         torch.manual_seed(settings.seed)
@@ -220,7 +227,13 @@ class ValueTrainee:
     def finish(self, run: Run) -> dict[str, Any]:
         """Write value.onnx, value.safetensors and value.json."""
         measures = self._measures()
-        made = {"training": asdict(self.settings), **measures}
+        made = {
+            "training": {
+                **asdict(self.settings),
+                **{name: [Path(each).name for each in getattr(self.settings, name)] for name in ("data", "extra")},
+            },
+            **measures,
+        }
         self.net.network = replace(self.net.network, about=made)
         save_net(self.net, run.folder / "value.onnx")
         return {
@@ -247,9 +260,7 @@ class ValueTrainee:
 
 
 def _planes(solved: labels.Labelled, features: str) -> torch.Tensor:
-    geometry = solved.rules.geometry
-    own, mask = np.array([bit_rules.from_key(int(key), geometry) for key in solved.keys], np.int64).reshape(-1, 2).T
-    return torch.from_numpy(encode(np.ascontiguousarray(own), np.ascontiguousarray(mask), geometry, features))
+    return torch.from_numpy(encode(*solved.discs, solved.rules.geometry, features))
 
 
 def one_cycle(way: float) -> float:
@@ -262,4 +273,4 @@ def one_cycle(way: float) -> float:
 def trainee_of(config: Mapping[str, Any]) -> ValueTrainee:
     """The trainee of a run's configuration."""
     given = {name: value for name, value in config.items() if name != "kind"}
-    return ValueTrainee(ValueSettings(**{**given, **{name: tuple(given[name]) for name in ("data", "body", "head")}}))
+    return ValueTrainee(ValueSettings(**{**given, **{name: tuple(given[name]) for name in ("data", "extra", "body", "head")}}))
