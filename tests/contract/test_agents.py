@@ -11,6 +11,7 @@ import pytest
 from fourlab import Agent, Decision, Limit, Position
 from fourlab import make as make_by_spec
 from fourlab.agents import registry
+from fourlab.game.rules import CLASSIC
 from tests.conftest import ROOT
 
 POSITIONS = {
@@ -27,7 +28,18 @@ NEARLY_FULL = ["one column open", "document 000"]
 """An exact agent may refuse larger positions (tests/agents/test_expectimax_random.py); these it must answer."""
 SPECS = {"engine": f'engine:cmd="{shlex.join([sys.executable, "-S", str(ROOT / "tests" / "arena" / "engine.py"), "good"])}"'}
 """What to write for an agent that needs more than its name."""
-PAIRS = [(agent, where) for agent in registry.names() for where in (NEARLY_FULL if agent == "expectimax-random" else POSITIONS)]
+CLASSIC_ONLY = {"dqn", "guided", "sewell-guided", "value"}
+"""Agents whose network knows the usual board and no other."""
+
+
+def places(name: str) -> list[str]:
+    """The positions that an agent must answer."""
+    if name == "expectimax-random":
+        return NEARLY_FULL
+    return [where for where, position in POSITIONS.items() if name not in CLASSIC_ONLY or position.rules == CLASSIC]
+
+
+PAIRS = [(name, where) for name in registry.names() for where in places(name)]
 
 
 @pytest.fixture(autouse=True)
@@ -105,9 +117,7 @@ def test_the_position_is_left_as_it_was(name: str) -> None:
 
 @pytest.mark.parametrize("name", registry.names())
 def test_whole_games_can_be_played(name: str) -> None:
-    for start in (
-        [POSITIONS["document 000"]] if name == "expectimax-random" else [POSITIONS["document 000"], Position(board="5x4x4")]
-    ):
+    for start in [POSITIONS["document 000"]] + [Position(board="5x4x4")] * ("five by four" in places(name)):
         for seed in range(2):
             agent, position = make(name), start
             while position.outcome() is None:

@@ -9,7 +9,23 @@ from itertools import islice
 
 import numpy as np
 
-from fourlab.kernels import board, count, lines, mcts, minimax, negamax, random, rollout, solver, table, threats
+from fourlab.kernels import (
+    board,
+    count,
+    guided,
+    lines,
+    mcts,
+    minimax,
+    negamax,
+    planes,
+    play_batch,
+    random,
+    rollout,
+    sample,
+    solver,
+    table,
+    threats,
+)
 from fourlab.kernels.geometry import geometry_of
 
 g = geometry_of(5, 4, 4)
@@ -33,6 +49,24 @@ def searched(merging: bool = False, simulations: int = 150, **changed: object) -
     return [ended, hashlib.sha256(tree[: int(used[0]) * 15].tobytes()).hexdigest()]
 
 
+def searched_with_guide(**changed: object) -> list[object]:
+    """Search in four batches of six with part of the policy changed and an evaluator that only adds bits."""
+    tree, used, counts, games = np.zeros(40 * 15, np.int32), np.array([2]), np.zeros(3, np.int64), guided.new_games(6, g)
+    random_state = state
+    mcts.new_block(tree, 1, mask, g)
+    s, p = mcts.Switches(c=90.0, solver=True), guided.Policy(-1, guided.COINS // 4, False, False)._replace(**changed)
+    for _ in range(4):
+        leaves, _, random_state = guided.gather(tree, used, counts, own, mask, g, s, 6, games, random_state)
+        values, logits, asked = np.zeros(0, np.float32), np.zeros((0, 5), np.float32), 1
+        while asked:
+            asked, random_state = guided.play_on(games, leaves, g, p, values, logits, random_state)
+            bits = [int(each).bit_count() for each in games.asked_own[:asked] * 3 ^ games.asked_mask[:asked]]
+            values = np.array(bits, np.float32) / 50
+            logits = values[:, None] * np.arange(5, dtype=np.float32)
+        guided.hand_up(tree, games, leaves, g)
+    return [random_state, tree.tolist()]
+
+
 known = np.zeros(4 << 6, np.int64)
 nodes = np.zeros(1, np.int64)
 go_on = np.zeros(1, np.uint8)
@@ -44,6 +78,41 @@ tree = np.zeros(30, np.int32)
 mcts.new_block(tree, 1, mask, g)
 copied = np.zeros(30, np.int32)
 path = np.array([2 * 15, 0])
+games = guided.new_games(1, g)
+policy = guided.Policy(-1, guided.COINS // 2, True, False)
+
+owns, masks = np.array([0, own, 0b0111, 0b1111]), np.array([0, mask, 0b0111, 0b1111_0_1111])
+
+
+def played_in_step() -> list[object]:
+    """Play a column in some games; returns all that changed."""
+    after_own, after_mask = owns.copy(), masks.copy()
+    stands = play_batch.play_columns(after_own, after_mask, np.array([4, 2, 0, 2]), g)
+    return [stands.tolist(), after_own.tolist(), after_mask.tolist()]
+
+
+def mirrored() -> list[object]:
+    """Mirror every other of some moves."""
+    moves = owns.copy(), masks.copy(), np.arange(4)
+    play_batch.mirror_moves(*moves, np.arange(4) % 2 == 1, g)
+    return [each.tolist() for each in moves]
+
+
+def drawn() -> list[object]:
+    """Draw some positions in every way."""
+    cells, stones, threats_too = (np.zeros((len(owns), count, 4, 5), np.float32) for count in (1, 2, 6))
+    planes.draw_cells(owns, masks, g, cells)
+    planes.draw_planes(owns, masks, g, stones)
+    planes.draw_planes(owns, masks, g, threats_too)
+    return [each.tolist() for each in (cells, stones, threats_too)]
+
+
+def drawn_once() -> list[object]:
+    """Draw one board."""
+    plane = np.zeros((4, 5), np.float32)
+    planes.draw(mask, g, 3, plane)
+    return plane.tolist()
+
 
 RESULTS = {
     "board.has_line": [board.has_line(0b1111, g.height, 4), board.has_line(0b0111, g.height, 4)],
@@ -59,6 +128,12 @@ RESULTS = {
     "random.below": random.below(7, state),
     "rollout.rollout": rollout.rollout(own, mask, g, state),
     "rollout.rollouts": rollout.rollouts(own, mask, g, 20, state),
+    "sample.quiet": sample.quiet(np.array([key, board.key(0b0111, 0b00111_00000_00111, g)]), g).tolist(),
+    "sample.sample": [sample.sample(9, 20, g, state)[0].tolist(), sample.sample(9, 20, g, state)[1]],
+    "sample.random_position": [sample.random_position(plies, True, g, state) for plies in (0, 6, 12, 19)],
+    "planes.draw": drawn_once(),
+    "planes.draw_cells": drawn()[0],
+    "planes.draw_planes": drawn()[1:],
     "lines.line_starts": lines.line_starts(0b1111, 1, 4),
     "threats.winning_cells": [threats.winning_cells(0b0111, 0b0111, g), threats.winning_cells(own, mask, geometry_of(5, 4, 3))],
     "negamax.kaggle_negamax": [negamax.kaggle_negamax(own, mask, g, 2, ties, state) for ties in (False, True)],
@@ -95,6 +170,13 @@ RESULTS = {
     "mcts.back_up": mcts.back_up(tree, path, 1, 5, 1, True, SWITCHES),
     "mcts.prove": mcts.prove(tree, path, 1, 5, mcts.WIN, False, np.zeros((2, 1), np.int32)),
     "mcts.copy_subtree": [mcts.copy_subtree(tree, 1, 5, copied), copied.tolist()],
+    "guided.gather": searched_with_guide(),
+    "guided.play_on": [searched_with_guide(by_logits=True), searched_with_guide(depth=2, wins_and_blocks=True)],
+    "guided.next_cell": guided.next_cell(own, mask, 0, g, policy, state),
+    "guided.ask_children": [guided.ask_children(games, 0, own, mask, g), games.asked_mask.tolist()],
+    "guided.best_cell": guided.best_cell(mask, g, policy, np.zeros(5, np.float32), np.zeros((0, 5), np.float32), 0, state),
+    "guided.hand_up": guided.hand_up(tree.copy(), games, 1, g),
+    "guided.back_up": guided.back_up(tree.copy(), path, 1, 5, 7),
     "minimax.minimax_columns": [
         minimax.minimax_columns(own, mask, g, 4, worth, cache.copy(), counts, go_on).tolist()
         for worth in (minimax.lines_through_cells(g), np.zeros(0, np.int64))
@@ -127,6 +209,10 @@ RESULTS = {
     "solver.list_children": solver.list_children(stack, 0, own, mask, 0, board.landings(mask, g), 0, g, known, 0),
     "solver.looks": solver.looks(0b01100, 0b00100, 0b00010, 8, g),
     "solver.ask_children": solver.ask_children(stack, 0, 3, g, known),
+    "play_batch.play_columns": played_in_step(),
+    "play_batch.open_columns": play_batch.open_columns(masks, g).tolist(),
+    "play_batch.urgent_columns": [play_batch.urgent_columns(owns, masks, central, g).tolist() for central in (False, True)],
+    "play_batch.mirror_moves": mirrored(),
     "rollout.lane_rollouts": rollout.lane_rollouts(own, mask, g, 40, 1),
 }
 

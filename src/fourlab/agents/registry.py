@@ -24,8 +24,10 @@ from fourlab.agent import Agent
 from fourlab.errors import UserError
 
 AGENTS = {
+    "dqn": "fourlab.agents.dqn:Dqn",
     "engine": "fourlab.arena.referee:Engine",
     "expectimax-random": "fourlab.agents.expectimax_random:ExpectimaxRandom",
+    "guided": "fourlab.agents.guided:Guided",
     "human": "fourlab.agents.human:Human",
     "mcts": "fourlab.agents.mcts:MCTS",
     "minimax": "fourlab.agents.minimax:Minimax",
@@ -34,6 +36,7 @@ AGENTS = {
     "random": "fourlab.agents.random:Random",
     "rules": "fourlab.agents.rules:RulesOfThumb",
     "textbook": "fourlab.agents.textbook:Textbook",
+    "value": "fourlab.agents.value:Value",
 }
 """Name to import string, so that choosing a random player never loads what a network needs."""
 
@@ -75,6 +78,11 @@ PRESETS = {
         "mcts:simulations=5,c=1.4142135623730951,opponent=negamax-random-ties,reuse=games,final=mean,final_tie=random,rollouts=uniform,solver=0",
         "document 003: 5 simulations a move, one tree for all games against negamax",
         faithful="opponent=negamax",
+    ),
+    "sewell-guided": Preset(
+        "guided:net=sewell,simulations=5,c=1.4142135623730951,depth=none,epsilon=0.25,rollouts=uniform,solver=0",
+        "document 003's rollouts guided by its network, 5 simulations a move; other than there, both sides are in the tree",
+        faithful="epsilon=1",
     ),
     "vannucci-abril": Preset(
         "mcts:simulations=2048,c=2,opponent=random,final=mean,final_tie=random,rollouts=uniform,solver=0",

@@ -18,6 +18,7 @@ from fourlab.cli import (
     analyze,
     bench,
     book,
+    dataset,
     games,
     match,
     perft,
@@ -28,6 +29,7 @@ from fourlab.cli import (
     solve,
     stats,
     tournament,
+    train,
     warmup,
 )
 from fourlab.errors import UserError
@@ -46,9 +48,11 @@ app.command("analyze")(analyze.analyze)
 app.command("solve")(solve.solve)
 app.command("accuracy")(accuracy.accuracy)
 app.add_typer(book.app, name="book")
+app.add_typer(dataset.app, name="dataset")
 app.add_typer(stats.app, name="stats")
 app.command("match")(match.match)
 app.command("tournament")(tournament.tournament)
+app.add_typer(train.app, name="train")
 app.command("resume")(tournament.resume)
 app.command("games")(games.games)
 app.command("runs")(runs.runs)

@@ -4,13 +4,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fourlab.kernels import mcts
+from fourlab.kernels import guided, mcts
 from fourlab.kernels.count import distinct, perft
 from fourlab.kernels.geometry import geometry_of
 from fourlab.kernels.minimax import minimax_columns
 from fourlab.kernels.negamax import kaggle_negamax
+from fourlab.kernels.planes import PLANES, encode
+from fourlab.kernels.play_batch import mirror_moves, open_columns, play_columns, urgent_columns
 from fourlab.kernels.random import seed_state
 from fourlab.kernels.rollout import lane_rollouts, rollouts
+from fourlab.kernels.sample import quiet, sample
 from fourlab.kernels.solver import solve
 from fourlab.kernels.table import copy_entries, new_table
 
@@ -19,6 +22,7 @@ _CLASSIC, _TINY = geometry_of(7, 6, 4), geometry_of(3, 2, 3)
 WARMUPS: dict[str, Callable[[], object]] = {
     "perft": lambda: perft(0, 0, _CLASSIC, 3),
     "distinct positions": lambda: sum(distinct(0, 0, _TINY)),
+    "samples": lambda: quiet(sample(4, 2, _CLASSIC, seed_state(0))[0], _CLASSIC),
     "rollouts": lambda: rollouts(0, 0, _CLASSIC, 10, seed_state(0)),
     "rollouts in lanes": lambda: lane_rollouts(0, 0, _CLASSIC, 10, 0),
     "negamax": lambda: kaggle_negamax(0, 0, _CLASSIC, 1, False, 1),
@@ -28,6 +32,9 @@ WARMUPS: dict[str, Callable[[], object]] = {
     "solver": lambda: _solve(),
     "tree search": lambda: _search(shared=False),
     "tree search with threads": lambda: _search(shared=True),
+    "guided search": lambda: _search_guided(),
+    "games in step": lambda: _play_in_step(),
+    "planes": lambda: [encode(np.zeros(1, np.int64), np.zeros(1, np.int64), _CLASSIC, kind) for kind in PLANES],
 }
 
 
@@ -47,3 +54,23 @@ def _search(shared: bool) -> None:
     unmerged, node = np.zeros((2, 0), np.int64), np.zeros((2, 0), np.int32)
     run(tree, np.array([2]), counts, 1, 0, 0, _CLASSIC, switches, 10, 1, stop, unmerged, node)
     mcts.copy_subtree(tree, 1, 7, np.zeros_like(tree))
+
+
+def _search_guided() -> None:
+    """One simulation whose rollout asks no evaluator."""
+    tree, counts, games = np.zeros(20 * 21, np.int32), np.zeros(3, np.int64), guided.new_games(1, _CLASSIC)
+    policy = guided.Policy(-1, guided.COINS, True, False)
+    values, logits = np.zeros(0, np.float32), np.zeros((0, 7), np.float32)
+    mcts.new_block(tree, 1, 0, _CLASSIC)
+    leaves, _, state = guided.gather(tree, np.array([2]), counts, 0, 0, _CLASSIC, mcts.Switches(), 1, games, 1)
+    guided.play_on(games, leaves, _CLASSIC, policy, values, logits, state)
+    guided.hand_up(tree, games, leaves, _CLASSIC)
+
+
+def _play_in_step() -> None:
+    """A move in one game, and its mirror image."""
+    own, mask, columns = (np.zeros(1, np.int64) for _ in range(3))
+    open_columns(mask, _CLASSIC)
+    urgent_columns(own, mask, True, _CLASSIC)
+    mirror_moves(own, mask, columns, np.ones(1, np.bool_), _CLASSIC)
+    play_columns(own, mask, columns, _CLASSIC)

@@ -1,0 +1,91 @@
+"""`fourlab train dqn` as a person uses it."""
+
+import inspect
+import json
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from fourlab.cli import main
+from fourlab.cli.train_dqn import dqn
+from fourlab.learning.dqn_settings import DqnSettings
+
+SMALL = shlex.split(
+    "train dqn --board 4x4x3 --moves 1600 --games 16 --against self --against rules --warmup 200 --replay 2000 --batch 32"
+    " --layers 'conv 4, relu, dense 16, relu' --piece 160 --exam-games 20 --exam-positions 20 --seed 3"
+)
+
+
+def test_every_setting_is_an_option_with_the_same_default() -> None:
+    options = inspect.signature(dqn).parameters
+    for field in fields(DqnSettings):
+        default = options[field.name].default
+        assert (tuple(default.split(", ")) if field.name == "layers" else default) == (
+            list(field.default) if field.name == "against" else field.default
+        )
+
+
+def run(*arguments: str) -> int | str | None:
+    """The command in this process, which has loaded torch already; returns the exit code."""
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    return ended.value.code
+
+
+def test_a_training_goes_on_after_ctrl_c_is_shown_again_and_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = [sys.executable, "-m", "fourlab", *SMALL, "--run", "stopped"]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    metrics = tmp_path / "stopped" / "metrics.jsonl"
+    while started.poll() is None and not (metrics.exists() and metrics.read_bytes().count(b"\n") >= 2):
+        time.sleep(0.01)
+    started.send_signal(signal.SIGINT)
+    _, told = started.communicate(timeout=120)
+    assert started.returncode == 130, told
+    assert "stopped after" in told
+
+    assert run(*shlex.split(told.splitlines()[-1])[1:]) == 0
+    headline, how, report = capsys.readouterr().out.splitlines()
+    assert headline.endswith(" positions")
+    assert how == "play it: fourlab play --board 4x4x3 --yellow dqn:net=stopped/dqn.onnx"
+    assert report == "report: stopped/report.html"
+    assert "exact.decisive" in Path("stopped/report.html").read_text()
+    assert run("resume", "stopped", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["headline"] == headline
+    assert run("analyze", "12", "--board", "4x4x3", "--agent", "dqn:net=stopped/dqn.onnx") == 0
+    assert "plays" in capsys.readouterr().out
+
+    assert run(*SMALL, "--run", "straight", "--quiet") == 0
+    assert capsys.readouterr().out.splitlines()[0] == headline
+    for name in ("dqn.onnx", "dqn.safetensors", "dqn.json"):
+        assert Path("stopped", name).read_bytes() == Path("straight", name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--against", "nobody"),
+        ("--against", "human"),
+        ("--moves", "0"),
+        ("--layers", "conv"),
+        ("--gamma", "2"),
+        ("--board", "7"),
+        ("--against", "dqn", "--board", "5x4x4", "--run", "run", "--quiet"),
+    ],
+)
+def test_bad_settings_are_one_line(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("train", "dqn", *arguments) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("fourlab: ")
+    assert told.count("\n") == 1
