@@ -19,6 +19,8 @@ from fourlab.kernels import (
     negamax,
     planes,
     play_batch,
+    q_learning,
+    qtable,
     random,
     rollout,
     sample,
@@ -66,6 +68,27 @@ def searched_with_guide(**changed: object) -> list[object]:
         guided.hand_up(tree, games, leaves, g)
     return [random_state, tree.tolist()]
 
+
+Q_RULE = q_learning.Rule(True, 0, True, False, 2.0, 0.5, -2.0, 0.0, 0.9, 1.0, 0.999, 0.01, False, 0.0, 0.99, 0.001, 0.1)
+SEARCH = mcts.Switches(c=2.0, expand_all=True, draw=-4, tie=mcts.LAST)
+
+
+def learned(seats: int = 3, values: int = 1, mirrored: bool = False, passing: bool = False, **changed: object) -> list[object]:
+    """Learn from some games with part of the rule changed; returns what is counted and a checksum of the table."""
+    rule, pace, numbers = Q_RULE._replace(**changed), np.array([0.5, 0.3, 0.0, 0.0]), np.zeros(5, np.int64)
+    t = qtable.layout_of(1024, values, rule.alpha_by_visits, mirrored, 1.0)
+    words = np.zeros(1024 * t.width + 1, np.int64)
+    trainer, searches = q_learning.Trainer(seats, passing, SEARCH), np.array([0, 5])
+    ended = q_learning.play_games(g, words, words.view(np.float32), t, rule, trainer, searches, 12, 9, pace, numbers, state)
+    return [ended, pace.tolist(), numbers.tolist(), hashlib.sha256(words.tobytes()).hexdigest()]
+
+
+q_layout = qtable.layout_of(64, 1, True, False, 0.25)
+q_words, q_larger = np.zeros(64 * 2 + 1, np.int64), np.zeros(128 * 2 + 1, np.int64)
+q_table = (q_words, q_words.view(np.float32), q_layout)
+q_pace, q_counts, q_last, worth = np.array([0.5, 0.3, 0.0, 0.0]), np.zeros(5, np.int64), np.array([2, -1]), np.zeros(5)
+q_progress = (q_pace, q_counts)
+q_keys = q_learning.keys_of(own, mask, q_layout, g)
 
 known = np.zeros(4 << 6, np.int64)
 nodes = np.zeros(1, np.int64)
@@ -213,6 +236,49 @@ RESULTS = {
     "play_batch.open_columns": play_batch.open_columns(masks, g).tolist(),
     "play_batch.urgent_columns": [play_batch.urgent_columns(owns, masks, central, g).tolist() for central in (False, True)],
     "play_batch.mirror_moves": mirrored(),
+    "qtable.home": qtable.home(key, q_layout),
+    "qtable.find": qtable.find(key, q_words, q_layout),
+    "qtable.enter": qtable.enter(key, *q_table),
+    "qtable.fill": [
+        qtable.fill(np.array([key + 2, key + 4]), np.full((2, 2), 0.5, np.float32), *q_table),
+        q_words.tolist(),
+    ],
+    "qtable.is_full": qtable.is_full(q_words, q_layout, g),
+    "qtable.copy_slots": [qtable.copy_slots(q_words, q_larger, qtable.layout_of(128, 1, True, False, 0.25)), q_larger.tolist()],
+    "q_learning.keys_of": [q_learning.keys_of(own, mask, q_layout._replace(mirrored=each), g) for each in (False, True)],
+    "q_learning.name_of": [
+        q_learning.name_of((key, board.mirror(key, g)), mask, 4, qtable.layout_of(64, values, False, True, 0.0), g)
+        for values in (1, 5)
+    ],
+    "q_learning.ask_ahead": q_learning.ask_ahead(q_keys, mask, g, q_words, q_layout),
+    "q_learning.judge": [q_learning.judge(q_keys, mask, g, *q_table, worth), worth.tolist()],
+    "q_learning.greatest": q_learning.greatest(worth),
+    "q_learning.best_column": [q_learning.best_column(np.zeros(5), ties, state) for ties in (False, True)],
+    "q_learning.any_column": q_learning.any_column(mask, g, state),
+    "q_learning.choose": [q_learning.choose(q_keys, mask, g, *q_table, Q_RULE, epsilon, worth, state) for epsilon in (0.0, 1.0)],
+    "q_learning.learn": [
+        q_learning.learn(number, 1.0, *q_table[1:], Q_RULE._replace(alpha_by_visits=True), *q_progress) for number in (2, 2, -1)
+    ],
+    "q_learning.end": q_learning.end(2, 1.0, *q_table[1:], Q_RULE, *q_progress),
+    "q_learning.look_back": q_learning.look_back(q_keys, mask, 3, False, 0, q_last, g, *q_table, Q_RULE, *q_progress, worth),
+    "q_learning.see_end": q_learning.see_end(0, True, q_last, *q_table[1:], Q_RULE, *q_progress),
+    "q_learning.close_game": [
+        q_learning.close_game(-1, Q_RULE, *q_progress),
+        q_pace.tolist(),
+        q_counts.tolist(),
+        q_last.tolist(),
+        q_words.tolist(),
+    ],
+    "q_learning.search_move": [
+        q_learning.search_move(own, mask, g, SEARCH, simulations, np.zeros(30 * 15, np.int32), state) for simulations in (0, 25)
+    ],
+    "q_learning.play_games": [
+        learned(),
+        learned(seats=2, mirrored=True, passing=True, alpha_update=0.5, epsilon_update=0.01),
+        learned(seats=0, values=5, target=q_learning.BEST, set_endings=False, random_ties=True),
+        learned(values=5, mirrored=True, target=q_learning.NEGAMAX, draw=0.0, alpha_by_visits=True),
+        learned(learning=False),
+    ],
     "rollout.lane_rollouts": rollout.lane_rollouts(own, mask, g, 40, 1),
 }
 

@@ -33,6 +33,7 @@ AGENTS = {
     "minimax": "fourlab.agents.minimax:Minimax",
     "negamax": "fourlab.agents.negamax:Negamax",
     "perfect": "fourlab.agents.perfect:Perfect",
+    "q": "fourlab.agents.q:Q",
     "random": "fourlab.agents.random:Random",
     "rules": "fourlab.agents.rules:RulesOfThumb",
     "textbook": "fourlab.agents.textbook:Textbook",

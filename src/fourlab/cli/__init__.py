@@ -24,6 +24,7 @@ from fourlab.cli import (
     perft,
     play,
     positions,
+    qtable,
     runs,
     show,
     solve,
@@ -49,6 +50,7 @@ app.command("solve")(solve.solve)
 app.command("accuracy")(accuracy.accuracy)
 app.add_typer(book.app, name="book")
 app.add_typer(dataset.app, name="dataset")
+app.add_typer(qtable.app, name="qtable")
 app.add_typer(stats.app, name="stats")
 app.command("match")(match.match)
 app.command("tournament")(tournament.tournament)

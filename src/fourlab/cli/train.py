@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fourlab.cli import train_dqn, train_value
+from fourlab.cli import train_dqn, train_q, train_value
 from fourlab.cli.training import carry_out, require_torch
 
 if TYPE_CHECKING:
@@ -13,9 +13,14 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Train agents that learn; every training can be stopped and goes on.", rich_markup_mode=None)
 app.command("dqn")(train_dqn.dqn)
+app.command("q")(train_q.q)
 app.command("value")(train_value.value)
 
-KINDS = {"train-dqn": "fourlab.learning.dqn", "train-value": "fourlab.learning.value_net"}
+KINDS = {
+    "train-dqn": "fourlab.learning.dqn",
+    "train-q": "fourlab.learning.q_learning",
+    "train-value": "fourlab.learning.value_net",
+}
 """The kind of a run to the module whose `trainee_of` makes its trainee from the configuration."""
 
 

@@ -4,13 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fourlab.kernels import guided, mcts
+from fourlab.kernels import guided, mcts, q_learning
 from fourlab.kernels.count import distinct, perft
 from fourlab.kernels.geometry import geometry_of
 from fourlab.kernels.minimax import minimax_columns
 from fourlab.kernels.negamax import kaggle_negamax
 from fourlab.kernels.planes import PLANES, encode
 from fourlab.kernels.play_batch import mirror_moves, open_columns, play_columns, urgent_columns
+from fourlab.kernels.qtable import copy_slots, fill, layout_of
 from fourlab.kernels.random import seed_state
 from fourlab.kernels.rollout import lane_rollouts, rollouts
 from fourlab.kernels.sample import quiet, sample
@@ -34,6 +35,7 @@ WARMUPS: dict[str, Callable[[], object]] = {
     "tree search with threads": lambda: _search(shared=True),
     "guided search": lambda: _search_guided(),
     "games in step": lambda: _play_in_step(),
+    "Q-learning": lambda: _learn(),
     "planes": lambda: [encode(np.zeros(1, np.int64), np.zeros(1, np.int64), _CLASSIC, kind) for kind in PLANES],
 }
 
@@ -74,3 +76,22 @@ def _play_in_step() -> None:
     urgent_columns(own, mask, True, _CLASSIC)
     mirror_moves(own, mask, columns, np.ones(1, np.bool_), _CLASSIC)
     play_columns(own, mask, columns, _CLASSIC)
+
+
+def _learn() -> None:
+    """A game against oneself, the same steps one by one, and a larger table."""
+    t = layout_of(256, 1, False, False, 0.0)
+    words, larger = new_table(256 * t.width + 1), new_table(512 * t.width + 1)
+    rule = q_learning.Rule(True, 0, True, True, 1.0, 0.0, -1.0, 0.0, 1.0, 1.0, 1.0, 0.0, False, 0.0, 1.0, 0.0, 0.0)
+    pace, counts, worth, last = np.zeros(4), np.zeros(5, np.int64), np.zeros(7), np.full(2, -1)
+    memory, both = (words, words.view(np.float32), t), (pace, counts)
+    trainer = q_learning.Trainer(3, False, mcts.Switches())
+    fill(np.zeros(0, np.int64), np.zeros((0, 1), np.float32), *memory)
+    q_learning.play_games(_CLASSIC, *memory, rule, trainer, np.zeros(1, np.int64), 1, 1, *both, 1)
+    keys = q_learning.keys_of(0, 0, t, _CLASSIC)
+    column, _ = q_learning.choose(keys, 0, _CLASSIC, *memory, rule, 0.0, worth, 1)
+    q_learning.look_back(keys, 0, column, False, 0, last, _CLASSIC, *memory, rule, *both, worth)
+    q_learning.see_end(0, True, last, *memory[1:], rule, *both)
+    q_learning.close_game(-1, rule, *both)
+    q_learning.judge(keys, 0, _CLASSIC, *memory, worth)
+    copy_slots(words, larger, layout_of(512, 1, False, False, 0.0))

@@ -1,0 +1,202 @@
+"""The settings of Q-learning in a table, and the documents' as presets. They load nothing, so that the command line can tell of
+them at once."""
+
+import math
+import re
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args, get_origin
+
+from fourlab.errors import UserError
+from fourlab.game.rules import Rules
+
+SELF = "self"
+
+
+@dataclass(frozen=True)
+class QSettings:
+    """How a table is learned. Schedules are sums and products, so that one leaves out what is 0 or 1."""
+
+    board: str = "5x4x4"
+    """COLUMNSxROWSxINAROW."""
+    form: Literal["afterstate", "state-action"] = "afterstate"
+    """What has a value: the position after a disc, or a position and a column."""
+    mirror: bool = False
+    """Whether mirror images share their values."""
+    target: Literal["played", "best", "negamax"] = "negamax"
+    """From what a disc is learned: the column played next by the same side, the best one it has then, or minus the best one that
+    the other side has next."""
+    endings: Literal["set", "learn"] = "set"
+    """Whether a value at the end of a game becomes the reward at once, or moves towards it like the others."""
+    tie: Literal["first", "random"] = "random"
+    """Which of equally good columns to play."""
+    win: float = 1.0
+    """The reward of a win."""
+    draw: float = 0.0
+    """The reward of a draw."""
+    loss: float = -1.0
+    """The reward of a loss."""
+    step: float = 0.0
+    """The reward of every disc that does not end the game."""
+    initial: float = 0.0
+    """The value of what has never been met; a high one makes curious."""
+    gamma: float = 1.0
+    """What a value is worth one disc earlier."""
+    alpha: float = 0.3
+    """By which part of the error a value is corrected, at first."""
+    alpha_update: float = 1.0
+    """By this alpha is multiplied after every update (document 001: 0.5)."""
+    alpha_decay: float = 1.0
+    """By this alpha is multiplied after every game."""
+    alpha_least: float = 0.0
+    """Decay and visits make alpha no smaller than this."""
+    alpha_by_visits: bool = False
+    """Whether alpha is divided by the number of updates that the value has had: with alpha 1, values are means."""
+    epsilon: float = 0.2
+    """The chance of a random column, at first."""
+    epsilon_update: float = 0.0
+    """This is added to epsilon at every update (document 001: 0.01)."""
+    epsilon_decay: float = 1.0
+    """By this epsilon is multiplied after every game."""
+    epsilon_fall: float = 0.0
+    """This is taken off epsilon after every game."""
+    epsilon_least: float = 0.0
+    """Games make epsilon no smaller than this."""
+    against: tuple[str, ...] = (SELF,)
+    """Who plays the other side, one drawn by lot for each game: `self`, any agent, or a range of them as bhat-mc{0..25}."""
+    seat: Literal["first", "second", "both"] = "both"
+    """Whether the learner moves first, second, or in turn; against itself it is both."""
+    passing: bool = False
+    """Document 001: MC0 does not play at random, it does not move."""
+    games: int = 1_000_000
+    """So many games are played, unless the wins are reached before."""
+    wins: int | None = None
+    """So many games are to be won."""
+    block: int = 10_000
+    """A row of metrics is written every so many games."""
+    exam_against: tuple[str, ...] = ()
+    """Who examines: any agents, or by default the trainers, and after self-play a random player."""
+    exam_games: int = 1000
+    """So many games of an examination are played."""
+    exam_exploring: bool = False
+    """Whether epsilon is what it is in training when the learner is examined, instead of 0."""
+    seed: int = 0
+    """The same seed gives the same table."""
+
+    def __post_init__(self) -> None:
+        Rules.parse(self.board)
+        for field in fields(self):
+            _check(field.name, getattr(self, field.name), field.type)
+        for name in ("gamma", "alpha", "alpha_update", "alpha_decay", "alpha_least", "epsilon", "epsilon_decay", "epsilon_least"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UserError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
+        least = {"games": 1, "block": 1, "exam_games": 0, "seed": 0, "epsilon_update": 0, "epsilon_fall": 0, "wins": 1}
+        for name, bound in least.items():
+            if (value := getattr(self, name)) is not None and value < bound:
+                raise UserError(f"{name} must be at least {bound}, not {value}")
+        if not self.loss < self.win:
+            raise UserError(f"a win must be worth more than a loss, not {self.win} and {self.loss}")
+        if not self.against:
+            raise UserError(f"against needs at least one opponent; {SELF} is one")
+        if SELF in self.exam_against:
+            raise UserError("the examiner must be somebody else")
+        if self.target == "negamax" and (set(self.against) != {SELF} or self.win + self.loss or self.draw or self.step):
+            raise UserError("the target negamax is for self-play with rewards of sum zero: win = -loss, draw and step 0")
+
+    @property
+    def opponents(self) -> tuple[str, ...]:
+        """Every trainer, ranges written out."""
+        return tuple(spec for each in self.against for spec in expand(each))
+
+    @property
+    def examiners(self) -> tuple[str, ...]:
+        """Everybody who examines."""
+        others = self.exam_against or tuple(each for each in self.against if each != SELF) or ("random",)
+        return tuple(spec for each in others for spec in expand(each))
+
+
+def _check(name: str, value: Any, kind: Any) -> None:
+    """Refuse a value that is not of its field's type."""
+    if kind is float and not (isinstance(value, int | float) and math.isfinite(value)):
+        raise UserError(f"{name} must be a number, not {value!r}")
+    if get_origin(kind) is Literal and value not in get_args(kind):
+        raise UserError(f"{name} must be {' or '.join(get_args(kind))}, not {value!r}")
+
+
+def expand(spec: str) -> list[str]:
+    """Write out a range: mc{1..3} is mc1, mc2, mc3."""
+    match = re.fullmatch(r"([^{}]*)\{(\d{1,6})\.\.(\d{1,6})\}([^{}]*)", spec)
+    if match is None:
+        if "{" in spec or "}" in spec:
+            raise UserError(f"a range of agents is written like bhat-mc{{0..25}}, not {spec!r}")
+        return [spec]
+    head, first, last, tail = match.groups()
+    if not 0 <= int(last) - int(first) < 1000:
+        raise UserError(f"a range goes up, and at most a thousand steps: {spec!r}")
+    return [f"{head}{number}{tail}" for number in range(int(first), int(last) + 1)]
+
+
+_BHAT = QSettings(
+    form="afterstate",
+    target="played",
+    endings="set",
+    tie="first",
+    win=2.0,
+    draw=0.5,
+    loss=-2.0,
+    initial=1.0,
+    gamma=0.9,
+    alpha=0.1,
+    epsilon=0.3,
+    epsilon_decay=0.99998,
+    epsilon_least=0.02,
+    against=("bhat-mc{0..25}:c=2",),
+    seat="second",
+    games=200_000,
+    exam_games=2000,
+)
+_ARYA = QSettings(
+    board="7x6x4",
+    form="state-action",
+    target="best",
+    endings="learn",
+    tie="random",
+    gamma=0.99,
+    alpha=0.01,
+    epsilon=0.1,
+    epsilon_decay=0.9995,
+    epsilon_least=0.1,
+    games=3_000_000,
+    block=50_000,
+)
+PRESETS = {
+    "self-play": QSettings(mirror=True, epsilon=0.4, games=2_000_000, block=50_000),
+    "bhat": _BHAT,
+    "arya": _ARYA,
+}
+FAITHFUL = {
+    "bhat": replace(
+        _BHAT,
+        alpha=0.5,
+        alpha_update=0.5,
+        epsilon_update=0.01,
+        epsilon_decay=1.0,
+        epsilon_least=0.0,
+        against=("bhat-mc{0..25}:c=2,faithful=1",),
+        passing=True,
+        games=10_000_000,
+        wins=10_000,
+        exam_exploring=True,
+    ),
+    "arya": replace(_ARYA, epsilon_least=0.0),
+}
+"""The documents' settings as they were meant and, faithful, as they were. `bhat` is the text of document 001; with
+epsilon_update 0 and greedy examination it is its published code."""
+
+
+def preset(name: str, faithful: bool = False) -> QSettings:
+    """The settings of a name."""
+    if name not in PRESETS:
+        raise UserError(f"there is no preset {name!r}; presets are {', '.join(PRESETS)}")
+    if faithful and name not in FAITHFUL:
+        raise UserError(f"{name} is no document's, so there is nothing to be faithful to")
+    return FAITHFUL[name] if faithful else PRESETS[name]

@@ -1,0 +1,76 @@
+"""`fourlab train q` as a person uses it."""
+
+import inspect
+import json
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+
+from fourlab.cli.train_q import q
+from fourlab.learning.q_settings import QSettings
+from tests.conftest import Result
+
+SMALL = shlex.split("train q --board 4x3x3 --games 4000 --block 500 --exam-games 20 --seed 3 --quiet")
+
+
+def test_every_setting_is_an_option() -> None:
+    options = inspect.signature(q).parameters
+    for field in fields(QSettings):
+        assert options[field.name].default is None  # not given: as the preset has it
+
+
+def test_a_table_is_learned_told_of_and_played(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+    done = fourlab(*SMALL, "--run", "here")
+    assert done.returncode == 0, done.stderr
+    headline, how, report = done.stdout.splitlines()
+    assert " positions learned in 4,000 games on 4x3x3; examined: won " in headline
+    assert "as first player at worst a" in headline
+    assert how == "play it: fourlab play --board 4x3x3 --yellow q:table=here/table.q"
+    assert report == "report: here/report.html"
+    assert len((tmp_path / "here" / "metrics.jsonl").read_text().splitlines()) == 8
+    results = json.loads((tmp_path / "here" / "results.json").read_text())
+    assert set(results["all_replies"]) == {"first", "second"}
+
+    game = fourlab("play", "--board", "4x3x3", "--red", "random", "--yellow", "q:table=here/table.q", "--seed", "1", "--json")
+    assert game.returncode == 0, game.stderr
+    assert json.loads(game.stdout)["outcome"] is not None
+
+    again = fourlab(*SMALL, "--run", "here", "--json")
+    assert json.loads(again.stdout)["headline"] == headline
+
+
+def test_a_training_goes_on_after_ctrl_c_and_ends_the_same(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+    many = [*SMALL, "--against", "rules", "--target", "best", "--games", "600", "--block", "20", "--exam-games", "0"]
+    started = subprocess.Popen(
+        [sys.executable, "-m", "fourlab", *many, "--run", "stopped"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    metrics = tmp_path / "stopped" / "metrics.jsonl"
+    while started.poll() is None and not (metrics.exists() and metrics.read_bytes().count(b"\n") >= 2):
+        time.sleep(0.01)
+    started.send_signal(signal.SIGINT)
+    _, told = started.communicate(timeout=120)
+    assert started.returncode == 130, told
+    assert "of 600 games; go on with:" in told
+    assert fourlab(*shlex.split(told.splitlines()[-1])[1:], "--quiet").returncode == 0
+    assert fourlab(*many, "--run", "whole").returncode == 0
+    one, other = (tmp_path / name / "table.q" for name in ("stopped", "whole"))
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_what_cannot_be_is_said_in_one_line(fourlab: Callable[..., Result]) -> None:
+    for arguments, why in (
+        (["--preset", "nobody"], "there is no preset 'nobody'"),
+        (["--faithful"], "nothing to be faithful to"),
+        (["--alpha", "2"], "alpha must be between 0 and 1"),
+        (["--preset", "bhat", "--against", "bhat-mc{3..1}"], "a range goes up"),
+        (["--preset", "bhat", "--against", "nobody"], "there is no agent 'nobody'"),
+    ):
+        done = fourlab("train", "q", *arguments)
+        assert done.returncode == 2
+        assert why in done.stderr
+        assert len(done.stderr.splitlines()) == 1
