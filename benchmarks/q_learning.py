@@ -61,12 +61,13 @@ class Ours:
 
     def __init__(self, settings: QSettings) -> None:
         self.rule, self.games = rule_of(settings, learning=True), 0
-        self.table, self.opposition = QTable(form_of(settings)), Opposition(settings.opponents, settings)
+        self.table = QTable(form_of(settings))
+        self.opposition = Opposition(settings.opponents, replace(settings, memory=16_000))
         self.progress = Progress.new(settings.alpha, settings.epsilon, [0])
 
     def play(self, games: int) -> int:
         self.games += games
-        self.opposition.play(self.table, self.rule, self.games, NEVER, self.progress, memory=16_000)
+        self.opposition.play(self.table, self.rule, self.games, NEVER, self.progress)
         return games
 
 

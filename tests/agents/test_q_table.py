@@ -103,7 +103,7 @@ def test_growing_changes_no_answer() -> None:
     slots = table.slots
     while table.slots == slots:
         q_table.qtable.enter(10**6 + len(table), table.words, table.numbers, table.layout)
-        table.make_room(1)
+        table.make_room()
     assert [table.judge(position) for position in some_positions(100)] == before
 
 
@@ -176,6 +176,7 @@ def test_a_forged_file_is_not_believed(whole: bytes, tmp_path: Path) -> None:
         (forged(whole, initial=float("inf")), "rewards make no sense"),
         (forged(whole, format=99), "format 99 instead of 1"),
         (forged(whole, board=None), "damaged"),
+        (forged(whole, mirror=True), "holds both"),
     ):
         assert why in refused(data, tmp_path)
     bomb = zlib.compress(bytes(50_000_000), 9)

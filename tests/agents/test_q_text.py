@@ -102,6 +102,17 @@ def test_numbers_of_discs_must_tell_who_moved_if_nobody_else_does(tmp_path: Path
         write_text(table, tmp_path / "b.gz")
 
 
+def test_boards_of_the_other_player_are_refused(tmp_path: Path) -> None:
+    """The learner's opponent may have passed, so the learner's discs may be too many, but never too few."""
+    for seat, line in (("second", "(1, 0, 0, 0, 0)"), ("second", "(1, 2, 1, 0, 0)"), ("first", "(1, 2, 0, 0, 0)")):
+        text = f'"({ROW}, {ROW}, {ROW}, {line})",1\n'
+        with pytest.raises(UserError, match=f"line 1: by the numbers of discs the {seat} player was not the last to move"):
+            read_text(written(tmp_path, text), seat)  # type: ignore[arg-type]
+    for seat, line in (("second", "(2, 0, 0, 0, 0)"), ("first", "(1, 1, 1, 2, 0)")):
+        text = f'"({ROW}, {ROW}, {ROW}, {line})",1\n'
+        assert len(read_text(written(tmp_path, text), seat)) == 1  # type: ignore[arg-type]
+
+
 def test_files_that_are_no_gzip_or_cut_short_are_refused(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text(TEXT)
     whole = written(tmp_path, TEXT).read_bytes()

@@ -4,6 +4,12 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from fourlab.agents import registry
+from fourlab.cli import main
+from tests.contract.test_agents import SPECS
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -62,5 +68,28 @@ def test_what_cannot_be_analysed_is_refused(fourlab: Run) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_any_agent_can_be_asked(fourlab: Run) -> None:
-    assert "plays 4" in fourlab("analyze", "--agent", "rules").stdout
+def analyzed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What the command prints, run in this process."""
+    with pytest.raises(SystemExit) as ended:
+        main(["analyze", *arguments, "--simulations", "50", "--proof", "0"])
+    assert ended.value.code == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [name for name in registry.names() if name != "human"])
+def test_every_agent_can_be_asked(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("vannucci-abril", "--agent", SPECS.get(name, name))
+    assert "\nplays " in analyzed(capsys, *asked)
+    data = json.loads(analyzed(capsys, *asked, "--json"))
+    assert data["column"] in (5, 7)  # the open ones
+
+
+@pytest.mark.parametrize("agent", ["value", "dqn", "q"])
+def test_what_was_learned_is_shown_as_an_estimate(agent: str, capsys: pytest.CaptureFixture[str]) -> None:
+    printed = analyzed(capsys, "vannucci-abril", "--agent", agent)
+    data = json.loads(analyzed(capsys, "vannucci-abril", "--agent", agent, "--json"))
+    assert list(data["estimates"]) == ["5", "7"]
+    for column, estimate in data["estimates"].items():
+        assert f"column {column}: {estimate:+.4f} estimated\n" in printed
+    assert "exactly" not in printed
+    assert "exact_values" not in data

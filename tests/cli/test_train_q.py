@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fourlab.cli.train_q import q
 from fourlab.learning.q_settings import QSettings
-from tests.conftest import Result
+from tests.conftest import ROOT, Result
 
 SMALL = shlex.split("train q --board 4x3x3 --games 4000 --block 500 --exam-games 20 --seed 3 --quiet")
 
@@ -62,6 +62,20 @@ def test_a_training_goes_on_after_ctrl_c_and_ends_the_same(fourlab: Callable[...
     assert one.read_bytes() == other.read_bytes()
 
 
+def test_a_range_is_written_in_quotes_wherever_it_is_shown_to_be_typed(fourlab: Callable[..., Result]) -> None:
+    """A shell would write bhat-mc{0..25} out, and only the first would go with --against."""
+    page = (ROOT / "docs" / "agents" / "q.md").read_text()
+    for text in (page, "".join(fourlab("train", "q", "--help").stdout.split())):  # the help may be broken anywhere
+        assert "'bhat-mc{" in text
+        assert "bhat-mc{" not in text.replace("'bhat-mc{", "")
+
+
+def test_slow_opponents_make_short_pieces_of_work(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+    slow = shlex.split("train q --board 4x3x3 --against rules --target best --games 500 --quiet --run here")
+    assert fourlab(*slow, "--exam-games", "0").returncode == 0
+    assert len((tmp_path / "here" / "metrics.jsonl").read_text().splitlines()) == 3
+
+
 def test_what_cannot_be_is_said_in_one_line(fourlab: Callable[..., Result]) -> None:
     for arguments, why in (
         (["--preset", "nobody"], "there is no preset 'nobody'"),
@@ -69,6 +83,7 @@ def test_what_cannot_be_is_said_in_one_line(fourlab: Callable[..., Result]) -> N
         (["--alpha", "2"], "alpha must be between 0 and 1"),
         (["--preset", "bhat", "--against", "bhat-mc{3..1}"], "a range goes up"),
         (["--preset", "bhat", "--against", "nobody"], "there is no agent 'nobody'"),
+        (["--preset", "bhat", "--against", "human"], "people do not play in trainings"),
     ):
         done = fourlab("train", "q", *arguments)
         assert done.returncode == 2

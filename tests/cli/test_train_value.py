@@ -74,6 +74,17 @@ def test_ctrl_c_prints_the_command_that_goes_on_and_the_end_is_the_same(fourlab:
     assert networks[0] == networks[1]
 
 
+def test_a_changed_file_is_never_answered_with_the_old_result(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+    first = json.loads(fourlab(*TINY, "--epochs", "1", "--json").stdout)
+    (tmp_path / "some.data").write_bytes(as_text(uci8().take(np.arange(0, 67_557, 120))))
+    again = fourlab(*TINY, "--epochs", "1", "--json")
+    assert "of the same name differs in files" in again.stderr
+    assert json.loads(again.stdout)["run"] != first["run"]
+    resumed = fourlab("resume", first["run"])
+    assert resumed.returncode == 2
+    assert "a file has changed since the training began" in resumed.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
@@ -83,6 +94,7 @@ def test_ctrl_c_prints_the_command_that_goes_on_and_the_end_is_the_same(fourlab:
         (("--labels", "x"), "labels are"),
         (("--epochs", "0"), "epochs must be greater than 0"),
         (("--features", "x"), "sees"),
+        (("--after",), "after is about the positions of extra, and there is none"),
     ],
 )
 def test_wrong_input_is_one_line(arguments: tuple[str, ...], word: str, fourlab: Callable[..., Result]) -> None:

@@ -28,7 +28,7 @@ NEARLY_FULL = ["one column open", "document 000"]
 """An exact agent may refuse larger positions (tests/agents/test_expectimax_random.py); these it must answer."""
 SPECS = {"engine": f'engine:cmd="{shlex.join([sys.executable, "-S", str(ROOT / "tests" / "arena" / "engine.py"), "good"])}"'}
 """What to write for an agent that needs more than its name."""
-CLASSIC_ONLY = {"dqn", "guided", "sewell-guided", "value"}
+CLASSIC_ONLY = {"alphazero", "dqn", "guided", "sewell-guided", "value"}
 """Agents whose network knows the usual board and no other."""
 
 

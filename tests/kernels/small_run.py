@@ -12,6 +12,8 @@ import numpy as np
 from fourlab.kernels import (
     board,
     count,
+    endgame,
+    forest,
     guided,
     lines,
     mcts,
@@ -68,6 +70,41 @@ def searched_with_guide(**changed: object) -> list[object]:
         guided.hand_up(tree, games, leaves, g)
     return [random_state, tree.tolist()]
 
+
+PUCT = forest.Switches(gumbel=False, c=2.0, scale=1.0, fpu=0.2, noise=0.0, proving=True)
+
+
+def grown(simulations: int = 40, leaves: int = 1, cached: int = 64, **changed: object) -> forest.Forest:
+    """Two trees, grown with some switches changed and a network that only adds bits."""
+    s, f, cache = PUCT._replace(**changed), forest.new_forest(2, 64, leaves, g), forest.new_cache(cached, g)
+    wanted = forest.schedule(5, simulations)
+    f.own[1], f.mask[1], f.goal[:] = own, mask, simulations
+    f.noise[:] = np.array([[0.1, 0.2, 0.3, 0.25, 0.15], [0.5, 0.1, 0.1, 0.1, 0.2]])
+    while asked := forest.gather(f, 64, leaves, g, s, wanted, cache):
+        bits = np.array([int(each).bit_count() for each in f.asked_own[:asked] * 3 ^ f.asked_mask[:asked]], np.float32)
+        logits = bits[:, None] / 20 * np.arange(5, dtype=np.float32)
+        forest.grow(f, 64, asked, logits, bits / 40 - np.float32(0.1), g, s, cache)
+    return f
+
+
+def told(f: forest.Forest) -> list[object]:
+    """What has grown: the whole numbers as they are, the others rounded."""
+    blocks = [tree * 64 + block for tree in range(2) for block in range(int(f.used[tree]))]
+    numbers = [[f"{each:.3f}" for each in f.numbers[block, 10:].tolist()] for block in blocks]
+    return [f.words[blocks, :10].tolist(), numbers, f.done.tolist(), f.proof.tolist()]
+
+
+def ended() -> list[object]:
+    """A game played to its end."""
+    owns, masks, policies = np.zeros(12, np.int64), np.zeros(12, np.int64), np.zeros((12, 4), np.float32)
+    how = endgame.play_out(0, 0, small, np.zeros(4 << 6, np.int64), owns, masks, policies, state)
+    return [how, owns.tolist(), masks.tolist(), policies.tolist()]
+
+
+f1, f2 = grown(), grown(gumbel=True)
+f_cache, f_path = forest.new_cache(8, g), np.array([[0, 2], [3, 1]], np.int32)
+f_block = (f2.words, f2.numbers, 0)
+ends = np.zeros(4, np.int64)
 
 Q_RULE = q_learning.Rule(True, 0, True, False, 2.0, 0.5, -2.0, 0.0, 0.9, 1.0, 0.999, 0.01, False, 0.0, 0.99, 0.001, 0.1)
 SEARCH = mcts.Switches(c=2.0, expand_all=True, draw=-4, tie=mcts.LAST)
@@ -236,6 +273,29 @@ RESULTS = {
     "play_batch.open_columns": play_batch.open_columns(masks, g).tolist(),
     "play_batch.urgent_columns": [play_batch.urgent_columns(owns, masks, central, g).tolist() for central in (False, True)],
     "play_batch.mirror_moves": mirrored(),
+    "endgame.column_results": [endgame.column_results(0, 0, small, np.zeros(4 << 6, np.int64), ends), ends.tolist()],
+    "endgame.play_out": ended(),
+    "forest.gather": [told(f1), told(grown(proving=False)), told(grown(cached=1)), told(grown(simulations=60, leaves=4))],
+    "forest.grow": [told(f2), told(grown(noise=0.25)), told(grown(gumbel=True, leaves=4))],
+    "forest.walk": forest.walk(f1, 0, 0, 0, g, PUCT, forest.schedule(5, 50), f_cache),
+    "forest.question": [forest.question(own, mask, g), forest.question(0b1, 0b1, g)],
+    "forest.slot_of": forest.slot_of(key, f_cache),
+    "forest.examine": [forest.examine(own, mask, g, PUCT._replace(proving=each)) for each in (False, True)],
+    "forest.mean": f"{forest.mean(*f_block, 2, 5):.3f}",
+    "forest.is_out": [forest.is_out(f2.words, 0, column, 5) for column in range(5)],
+    "forest.choose_by_puct": forest.choose_by_puct(*f_block, 5, PUCT),
+    "forest.complete": [f"{each:.3f}" for each in forest.complete(*f_block, 5)],
+    "forest.choose_as_planned": forest.choose_as_planned(*f_block, 5, PUCT),
+    "forest.improved": f"{forest.improved(*f_block, 1, 5, 0.1, 2.0, 0.3):.3f}",
+    "forest.choose_by_schedule": forest.choose_by_schedule(*f_block, f2.noise[0], 9, g, PUCT, forest.schedule(5, 50)),
+    "forest.conclusion": forest.conclusion(f2.words, 0, 5),
+    "forest.transplant": [forest.transplant(f2.words, 1, 5, f1.words[64:]), f1.words[64:70, :10].tolist()],
+    "forest.mix_noise": forest.mix_noise(*f_block, f2.noise[0], 5, np.float32(0.25)),
+    "forest.credit": forest.credit(f2.numbers, f_path, 2, 5, np.float32(0.5)),
+    "forest.take_back": forest.take_back(f2.words, f2.numbers, f_path, 1, 5),
+    "forest.prove": forest.prove(f2, 0, f_path, 2, 5, forest.WIN),
+    "forest.plant": forest.plant(f2, 0, 0, f_path, 1, 1 << 20, mask, np.zeros(6, np.float32), False, g, PUCT),
+    "forest.settle": [forest.settle(f2, 1, 64, 0b0111, 0b00111_00111, forest.WIN, g), told(f2)],
     "qtable.home": qtable.home(key, q_layout),
     "qtable.find": qtable.find(key, q_words, q_layout),
     "qtable.enter": qtable.enter(key, *q_table),

@@ -13,7 +13,17 @@ from fourlab.kernels.qtable import LANES
 from fourlab.kernels.random import advance, seed_state
 from fourlab.lab.run import Run
 from fourlab.lab.training import train
-from fourlab.learning.q_learning import NEVER, Opposition, Progress, QTrainee, config_of, form_of, rule_of, trainee_of
+from fourlab.learning.q_learning import (
+    NEVER,
+    Opposition,
+    Progress,
+    QTrainee,
+    config_of,
+    form_of,
+    rule_of,
+    trainee_of,
+    with_short_pieces,
+)
 from fourlab.learning.q_settings import QSettings, preset
 from fourlab.learning.worst_case import beside_the_truth
 from tests.learning.q_twin import Twin
@@ -103,10 +113,55 @@ def test_the_table_grows_as_it_is_filled_and_nothing_is_lost() -> None:
     assert values_of(table) == twin.values
 
 
-def test_too_little_memory_is_said_in_words() -> None:
-    settings = replace(TINY, board="5x4x4", games=5000, block=5000)
-    with pytest.raises(UserError, match=r"must grow to 0 megabytes, but may take 0 \(--memory\)"):
-        QTrainee(settings, memory=0.05).advance()
+@pytest.mark.parametrize("against", ["self", "rules"])
+def test_a_training_ends_with_the_table_that_fits_into_the_memory(against: str, tmp_path: Path) -> None:
+    settings = replace(TINY, board="5x4x4", against=(against,), games=5000, block=20, memory=0.0625)
+    tables = []
+    for name, stopped in (("whole", lambda: False), ("stopped", iter([False, True]).__next__)):
+        run = Run(tmp_path / name)
+        run.folder.mkdir()
+        if (results := train(run, QTrainee(settings), stopped)) is None:
+            results = train(run, trainee_of(json.loads(json.dumps(config_of(settings)))))
+        assert results is not None
+        assert 20 < results["games"] < 1000
+        assert "; stopped there: the table may not take more than 0.1 megabytes (--memory); " in results["headline"]
+        tables.append(QTable.load(run.folder / "table.q"))
+    assert tables[0].megabytes == 0.0625
+    assert values_of(tables[0]) == values_of(tables[1])
+    assert len(tables[0]) == results["states"] > 1000
+
+
+def test_pieces_are_short_where_opponents_are_asked_from_python() -> None:
+    fast = replace(TINY, target="best", block=10_000, exam_games=1000)
+    slow = replace(fast, against=("rules",))
+    assert with_short_pieces(fast, ()) == fast
+    assert with_short_pieces(slow, ()) == replace(slow, block=200, exam_games=100)
+    assert with_short_pieces(slow, ("block",)) == replace(slow, exam_games=100)
+    assert with_short_pieces(replace(fast, exam_against=("rules",)), ()).block == 10_000
+
+
+def test_the_best_columns_are_watched_in_positions_of_which_none_is_there_twice() -> None:
+    for settings in (TINY, replace(TINY, board="3x1x3", epsilon=0.0, tie="first")):
+        trainee = QTrainee(settings)
+        trainee.advance()
+        sample = trainee._sample
+        assert 0 < len(sample) == len(set(sample)) <= 500
+    assert len(sample) == 3
+
+
+def test_only_seats_that_were_learned_are_held_against_perfect_play(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    results = train(run, QTrainee(replace(TINY, against=("random",), seat="second")))
+    assert results is not None
+    assert set(results["all_replies"]) == {"second"}
+    assert "as second player at worst a" in results["headline"]
+    assert "as first player" not in results["headline"]
+
+
+def test_people_do_not_play_in_trainings() -> None:
+    for people in ({"against": ("human",)}, {"exam_against": ("human",)}):
+        with pytest.raises(UserError, match="people do not play in trainings"):
+            QTrainee(replace(TINY, **people))
 
 
 def test_examining_changes_nothing() -> None:

@@ -42,6 +42,19 @@ def test_examiners_are_the_trainers_or_a_random_player() -> None:
 
 
 @pytest.mark.parametrize(
+    ("changed", "seats"),
+    [
+        ({}, ("first", "second")),
+        ({"target": "best", "against": ("random",)}, ("first", "second")),
+        ({"target": "best", "against": ("random",), "seat": "first"}, ("first",)),
+        ({"target": "best", "against": ("random", "self"), "seat": "first"}, ("first", "second")),
+    ],
+)
+def test_it_learns_the_seats_it_plays(changed: dict[str, object], seats: tuple[str, ...]) -> None:
+    assert QSettings(**changed).seats == seats  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
     ("changed", "why"),
     [
         ({"board": "5"}, "a board is written"),
@@ -57,6 +70,10 @@ def test_examiners_are_the_trainers_or_a_random_player() -> None:
         ({"exam_against": ("self",)}, "the examiner must be somebody else"),
         ({"draw": 0.5}, "the target negamax is for self-play with rewards of sum zero"),
         ({"against": ("random",)}, "the target negamax is for self-play"),
+        ({"against": ("random",)}, "for anything else there is --target best"),
+        ({"win": 1e39, "loss": -1e39}, "win must be between -1e+30 and 1e+30, not 1e+39"),
+        ({"initial": -1e30}, "initial must be between"),
+        ({"memory": -1.0}, "memory must be at least 0"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(changed: dict[str, object], why: str) -> None:

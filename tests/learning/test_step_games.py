@@ -6,7 +6,7 @@ import pytest
 from fourlab import Position, Rules, UserError, make
 from fourlab.agent import Limit
 from fourlab.kernels.play_batch import open_columns
-from fourlab.learning.step_games import Chooser, StepGames, chooser, draw, play_off
+from fourlab.learning.step_games import Chooser, StepGames, chooser, draw, opponent, play_off
 
 RULES = Rules(4, 4, 3)
 RNG = np.random.default_rng
@@ -46,6 +46,8 @@ def test_an_agent_plays_many_games_as_it_plays_one(spec: str) -> None:
 def test_people_are_not_asked() -> None:
     with pytest.raises(UserError, match="people do not play in trainings"):
         chooser("human", RULES)
+    with pytest.raises(UserError, match="people do not play in trainings"):
+        opponent("human")
 
 
 def test_the_games_are_the_games_of_a_position() -> None:

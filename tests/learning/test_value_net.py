@@ -1,6 +1,6 @@
 """Value networks: they learn, resume to the bit, and measure what they say they measure."""
 
-import json
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 import torch
 
+from fourlab import Rules
 from fourlab.errors import UserError
+from fourlab.kernels.planes import encode
 from fourlab.lab.run import open_run
 from fourlab.lab.training import read_metrics, train
 from fourlab.learning import labels
-from fourlab.learning.value_net import SEWELL, ValueSettings, ValueTrainee, one_cycle, trainee_of
+from fourlab.learning.teacher import solve_random_positions
+from fourlab.learning.value_net import SEWELL, ValueSettings, ValueTrainee, config_of, one_cycle, trainee_of
 from fourlab.nets.onnx_evaluator import load
 from fourlab.nets.weights import load_net
 
@@ -29,7 +32,7 @@ def few_positions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def trained(folder: Path, settings: ValueSettings, pieces: int | None = None) -> tuple[list[dict[str, Any]], bytes]:
     """Train in pieces, each in a new trainee; returns the metrics and the weights."""
-    run = open_run(folder, "value", {"kind": "train-value", **json.loads(json.dumps(settings.__dict__))})
+    run = open_run(folder, "value", config_of(settings))
     while True:
         asked = iter(range(pieces or 1_000_000))
         results = train(run, trainee_of(run.config), lambda asked=asked: next(asked, None) is None)  # type: ignore[misc]
@@ -53,12 +56,46 @@ def test_the_error_falls() -> None:
     assert rows[-1]["test_mse"] < 0.9 * rows[0]["test_mse"]
 
 
-def test_the_split_is_the_documents() -> None:
-    """54,045 positions to train with, 13,512 to test with, of 67,557."""
-    trainee = ValueTrainee(SMALL)
-    assert (len(trainee.train), len(trainee.test)) == (1600, 400)
-    assert not set(trainee.train.tolist()) & set(trainee.test.tolist())
-    assert int(0.8 * 67_557) == 54_045
+def test_it_trains_with_one_part_of_the_split_and_tests_with_the_other() -> None:
+    trainee = ValueTrainee(replace(SMALL, share=0.7, seed=5))
+    parts = labels.split(labels.gather(("uci8",)), 0.7, 5)
+    assert [len(part) for part in parts] == [1400, 600]
+    for places, part in zip((trainee.train, trainee.test), parts, strict=True):
+        expected = encode(*part.discs, part.rules.geometry, "threats")
+        assert np.array_equal(trainee.planes[places].numpy(), expected)
+        assert trainee.results[places].tolist() == part.results.tolist()
+
+
+def test_too_few_positions_to_train_and_to_test_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "one.data").write_bytes(labels.as_text(labels.uci8().take(np.arange(1))))
+    with pytest.raises(UserError, match=r"a share of 0\.8 of 1 positions leaves none to train or none to test with"):
+        ValueTrainee(replace(SMALL, data=(str(tmp_path / "one.data"),)))
+
+
+def test_a_file_that_has_changed_makes_another_run_and_is_not_trained_on(tmp_path: Path) -> None:
+    file = tmp_path / "some.data"
+    settings = replace(SMALL, data=("uci8", str(file)))
+    some = labels.as_text(labels.uci8().take(np.arange(100)))
+    file.write_bytes(some)
+    before = config_of(settings)
+    assert before["files"] == [f"{hashlib.sha256(some).hexdigest()}  {file}"]
+    assert trainee_of(before).settings == settings
+    file.write_bytes(labels.as_text(labels.uci8().take(np.arange(1, 101))))
+    assert config_of(settings) != before
+    with pytest.raises(UserError, match=r"a file has changed since the training began: it was .*some\.data, it is .*some\.data"):
+        trainee_of(before)
+    file.unlink()
+    with pytest.raises(UserError, match=r"cannot read .*some\.data: No such file"):
+        trainee_of(before)
+
+
+def test_the_play_command_names_the_networks_board(tmp_path: Path) -> None:
+    file = tmp_path / "small.npz"
+    labels.save(solve_random_positions(file, Rules(4, 4, 3), 40, (4, 7), 0, 1, lambda done, total: None), file, {})
+    trainee = ValueTrainee(replace(SMALL, data=(str(file),), epochs=1))
+    trainee.advance()
+    run = open_run(tmp_path, "value", {"kind": "train-value"})
+    assert trainee.finish(run)["lines"] == [f"play it: fourlab play --board 4x4x3 --yellow value:net={run.folder / 'value.onnx'}"]
 
 
 @pytest.mark.parametrize("scale", ["signed", "unit", "results"])
@@ -138,6 +175,7 @@ def test_the_rate_goes_up_and_down_once() -> None:
         ({"batch": -1}, "batch"),
         ({"optimiser": "x"}, "optimiser"),
         ({"labels": "x"}, "labels"),
+        ({"after": True}, "after is about the positions of extra"),
     ],
 )
 def test_settings_without_sense_are_refused(change: dict[str, Any], word: str) -> None:

@@ -4,19 +4,23 @@ import hashlib
 import json
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from fourlab.errors import UserError
-from fourlab.kernels.planes import encode
+from fourlab.kernels.planes import PLANES, encode
 from fourlab.nets.modules import Net
 from fourlab.nets.network import Network
 from fourlab.nets.onnx_evaluator import OnnxEvaluator, load, probe_positions
-from fourlab.nets.weights import load_net, save_net
+from fourlab.nets.onnx_graph import seal
+from fourlab.nets.weights import load_net, save_net, to_int8, to_onnx
 
 FORMS = {
     "sewell": Network("value", "7x6x4", "cells", (), ("dense 100", "relu", "dense 1"), labels="unit"),
@@ -30,15 +34,18 @@ FORMS = {
         ("conv 2", "batchnorm", "relu", "dense 1", "tanh"),
         ("conv 4", "relu", "dense 7"),
     ),
+    "no batchnorm after a convolution": Network(
+        "value", "5x4x4", "stones", ("batchnorm", "conv 6", "relu", "batchnorm"), ("batchnorm", "tanh", "dense 1")
+    ),
     "flat board": Network("q", "4x1x3", "threats", ("conv 4", "relu", "residual 4"), (), ("dense 4",)),
 }
 
 
-def made(name: str) -> Net:
+def made(network: Network) -> Net:
     """A network with random weights and with statistics in its normalisations."""
     torch.manual_seed(1)
-    net = Net(FORMS[name])
-    planes = torch.rand(32, net.network.parts()["body"][0].inputs if net.network.body else 1, *_board(net))
+    net = Net(network)
+    planes = torch.rand(32, PLANES[net.network.features], *_board(net))
     for _ in range(3):
         net(planes)
     return net.eval()
@@ -50,7 +57,7 @@ def _board(net: Net) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_onnx_and_saved_weights_answer_as_torch(name: str, tmp_path: Path) -> None:
-    net = made(name)
+    net = made(FORMS[name])
     save_net(net, tmp_path / "net.onnx")
     reloaded, evaluator = load_net(tmp_path / "net.onnx").eval(), load(str(tmp_path / "net.onnx"))
     own, mask = probe_positions(net.network.rules, 300, seed=5)
@@ -68,6 +75,16 @@ def test_onnx_and_saved_weights_answer_as_torch(name: str, tmp_path: Path) -> No
     assert judged.values.shape == (300,)
     assert (np.abs(judged.values) <= 1).all()
     assert judged.logits.shape == (300, net.network.rules.columns)
+
+
+def test_normalisations_behind_convolutions_are_no_nodes_of_their_own() -> None:
+    kinds = Counter(node.op_type for node in onnx.load_from_string(to_onnx(made(FORMS["tower"]))).graph.node)
+    assert kinds["Conv"] == 7
+    assert "BatchNormalization" not in kinds
+    kinds = Counter(
+        node.op_type for node in onnx.load_from_string(to_onnx(made(FORMS["no batchnorm after a convolution"]))).graph.node
+    )
+    assert kinds["BatchNormalization"] == 3
 
 
 def test_values_are_for_the_side_to_move_whatever_the_labels() -> None:
@@ -95,24 +112,22 @@ def test_a_q_network_values_a_position_by_its_best_open_column() -> None:
 
 
 def _evaluator(net: Net) -> OnnxEvaluator:
-    from fourlab.nets.weights import to_onnx
-
     return OnnxEvaluator(to_onnx(net), "a test")
 
 
 def test_the_same_network_gives_the_same_files(tmp_path: Path) -> None:
     for name in "ab":
-        save_net(made("tower"), tmp_path / f"{name}.onnx")
+        save_net(made(FORMS["tower"]), tmp_path / f"{name}.onnx")
     for kind in (".onnx", ".json", ".safetensors"):
         assert (tmp_path / f"a{kind}").read_bytes() == (tmp_path / f"b{kind}").read_bytes()
 
 
-def test_damaged_onnx_files_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("export", [to_onnx, to_int8])
+def test_damaged_onnx_files_are_refused(export: Callable[[Net], bytes]) -> None:
     """Any byte changed, any part missing."""
-    save_net(made("q"), tmp_path / "net.onnx")
-    data = (tmp_path / "net.onnx").read_bytes()
+    data = export(made(FORMS["q"]))
     rng = np.random.default_rng(0)
-    for place in [*rng.integers(len(data), size=150), *range(len(data) - 60, len(data), 7)]:
+    for place in [*rng.integers(len(data), size=150), *range(len(data) - 240, len(data), 7)]:
         damaged = bytearray(data)
         damaged[place] ^= 1 << int(rng.integers(8))
         if OnnxRead(bytes(damaged)) is not None:
@@ -123,16 +138,17 @@ def test_damaged_onnx_files_are_refused(tmp_path: Path) -> None:
 
 
 def OnnxRead(data: bytes) -> bytes | None:  # noqa: N802
-    """What a file's network says of some positions; None if it is refused."""
+    """What a file's network says of some positions and of itself; None if it is refused."""
     try:
         evaluator = OnnxEvaluator(data, "a test")
     except UserError:
         return None
-    return evaluator.judge(*probe_positions(evaluator.rules)).logits.tobytes() + evaluator.network.write().encode()
+    told = f"{evaluator.network.write()} {evaluator.precision} {evaluator.differences}"
+    return evaluator.judge(*probe_positions(evaluator.rules)).logits.tobytes() + told.encode()
 
 
 def test_damaged_weights_are_refused(tmp_path: Path) -> None:
-    save_net(made("q"), tmp_path / "net.onnx")
+    save_net(made(FORMS["q"]), tmp_path / "net.onnx")
     weights = tmp_path / "net.safetensors"
     good = weights.read_bytes()
     for data in (good[:-5], good[:20], b"", good[:300] + b"\xff" + good[301:]):
@@ -155,7 +171,7 @@ def test_damaged_weights_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_weights_that_do_not_fit_are_refused_even_with_a_right_checksum(change: object, word: str, tmp_path: Path) -> None:
-    save_net(made("q"), tmp_path / "net.onnx")
+    save_net(made(FORMS["q"]), tmp_path / "net.onnx")
     weights, about = tmp_path / "net.safetensors", tmp_path / "net.json"
     save_file(change(load_file(weights)), weights)  # type: ignore[operator]
     data = {**json.loads(about.read_text()), "sha256": hashlib.sha256(weights.read_bytes()).hexdigest()}
@@ -178,7 +194,7 @@ def test_missing_and_foreign_files_are_told(tmp_path: Path) -> None:
 
 
 def test_judging_needs_no_torch(tmp_path: Path) -> None:
-    save_net(made("q"), tmp_path / "net.onnx")
+    save_net(made(FORMS["q"]), tmp_path / "net.onnx")
     script = f"""
 import sys
 sys.modules.update(torch=None, onnx=None, safetensors=None)
@@ -188,3 +204,42 @@ print(evaluator.judge(*probe_positions(evaluator.rules)).values.shape)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.stdout == "(64,)\n", done.stderr
+
+
+def test_a_network_that_has_diverged_is_neither_saved_nor_loaded(tmp_path: Path) -> None:
+    net = made(FORMS["tower"])
+    good = to_onnx(net)
+    with torch.no_grad():
+        net.policy[0].weight[0, 0, 0, 0] = float("nan")
+    with pytest.raises(UserError, match=r"not worth saving: 'policy\.0\.weight' has a number that is not finite"):
+        save_net(net, tmp_path / "net.onnx")
+    assert not list(tmp_path.iterdir())
+
+    model = onnx.load_from_string(good)
+    told = {each.key: each.value for each in model.metadata_props}
+    del model.metadata_props[:]
+    for weight in model.graph.initializer:
+        if weight.name.startswith("policy"):
+            weight.raw_data = np.full(len(weight.raw_data) // 4, np.nan, np.float32).tobytes()
+    bad = seal(model.SerializeToString(deterministic=True), {"network": told["network"]})
+    with pytest.raises(UserError, match="answers with numbers that are not finite"):
+        OnnxEvaluator(bad, "it")
+
+
+def test_answers_of_another_form_are_refused() -> None:
+    model = onnx.load_from_string(to_onnx(made(FORMS["sewell"])))
+    del model.metadata_props[:]
+    with pytest.raises(UserError, match="does not fit its description"):
+        OnnxEvaluator(seal(model.SerializeToString(deterministic=True), {"network": FORMS["results"].write()}), "it")
+
+
+def test_a_file_that_was_replaced_is_read_again(tmp_path: Path) -> None:
+    file, first = tmp_path / "net.onnx", made(FORMS["sewell"])
+    save_net(first, file)
+    before = load(str(file))
+    assert load(str(file)) is before
+    with torch.no_grad():
+        first.value[0].bias += 1
+    save_net(first, file)
+    planes = before.planes(*probe_positions(before.rules))
+    assert (load(str(file)).heads(planes)["value"] != before.heads(planes)["value"]).any()

@@ -29,6 +29,7 @@ from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.kernels import q_learning, qtable
 from fourlab.kernels.table import new_table
+from fourlab.solver.build import canonical
 
 Form = Literal["afterstate", "state-action"]
 FORMAT = 1
@@ -95,18 +96,21 @@ class QTable:
 
     @property
     def megabytes(self) -> float:
-        """The memory it takes."""
-        return float(self.words.nbytes / 2**20)
+        """The memory that its slots take."""
+        return 8 * self.slots * self.layout.width / 2**20
 
-    def make_room(self, megabytes: float) -> None:
-        """Double the table if another game might overfill it; more than so much memory is an error."""
-        if not qtable.is_full(self.words, self.layout, self.form.rules.geometry):
+    def _needs_room(self) -> bool:
+        """Whether another game might overfill it."""
+        return bool(qtable.is_full(self.words, self.layout, self.form.rules.geometry))
+
+    def is_full(self, megabytes: float) -> bool:
+        """Whether it would have to grow, but not beyond so much memory."""
+        return self._needs_room() and 2 * self.megabytes > megabytes
+
+    def make_room(self) -> None:
+        """Double the table if another game might overfill it."""
+        if not self._needs_room():
             return
-        if 2 * self.megabytes > megabytes:
-            raise UserError(
-                f"the table holds {len(self):,} positions and must grow to {2 * self.megabytes:,.0f} megabytes, "
-                f"but may take {megabytes:,.0f} (--memory)"
-            )
         small = self.words
         self._take_memory(2 * self.slots)
         qtable.copy_slots(small, self.words, self.layout)
@@ -240,6 +244,8 @@ def _check(form: QForm, keys: np.ndarray, numbers: np.ndarray) -> None:
     for column in range(g.columns):
         if not (keys >> column * g.height & (1 << g.height) - 1).all():
             raise ValueError("it holds positions that are none")
+    if form.mirror and not np.array_equal(keys, canonical(keys, g)):
+        raise ValueError("it shares values between mirror images and holds both")
     if not np.isfinite(numbers).all():
         raise ValueError("it holds values that are no numbers")
 

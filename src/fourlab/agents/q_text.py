@@ -104,13 +104,14 @@ def _key(board: str, template: str, rules: Rules, seat: Seat) -> int:
 
 
 def _mover(first: int, second: int, seat: Seat) -> int:
-    """Who has just moved, 1 or 2."""
-    if seat != "both":
-        return 1 if seat == "first" else 2
+    """Who has just moved, 1 or 2; the learner's opponent may have passed, the learner has not."""
     more = first.bit_count() - second.bit_count()
-    if more not in (0, 1):
+    if seat == "both" and more not in (0, 1):
         raise ValueError("the numbers of discs do not tell who has moved")
-    return 1 if more else 2
+    mover = 1 if more > 0 else 2
+    if seat != "both" and seat != ("first", "second")[mover - 1]:
+        raise ValueError(f"by the numbers of discs the {seat} player was not the last to move (--seat)")
+    return mover
 
 
 def _grid(own: int, mask: int, rules: Rules, seat: Seat) -> Grid:

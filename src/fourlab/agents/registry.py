@@ -24,6 +24,7 @@ from fourlab.agent import Agent
 from fourlab.errors import UserError
 
 AGENTS = {
+    "alphazero": "fourlab.agents.alphazero:AlphaZero",
     "dqn": "fourlab.agents.dqn:Dqn",
     "engine": "fourlab.arena.referee:Engine",
     "expectimax-random": "fourlab.agents.expectimax_random:ExpectimaxRandom",

@@ -39,6 +39,6 @@ class Value:
             column,
             value=value,
             line=(column,),
-            stats={"values": tuple(by_column.get(each) for each in range(position.rules.columns)), "evaluations": len(legal)},
+            stats={"q": tuple(by_column.get(each) for each in range(position.rules.columns)), "evaluations": len(legal)},
             proven=Exact(1, plies=1) if won else None,
         )

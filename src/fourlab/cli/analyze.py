@@ -126,18 +126,23 @@ def _joined(line: tuple[int, ...]) -> str:
 
 def _print_decision(decision: Decision) -> None:
     columns: tuple[ColumnStats, ...] = decision.stats.get("columns", ())
+    by_network = any(each.prior is not None for each in columns)
     if columns:
-        print("column    visits   share     mean    bound  proven")
+        print(f"column    visits   share     mean  {'  prior' if by_network else '  bound'}  proven")
     visits = sum(each.visits for each in columns) or 1
     for each in columns:
         mean, bound = (f"{value:+.4f}" if value is not None else "-" for value in (each.mean, each.bound))
+        if each.prior is not None:
+            bound = f"{each.prior:.1%}"
         proven = "" if each.proven is None else RESULTS[each.proven]
         print(f"{each.column + 1:6}{each.visits:10,}{each.visits / visits:8.1%}{mean:>9}{bound:>9}  {proven}".rstrip())
     for column, points in decision.stats.get("scores", {}).items():
         print(f"column {column + 1}: {points} points")
     for column, value in decision.stats.get("values", {}).items():
         print(f"column {column + 1}: {value} = {float(value):+.5f} exactly")
-    if columns or decision.stats.keys() & {"values", "scores"}:
+    for column, estimate in _estimates(decision).items():
+        print(f"column {column + 1}: {estimate:+.4f} estimated")
+    if columns or decision.stats.keys() & {"values", "scores", "q"}:
         print()
     print(f"plays {decision.column + 1}", end="")
     if decision.proven is not None:
@@ -150,6 +155,11 @@ def _print_decision(decision: Decision) -> None:
         rate = stats["simulations"] / max(stats.get("seconds", 0), 1e-9)
         speed = f" in {stats['seconds']:.3f} s ({rate:,.0f}/s)" if "seconds" in stats else ""
         print(f"{stats['simulations']:,} simulations{speed}, {stats.get('nodes', 0):,} nodes", file=sys.stderr)
+
+
+def _estimates(decision: Decision) -> dict[int, float]:
+    """What a table or a network says each open column is worth."""
+    return {column: each for column, each in enumerate(decision.stats.get("q", ())) if each is not None}
 
 
 def _print_trace(curve: "tuple[Snapshot, ...]") -> None:
@@ -168,6 +178,7 @@ def _as_data(
     stats = dict(decision.stats)
     columns: tuple[ColumnStats, ...] = stats.pop("columns", ())
     values = stats.pop("values", {})
+    stats.pop("q", None)
     if "scores" in stats:
         stats["scores"] = {str(column + 1): points for column, points in stats["scores"].items()}
     data: dict[str, Any] = {
@@ -202,6 +213,8 @@ def _as_data(
         }
     if values:
         data["exact_values"] = {str(column + 1): str(value) for column, value in values.items()}
+    if estimates := _estimates(decision):
+        data["estimates"] = {str(column + 1): estimate for column, estimate in estimates.items()}
     if curve is not None:
         data["trace"] = [{"simulations": each.simulations, "visits": each.visits, "means": each.means} for each in curve]
     return data

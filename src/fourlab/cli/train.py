@@ -5,18 +5,20 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fourlab.cli import train_dqn, train_q, train_value
+from fourlab.cli import train_alphazero, train_dqn, train_q, train_value
 from fourlab.cli.training import carry_out, require_torch
 
 if TYPE_CHECKING:
     from fourlab.lab.run import Run
 
 app = typer.Typer(help="Train agents that learn; every training can be stopped and goes on.", rich_markup_mode=None)
+app.command("alphazero")(train_alphazero.alphazero)
 app.command("dqn")(train_dqn.dqn)
 app.command("q")(train_q.q)
 app.command("value")(train_value.value)
 
 KINDS = {
+    "train-alphazero": "fourlab.learning.alphazero",
     "train-dqn": "fourlab.learning.dqn",
     "train-q": "fourlab.learning.q_learning",
     "train-value": "fourlab.learning.value_net",

@@ -46,21 +46,23 @@ def q(
         list[str] | None,
         typer.Option(
             metavar="AGENT",
-            help="self, any agent, or a range such as bhat-mc{0..25}; given several times, one is drawn for each game.",
+            help="self, any agent, or a range such as 'bhat-mc{0..25}', quoted; given several times, one is drawn for each game.",
         ),
     ] = None,
     seat: Annotated[Text, typer.Option(help="The learner moves first, second, or both in turn.")] = None,
     passing: Annotated[bool | None, typer.Option(help="MC0 does not move, as in document 001.")] = None,
     games: Annotated[Count, typer.Option(help="How many games to play at most.")] = None,
     wins: Annotated[Count, typer.Option(help="Stop when the learner has won so many.")] = None,
-    block: Annotated[Count, typer.Option(help="Games to a row of metrics.")] = None,
+    block: Annotated[Count, typer.Option(help="Games to a row of metrics, which is a piece of work.")] = None,
     exam_against: Annotated[
         list[str] | None, typer.Option(metavar="AGENT", help="Who examines; default the trainers, after self-play random.")
     ] = None,
     exam_games: Annotated[Count, typer.Option(help="Games of an examination; 0 for none.")] = None,
     exam_exploring: Annotated[bool | None, typer.Option(help="Examine with the epsilon of the training.")] = None,
     seed: Annotated[Count, typer.Option(help="The same seed gives the same table.")] = None,
-    memory: Annotated[float, typer.Option(metavar="MEGABYTES", help="The most memory for the table.")] = 4096,
+    memory: Annotated[
+        Number, typer.Option(metavar="MEGABYTES", help="The most memory for the table; a training that needs more ends there.")
+    ] = None,
     name: Annotated[Text, typer.Option(help="What the run is called.")] = None,
     run: RunOption = None,
     home: HomeOption = DEFAULT_HOME,
@@ -77,11 +79,11 @@ def q(
     settable = {field.name for field in fields(q_settings.QSettings)}
     given: dict[str, Any] = {key: value for key, value in locals().items() if key in settable and value is not None}
     from fourlab.cli.compiling import announce_compilation
-    from fourlab.learning.q_learning import QTrainee, config_of
+    from fourlab.learning.q_learning import QTrainee, config_of, with_short_pieces
 
     announce_compilation()
     given |= {key: tuple(given[key]) for key in ("against", "exam_against") if key in given}
-    settings = replace(q_settings.preset(preset, faithful), **given)
+    settings = with_short_pieces(replace(q_settings.preset(preset, faithful), **given), given)
     settings = replace(settings, board=str(Rules.parse(settings.board)))
     called = name or f"q-{preset}{'-faithful' if faithful else ''}-{settings.board}"
-    begin(called, config_of(settings), QTrainee(settings, memory), run, home, quiet, json)
+    begin(called, config_of(settings), QTrainee(settings), run, home, quiet, json)

@@ -1,6 +1,6 @@
 """`fourlab train value`: a network that tells the result of a position."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,7 +52,7 @@ def value(
     Example: fourlab train value --preset sewell --epochs 10000
     """
     require_torch()
-    from fourlab.learning.value_net import PRESETS, ValueTrainee
+    from fourlab.learning.value_net import PRESETS, ValueTrainee, config_of
 
     if preset not in PRESETS:
         raise UserError(f"there is no preset {preset!r}; presets are {', '.join(PRESETS)}")
@@ -76,8 +76,7 @@ def value(
         "seed": seed,
     }
     settings = replace(PRESETS[preset], **{field: value for field, value in given.items() if value is not None})
-    trainee = ValueTrainee(settings)
-    begin(name or f"value-{preset}", {"kind": "train-value", **asdict(settings)}, trainee, run, home, quiet, json)
+    begin(name or f"value-{preset}", config_of(settings), ValueTrainee(settings), run, home, quiet, json)
 
 
 def layers(text: str | None) -> tuple[str, ...] | None:

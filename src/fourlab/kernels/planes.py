@@ -2,6 +2,7 @@
 
 cells     one plane: 1 the side to move's discs, 2 the other's, 0 empty (document 003)
 stones    two planes: own discs, the other's
+empty     three planes: own discs, the other's, empty cells (document 004)
 threats   six planes: own discs, the other's, where a disc can land, the empty cells that would complete a line of one's
           own, those that would complete one of the other's, and the rows counted odd, on which red's threats are good
 """
@@ -13,7 +14,7 @@ from fourlab.kernels.board import landings
 from fourlab.kernels.geometry import Geometry
 from fourlab.kernels.threats import winning_cells
 
-PLANES = {"cells": 1, "stones": 2, "threats": 6}
+PLANES = {"cells": 1, "stones": 2, "empty": 3, "threats": 6}
 """How many planes each kind has."""
 
 
@@ -37,10 +38,12 @@ def draw_cells(own: np.ndarray, mask: np.ndarray, g: Geometry, planes: np.ndarra
 
 @kernel
 def draw_planes(own: np.ndarray, mask: np.ndarray, g: Geometry, planes: np.ndarray) -> None:
-    """Fill two planes with the discs and, if there are six, four more with what they mean."""
+    """Fill two planes with the discs, and one more with the empty cells or four with what they mean."""
     for i in range(len(own)):
         draw(own[i], g, 1, planes[i, 0])
         draw(own[i] ^ mask[i], g, 1, planes[i, 1])
+        if planes.shape[1] == 3:
+            draw(g.cells ^ mask[i], g, 1, planes[i, 2])
         if planes.shape[1] == 6:
             draw(landings(mask[i], g), g, 1, planes[i, 2])
             draw(winning_cells(own[i], mask[i], g), g, 1, planes[i, 3])

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fourlab.kernels import guided, mcts, q_learning
+from fourlab.kernels import endgame, forest, guided, mcts, q_learning
 from fourlab.kernels.count import distinct, perft
 from fourlab.kernels.geometry import geometry_of
 from fourlab.kernels.minimax import minimax_columns
@@ -34,6 +34,8 @@ WARMUPS: dict[str, Callable[[], object]] = {
     "tree search": lambda: _search(shared=False),
     "tree search with threads": lambda: _search(shared=True),
     "guided search": lambda: _search_guided(),
+    "network search": lambda: _search_with_network(),
+    "endgames": lambda: _play_out(),
     "games in step": lambda: _play_in_step(),
     "Q-learning": lambda: _learn(),
     "planes": lambda: [encode(np.zeros(1, np.int64), np.zeros(1, np.int64), _CLASSIC, kind) for kind in PLANES],
@@ -67,6 +69,23 @@ def _search_guided() -> None:
     leaves, _, state = guided.gather(tree, np.array([2]), counts, 0, 0, _CLASSIC, mcts.Switches(), 1, games, 1)
     guided.play_on(games, leaves, _CLASSIC, policy, values, logits, state)
     guided.hand_up(tree, games, leaves, _CLASSIC)
+
+
+def _search_with_network() -> None:
+    f, cache = forest.new_forest(1, 8, 1, _CLASSIC), forest.new_cache(2, _CLASSIC)
+    wanted = forest.schedule(_CLASSIC.columns, 4)
+    logits, values = np.zeros((1, _CLASSIC.columns), np.float32), np.zeros(1, np.float32)
+    f.goal[0] = 5
+    s = forest.Switches(False, 2.0, 1.0, 0.2, 0.25, True)
+    while leaves := forest.gather(f, 8, 1, _CLASSIC, s, wanted, cache):
+        forest.grow(f, 8, leaves, logits, values, _CLASSIC, s, cache)
+    forest.transplant(f.words, 0, _CLASSIC.columns, np.zeros_like(f.words))
+
+
+def _play_out() -> None:
+    own, mask = np.zeros((2, 42), np.int64)
+    full = _CLASSIC.cells ^ (1 << 6 * _CLASSIC.height + 5)  # one cell left
+    endgame.play_out(0, full, _CLASSIC, new_table(1 << 10), own, mask, np.zeros((42, _CLASSIC.columns), np.float32), 1)
 
 
 def _play_in_step() -> None:

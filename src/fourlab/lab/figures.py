@@ -159,12 +159,12 @@ def training(rows: Sequence[Mapping[str, Any]], unit: str, curves: "Sequence[Cur
                 axes.plot(
                     *zip(*points, strict=True), color=COLOURS[place % 7], marker=mark, markersize=3, label=name, linewidth=1.2
                 )
-        if curve.logarithmic:
+        if curve.logarithmic and axes.dataLim.y1 > 0:  # only then there is something to show
             axes.set_yscale("log")
         axes.set_ylabel(curve.label)
         axes.grid(alpha=0.3)
         if len(curve.names) > 1:
-            axes.legend(fontsize="small")
+            axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))  # outside, where no points are
     panels[-1].set_xlabel(unit)
     return figure
 

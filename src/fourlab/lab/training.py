@@ -161,7 +161,7 @@ def _checkpoint(run: Run, trainee: Trainee, piece: int, seconds: float) -> None:
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir(parents=True)
         trainee.save(new)
-        files = {file.name: _digest(file) for file in sorted(new.iterdir())}
+        files = {file.name: digest(file) for file in sorted(new.iterdir())}
         (new / "checkpoint.json").write_text(json.dumps({"piece": piece, "seconds": seconds, "sha256": files}, indent=2))
         for file in new.iterdir():
             _sync(file)
@@ -182,7 +182,7 @@ def _restore(run: Run, trainee: Trainee, noted: Callable[[str], None]) -> tuple[
     for folder in found:
         try:
             about = json.loads((folder / "checkpoint.json").read_text())
-            damaged = [name for name, digest in about["sha256"].items() if _digest(folder / name) != digest]
+            damaged = [name for name, before in about["sha256"].items() if digest(folder / name) != before]
             piece, seconds = int(about["piece"]), float(about["seconds"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             damaged = ["checkpoint.json"]
@@ -200,7 +200,8 @@ def _checkpoints(run: Run) -> Iterator[Path]:
     return (folder for folder in (run.folder / "checkpoints").glob("[0-9]*") if folder.is_dir())
 
 
-def _digest(file: Path) -> str:
+def digest(file: Path) -> str:
+    """The SHA-256 of a file's contents."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -26,10 +26,13 @@ from fourlab.game.rules import CLASSIC, Rules
 from fourlab.kernels import rules as bit_rules
 from fourlab.kernels.count import goes_on
 from fourlab.kernels.sample import quiet
+from fourlab.lab.training import digest
 from fourlab.solver import shipped_book
 from fourlab.solver.build import canonical, unfinished_positions
 from fourlab.solver.many import CLOSED
 
+SHIPPED = ("uci8", "book")
+"""The sources that are no files."""
 UCI_PLIES = 8
 FORMAT = 1
 LABELS = {1: "win", 0: "draw", -1: "loss"}
@@ -115,7 +118,7 @@ def gather(sources: Sequence[str], after: bool = False) -> Labelled:
     With `after`, the positions after every column, where they are known, are in it too.
     """
     shipped = {"uci8": uci8, "book": whole_book}
-    sets = [shipped[source]() if source in shipped else load(Path(source)) for source in sources]
+    sets = [shipped[source]() if source in SHIPPED else load(Path(source)) for source in sources]
     sets += [each.after_each_column() for each in sets] if after else []
     boards = sorted({str(each.rules) for each in sets})
     if len(boards) != 1:
@@ -123,6 +126,14 @@ def gather(sources: Sequence[str], after: bool = False) -> Labelled:
     keys = canonical(np.concatenate([each.keys for each in sets]), sets[0].rules.geometry)
     keys, first = np.unique(keys, return_index=True)
     return Labelled(sets[0].rules, keys, np.concatenate([each.results for each in sets])[first])
+
+
+def checksums(sources: Sequence[str]) -> list[str]:
+    """Each file among the sources behind the SHA-256 of its contents, as sha256sum prints them."""
+    try:
+        return [f"{digest(Path(source))}  {source}" for source in sources if source not in SHIPPED]
+    except OSError as error:
+        raise UserError(f"cannot read {error.filename}: {error.strerror}") from None
 
 
 def without(labelled: Labelled, others: Labelled) -> Labelled:

@@ -6,7 +6,8 @@ agent Python asks both in turn, the learner by the same compiled steps.
 
 import json
 import time
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Container
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from fourlab.agent import Agent, Limit
 from fourlab.agents.mcts import MCTS
 from fourlab.agents.q_table import QForm, QTable
 from fourlab.agents.random import Random
-from fourlab.agents.registry import make, parse_spec
+from fourlab.agents.registry import parse_spec
 from fourlab.arena.match import close
 from fourlab.arena.stats import wilson
 from fourlab.errors import UserError
@@ -28,16 +29,17 @@ from fourlab.kernels.random import seed_state
 from fourlab.lab.run import Run
 from fourlab.lab.training import Curve
 from fourlab.learning.q_settings import SELF, QSettings
+from fourlab.learning.step_games import opponent
 from fourlab.learning.worst_case import beside_the_truth
 
 CHUNK = 4096
-"""So many games are played between two looks at the table's room and at Ctrl-C."""
-SAMPLE = 500
-"""In so many positions it is watched whether the best column changes."""
+"""So many games are played between two looks at the table's room."""
+SAMPLE, SAMPLE_GAMES = 500, 200
+"""In so many positions, or as many as so many games have, it is watched whether the best column changes."""
 MOST_CELLS = 20
 """On boards of so many cells all replies to what was learned are tried."""
-MEMORY = 4096.0
-"""The most megabytes for the table, by default."""
+FEW_GAMES: dict[str, Any] = {"block": 200, "exam_games": 100}
+"""Of games in which an agent is asked from Python, a piece of work has so many, unless told otherwise."""
 TARGETS = {"played": q_learning.PLAYED, "best": q_learning.BEST, "negamax": q_learning.NEGAMAX}
 SEATS = {"first": 1, "second": 2, "both": 0}
 NEVER = 1 << 62
@@ -104,20 +106,20 @@ class Opposition:
     """Those who play the other side; each game one of them, drawn by lot."""
 
     def __init__(self, specs: tuple[str, ...], settings: QSettings) -> None:
-        self.agents = [None if spec == SELF else make(_without_mc0(spec)) for spec in specs]
+        self.agents = [None if spec == SELF else opponent(_without_mc0(spec)) for spec in specs]
         self.seats = SEATS[settings.seat]
-        self.rules = Rules.parse(settings.board)
+        self.rules, self.memory = Rules.parse(settings.board), settings.memory
         self.compiled = _compiled(self.agents, self.seats, settings.passing)
         if settings.passing and self.compiled is None:
             raise UserError("passing goes with opponents that are random or bhat-mcN and alike but for N")
 
-    def play(
-        self, table: QTable, rule: q_learning.Rule, games: int, wins: int, progress: Progress, memory: float = MEMORY
-    ) -> None:
-        """Play games until so many are played in all, or so many are won."""
+    def play(self, table: QTable, rule: q_learning.Rule, games: int, wins: int, progress: Progress) -> None:
+        """Play games until so many are played in all, or so many are won, or there is no room to learn more."""
         while progress.games < games and progress.counts[q_learning.WINS] < wins:
             if rule.learning:
-                table.make_room(memory)
+                if table.is_full(self.memory):
+                    return
+                table.make_room()
             if self.compiled is None:
                 self.play_one(table, rule, progress)
                 continue
@@ -167,6 +169,13 @@ class Opposition:
         return met
 
 
+def with_short_pieces(settings: QSettings, given: Container[str]) -> QSettings:
+    """The settings with fewer games to a piece of work, for which Ctrl-C waits, where games are slow; what was given stays."""
+    players = {"block": settings.opponents, "exam_games": settings.examiners}
+    slow = [name for name, specs in players.items() if name not in given and Opposition(specs, settings).compiled is None]
+    return replace(settings, **{name: FEW_GAMES[name] for name in slow})
+
+
 def _without_mc0(spec: str) -> str:
     """MC0 has nothing to search with, so no options of a search either."""
     return "random" if parse_spec(spec)[0] == "bhat-mc0" else spec
@@ -210,8 +219,8 @@ class QTrainee:
         Curve("epsilon, alpha", ("epsilon", "alpha")),
     )
 
-    def __init__(self, settings: QSettings, memory: float = MEMORY) -> None:
-        self.settings, self._memory = settings, memory
+    def __init__(self, settings: QSettings) -> None:
+        self.settings = settings
         self._trainers, self._examiners = Opposition(settings.opponents, settings), Opposition(settings.examiners, settings)
         self.table = QTable(form_of(settings), asdict(settings))
         self._progress = Progress.new(settings.alpha, settings.epsilon, [settings.seed, 0])
@@ -230,8 +239,12 @@ class QTrainee:
 
     @property
     def finished(self) -> bool:
-        """Whether all games are played, or enough are won."""
-        return self.done >= self.total or self._progress.counts[q_learning.WINS] >= self._wins
+        """Whether all games are played, or enough are won, or the table is full."""
+        return self._played_enough or self.table.is_full(self.settings.memory)
+
+    @property
+    def _played_enough(self) -> bool:
+        return self.done >= self.total or bool(self._progress.counts[q_learning.WINS] >= self._wins)
 
     @property
     def _wins(self) -> int:
@@ -243,7 +256,7 @@ class QTrainee:
         before, updates, results = self.done, progress.counts[q_learning.UPDATES], progress.results
         progress.pace[[q_learning.CHANGE, q_learning.LARGEST]] = 0
         games = min(before + self.settings.block, self.total)
-        self._trainers.play(self.table, rule_of(self.settings, learning=True), games, self._wins, progress, self._memory)
+        self._trainers.play(self.table, rule_of(self.settings, learning=True), games, self._wins, progress)
         seconds = time.perf_counter() - begun
         wins, draws, losses = (int(each) for each in progress.results - results)
         return {
@@ -269,12 +282,12 @@ class QTrainee:
         return None if first else sum(map(int.__ne__, before, self._columns)) / len(self._sample)
 
     def _positions_met(self) -> list[Position]:
-        """Positions as the learner meets them in training."""
-        met: list[Position] = []
+        """Positions as the learner meets them in training, none of them twice."""
+        met: dict[Position, None] = {}
         progress = Progress.new(0.0, self.settings.epsilon, [self.settings.seed, 1])
-        while len(met) < SAMPLE:
-            met += self._trainers.play_one(self.table, rule_of(self.settings, learning=False), progress)
-        return met[:SAMPLE]
+        while len(met) < SAMPLE and progress.games < SAMPLE_GAMES:
+            met |= dict.fromkeys(self._trainers.play_one(self.table, rule_of(self.settings, learning=False), progress))
+        return list(met)[:SAMPLE]
 
     def examine(self) -> dict[str, Any] | None:
         """Let the learner play without learning, and greedily unless told otherwise; None if no games are wished for."""
@@ -328,13 +341,16 @@ class QTrainee:
         close([agent for agent in (*self._trainers.agents, *self._examiners.agents) if agent is not None])
         results: dict[str, Any] = {"states": len(self.table), "exam": exam}
         words = [f"{len(self.table):,} positions learned in {self.done:,} games on {rules}"]
+        if not self._played_enough:
+            words.append(f"stopped there: the table may not take more than {self.settings.memory:,.1f} megabytes (--memory)")
         if exam is not None:
             words.append(f"examined: won {_share(exam, 'won')}, drawn {exam['drawn']:.1%}, lost {_share(exam, 'lost')}")
         if rules.columns * rules.rows <= MOST_CELLS:
-            results["all_replies"] = beside_the_truth(self.table.greedy, rules)
-            for seat, found in results["all_replies"].items():
+            found = beside_the_truth(self.table.greedy, rules)
+            results["all_replies"] = {seat: found[seat] for seat in self.settings.seats}
+            for seat, result in results["all_replies"].items():
                 words.append(
-                    f"as {seat} player at worst a {_WORDS[found['worst']]}, perfect play gets a {_WORDS[found['perfect']]}"
+                    f"as {seat} player at worst a {_WORDS[result['worst']]}, perfect play gets a {_WORDS[result['perfect']]}"
                 )
         results["headline"] = "; ".join(words)
         results["lines"] = [f"play it: fourlab play --board {rules} --yellow q:table={file}"]

@@ -10,6 +10,8 @@ from fourlab.errors import UserError
 from fourlab.game.rules import Rules
 
 SELF = "self"
+LARGEST = 1e30
+"""Rewards are smaller than this: a table's numbers have 32 bits, and rewards add up."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ class QSettings:
     """Whether epsilon is what it is in training when the learner is examined, instead of 0."""
     seed: int = 0
     """The same seed gives the same table."""
+    memory: float = 4096.0
+    """The table takes no more megabytes; a training that would need more ends with what it has."""
 
     def __post_init__(self) -> None:
         Rules.parse(self.board)
@@ -89,7 +93,11 @@ class QSettings:
         for name in ("gamma", "alpha", "alpha_update", "alpha_decay", "alpha_least", "epsilon", "epsilon_decay", "epsilon_least"):
             if not 0 <= getattr(self, name) <= 1:
                 raise UserError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
-        least = {"games": 1, "block": 1, "exam_games": 0, "seed": 0, "epsilon_update": 0, "epsilon_fall": 0, "wins": 1}
+        for name in ("win", "draw", "loss", "step", "initial"):
+            if not abs(getattr(self, name)) < LARGEST:
+                raise UserError(f"{name} must be between {-LARGEST:g} and {LARGEST:g}, not {getattr(self, name):g}")
+        least = dict.fromkeys(("exam_games", "seed", "epsilon_update", "epsilon_fall", "memory"), 0)
+        least |= dict.fromkeys(("games", "wins", "block"), 1)
         for name, bound in least.items():
             if (value := getattr(self, name)) is not None and value < bound:
                 raise UserError(f"{name} must be at least {bound}, not {value}")
@@ -100,12 +108,20 @@ class QSettings:
         if SELF in self.exam_against:
             raise UserError("the examiner must be somebody else")
         if self.target == "negamax" and (set(self.against) != {SELF} or self.win + self.loss or self.draw or self.step):
-            raise UserError("the target negamax is for self-play with rewards of sum zero: win = -loss, draw and step 0")
+            raise UserError(
+                "the target negamax is for self-play with rewards of sum zero: win = -loss, draw and step 0; "
+                "for anything else there is --target best"
+            )
 
     @property
     def opponents(self) -> tuple[str, ...]:
         """Every trainer, ranges written out."""
         return tuple(spec for each in self.against for spec in expand(each))
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """The seats in which it learns to play."""
+        return ("first", "second") if self.seat == "both" or SELF in self.against else (self.seat,)
 
     @property
     def examiners(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from fourlab.agent import Limit
+from fourlab.agent import Agent, Limit
 from fourlab.agents.human import Human
 from fourlab.agents.random import Random
 from fourlab.agents.registry import make
@@ -28,12 +28,18 @@ def draw(choices: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return columns
 
 
+def opponent(spec: str) -> Agent:
+    """The agent of a spec, unless it is a person."""
+    agent = make(spec)
+    if isinstance(agent, Human):
+        raise UserError("people do not play in trainings; fourlab play is for them")
+    return agent
+
+
 def chooser(spec: str, rules: Rules) -> Chooser:
     """The agent of a spec as a player of many games; `random` and `rules` are quick, others are asked game by game."""
-    agent, g = make(spec), rules.geometry
+    agent, g = opponent(spec), rules.geometry
     match agent:
-        case Human():
-            raise UserError("people do not play in trainings; fourlab play is for them")
         case Random():
             return lambda own, mask, rng: draw(open_columns(mask, g), rng)
         case RulesOfThumb(otherwise=otherwise):

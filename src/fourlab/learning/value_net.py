@@ -7,7 +7,7 @@ checkpoint needs the weights, the optimiser's memory and the epoch's number.
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,6 +77,8 @@ class ValueSettings:
             raise UserError(f"the optimiser is sgd or adamw, not {self.optimiser!r}")
         if not 0 < self.share < 1:
             raise UserError(f"share must be between 0 and 1, not {self.share}")
+        if self.after and not self.extra:
+            raise UserError("after is about the positions of extra, and there is none")
 
     def network(self, board: str) -> Network:
         """The form of the network."""
@@ -121,6 +123,8 @@ class ValueTrainee:
         solved = labels.gather(settings.data)
         network = settings.network(str(solved.rules))
         train, test = labels.split(solved, settings.share, settings.seed)
+        if not (len(train) and len(test)):
+            raise UserError(f"a share of {settings.share:g} of {len(solved)} positions leaves none to train or none to test with")
         parts = [train, test]
         if settings.extra:
             parts.insert(0, labels.without(labels.gather(settings.extra, settings.after), test))
@@ -242,7 +246,7 @@ class ValueTrainee:
                 f"{measures['test_accuracy']:.2%} of the test positions told rightly; "
                 f"{measures['badly_wrong']} of all {len(self.results):,} wrong by more than {BADLY_WRONG}"
             ),
-            "lines": [f"play it: fourlab play --yellow value:net={run.folder / 'value.onnx'}"],
+            "lines": [f"play it: fourlab play --board {self.net.network.board} --yellow value:net={run.folder / 'value.onnx'}"],
             **measures,
             "confusion": self._confusion(),
         }
@@ -270,7 +274,17 @@ def one_cycle(way: float) -> float:
     return (1 + math.cos(math.pi * (way - 0.3) / 0.7)) / 2
 
 
+def config_of(settings: ValueSettings) -> dict[str, Any]:
+    """The configuration of a run; a file with other contents makes it another one."""
+    files = labels.checksums(settings.data + settings.extra)
+    return {"kind": "train-value", **asdict(settings), "files": files}
+
+
 def trainee_of(config: Mapping[str, Any]) -> ValueTrainee:
-    """The trainee of a run's configuration."""
-    given = {name: value for name, value in config.items() if name != "kind"}
-    return ValueTrainee(ValueSettings(**{**given, **{name: tuple(given[name]) for name in ("data", "extra", "body", "head")}}))
+    """The trainee of a run's configuration, unless a file has changed since."""
+    given = {each.name: config[each.name] for each in fields(ValueSettings)}
+    settings = ValueSettings(**{**given, **{name: tuple(given[name]) for name in ("data", "extra", "body", "head")}})
+    for before, now in zip(config.get("files", ()), config_of(settings)["files"], strict=False):
+        if before != now:
+            raise UserError(f"a file has changed since the training began: it was {before}, it is {now}")
+    return ValueTrainee(settings)

@@ -1,9 +1,12 @@
 """Judging positions with a network in an ONNX file; needs onnxruntime, not torch."""
 
 import hashlib
+import json
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,29 +26,43 @@ class OnnxEvaluator:
 
     Values are -1 to +1 for the side to move, whatever labels the network was trained with. A network of purpose q has no
     value of its own: it is the greatest Q-value of an open column. One of purpose value has no policy: its logits are 0.
+    One of precision int8 (nets/quantise.py) knows its differences from the exact one.
     """
 
     def __init__(self, data: bytes, name: str) -> None:
-        import onnxruntime
-
-        onnxruntime.set_default_logger_severity(3)  # warnings about the machine are of no use to a player
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
         try:
-            self._session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+            self._session = open_session(data)
+            metadata = self._session.get_modelmeta().custom_metadata_map
         except Exception as error:  # onnxruntime has its own kinds for every way in which a file can be wrong
             raise UserError(f"{name} is not an ONNX network or is damaged: {str(error).splitlines()[0][:120]}") from None
-        metadata = self._session.get_modelmeta().custom_metadata_map
         if not {"network", "bytes", "sha256"} <= metadata.keys():
             raise UserError(f"{name} is an ONNX file, but not one of Fourlab's networks")
         graph = data[: int(metadata["bytes"])] if metadata["bytes"].isdecimal() else b""
-        if checksum(graph, metadata["network"]) != metadata["sha256"]:
+        if checksum(graph, metadata) != metadata["sha256"]:
             raise UserError(f"{name} is damaged: its checksum is wrong")
         self.network = Network.read(metadata["network"])
         self.rules = self.network.rules
         self.features = self.network.features
         self.has_policy = self.network.purpose != "value"
+        self.precision = "int8" if "int8" in metadata else "fp32"
+        try:
+            self.differences = {head: float(each) for head, each in json.loads(metadata.get("int8", "{}")).items()}
+        except (ValueError, TypeError, AttributeError):
+            raise UserError(f"{name} does not tell how exact it is") from None
         self._heads = [output.name for output in self._session.get_outputs()]
+        self._check_answers(name)
+
+    def _check_answers(self, name: str) -> None:
+        """Refuse a graph that does not answer as its form says, or not in numbers."""
+        expected = {head: (1, layers[-1].outputs) for head, layers in self.network.parts().items() if head != "body" and layers}
+        try:
+            found = self.heads(self.planes(np.zeros(1, np.int64), np.zeros(1, np.int64)))
+        except Exception as error:  # onnxruntime's own kinds again
+            raise UserError(f"{name} does not fit its description: {str(error).splitlines()[0][:120]}") from None
+        if {head: answer.shape for head, answer in found.items()} != expected:
+            raise UserError(f"{name} does not fit its description: its answers have another form")
+        if not all(np.isfinite(answer).all() for answer in found.values()):
+            raise UserError(f"{name} is damaged: it answers with numbers that are not finite")
 
     def planes(self, own: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """What the network sees of positions."""
@@ -83,13 +100,29 @@ class OnnxEvaluator:
             raise UserError(f"the network knows the board {self.rules}, not {position.rules}")
 
 
-def checksum(graph: bytes, network: str) -> str:
-    """Names a graph and the form that it claims to have."""
-    return hashlib.sha256(graph + network.encode()).hexdigest()
+def open_session(data: bytes) -> Any:
+    """An ONNX file, ready to run in one thread."""
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(3)  # warnings about the machine are of no use to a player
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+def checksum(graph: bytes, told: Mapping[str, str]) -> str:
+    """Names a graph, the form that it claims to have and how exact it claims to be."""
+    return hashlib.sha256(graph + (told["network"] + told.get("int8", "")).encode()).hexdigest()
 
 
 def probe_positions(rules: Rules, count: int = 64, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Positions of random games, for comparing answers: `own` and `mask`, the empty board first."""
+    own, mask = _probe_positions(rules, count, seed).copy()
+    return own, mask
+
+
+@lru_cache(maxsize=8)
+def _probe_positions(rules: Rules, count: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     own, mask = [0], [0]
     while len(own) < count:
@@ -101,21 +134,27 @@ def probe_positions(rules: Rules, count: int = 64, seed: int = 0) -> tuple[np.nd
         if position.outcome() is None:
             own.append(position.own)
             mask.append(position.mask)
-    return np.array(own, np.int64), np.array(mask, np.int64)
+    return np.array([own, mask], np.int64)
 
 
-@lru_cache(maxsize=8)
 def load(name: str) -> OnnxEvaluator:
-    """The network of a file, or the shipped one of that name."""
+    """The network of a file, or the shipped one of that name; one that was read before is not read again."""
     shipped = SHIPPED / f"{name}.onnx"
     if not name.endswith(".onnx") and shipped.is_file():
-        return OnnxEvaluator(shipped.read_bytes(), name)
+        return _loaded(name, 0, 0)
     file = Path(name)
     try:
-        if file.stat().st_size > MOST_BYTES:
+        status = file.stat()
+        if status.st_size > MOST_BYTES:
             raise UserError(f"{file} is too large for a network")
-        return OnnxEvaluator(file.read_bytes(), str(file))
+        return _loaded(str(file.resolve()), status.st_mtime_ns, status.st_size)
     except OSError as error:
         names = sorted(each.name.removesuffix(".onnx") for each in SHIPPED.iterdir() if each.name.endswith(".onnx"))
         known = f"; with Fourlab come {', '.join(names)}" if names else ""
         raise UserError(f"cannot read the network {name}: {error.strerror}{known}") from None
+
+
+@lru_cache(maxsize=8)
+def _loaded(name: str, changed_at: int, size: int) -> OnnxEvaluator:
+    data = Path(name).read_bytes() if size else (SHIPPED / f"{name}.onnx").read_bytes()
+    return OnnxEvaluator(data, name)

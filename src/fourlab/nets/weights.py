@@ -19,14 +19,17 @@ from fourlab.nets.modules import Net
 from fourlab.nets.network import MOST_NUMBERS, Network
 from fourlab.nets.onnx_evaluator import probe_positions
 from fourlab.nets.onnx_graph import write_onnx
+from fourlab.nets.quantise import quantise
 
 
 def save_net(net: Net, file: Path) -> None:
     """Write NAME.safetensors, NAME.onnx and, last, NAME.json; `file` is any of the three or NAME."""
     weights = {name: tensor.detach().contiguous() for name, tensor in net.state_dict().items()}
-    data = save(weights)
+    if odd := [name for name, tensor in weights.items() if not bool(torch.isfinite(tensor).all())]:
+        raise UserError(f"the network is not worth saving: {odd[0]!r} has a number that is not finite")
+    data, graph = save(weights), to_onnx(net)
     write_atomically(file.with_suffix(".safetensors"), data)
-    write_atomically(file.with_suffix(".onnx"), to_onnx(net))
+    write_atomically(file.with_suffix(".onnx"), graph)
     about = {"network": json.loads(net.network.write()), "sha256": hashlib.sha256(data).hexdigest()}
     write_atomically(file.with_suffix(".json"), (json.dumps(about, indent=2) + "\n").encode())
 
@@ -43,6 +46,13 @@ def to_onnx(net: Net) -> bytes:
     net.train(training)
     outputs = {name: head.numpy() for name, head in (("value", value), ("policy", policy)) if head is not None}
     return write_onnx(net.network, {name: np.asarray(tensor) for name, tensor in net.state_dict().items()}, outputs)
+
+
+def to_int8(net: Net, own: np.ndarray | None = None, mask: np.ndarray | None = None) -> bytes:
+    """The network as an ONNX file in whole numbers, fitted to positions (of random games if none are given) and checked."""
+    if own is None or mask is None:
+        own, mask = probe_positions(net.network.rules, 256)
+    return quantise(to_onnx(net), own, mask)
 
 
 def load_net(file: Path) -> Net:

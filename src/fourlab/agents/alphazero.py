@@ -1,0 +1,171 @@
+"""AlphaMCTS: tree search guided by a network that has learned by playing itself."""
+
+import time
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+from fourlab.agent import Decision, Exact, Limit
+from fourlab.agents.forest import ForestSearch, Roots
+from fourlab.agents.search_tree import ColumnStats
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+from fourlab.kernels import forest
+from fourlab.kernels.warmup import WARMUPS
+from fourlab.nets.onnx_evaluator import OnnxEvaluator, load
+
+DEFAULT_SIMULATIONS = 600
+MOST_SIMULATIONS = 2_000_000
+CACHE = 1 << 14
+
+_load_kernels = cache(WARMUPS["network search"])
+"""Compile or load the search before anybody's clock runs."""
+
+
+@dataclass(frozen=True)
+class AlphaZero:
+    """Tree search guided by a network that has learned by playing itself."""
+
+    net: str = "alphazero"
+    """The network: the name of one that comes with Fourlab, or an ONNX file made by `fourlab train alphazero`."""
+    simulations: int | None = None
+    """Simulations a move (600 if neither this nor any other bound is given); 0 plays by the network's policy alone."""
+    seconds: float | None = None
+    """Seconds a move."""
+    method: Literal["puct", "gumbel"] = "puct"
+    """puct: AlphaZero's bound; gumbel: sequential halving at the root and planned visits below."""
+    c: float = 2.0
+    """Exploration: (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n)."""
+    fpu: float = 0.2
+    """A column that was not played yet is worth so much less than its position."""
+    batch: int = 16
+    """The most leaves to ask the network about at once; 1 is the plain search, more is quicker."""
+    reuse: bool = False
+    """Keep what was searched from move to move."""
+    proving: bool = True
+    """See wins and forced replies on the discs, and back up what is proven."""
+    evaluator: OnnxEvaluator | None = field(default=None, repr=False, compare=False)
+    """For programs: an evaluator of one's own in place of a network."""
+    _kept: dict[str, "tuple[Position, ForestSearch]"] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name, least in (("simulations", 0), ("c", 0), ("fpu", 0), ("batch", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise UserError(f"{name} must be at least {least}, not {value}")
+        if self.seconds is not None and not self.seconds > 0:
+            raise UserError(f"seconds must be greater than 0, not {self.seconds}")
+        if self.batch > 1024:
+            raise UserError(f"batch may be at most 1024, not {self.batch}")
+        if self.reuse and self.method == "gumbel":
+            raise UserError("reuse goes with method=puct")
+        if self.evaluator is None:
+            object.__setattr__(self, "evaluator", load(self.net))
+        assert self.evaluator is not None
+        if not self.evaluator.has_policy or self.evaluator.network.purpose == "q":
+            raise UserError(f"{self.net} has no policy and value; fourlab train alphazero makes such networks")
+        _load_kernels()
+
+    def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+        """Search in batches until a bound is reached or the position is proven; then play the column visited most."""
+        assert self.evaluator is not None
+        self.evaluator.check_board(position)
+        started = time.perf_counter()
+        most, seconds = self._bounds(limit)
+        search = self._plant(position, max(most, 1))
+        done, goal = search.forest.done, search.forest.goal
+        goal[0] = done[0] + (0 if search.forest.used[0] else 1)  # first look at the root
+        search.grow()
+        begun = int(done[0])
+        while not search.forest.proof[0] and done[0] - begun < most and not (limit.stop and limit.stop.is_set()):
+            # Few at first: a small tree has few leaves that are worth a visit.
+            walks = min(self.batch, 1 + int(done[0]) // 8, most - int(done[0]) + begun)
+            if seconds is not None:
+                spent = time.perf_counter() - started
+                if spent >= seconds:
+                    break
+            goal[0] = done[0] + walks
+            search.leaves = walks
+            search.grow()
+        if self.reuse:
+            self._kept["search"] = (position, search)
+        return self._decision(position, search, int(done[0]) - begun, time.perf_counter() - started)
+
+    def _plant(self, position: Position, most: int) -> ForestSearch:
+        """A new tree, or what grew from this position in the last search."""
+        assert self.evaluator is not None
+        switches = forest.Switches(self.method == "gumbel", self.c, 1.0, self.fpu, 0.0, self.proving)
+        kept = self._kept.get("search")
+        root = None if kept is None else _find(*kept, position)
+        blocks = 0 if kept is None or root is None else int(kept[1].forest.used[0])
+        new = ForestSearch(self.evaluator, position.rules, 1, most + blocks, switches, self.batch, CACHE)
+        new.plant(np.array([position.own]), np.array([position.mask]), -1)
+        if kept is not None and root is not None:
+            new.take_over(kept[1], root)
+        return new
+
+    def _bounds(self, limit: Limit) -> tuple[int, float | None]:
+        """The most simulations, and the seconds if these are bounded."""
+        counts = [each for each in (self.simulations, limit.simulations) if each is not None]
+        if limit.nodes is not None:
+            counts.append(max(limit.nodes - 2, 1))  # a simulation makes one node at most
+        times = [each for each in (self.seconds, limit.seconds) if each is not None]
+        if not counts and not times and limit.stop is None:
+            counts = [DEFAULT_SIMULATIONS]
+        if not counts and self.method == "gumbel":
+            raise UserError("method=gumbel plans its simulations, so it must know how many: simulations=N")
+        return min([*counts, MOST_SIMULATIONS]), min(times, default=None)
+
+    def _decision(self, position: Position, search: ForestSearch, simulations: int, seconds: float) -> Decision:
+        roots, columns = search.roots(), position.rules.columns
+        if simulations == 0 and not roots.proven[0]:
+            column = int(np.where(roots.proofs[0] == forest.SHUT, -1.0, roots.priors[0]).argmax())
+            shares = roots.priors[0]
+        else:
+            column = int(roots.most_visited()[0])
+            total = max(int(roots.visits[0].sum()), 1)
+            shares = roots.visits[0] / total if roots.visits[0].sum() else np.eye(columns)[column]
+        proven = 2 - int(roots.proven[0]) if roots.proven[0] else None
+        played = roots.visits[0, column] > 0 or roots.proofs[0, column] > 0
+        value = float(roots.means[0, column]) if played else float(roots.values[0])
+        return Decision(
+            column,
+            value=float(proven) if proven is not None else max(-1.0, min(1.0, value)),
+            policy=tuple(float(share) for share in shares),
+            stats={
+                "simulations": simulations,
+                "seconds": seconds,
+                "evaluations": search.evaluations,
+                "nodes": int(search.forest.used[0]),
+                "columns": tuple(_column_stats(roots, each) for each in position.legal_columns()),
+                "visits": tuple(int(each) for each in roots.visits[0]),
+                "network": float(roots.values[0]),
+            },
+            line=search.line(column),
+            proven=None if proven is None else Exact(proven),
+        )
+
+
+def _column_stats(roots: Roots, column: int) -> ColumnStats:
+    visits, proof = int(roots.visits[0, column]), int(roots.proofs[0, column])
+    mean = float(roots.means[0, column]) if visits or proof else None
+    return ColumnStats(column, visits, mean, None, float(roots.priors[0, column]), 2 - proof if proof else None)
+
+
+def _find(before: Position, search: ForestSearch, position: Position) -> int | None:
+    """The block of a position that is at most two plies below the root of the last search, if there is one."""
+    if before == position:
+        return 0
+    for column in before.legal_columns():
+        after, block = before.play(column), search.leads(0, column)
+        if block is None:
+            continue
+        if after == position:
+            return block
+        if after.outcome() is None:
+            for reply in after.legal_columns():
+                if after.play(reply) == position:
+                    return search.leads(block, reply)
+    return None

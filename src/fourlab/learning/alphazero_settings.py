@@ -1,0 +1,206 @@
+"""The settings of AlphaMCTS, a network that learns by playing itself, and presets of them. They need no torch."""
+
+import math
+import re
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, NamedTuple, get_args, get_origin
+
+from fourlab.errors import UserError
+from fourlab.game.rules import Rules
+
+
+class Stage(NamedTuple):
+    """A network and the game from which on it learns."""
+
+    filters: int
+    blocks: int
+    games: int
+
+
+@dataclass(frozen=True)
+class AlphaZeroSettings:
+    """How a network is trained by self-play."""
+
+    board: str = "7x6x4"
+    """COLUMNSxROWSxINAROW."""
+    games: int = 400_000
+    """So many games are played in all."""
+    networks: tuple[str, ...] = ("32x3", "64x5 from 120000")
+    """FILTERSxBLOCKS of the residual tower; a larger one takes over after so many games and first learns from the window."""
+    features: str = "threats"
+    """What the network sees of a position: cells, stones, empty or threats."""
+    policy_filters: int = 16
+    """Filters of the policy head's convolution."""
+    value_filters: int = 8
+    """Filters of the value head's convolution."""
+    value_hidden: int = 32
+    """Numbers in the value head's hidden layer; 0 for none."""
+
+    search: Literal["gumbel", "puct"] = "gumbel"
+    """gumbel: sequential halving of the columns at the root, planned visits below; puct: AlphaZero's bound and noise."""
+    simulations: int = 32
+    """Simulations a move in self-play."""
+    simulations_end: int = 64
+    """Simulations a move in the end."""
+    simulations_step: int = 1
+    """By so many simulations a generation."""
+    c: float = 2.0
+    """PUCT: (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n)."""
+    fpu: float = 0.2
+    """PUCT: a column that was not played yet is worth so much less than its position."""
+    scale: float = 0.3
+    """Gumbel: the weight of values against priors."""
+    dirichlet_alpha: float = 1.0
+    """PUCT: the shape of the noise in the root's priors."""
+    dirichlet_share: float = 0.25
+    """PUCT: its share."""
+    temperature: float = 1.25
+    """PUCT: columns are drawn by visits to the power of 1 / temperature."""
+    proving: bool = True
+    """See wins and forced replies on the discs, and back up what is proven."""
+    opening: int = 8
+    """Games begin with up to so many random plies."""
+    opening_share: float = 0.75
+    """This share of the games; the others begin at the beginning."""
+    exact_from: int = 18
+    """From so many discs on, the solver plays games to their end and teaches exact results; 0 to leave it out."""
+
+    generation: int = 2_000
+    """Games between two updates of the network that plays."""
+    chunk: int = 250
+    """Games that are played by one worker at a time."""
+    lanes: int = 250
+    """Games of a chunk played in step."""
+    window: int = 60_000
+    """The replay window's positions at first."""
+    window_end: int = 600_000
+    """Its positions in the end."""
+    window_share: float = 0.5
+    """In between it holds this share of all positions there ever were."""
+    passes: float = 1.5
+    """A generation learns from so many positions of the window for each one that is new."""
+    batch: int = 512
+    """Positions an update learns from."""
+    rate: float = 2e-3
+    """The learning rate of AdamW at first; it falls on a straight line."""
+    rate_end: float = 1e-4
+    """The learning rate in the end."""
+    decay: float = 1e-4
+    """Weight decay."""
+    value_weight: float = 1.0
+    """The weight of the value's error against the policy's."""
+    search_share: float = 0.25
+    """The share of the search's own value in the value to be learned; the rest is how the game ended."""
+    mirror: bool = True
+    """Half of the positions are learned mirrored, by lot."""
+    averaging: float = 0.75
+    """The network that plays is a moving average of the one that learns, with this share of what was; 0 for none."""
+    precision: Literal["int8", "fp32"] = "int8"
+    """How the network counts in self-play."""
+
+    gate_games: int = 0
+    """A new network replaces the one that plays only if it scores well in so many games against it; 0 for no such gate."""
+    gate_score: float = 0.55
+    """What is well."""
+    exam_every: int = 5
+    """Every so many generations the network is examined."""
+    exam_games: int = 100
+    """So many games of an examination are played against each opponent."""
+    exam_simulations: int = 32
+    """Simulations a move in examinations, beside none at all."""
+    threads: int = 1
+    """Threads of torch; the result depends on it."""
+    seed: int = 0
+    """The same seed gives the same network."""
+
+    def __post_init__(self) -> None:
+        Rules.parse(self.board)
+        may_be_none = ("seed", "exact_from", "opening", "gate_games", "value_hidden", "simulations_step", "exam_games")
+        shares = ("dirichlet_share", "opening_share", "window_share", "search_share", "averaging", "gate_score")
+        for field in fields(self):
+            value, kind = getattr(self, field.name), field.type
+            least, most = int(field.name not in may_be_none), 1 if field.name in shares else math.inf
+            if kind is int and (not isinstance(value, int) or value < least):
+                raise UserError(f"{field.name} must be a whole number of at least {least}, not {value!r}")
+            if kind is float and not (isinstance(value, int | float) and 0 <= value <= most):
+                raise UserError(f"{field.name} must be a number from 0 to {most:g}, not {value!r}")
+            if get_origin(kind) is Literal and value not in get_args(kind):
+                raise UserError(f"{field.name} must be {' or '.join(get_args(kind))}, not {value!r}")
+        if not self.stages or self.stages[0].games or list(self.stages) != sorted(self.stages, key=lambda stage: stage.games):
+            raise UserError(f"networks are written '32x3' and then '64x5 from GAMES', in order: {', '.join(self.networks)}")
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The networks, in the order in which they learn."""
+        return tuple(map(_stage, self.networks))
+
+
+def _stage(text: str) -> Stage:
+    match = re.fullmatch(r"(\d{1,4})x(\d{1,3})(?: from (\d{1,9}))?", text)
+    if match is None or int(match[1]) == 0:
+        raise UserError(f"a network is written FILTERSxBLOCKS or FILTERSxBLOCKS from GAMES, not {text!r}")
+    return Stage(int(match[1]), int(match[2]), int(match[3] or 0))
+
+
+_ARYA = AlphaZeroSettings(
+    games=5_000,
+    networks=("128x8",),
+    features="empty",
+    policy_filters=32,
+    value_filters=4,
+    value_hidden=0,
+    search="puct",
+    simulations=50,
+    simulations_end=150,
+    simulations_step=1,
+    fpu=0.0,
+    opening=0,
+    exact_from=0,
+    generation=100,
+    chunk=50,
+    lanes=50,
+    window=512,
+    window_end=512,
+    passes=1.0,
+    batch=128,
+    rate=1e-3,
+    rate_end=1e-3,
+    decay=0.0,
+    search_share=0.0,
+    averaging=0.0,
+)
+PRESETS = {
+    "laptop": AlphaZeroSettings(),
+    "smoke": AlphaZeroSettings(
+        games=60,
+        networks=("8x1", "8x2 from 40"),
+        simulations=8,
+        simulations_end=8,
+        generation=20,
+        chunk=10,
+        lanes=10,
+        window=500,
+        window_end=2_000,
+        batch=64,
+        exam_every=2,
+        exam_games=4,
+        exam_simulations=4,
+    ),
+    "arya": _ARYA,
+}
+
+
+def preset(name: str) -> AlphaZeroSettings:
+    """The settings of a name."""
+    if name not in PRESETS:
+        raise UserError(f"there is no preset {name!r}; presets are {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+def settings_of(config: dict[str, Any]) -> AlphaZeroSettings:
+    """Read settings, of a run or of a file: those that are not there are the preset's."""
+    given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in config.items()}
+    base = preset(str(given.pop("preset", "laptop")))
+    if odd := sorted(given.keys() - {field.name for field in fields(AlphaZeroSettings)}):
+        raise UserError(f"there is no setting {odd[0]!r}")
+    return replace(base, **given)

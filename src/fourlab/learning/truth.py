@@ -1,0 +1,104 @@
+"""How well a player of many positions at a time does beside the exact truth, in all phases of the game."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import as_file, files
+from typing import Any
+
+import numpy as np
+
+from fourlab.game.rules import CLASSIC, Rules
+from fourlab.kernels.play_batch import open_columns, play_columns, urgent_columns
+from fourlab.learning import labels
+from fourlab.learning.exam import CLOSED, Exam
+from fourlab.learning.step_games import Chooser, draw
+from fourlab.solver import many
+
+PHASES = {"early": 12, "middle": 24, "late": 1 << 30}
+"""Positions of fewer discs belong to the phase, unless to an earlier one."""
+EXAMPLES = 500
+"""So many wins and so many blocks are asked for."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Positions with what every column leads to."""
+
+    own: np.ndarray
+    mask: np.ndarray
+    results: np.ndarray
+    """int64[positions, columns]: 1, 0, -1, or CLOSED."""
+    scores: np.ndarray
+    """int64[positions, columns]: how soon, on Pons's scale, or the results again where that is not known; CLOSED is lower."""
+
+    def ask(self, player: Chooser) -> dict[str, Any]:
+        """Let a player choose a column in every position and tell the mistakes: columns that throw away a win or a draw."""
+        rows = np.arange(len(self.own))
+        columns = player(self.own, self.mask, np.random.default_rng(0))
+        wrong = self.results[rows, columns] < self.results.max(axis=1)
+        worst = np.where(self.results == CLOSED, 1, self.results).min(axis=1)
+        decisive = worst < self.results.max(axis=1)
+        found: dict[str, Any] = {
+            "positions": len(rows),
+            "mistakes": float(wrong.mean()),
+            "decisive_mistakes": float(wrong[decisive].mean()) if decisive.any() else 0.0,
+            "best": float((self.scores[rows, columns] == self.scores.max(axis=1)).mean()),
+        }
+        discs, first = np.bitwise_count(self.mask) if hasattr(np, "bitwise_count") else _count(self.mask), 0
+        for phase, last in PHASES.items():
+            if (here := (discs >= first) & (discs < last)).any():
+                found[phase] = float(wrong[here].mean())
+            first = last
+        return found
+
+
+def _count(mask: np.ndarray) -> np.ndarray:
+    return np.array([int(each).bit_count() for each in mask])
+
+
+@cache
+def truth_of(rules: Rules) -> Truth:
+    """The positions for a board: for the usual one those that come with Fourlab, else some that are solved now."""
+    if rules != CLASSIC:
+        own, mask, results = Exam(rules, 2, 300).questions
+        return Truth(own, mask, results, results)
+    with as_file(files("fourlab.learning") / "truth.npz") as file:
+        solved = labels.load(file)
+    assert solved.columns is not None
+    scores = np.where(solved.columns == many.CLOSED, -100, solved.columns.astype(np.int64))
+    return Truth(*solved.discs, np.where(scores == -100, CLOSED, np.sign(scores)), scores)
+
+
+def win_block_accuracy(player: Chooser, rules: Rules) -> Mapping[str, float]:
+    """Document 004's examination: in how many positions a win at once is taken, and a win of the other side prevented.
+
+    The positions are met in random games; where there is more than one cell to block it is too late, and such are not asked.
+    """
+    own, mask, urgent, wins = _examples(rules)
+    columns = player(own, mask, np.random.default_rng(0))
+    right = urgent[np.arange(len(own)), columns]
+    return {name: float(right[which].mean()) for name, which in (("wins", wins), ("blocks", ~wins)) if which.any()}
+
+
+@cache
+def _examples(rules: Rules) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Positions, their right columns, and whether these win."""
+    g, rng = rules.geometry, np.random.default_rng(4)
+    found: dict[bool, list[tuple[int, int, np.ndarray]]] = {True: [], False: []}
+    own, mask = np.zeros((2, 200), np.int64)
+    for _ in range(2000):
+        choices = open_columns(mask, g)
+        urgent = urgent_columns(own, mask, False, g)
+        after_own, after_mask = own.copy(), mask.copy()
+        wins = play_columns(after_own, after_mask, urgent.argmax(axis=1), g) == 2
+        for i in np.flatnonzero((urgent != choices).any(axis=1) & (wins | (urgent.sum(axis=1) == 1))):
+            if len(found[bool(wins[i])]) < EXAMPLES:
+                found[bool(wins[i])].append((int(own[i]), int(mask[i]), urgent[i]))
+        if min(map(len, found.values())) >= EXAMPLES:
+            break
+        over = play_columns(own, mask, draw(choices, rng), g) != 0
+        own[over] = mask[over] = 0
+    rows = found[True] + found[False]
+    is_win = np.arange(len(rows)) < len(found[True])
+    return np.array([row[0] for row in rows]), np.array([row[1] for row in rows]), np.array([row[2] for row in rows]), is_win

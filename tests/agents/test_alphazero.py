@@ -1,0 +1,85 @@
+"""The agent `alphazero`: what only it does; the contract is tested elsewhere."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fourlab import Decision, Limit, Position, make
+from fourlab.errors import UserError
+from fourlab.solver import Solver
+
+
+def decided(spec: str, moves: str, limit: Limit | None = None) -> Decision:
+    return make(spec).decide(Position(moves), limit or Limit(), np.random.default_rng(0))
+
+
+def test_simulations_are_counted_and_the_prior_is_shown() -> None:
+    decision = decided("alphazero:simulations=200", "4435")
+    assert sum(decision.stats["visits"]) == decision.stats["simulations"] == 200
+    assert sum(each.prior for each in decision.stats["columns"]) == pytest.approx(1, abs=1e-4)
+    assert decision.policy == tuple(visits / 200 for visits in decision.stats["visits"])
+    position = Position("4435")
+    for column in decision.line:
+        position = position.play(column)
+
+
+def test_without_simulations_the_prior_decides() -> None:
+    decision = decided("alphazero:simulations=0", "4435")
+    priors = [each.prior for each in decision.stats["columns"]]
+    assert decision.column == int(np.argmax(priors))
+    assert decision.stats["evaluations"] == 1
+    assert decision.value == decision.stats["network"]
+
+
+@pytest.mark.parametrize("spec", ["alphazero:simulations=300", "alphazero:simulations=300,method=gumbel", "alphazero:batch=1"])
+def test_wins_and_forced_replies_are_seen(spec: str) -> None:
+    win = decided(spec, "121212")
+    assert (win.column, win.value, win.stats["evaluations"]) == (0, 1.0, 0)
+    assert win.proven is not None
+    assert decided(spec, "12121").column == 0  # the only block
+    lost = decided(spec, "44335")  # red threatens on both sides
+    assert lost.proven is not None
+    assert lost.proven.result == -1
+
+
+def test_late_positions_are_proven() -> None:
+    moves = "2252576253462244111563365343671351441"
+    decision = decided("alphazero:simulations=2000", moves)
+    assert decision.proven is not None
+    assert decision.proven.result == Solver(1).solve(Position(moves), weak=True).result
+
+
+def test_what_was_searched_can_be_kept() -> None:
+    agent, rng = make("alphazero:simulations=300,reuse=1"), np.random.default_rng(0)
+    first = agent.decide(Position("44"), Limit(), rng)
+    line = first.line
+    after = Position("44").play(line[0]).play(line[1])
+    kept = agent.decide(after, Limit(), rng)
+    alone = make("alphazero:simulations=300").decide(after, Limit(), rng)
+    assert sum(kept.stats["visits"]) > sum(alone.stats["visits"]) == 300
+    elsewhere = agent.decide(Position("7777"), Limit(), rng)
+    assert sum(elsewhere.stats["visits"]) == 300
+
+
+def test_limits_bound_the_search() -> None:
+    assert decided("alphazero", "44", Limit(simulations=50)).stats["simulations"] == 50
+    assert decided("alphazero", "44", Limit(nodes=40)).stats["nodes"] <= 40
+    assert decided("alphazero:seconds=0.05", "44").stats["simulations"] > 0
+
+
+def test_what_cannot_be_is_said(tmp_path: Path) -> None:
+    for spec, why in (
+        ("alphazero:net=value", "value has no policy and value"),
+        ("alphazero:net=dqn", "dqn has no policy and value"),
+        ("alphazero:simulations=-1", "simulations must be at least 0"),
+        ("alphazero:method=uct", "method"),
+        ("alphazero:reuse=1,method=gumbel", "reuse goes with method=puct"),
+        (f"alphazero:net={tmp_path / 'none.onnx'}", "cannot read the network"),
+    ):
+        with pytest.raises(UserError, match=why):
+            make(spec)
+    with pytest.raises(UserError, match="plans its simulations"):
+        decided("alphazero:method=gumbel,seconds=0.1", "44")
+    with pytest.raises(UserError, match="knows the board 7x6x4"):
+        make("alphazero").decide(Position(board="5x4"), Limit(), np.random.default_rng(0))

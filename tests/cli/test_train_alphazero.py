@@ -1,0 +1,65 @@
+"""`fourlab train alphazero` as a person uses it."""
+
+import json
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.conftest import Result
+
+TINY = shlex.split("train alphazero --preset smoke --set board=4x4x3 --set networks='[\"4x1\"]' --set exam_games=2 --quiet")
+
+
+def test_a_network_is_trained_told_of_and_played(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('preset = "smoke"\nboard = "4x4x3"\nnetworks = ["4x1"]\nexam_games = 2\n')
+    done = fourlab("train", "alphazero", "--config", "mine.toml", "--set", "games=40", "--run", "here", "--quiet")
+    assert done.returncode == 0, done.stderr
+    headline, how, report = done.stdout.splitlines()
+    assert headline.startswith("mistakes in ")
+    assert how == "play it: fourlab play --board 4x4x3 --yellow alphazero:net=here/alphazero.onnx"
+    assert report == "report: here/report.html"
+    assert len((tmp_path / "here" / "metrics.jsonl").read_text().splitlines()) == 2
+    assert (tmp_path / "here" / "figures").is_dir()
+    game = fourlab("play", "--board", "4x4x3", "--red", "random", "--yellow", "alphazero:net=here/alphazero.onnx", "--json")
+    assert game.returncode == 0, game.stderr
+    assert json.loads(game.stdout)["outcome"] is not None
+
+
+def test_a_training_goes_on_after_ctrl_c_and_ends_the_same(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+    many = [*TINY, "--set", "games=200", "--set", "exam_every=100"]
+    started = subprocess.Popen(
+        [sys.executable, "-m", "fourlab", *many, "--run", "stopped"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    metrics = tmp_path / "stopped" / "metrics.jsonl"
+    while started.poll() is None and not (metrics.exists() and metrics.read_bytes().count(b"\n") >= 2):
+        time.sleep(0.01)
+    started.send_signal(signal.SIGINT)
+    _, told = started.communicate(timeout=120)
+    assert started.returncode == 130, told
+    assert "of 200 games; go on with:" in told
+    assert fourlab(*shlex.split(told.splitlines()[-1])[1:], "--quiet").returncode == 0
+    assert fourlab(*many, "--run", "whole").returncode == 0
+    one, other = (tmp_path / name / "alphazero.onnx" for name in ("stopped", "whole"))
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_what_cannot_be_is_said_in_one_line(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "wrong.toml").write_text("games = = 3\n")
+    assert fourlab(*TINY, "--set", "games=20", "--run", "there").returncode == 0
+    for arguments, why in (
+        (["--preset", "huge"], "there is no preset 'huge'"),
+        (["--set", "gamez=3"], "there is no setting 'gamez'"),
+        (["--set", "games"], "a setting is changed by NAME=VALUE"),
+        (["--config", "none.toml"], "cannot read none.toml"),
+        (["--config", "wrong.toml"], "wrong.toml is not TOML"),
+        (["--executor", "moon"], "there is no executor 'moon'"),
+        (["--preset", "smoke", "--run", "there"], "there"),
+    ):
+        done = fourlab("train", "alphazero", *arguments)
+        assert done.returncode == 2
+        assert why in done.stderr
+        assert len(done.stderr.splitlines()) == 1

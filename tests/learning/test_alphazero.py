@@ -1,0 +1,142 @@
+"""AlphaMCTS: generations of self-play and learning."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from fourlab import Limit, Position, Rules, make
+from fourlab.arena.executors.local import Local
+from fourlab.arena.executors.threads import Threads
+from fourlab.errors import UserError
+from fourlab.lab.run import open_run
+from fourlab.lab.training import read_metrics, train
+from fourlab.learning.alphazero import AlphaZeroTrainee, network_of, player, trainee_of
+from fourlab.learning.alphazero_settings import PRESETS, AlphaZeroSettings, preset, settings_of
+from fourlab.nets.modules import Net
+from fourlab.nets.onnx_evaluator import OnnxEvaluator
+
+TINY = replace(
+    preset("smoke"), board="4x4x3", networks=("4x1",), games=40, exact_from=8, opening=2, exam_games=2, exam_every=100, batch=32
+)
+
+
+def rows(trainee: AlphaZeroTrainee) -> list[dict[str, object]]:
+    found = []
+    while not trainee.finished:
+        found.append(trainee.advance())
+    return found
+
+
+def test_a_training_that_is_stopped_and_goes_on_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    whole = AlphaZeroTrainee(TINY)
+    expected = rows(whole)
+    first = AlphaZeroTrainee(TINY)
+    before = first.advance()
+    first.save(tmp_path)
+    second = AlphaZeroTrainee(TINY)
+    second.load(tmp_path)
+    assert [before, *rows(second)] == expected
+    assert second.playing == whole.playing
+    for name, tensor in whole.net.state_dict().items():
+        assert torch.equal(tensor, second.net.state_dict()[name])
+    assert (second.window.samples.own == whole.window.samples.own).all()
+
+
+def test_how_many_workers_there_are_and_where_makes_no_difference() -> None:
+    found = []
+    for executor in (Threads(1), Threads(3), Local(2)):
+        trainee = AlphaZeroTrainee(replace(TINY, games=20), executor)
+        found.append((trainee.advance(), trainee.window.samples.own.tolist()))
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_larger_network_takes_over_and_catches_up() -> None:
+    trainee = AlphaZeroTrainee(replace(TINY, networks=("4x1", "6x2 from 20"), games=60))
+    names = [row["network"] for row in rows(trainee)]
+    assert names == ["4x1", "6x2", "6x2"]
+    assert OnnxEvaluator(trainee.playing, "it").network.body[-1] == "residual 6"
+
+
+def test_self_play_learns_a_small_game() -> None:
+    """On 4x4 with three in a row the first player wins; a short training finds most of the right columns."""
+    settings = replace(
+        TINY, networks=("16x1",), games=600, generation=100, chunk=100, lanes=100, simulations=16, window=4000, passes=4.0
+    )
+    trainee = AlphaZeroTrainee(settings)
+    untrained = trainee._examine()
+    rows(trainee)
+    trained = trainee._examine()
+    assert trained["policy"]["mistakes"] < 0.7 * untrained["policy"]["mistakes"]
+    assert trained["search"]["mistakes"] <= trained["policy"]["mistakes"]
+    assert trained["win_block"]["wins"] > untrained["win_block"]["wins"] + 0.1
+
+
+def test_the_gate_keeps_what_is_better() -> None:
+    never = AlphaZeroTrainee(replace(TINY, gate_games=8, gate_score=1.0, games=60))
+    always = AlphaZeroTrainee(replace(TINY, gate_games=8, gate_score=0.0, games=60))
+    first = never.playing
+    never_rows, _ = rows(never), rows(always)
+    scores = [row["gate"]["score"] for row in never_rows]
+    assert len(scores) == 3
+    if max(scores) < 1:
+        assert never.playing == first
+    assert always.playing != first
+
+
+def test_what_comes_out_is_played_without_torch_and_told_of(tmp_path: Path) -> None:
+    run = open_run(tmp_path, "az", {"kind": "train-alphazero"}, tmp_path / "run", lambda text: None)
+    results = train(run, AlphaZeroTrainee(TINY))
+    assert results is not None
+    assert "mistakes in" in results["headline"]
+    assert results["games"] == 40
+    for name in ("alphazero.onnx", "alphazero-fp32.onnx", "alphazero-fp32.safetensors", "alphazero-fp32.json"):
+        assert (run.folder / name).exists()
+    agent = make(f"alphazero:net={run.folder / 'alphazero.onnx'},simulations=20")
+    decision = agent.decide(Position(board=Rules.parse("4x4x3")), Limit(), np.random.default_rng(0))
+    assert decision.column in range(4)
+    assert len(read_metrics(run)) == 2
+    assert json.loads((run.folder / "results.json").read_text())["policy"]["positions"] > 100
+
+
+def test_settings_of_a_run_come_back_and_typing_errors_are_told() -> None:
+    config = {"kind": "train-alphazero", **{name: getattr(TINY, name) for name in TINY.__dataclass_fields__}}
+    config["networks"] = list(TINY.networks)  # as TOML has it
+    assert trainee_of(config).settings == TINY
+    for given, why in (
+        ({"gamez": 3}, "there is no setting 'gamez'"),
+        ({"preset": "huge"}, "there is no preset 'huge'"),
+        ({"games": 0}, "games must be a whole number of at least 1"),
+        ({"search": "uct"}, "search must be gumbel or puct"),
+        ({"networks": ["64"]}, "a network is written"),
+        ({"networks": ["64x2 from 10"]}, "networks are written"),
+        ({"opening_share": 1.5}, "opening_share must be a number from 0 to 1"),
+        ({"rate": "fast"}, "rate must be a number"),
+    ):
+        with pytest.raises(UserError, match=why):
+            settings_of(given)
+
+
+def test_document_004s_network_is_its_own() -> None:
+    """128 filters, 8 blocks, heads of 32 and 4 planes, three planes in: 2.4 million weights, counted layer by layer."""
+    arya = PRESETS["arya"]
+    net = Net(network_of(arya, arya.stages[0]))
+    conv = 3 * 128 * 9 + 128 + 2 * 128
+    block = 2 * (128 * 128 * 9 + 128 + 2 * 128)
+    policy = 128 * 32 * 9 + 32 + 2 * 32 + 32 * 42 * 7 + 7
+    value = 128 * 4 * 9 + 4 + 2 * 4 + 4 * 42 + 1
+    assert sum(weights.numel() for weights in net.parameters()) == conv + 8 * block + policy + value
+    assert (arya.c, arya.dirichlet_alpha, arya.dirichlet_share, arya.temperature) == (2.0, 1.0, 0.25, 1.25)
+    assert (arya.simulations, arya.simulations_end, arya.window_end, arya.rate) == (50, 150, 512, 1e-3)
+
+
+def test_the_bare_policy_and_the_search_choose_open_columns() -> None:
+    settings = AlphaZeroSettings(networks=("4x1",))
+    judge = OnnxEvaluator(AlphaZeroTrainee(settings).playing, "it")
+    position = Position("444444")
+    for simulations in (0, 10):
+        columns = player(judge, simulations)(np.array([position.own]), np.array([position.mask]), np.random.default_rng(0))
+        assert columns[0] in position.legal_columns()
