@@ -130,7 +130,8 @@ def test_document_004s_network_is_its_own() -> None:
     value = 128 * 4 * 9 + 4 + 2 * 4 + 4 * 42 + 1
     assert sum(weights.numel() for weights in net.parameters()) == conv + 8 * block + policy + value
     assert (arya.c, arya.dirichlet_alpha, arya.dirichlet_share, arya.temperature) == (2.0, 1.0, 0.25, 1.25)
-    assert (arya.simulations, arya.simulations_end, arya.window_end, arya.rate) == (50, 150, 512, 1e-3)
+    assert (arya.simulations, arya.simulations_end, arya.simulations_games, arya.rate) == (50, 150, 100, 1e-3)
+    assert arya.window_end * 2 == 512  # a memory of 512 with mirror images
 
 
 def test_the_bare_policy_and_the_search_choose_open_columns() -> None:

@@ -46,12 +46,16 @@ class AlphaZero:
     """Keep what was searched from move to move."""
     proving: bool = True
     """See wins and forced replies on the discs, and back up what is proven."""
+    temperature: float = 0.0
+    """Columns are drawn by their visits to the power of 1 / temperature; 0 plays the one visited most."""
+    faithful: bool = False
+    """Document 004's faults: a finished game is first judged by the network, games end one disc early, priors are of the root."""
     evaluator: OnnxEvaluator | None = field(default=None, repr=False, compare=False)
     """For programs: an evaluator of one's own in place of a network."""
     _kept: dict[str, "tuple[Position, ForestSearch]"] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name, least in (("simulations", 0), ("c", 0), ("fpu", 0), ("batch", 1)):
+        for name, least in (("simulations", 0), ("c", 0), ("fpu", 0), ("batch", 1), ("temperature", 0)):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise UserError(f"{name} must be at least {least}, not {value}")
@@ -91,12 +95,12 @@ class AlphaZero:
             search.grow()
         if self.reuse:
             self._kept["search"] = (position, search)
-        return self._decision(position, search, int(done[0]) - begun, time.perf_counter() - started)
+        return self._decision(position, search, int(done[0]) - begun, time.perf_counter() - started, rng)
 
     def _plant(self, position: Position, most: int) -> ForestSearch:
         """A new tree, or what grew from this position in the last search."""
         assert self.evaluator is not None
-        switches = forest.Switches(self.method == "gumbel", self.c, 1.0, self.fpu, 0.0, self.proving)
+        switches = forest.Switches(self.method == "gumbel", self.c, 1.0, self.fpu, 0.0, self.proving, self.faithful)
         kept = self._kept.get("search")
         root = None if kept is None else _find(*kept, position)
         blocks = 0 if kept is None or root is None else int(kept[1].forest.used[0])
@@ -118,7 +122,9 @@ class AlphaZero:
             raise UserError("method=gumbel plans its simulations, so it must know how many: simulations=N")
         return min([*counts, MOST_SIMULATIONS]), min(times, default=None)
 
-    def _decision(self, position: Position, search: ForestSearch, simulations: int, seconds: float) -> Decision:
+    def _decision(
+        self, position: Position, search: ForestSearch, simulations: int, seconds: float, rng: np.random.Generator
+    ) -> Decision:
         roots, columns = search.roots(), position.rules.columns
         if simulations == 0 and not roots.proven[0]:
             column = int(np.where(roots.proofs[0] == forest.SHUT, -1.0, roots.priors[0]).argmax())
@@ -127,6 +133,9 @@ class AlphaZero:
             column = int(roots.most_visited()[0])
             total = max(int(roots.visits[0].sum()), 1)
             shares = roots.visits[0] / total if roots.visits[0].sum() else np.eye(columns)[column]
+            if self.temperature:
+                chances = shares ** (1 / self.temperature)
+                column = int(rng.choice(columns, p=chances / chances.sum()))
         proven = 2 - int(roots.proven[0]) if roots.proven[0] else None
         played = roots.visits[0, column] > 0 or roots.proofs[0, column] > 0
         value = float(roots.means[0, column]) if played else float(roots.values[0])

@@ -15,6 +15,7 @@ from fourlab.learning.alphazero_settings import PRESETS, settings_of
 
 def alphazero(
     preset: Annotated[str | None, typer.Option(help=f"Settings to begin with: {', '.join(PRESETS)}; default laptop.")] = None,
+    faithful: Annotated[bool, typer.Option("--faithful", help="A document's settings as they were, faults included.")] = False,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings as TOML: NAME = VALUE, perhaps a preset.")] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; may be repeated.")
@@ -41,10 +42,10 @@ def alphazero(
         given["preset"] = preset
     for each in change or []:
         given |= _assignment(each)
-    settings = settings_of(given)
+    settings = settings_of(given, faithful)
     from fourlab.learning.alphazero import AlphaZeroTrainee
 
-    called = name or f"alphazero-{given.get('preset', 'laptop')}"
+    called = name or f"alphazero-{given.get('preset', 'laptop')}{'-faithful' if faithful else ''}"
     trainee = AlphaZeroTrainee(settings, _executor(executor, workers, address))
     begin(called, {"kind": "train-alphazero", **asdict(settings)}, trainee, run, home, quiet, json)
 

@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fourlab.kernels._jit import inlined_kernel, kernel
+from fourlab.kernels.bits import popcount
 from fourlab.kernels.board import has_line, key, landing, landings, mirror
 from fourlab.kernels.geometry import Geometry
 from fourlab.kernels.solver import non_losing
@@ -84,6 +85,9 @@ class Switches(NamedTuple):
     """PUCT: the share of Dirichlet noise in the root's priors."""
     proving: bool
     """See wins and forced replies on the discs, and back up what is proven."""
+    faithful: bool = False
+    """Document 004: the network is asked about a finished game when it is first met, and believed; games end one disc early;
+    priors are shares of the columns that are open at the root."""
 
 
 def new_forest(trees: int, size: int, leaves: int, g: Geometry) -> Forest:
@@ -195,7 +199,9 @@ def walk(f: Forest, tree: int, root: int, leaf: int, g: Geometry, s: Switches, w
     # 2. A new position: see whether its result is known.
     if proof == NOTHING:
         result, safe = examine(own, mask, g, s)
-        if result != NOTHING:
+        if result != NOTHING and s.faithful and depth > 0:
+            safe = result - WIN - LOSS  # a proof where cells are expected: `plant` will understand
+        elif result != NOTHING:
             proof = WIN + LOSS - result
             if depth > 0:
                 words[path[depth - 1, 0], LEADS * columns + path[depth - 1, 1]] = -proof
@@ -274,6 +280,8 @@ def examine(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int, int]:
         return (NOTHING if safe else LOSS), safe
     if has_line(own ^ mask, g.height, g.in_a_row):
         return LOSS, 0
+    if s.faithful and popcount(mask) >= g.columns * g.rows - 1:
+        return DRAW, 0
     return (NOTHING if playable else DRAW), playable
 
 
@@ -293,6 +301,11 @@ def plant(
 ) -> None:
     """Make a node of a leaf and credit its value."""
     words, numbers, columns = f.words, f.numbers, g.columns
+    value = min(max(answer[columns], np.float32(-1)), np.float32(1))
+    if safe < 0:  # a finished game, about which only the faithful ask
+        words[path[depth - 1, 0], LEADS * columns + path[depth - 1, 1]] = safe
+        credit(numbers, path, depth, columns, -value)
+        return
     block = root + f.used[tree]
     f.used[tree] += 1
     # 1. Its columns: shut, lost at once, or open with a prior.
@@ -302,18 +315,17 @@ def plant(
         numbers[block, SUMS * columns + column] = np.float32(0)
         cell = landing(mask, column, g)
         words[block, LEADS * columns + column] = 0 if cell & safe else -(LOSS if cell else SHUT)
-        if cell & safe:
+        if cell & safe or (s.faithful and landing(int(f.mask[tree]), column, g)):
             greatest = max(greatest, answer[columns - 1 - column if flipped else column])
     for column in range(columns):
         prior = np.float32(0)
-        if words[block, LEADS * columns + column] == 0:
+        if words[block, LEADS * columns + column] == 0 or (s.faithful and landing(int(f.mask[tree]), column, g)):
             prior = np.float32(math.exp(answer[columns - 1 - column if flipped else column] - greatest))
         numbers[block, PRIORS * columns + column] = prior
         total += prior
     for column in range(columns):
         numbers[block, PRIORS * columns + column] /= total
     # 2. Its value, and who leads to it.
-    value = min(max(answer[columns], np.float32(-1)), np.float32(1))
     numbers[block, PARTS * columns] = value
     if depth > 0:
         words[path[depth - 1, 0], LEADS * columns + path[depth - 1, 1]] = block

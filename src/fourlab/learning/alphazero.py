@@ -168,7 +168,7 @@ class AlphaZeroTrainee:
         """Make the next generation: games by the network that plays, while the other learns from those of before."""
         s = self.settings
         games = min(s.generation, s.games - self.games)
-        simulations = min(s.simulations + self.generation * s.simulations_step, max(s.simulations_end, s.simulations))
+        simulations = min(s.simulations + self.games // s.simulations_games, max(s.simulations_end, s.simulations))
         with ThreadPoolExecutor(1) as aside:
             playing = aside.submit(self._play, SelfPlayWork(s, self.playing, simulations, self.generation, games))
             losses = self._study()

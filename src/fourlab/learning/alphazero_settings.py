@@ -42,8 +42,8 @@ class AlphaZeroSettings:
     """Simulations a move in self-play."""
     simulations_end: int = 64
     """Simulations a move in the end."""
-    simulations_step: int = 1
-    """By so many simulations a generation."""
+    simulations_games: int = 2_000
+    """One simulation more is made after so many games."""
     c: float = 2.0
     """PUCT: (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n)."""
     fpu: float = 0.2
@@ -58,6 +58,8 @@ class AlphaZeroSettings:
     """PUCT: columns are drawn by visits to the power of 1 / temperature."""
     proving: bool = True
     """See wins and forced replies on the discs, and back up what is proven."""
+    faithful: bool = False
+    """Search and end games with document 004's faults."""
     opening: int = 8
     """Games begin with up to so many random plies."""
     opening_share: float = 0.75
@@ -115,7 +117,7 @@ class AlphaZeroSettings:
 
     def __post_init__(self) -> None:
         Rules.parse(self.board)
-        may_be_none = ("seed", "exact_from", "opening", "gate_games", "value_hidden", "simulations_step", "exam_games")
+        may_be_none = ("seed", "exact_from", "opening", "gate_games", "value_hidden", "exam_games")
         shares = ("dirichlet_share", "opening_share", "window_share", "search_share", "averaging", "gate_score")
         for field in fields(self):
             value, kind = getattr(self, field.name), field.type
@@ -152,23 +154,25 @@ _ARYA = AlphaZeroSettings(
     search="puct",
     simulations=50,
     simulations_end=150,
-    simulations_step=1,
+    simulations_games=100,
     fpu=0.0,
     opening=0,
     exact_from=0,
-    generation=100,
-    chunk=50,
-    lanes=50,
-    window=512,
-    window_end=512,
-    passes=1.0,
+    generation=8,
+    chunk=4,
+    lanes=4,
+    window=256,
+    window_end=256,
+    passes=2.0,
     batch=128,
     rate=1e-3,
     rate_end=1e-3,
-    decay=0.0,
     search_share=0.0,
     averaging=0.0,
+    exam_every=25,
 )
+FAITHFUL = {"arya": replace(_ARYA, faithful=True, proving=False, search_share=1.0)}
+"""Document 004 as it was: with its faults, and values learned from the search alone."""
 PRESETS = {
     "laptop": AlphaZeroSettings(),
     "smoke": AlphaZeroSettings(
@@ -190,17 +194,19 @@ PRESETS = {
 }
 
 
-def preset(name: str) -> AlphaZeroSettings:
+def preset(name: str, faithful: bool = False) -> AlphaZeroSettings:
     """The settings of a name."""
     if name not in PRESETS:
         raise UserError(f"there is no preset {name!r}; presets are {', '.join(PRESETS)}")
-    return PRESETS[name]
+    if faithful and name not in FAITHFUL:
+        raise UserError(f"{name} is no document's, so there is nothing to be faithful to")
+    return FAITHFUL[name] if faithful else PRESETS[name]
 
 
-def settings_of(config: dict[str, Any]) -> AlphaZeroSettings:
+def settings_of(config: dict[str, Any], faithful: bool = False) -> AlphaZeroSettings:
     """Read settings, of a run or of a file: those that are not there are the preset's."""
     given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in config.items()}
-    base = preset(str(given.pop("preset", "laptop")))
+    base = preset(str(given.pop("preset", "laptop")), faithful)
     if odd := sorted(given.keys() - {field.name for field in fields(AlphaZeroSettings)}):
         raise UserError(f"there is no setting {odd[0]!r}")
     return replace(base, **given)

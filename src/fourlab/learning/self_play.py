@@ -59,7 +59,7 @@ def switches_of(settings: AlphaZeroSettings) -> forest.Switches:
     """How the settings search."""
     gumbel = settings.search == "gumbel"
     noise = 0.0 if gumbel else settings.dirichlet_share
-    return forest.Switches(gumbel, settings.c, settings.scale, settings.fpu, noise, settings.proving)
+    return forest.Switches(gumbel, settings.c, settings.scale, settings.fpu, noise, settings.proving, settings.faithful)
 
 
 def self_play(judge: Judge, settings: AlphaZeroSettings, simulations: int, games: int, seed: list[int]) -> Played:
@@ -136,7 +136,7 @@ class _SelfPlay:
         self.own[which], self.mask[which] = own, mask
         self.ply[which] += 1
         for lane, stand in zip(which.tolist(), stands.tolist(), strict=True):
-            if stand != GOES_ON:
+            if stand != GOES_ON or (self.s.faithful and self.ply[lane] >= self.rules.columns * self.rules.rows - 1):
                 mover = 1 if self.ply[lane] % 2 == 1 else -1
                 self.close(lane, mover if stand == WON else 0, int(self.ply[lane]))
             elif self.s.exact_from and self.ply[lane] >= self.s.exact_from:
@@ -163,6 +163,7 @@ class _SelfPlay:
         values = result * np.where((plies - ply) % 2 == 0, 1.0, -1.0)
         numbers = np.full(met, self.number[lane])
         own, mask, policies = (each[:met].copy() for each in (self.end_own, self.end_mask, self.end_policies))
+        policies[values < 0] = 0  # a lost position teaches no column
         self.remember(own, mask, policies, values, numbers, plies)
         self.close(lane, result if ply % 2 == 0 else -result, ply + met)
 
