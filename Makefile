@@ -35,6 +35,7 @@ bench: $(VENV)/.bench $(VENV)/.warm
 	@$(BIN)/python benchmarks/mcts.py
 	@$(BIN)/python benchmarks/guided.py
 	@$(BIN)/python benchmarks/q_learning.py
+	@$(BIN)/python benchmarks/alphazero.py
 	@$(BIN)/python benchmarks/arena.py
 	@$(BIN)/python benchmarks/solver.py $(if $(TEST_SETS),--positions $(TEST_SETS))
 	@$(BIN)/python benchmarks/ablation.py

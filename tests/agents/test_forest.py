@@ -156,3 +156,42 @@ def test_the_improved_policy_prefers_what_was_good() -> None:
     assert policy.sum() == pytest.approx(1)
     best = int(np.where(roots.visits[0] > 0, roots.means[0], -1).argmax())
     assert policy[0, best] > roots.priors[0, best]
+
+
+def test_document_004s_faults() -> None:
+    """A win at once is first worth what the network dreams of it, and games end one disc early."""
+
+    class Pessimist(Dreamer):
+        def judge(self, own: np.ndarray, mask: np.ndarray) -> Evaluation:
+            return Evaluation(np.full(len(own), 0.75, np.float32), np.zeros((len(own), 7), np.float32))
+
+    faithful = PUCT._replace(proving=False, faithful=True, fpu=0.0)
+    position = Position("121212")  # column 1 wins
+    for s, first in ((faithful, -0.75), (faithful._replace(faithful=False), 1.0)):
+        search = ForestSearch(Pessimist(), CLASSIC, 1, 400, s)
+        search.plant(np.array([position.own]), np.array([position.mask]), 1)
+        search.forest.goal[0] = 2  # the root, and the first column
+        while search.grow():
+            pass
+        roots = search.roots()
+        assert roots.visits[0].tolist() == [1, 0, 0, 0, 0, 0, 0]
+        assert search.forest.numbers[0, 14] == pytest.approx(first)  # the sum of its results
+        search.forest.goal[0] = 400
+        while search.grow():
+            pass
+        assert search.roots().most_visited()[0] == 0
+
+    rng = np.random.default_rng(0)
+    position = Position()
+    while position.ply < 40 or any(each.result for each in Solver(1).columns(position, weak=True).values()):
+        position = Position()
+        while position.ply < 40 and position.outcome() is None:
+            position = position.play(int(rng.choice(position.legal_columns())))
+        if position.outcome() is not None:
+            position = Position()
+    search = ForestSearch(Pessimist(), CLASSIC, 1, 50, faithful)
+    search.plant(np.array([position.own]), np.array([position.mask]), 50)
+    while search.grow():
+        pass
+    roots = search.roots()
+    assert (roots.proofs[0][roots.visits[0] > 0] == forest.DRAW).all()

@@ -1,11 +1,14 @@
 """`fourlab accuracy`: how often agents play what the exact value demands."""
 
+import re
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fourlab.agent import Limit
+from fourlab.agent import Agent, Limit
 from fourlab.agents.registry import make
 from fourlab.cli.compiling import announce_compilation
 from fourlab.cli.options import (
@@ -32,6 +35,16 @@ def accuracy(
         Path | None, typer.Option("--positions", metavar="FILE", help="Positions, one a line; - is standard input.")
     ] = None,
     random: Annotated[int | None, typer.Option("--random", metavar="N", min=1, help="N positions of random play.")] = None,
+    solved: Annotated[
+        int | None,
+        typer.Option("--solved", metavar="N", min=1, help="N of the 960 solved positions of all phases that come with Fourlab."),
+    ] = None,
+    budgets: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST", help="Ask with each of these: simulations (0: those who can do without), or a time as 10ms or 1s."
+        ),
+    ] = None,
     plies: Annotated[str, typer.Option(metavar="A-B", help="How many discs the random positions have.")] = "8-30",
     board: BoardOption = None,
     seconds: SecondsOption = None,
@@ -47,35 +60,69 @@ def accuracy(
     "Can go wrong" are the positions in which at least one column is a mistake.
 
     Example: fourlab accuracy mcts:simulations=1000 minimax rules --random 100
+
+    Example: fourlab accuracy alphazero mcts perfect --solved 960 --budgets 0,32,100,600,10ms,100ms,1s
     """
     from fourlab.lab.accuracy import ask, count, exact_scores, random_positions
     from fourlab.solver import Solver
 
     limit = Limit(seconds=seconds, simulations=simulations, nodes=nodes, depth=depth)
     examined = {spec: make(spec) for spec in agents}
-    if (positions is None) == (random is None):
-        raise UserError("say where the positions come from: --positions FILE or --random N")
+    limits = {"": limit} if budgets is None else {text: _budget(text.strip(), limit) for text in budgets.split(",")}
+    if [positions, random, solved].count(None) != 2:
+        raise UserError("say where the positions come from: --positions FILE, --random N or --solved N")
     if positions is not None:
         chosen = [line.position for line in positions_of(positions, board)]
         over = next((each for each in chosen if each.outcome() is not None), None)
         if over is not None or not chosen:
             raise UserError(f"{positions} holds a finished game: {over!r}" if over else f"{positions} holds no position")
-    else:
+    elif random is not None:
         chosen = random_positions(random or 0, _range(plies), seed, board)
         if len(chosen) < (random or 0):
             raise UserError(f"there are only {len(chosen)} such positions with {plies} discs")
     announce_compilation()
-    truth = [scores for scores, _ in zip(exact_scores(chosen, Solver()), progress(chosen, "solving"), strict=True)]
+    if solved is not None:
+        from fourlab.learning.truth import some_positions
+
+        chosen, truth = some_positions(solved)
+    else:
+        truth = [scores for scores, _ in zip(exact_scores(chosen, Solver()), progress(chosen, "solving"), strict=True)]
     results: dict[str, Accuracy] = {}
     if not json:
-        print(f"{'agent':32}  positions  can go wrong  mistakes                 exactly best             ms a move")
-    for spec, agent in examined.items():
-        asked = ask(agent, chosen, truth, limit, seed)
-        results[spec] = count([answer for answer, _ in zip(asked, progress(chosen, spec), strict=True)])
+        print(f"{'agent':32}  positions  can go wrong  mistakes                 {_PHASES}  exactly best             ms a move")
+    for (spec, agent), (budget, allowed) in product(examined.items(), limits.items()):
+        name = f"{spec} {budget}".rstrip()
+        if allowed is None:
+            if (bare := _without_search(spec)) is None:
+                continue
+            agent, allowed = bare, limit
+        asked = ask(agent, chosen, truth, allowed, seed)
+        results[name] = count([answer for answer, _ in zip(asked, progress(chosen, name), strict=True)])
         if not json:
-            print(_row(spec, results[spec]), flush=True)
+            print(_row(name, results[name]), flush=True)
     if json:
-        print_json({"seed": seed, "agents": {spec: _as_data(found) for spec, found in results.items()}})
+        print_json({"seed": seed, "agents": {name: _as_data(found) for name, found in results.items()}})
+
+
+_PHASES = " early middle   late"
+
+
+def _without_search(spec: str) -> Agent | None:
+    """The agent with simulations=0, if it can do without search."""
+    try:
+        return make(f"{spec}{',' if ':' in spec else ':'}simulations=0")
+    except UserError:
+        return None
+
+
+def _budget(text: str, limit: Limit) -> Limit | None:
+    """A limit as it is written: a number of simulations, 10ms, 1s; None for no simulations."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s)|(\d+)", text)
+    if match is None:
+        raise UserError(f"a budget is a number of simulations, or a time like 10ms or 1s, not {text!r}")
+    if match[3]:
+        return None if int(match[3]) == 0 else replace(limit, simulations=int(match[3]))
+    return replace(limit, seconds=float(match[1]) * (0.001 if match[2] == "ms" else 1))
 
 
 def _range(text: str) -> "tuple[int, int]":
@@ -94,7 +141,10 @@ def _row(spec: str, found: "Accuracy") -> str:
         )
     )
     speed = 1000 * found.seconds
-    return f"{spec:32}  {found.positions:9}  {found.can_go_wrong:12}  {mistakes}  {best}  {speed:9.2f}"
+    phases = " ".join(
+        f"{found.phases[name]:6.1%}" if name in found.phases else f"{'-':>6}" for name in ("early", "middle", "late")
+    )
+    return f"{spec:32}  {found.positions:9}  {found.can_go_wrong:12}  {mistakes}  {phases}  {best}  {speed:9.2f}"
 
 
 def _as_data(found: "Accuracy") -> dict[str, Any]:
@@ -107,5 +157,6 @@ def _as_data(found: "Accuracy") -> dict[str, Any]:
         "best": found.best,
         "best_rate": found.best_rate,
         "best_interval": found.best_interval,
+        "phases": found.phases,
         "seconds": found.seconds,
     }

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from fourlab.agent import Agent, Limit
 from fourlab.arena.stats import wilson
 from fourlab.game.position import Position
 from fourlab.solver import Solver
+
+PHASES = {"early": 12, "middle": 24, "late": 1 << 30}
+"""Positions of fewer discs belong to the phase, unless to an earlier one."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,11 @@ class Answer:
         return _sign(min(self.scores.values())) < _sign(max(self.scores.values()))
 
 
+def phase(discs: int) -> str:
+    """The phase of the game with so many discs on the board."""
+    return next(name for name, last in PHASES.items() if discs < last)
+
+
 @dataclass(frozen=True)
 class Accuracy:
     """The answers of one agent, counted."""
@@ -49,6 +57,8 @@ class Accuracy:
     best: int
     seconds: float
     """The median decision's."""
+    phases: dict[str, float]
+    """The mistake rate in each phase that occurs."""
 
     @property
     def mistake_rate(self) -> float:
@@ -96,7 +106,12 @@ def count(answers: list[Answer]) -> Accuracy:
         sum(each.is_mistake for each in answers),
         sum(each.is_best for each in answers),
         median(each.seconds for each in answers),
+        {name: fmean(each.is_mistake for each in group) for name, group in _by_phase(answers).items() if group},
     )
+
+
+def _by_phase(answers: list[Answer]) -> dict[str, list[Answer]]:
+    return {name: [each for each in answers if phase(each.position.ply) == name] for name in PHASES}
 
 
 def random_positions(number: int, plies: tuple[int, int], seed: int, board: str | None = None) -> list[Position]:

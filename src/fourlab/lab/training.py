@@ -3,6 +3,7 @@
 A training run's folder holds, beside what every run has:
 
     metrics.jsonl           one line per piece of work
+    tensorboard/            the same for TensorBoard, if that is installed
     checkpoints/000042/     all that is needed to go on after piece 42; the last four are kept
 
 Work is done in pieces. Going on means: load the newest whole checkpoint, forget the metrics that came after it, do the
@@ -16,12 +17,14 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from fourlab.errors import UserError
 from fourlab.lab.run import Run
+from fourlab.lab.tensorboard import Events
 
 KEPT = 4
 """So many checkpoints are kept."""
@@ -98,7 +101,10 @@ def train(
     if trainee.finished and run.results is not None:
         return run.results
     saved_at, saved = time.monotonic(), piece
-    with (run.folder / "metrics.jsonl").open("a", encoding="utf-8") as metrics:
+    with (
+        (run.folder / "metrics.jsonl").open("a", encoding="utf-8") as metrics,
+        closing(Events(run.folder / "tensorboard")) as events,
+    ):
         while not trainee.finished and not stopped():
             begun = time.perf_counter()
             row = trainee.advance()
@@ -107,6 +113,7 @@ def train(
             row = {"piece": piece, **row, "seconds": round(seconds, 3)}
             metrics.write(json.dumps(row) + "\n")
             metrics.flush()
+            events.write(row, trainee.done)
             rows.append(row)
             told(row)
             if time.monotonic() - saved_at >= checkpoint_seconds:

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.kernels.play_batch import open_columns, play_columns, urgent_columns
+from fourlab.lab.accuracy import PHASES, phase
 from fourlab.learning import labels
 from fourlab.learning.exam import CLOSED, Exam
 from fourlab.learning.step_games import Chooser, draw
 from fourlab.solver import many
 
-PHASES = {"early": 12, "middle": 24, "late": 1 << 30}
-"""Positions of fewer discs belong to the phase, unless to an earlier one."""
 EXAMPLES = 500
 """So many wins and so many blocks are asked for."""
 
@@ -45,16 +45,24 @@ class Truth:
             "decisive_mistakes": float(wrong[decisive].mean()) if decisive.any() else 0.0,
             "best": float((self.scores[rows, columns] == self.scores.max(axis=1)).mean()),
         }
-        discs, first = np.bitwise_count(self.mask) if hasattr(np, "bitwise_count") else _count(self.mask), 0
-        for phase, last in PHASES.items():
-            if (here := (discs >= first) & (discs < last)).any():
-                found[phase] = float(wrong[here].mean())
-            first = last
-        return found
+        phases = np.array([phase(each.bit_count()) for each in self.mask.tolist()])
+        return found | {name: float(wrong[phases == name].mean()) for name in PHASES if (phases == name).any()}
 
 
-def _count(mask: np.ndarray) -> np.ndarray:
-    return np.array([int(each).bit_count() for each in mask])
+def shipped_positions() -> labels.Labelled:
+    """The solved positions that come with Fourlab: random games, 4 to 35 discs, as many of each number."""
+    with as_file(files("fourlab.learning") / "truth.npz") as file:
+        return labels.load(file)
+
+
+def some_positions(count: int) -> tuple[list[Position], list[dict[int, int]]]:
+    """So many of them, of all phases, with the exact score of every column."""
+    solved = shipped_positions()
+    assert solved.columns is not None
+    chosen = np.linspace(0, len(solved) - 1, min(count, len(solved))).round().astype(int)
+    positions = [Position(f"key:{key:x}", solved.rules) for key in solved.keys[chosen].tolist()]
+    scores = [{column: each for column, each in enumerate(row) if each != many.CLOSED} for row in solved.columns[chosen].tolist()]
+    return positions, scores
 
 
 @cache
@@ -63,8 +71,7 @@ def truth_of(rules: Rules) -> Truth:
     if rules != CLASSIC:
         own, mask, results = Exam(rules, 2, 300).questions
         return Truth(own, mask, results, results)
-    with as_file(files("fourlab.learning") / "truth.npz") as file:
-        solved = labels.load(file)
+    solved = shipped_positions()
     assert solved.columns is not None
     scores = np.where(solved.columns == many.CLOSED, -100, solved.columns.astype(np.int64))
     return Truth(*solved.discs, np.where(scores == -100, CLOSED, np.sign(scores)), scores)

@@ -1,0 +1,30 @@
+"""`fourlab accuracy` with solved positions and several budgets; the rest of it is tested with `solve`."""
+
+import json
+from collections.abc import Callable
+
+from tests.conftest import Result
+
+
+def test_agents_are_asked_with_every_budget_they_can_be(fourlab: Callable[..., Result]) -> None:
+    done = fourlab("accuracy", "alphazero", "mcts", "--solved", "24", "--budgets", "0,16,5ms", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["agents"]
+    assert set(found) == {"alphazero 0", "alphazero 16", "alphazero 5ms", "mcts 16", "mcts 5ms"}
+    for each in found.values():
+        assert each["positions"] == 24
+        assert set(each["phases"]) == {"early", "middle", "late"}
+    assert found["alphazero 0"]["mistake_rate"] >= found["mcts 5ms"]["mistake_rate"]
+    table = fourlab("accuracy", "perfect", "--solved", "960")
+    assert table.returncode == 0, table.stderr
+    assert "  0.0%   0.0%   0.0%  100.0%" in table.stdout
+
+
+def test_bad_budgets_are_told_in_one_line(fourlab: Callable[..., Result]) -> None:
+    for arguments, why in (
+        (["--solved", "5", "--budgets", "soon"], "a budget is a number of simulations, or a time like 10ms or 1s, not 'soon'"),
+        (["--solved", "5", "--random", "5"], "say where the positions come from"),
+    ):
+        done = fourlab("accuracy", "rules", *arguments)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+        assert why in done.stderr
