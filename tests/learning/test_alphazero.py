@@ -99,6 +99,7 @@ def test_what_comes_out_is_played_without_torch_and_told_of(tmp_path: Path) -> N
     decision = agent.decide(Position(board=Rules.parse("4x4x3")), Limit(), np.random.default_rng(0))
     assert decision.column in range(4)
     assert len(read_metrics(run)) == 2
+    assert sorted(each.name for each in (run.folder / "checkpoints").iterdir()) == ["000001", "000002"]
     assert json.loads((run.folder / "results.json").read_text())["policy"]["positions"] > 100
 
 
@@ -141,3 +142,17 @@ def test_the_bare_policy_and_the_search_choose_open_columns() -> None:
     for simulations in (0, 10):
         columns = player(judge, simulations)(np.array([position.own]), np.array([position.mask]), np.random.default_rng(0))
         assert columns[0] in position.legal_columns()
+
+
+def test_self_play_on_ray_is_the_same() -> None:
+    import ray
+
+    from fourlab.arena.executors.ray import Ray
+
+    ray.shutdown()
+    found = []
+    for executor in (Threads(1), Ray(2)):
+        trainee = AlphaZeroTrainee(replace(TINY, games=20), executor)
+        found.append((trainee.advance(), trainee.window.samples.own.tolist()))
+    ray.shutdown()
+    assert found[0] == found[1]

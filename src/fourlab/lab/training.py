@@ -88,12 +88,15 @@ def train(
     stopped: Callable[[], bool] = lambda: False,
     told: Callable[[dict[str, Any]], None] = lambda row: None,
     noted: Callable[[str], None] = lambda text: None,
-    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    checkpoint_seconds: float | None = None,
 ) -> dict[str, Any] | None:
     """Train until it is finished or somebody says stop; returns the results, or None if it was stopped before the end.
 
-    `told` hears every row of metrics, and first, when the run goes on, the last row of before; `noted` hears of trouble.
+    `told` hears every row of metrics, and first, when the run goes on, the last row of before; `noted` hears of trouble. A
+    trainee whose pieces are dear may say how old a checkpoint gets, by an attribute of that name.
     """
+    if checkpoint_seconds is None:
+        checkpoint_seconds = getattr(trainee, "checkpoint_seconds", CHECKPOINT_SECONDS)
     piece, seconds = _restore(run, trainee, noted)
     rows = _keep_metrics(run, piece)
     if rows:

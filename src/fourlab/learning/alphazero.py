@@ -110,6 +110,7 @@ class AlphaZeroTrainee:
     """A network that learns by playing itself."""
 
     unit = "games"
+    checkpoint_seconds = 0.0  # every generation is dear
     curves: tuple[Curve, ...] = (
         Curve("mistakes without search", ("policy.mistakes", "policy.early", "policy.middle", "policy.late"), logarithmic=True),
         Curve("mistakes with search", ("search.mistakes", "search.early", "search.middle", "search.late"), logarithmic=True),
