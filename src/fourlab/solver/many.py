@@ -7,8 +7,9 @@ journal, so that work that was stopped goes on where it was.
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from multiprocessing import get_context
@@ -87,8 +88,9 @@ def solve_all(
                 _append(lines, heading)
             running: dict[Future[list[Any]], int] = {}
             while len(answers) < len(chunks):
-                for start, chunk in islice(todo, 2 * workers - len(running)):
-                    running[pool.submit(solve_chunk, chunk, str(rules), question, book)] = start
+                with _interrupts_held():  # whoever is started here hears of them only when it is ready
+                    for start, chunk in islice(todo, 2 * workers - len(running)):
+                        running[pool.submit(solve_chunk, chunk, str(rules), question, book)] = start
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)
                 for each in finished:
                     start, found = running.pop(each), each.result()
@@ -113,6 +115,21 @@ def _solver(book: str | None) -> Solver:
 def _quit_quietly() -> None:
     """Let Ctrl-C, which a terminal sends to every process, end a worker without a word; the master tells what is left."""
     signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C wait, here and in processes that are started meanwhile."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _open(journal: Path) -> TextIO:
