@@ -45,6 +45,18 @@ class Limit:
             if bound is not None and not 0 < bound < math.inf:
                 raise UserError(f"a limit of {name} must be greater than 0 and finite, not {bound}")
 
+    def bounds(self, simulations: int | None, seconds: float | None, default: int) -> tuple[int | None, float | None]:
+        """How many simulations and how long a search may take that has bounds of its own; the default if nobody bounds it.
+
+        A simulation makes one node at most, and a tree begins with two.
+        """
+        by_nodes = None if self.nodes is None else max(self.nodes - 2, 1)
+        counts = [each for each in (simulations, self.simulations, by_nodes) if each is not None]
+        times = [each for each in (seconds, self.seconds) if each is not None]
+        if not counts and not times and self.stop is None:
+            counts = [default]
+        return min(counts, default=None), min(times, default=None)
+
 
 @dataclass(frozen=True)
 class Exact:

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from fourlab import Exact, Limit, Position, UserError, make
+from fourlab.agent import Stop
 from fourlab.agents.human import WORDS, Human, HumanSays
 
 
@@ -65,3 +66,12 @@ def test_the_documents_quit_words_are_known() -> None:
 def test_a_limit_must_allow_something(bound: dict[str, float]) -> None:
     with pytest.raises(UserError, match=f"limit of {next(iter(bound))} must be greater than 0"):
         Limit(**bound)  # type: ignore[arg-type]
+
+
+def test_a_search_is_bounded_by_whoever_asks_for_less() -> None:
+    assert Limit().bounds(None, None, 600) == (600, None)
+    assert Limit().bounds(0, None, 600) == (0, None)
+    assert Limit(simulations=50).bounds(100, 2.0, 600) == (50, 2.0)
+    assert Limit(simulations=50, nodes=12, seconds=1.0).bounds(100, 2.0, 600) == (10, 1.0)
+    assert Limit(seconds=1.0).bounds(None, None, 600) == (None, 1.0)
+    assert Limit(stop=Stop()).bounds(None, None, 600) == (None, None)

@@ -2,13 +2,10 @@
 
 import json
 import shlex
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.cli.interrupted import ends_the_same
 from tests.conftest import Result
 
 TINY = shlex.split("train alphazero --preset smoke --set board=4x4x3 --set networks='[\"4x1\"]' --set exam_games=2 --quiet")
@@ -31,20 +28,7 @@ def test_a_network_is_trained_told_of_and_played(fourlab: Callable[..., Result],
 
 def test_a_training_goes_on_after_ctrl_c_and_ends_the_same(fourlab: Callable[..., Result], tmp_path: Path) -> None:
     many = [*TINY, "--set", "games=200", "--set", "exam_every=100"]
-    started = subprocess.Popen(
-        [sys.executable, "-m", "fourlab", *many, "--run", "stopped"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    metrics = tmp_path / "stopped" / "metrics.jsonl"
-    while started.poll() is None and not (metrics.exists() and metrics.read_bytes().count(b"\n") >= 2):
-        time.sleep(0.01)
-    started.send_signal(signal.SIGINT)
-    _, told = started.communicate(timeout=120)
-    assert started.returncode == 130, told
-    assert "of 200 games; go on with:" in told
-    assert fourlab(*shlex.split(told.splitlines()[-1])[1:], "--quiet").returncode == 0
-    assert fourlab(*many, "--run", "whole").returncode == 0
-    one, other = (tmp_path / name / "alphazero.onnx" for name in ("stopped", "whole"))
-    assert one.read_bytes() == other.read_bytes()
+    ends_the_same(fourlab, tmp_path, many, "200 games", "alphazero.onnx")
 
 
 def test_what_cannot_be_is_said_in_one_line(fourlab: Callable[..., Result], tmp_path: Path) -> None:

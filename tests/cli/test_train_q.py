@@ -3,16 +3,13 @@
 import inspect
 import json
 import shlex
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
 from fourlab.cli.train_q import q
 from fourlab.learning.q_settings import QSettings
+from tests.cli.interrupted import ends_the_same
 from tests.conftest import ROOT, Result
 
 SMALL = shlex.split("train q --board 4x3x3 --games 4000 --block 500 --exam-games 20 --seed 3 --quiet")
@@ -46,20 +43,7 @@ def test_a_table_is_learned_told_of_and_played(fourlab: Callable[..., Result], t
 
 def test_a_training_goes_on_after_ctrl_c_and_ends_the_same(fourlab: Callable[..., Result], tmp_path: Path) -> None:
     many = [*SMALL, "--against", "rules", "--target", "best", "--games", "600", "--block", "20", "--exam-games", "0"]
-    started = subprocess.Popen(
-        [sys.executable, "-m", "fourlab", *many, "--run", "stopped"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    metrics = tmp_path / "stopped" / "metrics.jsonl"
-    while started.poll() is None and not (metrics.exists() and metrics.read_bytes().count(b"\n") >= 2):
-        time.sleep(0.01)
-    started.send_signal(signal.SIGINT)
-    _, told = started.communicate(timeout=120)
-    assert started.returncode == 130, told
-    assert "of 600 games; go on with:" in told
-    assert fourlab(*shlex.split(told.splitlines()[-1])[1:], "--quiet").returncode == 0
-    assert fourlab(*many, "--run", "whole").returncode == 0
-    one, other = (tmp_path / name / "table.q" for name in ("stopped", "whole"))
-    assert one.read_bytes() == other.read_bytes()
+    ends_the_same(fourlab, tmp_path, many, "600 games", "table.q")
 
 
 def test_a_range_is_written_in_quotes_wherever_it_is_shown_to_be_typed(fourlab: Callable[..., Result]) -> None:

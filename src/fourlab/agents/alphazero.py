@@ -77,7 +77,10 @@ class AlphaZero:
         assert self.evaluator is not None
         self.evaluator.check_board(position)
         started = time.perf_counter()
-        most, seconds = self._bounds(limit)
+        counted, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
+        if counted is None and self.method == "gumbel":
+            raise UserError("method=gumbel plans its simulations, so it must know how many: simulations=N")
+        most = MOST_SIMULATIONS if counted is None else min(counted, MOST_SIMULATIONS)
         search = self._plant(position, max(most, 1))
         done, goal = search.forest.done, search.forest.goal
         goal[0] = done[0] + (0 if search.forest.used[0] else 1)  # first look at the root
@@ -109,18 +112,6 @@ class AlphaZero:
         if kept is not None and root is not None:
             new.take_over(kept[1], root)
         return new
-
-    def _bounds(self, limit: Limit) -> tuple[int, float | None]:
-        """The most simulations, and the seconds if these are bounded."""
-        counts = [each for each in (self.simulations, limit.simulations) if each is not None]
-        if limit.nodes is not None:
-            counts.append(max(limit.nodes - 2, 1))  # a simulation makes one node at most
-        times = [each for each in (self.seconds, limit.seconds) if each is not None]
-        if not counts and not times and limit.stop is None:
-            counts = [DEFAULT_SIMULATIONS]
-        if not counts and self.method == "gumbel":
-            raise UserError("method=gumbel plans its simulations, so it must know how many: simulations=N")
-        return min([*counts, MOST_SIMULATIONS]), min(times, default=None)
 
     def _decision(
         self, position: Position, search: ForestSearch, simulations: int, seconds: float, rng: np.random.Generator

@@ -86,7 +86,8 @@ class Guided:
         assert self.evaluator is not None
         self.evaluator.check_board(position)
         started = time.perf_counter()
-        most, seconds = self._bounds(limit)
+        counted, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
+        most = min(counted or guided.MOST_SIMULATIONS, guided.MOST_SIMULATIONS)
         search = _Search(self, self.evaluator, position, most, seed_state(int(rng.integers(2**63))))
         while not search.proven and search.done < most and not (limit.stop and limit.stop.is_set()):
             # Few at first: a small tree has few leaves that are worth a visit.
@@ -98,16 +99,6 @@ class Guided:
                 walks = max(min(walks, int(search.done * (seconds - spent) / spent)), 1)  # no more than there is time for
             search.simulate(walks)
         return self._decision(position, search, time.perf_counter() - started)
-
-    def _bounds(self, limit: Limit) -> tuple[int, float | None]:
-        """The most simulations, and the seconds if these are bounded."""
-        counts = [each for each in (self.simulations, limit.simulations) if each is not None]
-        if limit.nodes is not None:
-            counts.append(max(limit.nodes - 2, 1))  # a simulation makes one node at most
-        times = [each for each in (self.seconds, limit.seconds) if each is not None]
-        if not counts and not times and limit.stop is None:
-            counts = [DEFAULT_SIMULATIONS]
-        return min([*counts, guided.MOST_SIMULATIONS]), min(times, default=None)
 
     def _decision(self, position: Position, search: "_Search", seconds: float) -> Decision:
         columns = tuple(search.tree.columns())
