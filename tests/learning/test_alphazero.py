@@ -135,6 +135,19 @@ def test_document_004s_network_is_its_own() -> None:
     assert arya.window_end * 2 == 512  # a memory of 512 with mirror images
 
 
+def test_faithful_settings_have_the_documents_faults() -> None:
+    faithful = preset("arya", faithful=True)
+    assert (faithful.faithful, faithful.proving, faithful.search_share) == (True, False, 1.0)
+    assert not preset("arya").faithful
+    with pytest.raises(UserError, match="nothing to be faithful to"):
+        preset("laptop", faithful=True)
+    tiny = replace(faithful, board="4x4x3", networks=("4x1",), games=8, exam_games=0, simulations=4, simulations_end=4)
+    trainee = AlphaZeroTrainee(tiny)
+    rows(trainee)
+    discs = [int(each).bit_count() for each in trainee.window.samples.mask]
+    assert max(discs) <= 14  # with 15 of 16 discs the game is over
+
+
 def test_the_bare_policy_and_the_search_choose_open_columns() -> None:
     settings = AlphaZeroSettings(networks=("4x1",))
     judge = OnnxEvaluator(AlphaZeroTrainee(settings).playing, "it")
