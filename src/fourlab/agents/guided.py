@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from fourlab.agent import Decision, Exact, Limit
-from fourlab.agents.search_tree import ColumnStats, SearchTree
+from fourlab.agents.search_tree import ColumnStats, SearchTree, candidates
 from fourlab.errors import UserError
 from fourlab.evaluator import Evaluation
 from fourlab.game.position import Position
@@ -102,7 +102,8 @@ class Guided:
 
     def _decision(self, position: Position, search: "_Search", seconds: float) -> Decision:
         columns = tuple(search.tree.columns())
-        chosen = max(columns, key=lambda each: (_rank(each, columns) if self.solver else 0, each.visits, _mean(each)))
+        worthy = candidates(columns) if self.solver else columns
+        chosen = max(worthy, key=lambda each: (each.visits, -1.0 if each.mean is None else each.mean))
         visits = {each.column: each.visits for each in columns}
         shares = {column: count / search.done for column, count in visits.items()} if search.done else {chosen.column: 1.0}
         proven = search.tree.proven()
@@ -122,17 +123,6 @@ class Guided:
             line=search.tree.line(chosen.column),
             proven=None if proven is None else Exact(proven),
         )
-
-
-def _rank(column: ColumnStats, columns: tuple[ColumnStats, ...]) -> int:
-    """A proven win comes first and a proven loss last; a proven draw before what is open only if that promises no more."""
-    if column.proven is not None:
-        return {1: 3, 0: 1, -1: -1}[column.proven]
-    return 2 if _mean(column) > 0 or all(each.proven != 0 for each in columns) else 0
-
-
-def _mean(column: ColumnStats) -> float:
-    return -1.0 if column.mean is None else column.mean
 
 
 class _Search:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fourlab.agent import Decision, Exact, Limit
-from fourlab.agents.search_tree import ColumnStats, SearchTree
+from fourlab.agents.search_tree import ColumnStats, SearchTree, candidates
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.kernels import mcts
@@ -290,27 +290,18 @@ class MCTS:
         return [_RawSnapshot(each.done, tree.snapshot(), tree) for tree, each in zip(trees, budgets, strict=True)]
 
     def _choose(self, columns: tuple[ColumnStats, ...], rng: np.random.Generator) -> ColumnStats:
-        """Choose the column to play: a proven win if there is one, a proven loss only if there is nothing else.
-
-        A proven draw is no longer searched, so its visits say nothing: it is played unless something open promises more.
-        """
-        if not self.solver:
-            return self._choose_by_rule(columns, rng)
-        draws = [each for each in columns if each.proven == 0]
-        hopes = [each for each in columns if each.proven is None and not (draws and (each.mean or 0.0) <= 0)]
-        candidates = [each for each in columns if each.proven == 1] or hopes or draws or columns
-        return self._choose_by_rule(tuple(candidates), rng)
-
-    def _choose_by_rule(self, candidates: tuple[ColumnStats, ...], rng: np.random.Generator) -> ColumnStats:
+        """Choose the column to play."""
+        if self.solver:
+            columns = candidates(columns)
         if self.final == "sample":
-            logs = np.log([max(each.visits, 1e-9) for each in candidates]) / self.temperature
+            logs = np.log([max(each.visits, 1e-9) for each in columns]) / self.temperature
             weights = np.exp(logs - logs.max())
-            return candidates[int(rng.choice(len(candidates), p=weights / weights.sum()))]
+            return columns[int(rng.choice(len(columns), p=weights / weights.sum()))]
         if self.final == "mean":
-            worth = [-math.inf if each.mean is None else each.mean for each in candidates]
+            worth = [-math.inf if each.mean is None else each.mean for each in columns]
         else:
-            worth = [float(each.visits) for each in candidates]
-        best = [each for each, value in zip(candidates, worth, strict=True) if value == max(worth)]
+            worth = [float(each.visits) for each in columns]
+        best = [each for each, value in zip(columns, worth, strict=True) if value == max(worth)]
         return {"first": best[0], "last": best[-1], "random": best[int(rng.integers(len(best)))]}[self.final_tie]
 
     def _decision(

@@ -28,6 +28,16 @@ class ColumnStats:
     """+1, 0 or -1 for the side that plays the column, when proven."""
 
 
+def candidates(columns: tuple[ColumnStats, ...]) -> tuple[ColumnStats, ...]:
+    """The columns worth playing: a proven win if there is one, a proven loss only if there is nothing else.
+
+    A proven draw is no longer searched, so its visits say nothing: it is played unless something open promises more.
+    """
+    draws = [each for each in columns if each.proven == 0]
+    hopes = [each for each in columns if each.proven is None and not (draws and (each.mean or 0.0) <= 0)]
+    return tuple([each for each in columns if each.proven == 1] or hopes or draws or columns)
+
+
 class SearchTree:
     """The arrays of one tree and the position at its root."""
 
