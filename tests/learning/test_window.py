@@ -19,7 +19,7 @@ def test_the_oldest_are_forgotten() -> None:
     assert window.samples.own.tolist() == [4, 5, 6, 7, 8, 9]
     assert (len(window), window.added) == (6, 10)
     window.add(some(10, 3), 8)
-    assert window.samples.own.tolist() == [5 - 0 + i for i in range(0, 8)]
+    assert window.samples.own.tolist() == list(range(5, 13))
 
 
 def test_whole_rows_are_drawn_each_with_the_same_chance() -> None:

@@ -19,19 +19,18 @@ from torch.nn.functional import log_softmax, mse_loss
 from fourlab.agents.forest import ForestSearch
 from fourlab.arena.executors import Executor, Lost
 from fourlab.arena.executors.threads import Threads
-from fourlab.arena.stats import wilson
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.game.rules import Rules
 from fourlab.kernels import forest
 from fourlab.kernels.planes import encode
-from fourlab.kernels.play_batch import mirror_moves, open_columns, play_columns
+from fourlab.kernels.play_batch import mirror_moves, open_columns
 from fourlab.lab.run import Run
 from fourlab.lab.training import Curve
 from fourlab.learning.alphazero_settings import AlphaZeroSettings, Stage, settings_of
 from fourlab.learning.checkpoint import load_tensors, optimizer_tensors, restore_optimizer, save_tensors
 from fourlab.learning.self_play import Played, Samples, self_play
-from fourlab.learning.step_games import Chooser, chooser, draw, play_off
+from fourlab.learning.step_games import Chooser, chooser, match
 from fourlab.learning.truth import truth_of, win_block_accuracy
 from fourlab.learning.window import Window
 from fourlab.nets.modules import Net
@@ -41,10 +40,8 @@ from fourlab.nets.quantise import quantise
 from fourlab.nets.weights import save_net, to_onnx
 
 OPPONENTS = ("rules", "minimax:depth=4")
-OPENING = 4
 CALIBRATION = 1024
 """int8 networks are fitted to so many positions of the window."""
-PLAYER_TREES = 256
 FIRST_UPDATES = 1000
 """So long a network changes too fast for averages."""
 WARM_UP = 200
@@ -158,12 +155,11 @@ class AlphaZeroTrainee:
 
     def _export(self) -> None:
         """Make the file of the network that plays."""
-        self.exact = to_onnx(self.average)
-        self.playing = self.exact
+        self.playing = to_onnx(self.average)
         if self.settings.precision == "int8" and len(self.window):
             samples = self.window.draw(CALIBRATION, np.random.default_rng(self.games))
             with suppress(UserError):  # one that int8 cannot do justice to plays in full precision
-                self.playing = quantise(self.exact, samples.own, samples.mask)
+                self.playing = quantise(self.playing, samples.own, samples.mask)
 
     def advance(self) -> dict[str, Any]:
         """Make the next generation: games by the network that plays, while the other learns from those of before."""
@@ -178,7 +174,7 @@ class AlphaZeroTrainee:
         self.games, self.generation, self.fresh = self.games + games, self.generation + 1, len(samples)
         self.window.add(samples, min(s.window_end, max(s.window, round(s.window_share * (self.window.added + len(samples))))))
         # Play with what was learned, if it is good enough.
-        before = (self.exact, self.playing)
+        before = self.playing
         self._export()
         results = np.concatenate([part.results for part in parts])
         row: dict[str, Any] = {
@@ -196,7 +192,7 @@ class AlphaZeroTrainee:
             "evaluations": sum(part.evaluations for part in parts) / max(1, sum(part.simulations for part in parts)),
         }
         if s.gate_games:
-            row["gate"] = self._gate(*before)
+            row["gate"] = self._gate(before)
         if self.generation % s.exam_every == 0 or self.finished:
             row |= self._examine()
         return row
@@ -232,7 +228,7 @@ class AlphaZeroTrainee:
             sums += self._update()
         mean = sums / updates
         if not np.isfinite(mean).all():
-            raise UserError("the network's error is no number any more; try a smaller --rate")
+            raise UserError("the network's error is no number any more; try a smaller rate")
         return float(mean[0]), float(mean[1])
 
     def _update(self) -> tuple[float, float]:
@@ -274,30 +270,17 @@ class AlphaZeroTrainee:
                 tensor.copy_(learned[name])
         self.average.eval()
 
-    def _gate(self, exact: bytes, playing: bytes) -> dict[str, Any]:
+    def _gate(self, before: bytes) -> dict[str, Any]:
         """Let the new network play the old one and keep the old one if the new one is not better."""
-        old, new = (OnnxEvaluator(data, "the network") for data in (playing, self.playing))
+        old, new = (OnnxEvaluator(data, "the network") for data in (before, self.playing))
         s = self.settings
         found = self._match(player(new, s.simulations), player(old, s.simulations), s.gate_games)
         if found["score"] < s.gate_score:
-            self.exact, self.playing = exact, playing
+            self.playing = before
         return found
 
     def _match(self, one: Chooser, other: Chooser, games: int) -> dict[str, Any]:
-        """Play openings of random moves twice, each side beginning once."""
-        g, rng = self.rules.geometry, np.random.default_rng(self.generation)
-        own, mask = np.zeros((2, max(1, games // 2)), np.int64)
-        for _ in range(min(OPENING, g.columns * g.rows // 3)):
-            play_columns(own, mask, draw(open_columns(mask, g), rng), g)
-        wins, draws, losses = play_off(one, other, own, mask, self.rules, rng)
-        low, high = wilson(wins, wins + draws + losses)
-        return {
-            "wins": wins,
-            "draws": draws,
-            "losses": losses,
-            "score": (wins + draws / 2) / (wins + draws + losses),
-            "win_interval": [round(low, 4), round(high, 4)],
-        }
+        return match(one, other, games, self.rules, np.random.default_rng(self.generation))
 
     def _examine(self) -> dict[str, Any]:
         """Compare the network that plays with the truth, and let it play others."""
@@ -318,7 +301,6 @@ class AlphaZeroTrainee:
         save_tensors(optimizer_tensors(self.optimizer), folder / "optimizer.safetensors")
         window = {name: torch.from_numpy(array) for name, array in self.window.arrays().items()}
         save_tensors(window, folder / "window.safetensors")
-        (folder / "exact.onnx").write_bytes(self.exact)
         (folder / "playing.onnx").write_bytes(self.playing)
         state = {
             "games": self.games,
@@ -344,7 +326,7 @@ class AlphaZeroTrainee:
         self.window.added, self.rng.bit_generator.state = state["added"], state["random"]
         self.games, self.generation, self.fresh = state["games"], state["generation"], state["fresh"]
         self.updates = state["updates"]
-        self.exact, self.playing = (folder / "exact.onnx").read_bytes(), (folder / "playing.onnx").read_bytes()
+        self.playing = (folder / "playing.onnx").read_bytes()
 
     def finish(self, run: Run) -> dict[str, Any]:
         """Write alphazero.onnx, which plays, and alphazero-fp32.*, which learn on; examine once more."""

@@ -6,19 +6,15 @@ from typing import Any
 import numpy as np
 
 from fourlab.agent import Limit
-from fourlab.arena.stats import wilson
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.kernels.board import from_key
-from fourlab.kernels.play_batch import open_columns, play_columns
 from fourlab.kernels.random import seed_state
 from fourlab.kernels.sample import sample
-from fourlab.learning.step_games import Chooser, chooser, draw, play_off
+from fourlab.learning.step_games import Chooser, chooser, match
 from fourlab.solver import Solver
 
 OPPONENTS = ("random", "rules")
-OPENING = 4
-"""Games begin with so many random moves, fewer on tiny boards, so that they differ."""
 MOST_EMPTY = 28
 """Positions with so many empty cells are solved in no time; earlier ones are not asked."""
 LIMIT = Limit(nodes=300_000)
@@ -38,7 +34,9 @@ class Exam:
     def take(self, player: Chooser) -> dict[str, Any]:
         """Examine a player; returns a table for each opponent, and one, `exact`, on the positions if there are any."""
         rng = np.random.default_rng(0)
-        results: dict[str, Any] = {spec: self._match(player, opponent, rng) for spec, opponent in self._opponents.items()}
+        results: dict[str, Any] = {
+            spec: match(player, opponent, self._games, self.rules, rng) for spec, opponent in self._opponents.items()
+        }
         own, mask, worth = self.questions
         if len(own):
             chosen = worth[np.arange(len(own)), player(own, mask, rng)]
@@ -47,22 +45,6 @@ class Exam:
             if (decisive := worst < best).any():
                 results["exact"]["decisive"] = float((chosen == best)[decisive].mean())
         return results
-
-    def _match(self, player: Chooser, opponent: Chooser, rng: np.random.Generator) -> dict[str, Any]:
-        g = self.rules.geometry
-        own, mask = np.zeros(self._games // 2, np.int64), np.zeros(self._games // 2, np.int64)
-        for _ in range(min(OPENING, g.columns * g.rows // 3)):
-            play_columns(own, mask, draw(open_columns(mask, g), rng), g)
-        wins, draws, losses = play_off(player, opponent, own, mask, self.rules, rng)
-        games = wins + draws + losses
-        low, high = wilson(wins, games)
-        return {
-            "wins": wins,
-            "draws": draws,
-            "losses": losses,
-            "score": (wins + draws / 2) / games,
-            "win_interval": [round(low, 4), round(high, 4)],
-        }
 
     @cached_property
     def questions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,6 +1,7 @@
 """Games played in step, against oneself and against others, so that a network is asked once for many positions."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from fourlab.agents.human import Human
 from fourlab.agents.random import Random
 from fourlab.agents.registry import make
 from fourlab.agents.rules import RulesOfThumb
+from fourlab.arena.stats import wilson
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
@@ -95,6 +97,28 @@ class StepGames:
     def arrays(self) -> dict[str, np.ndarray]:
         """All of it, for a checkpoint."""
         return {name: getattr(self, name) for name in ("own", "mask", "ply", "opponent", "seat")}
+
+
+OPENING = 4
+"""Matches begin with so many random moves, fewer on tiny boards, so that games differ."""
+
+
+def match(player: Chooser, opponent: Chooser, games: int, rules: Rules, rng: np.random.Generator) -> dict[str, Any]:
+    """Play some games from random openings, each opening twice, each side beginning once; returns what came out."""
+    g = rules.geometry
+    own, mask = np.zeros((2, max(1, games // 2)), np.int64)
+    for _ in range(min(OPENING, g.columns * g.rows // 3)):
+        play_columns(own, mask, draw(open_columns(mask, g), rng), g)
+    wins, draws, losses = play_off(player, opponent, own, mask, rules, rng)
+    played = wins + draws + losses
+    low, high = wilson(wins, played)
+    return {
+        "wins": wins,
+        "draws": draws,
+        "losses": losses,
+        "score": (wins + draws / 2) / played,
+        "win_interval": [round(low, 4), round(high, 4)],
+    }
 
 
 def play_off(

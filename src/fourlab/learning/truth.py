@@ -10,7 +10,7 @@ import numpy as np
 
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC, Rules
-from fourlab.kernels.play_batch import open_columns, play_columns, urgent_columns
+from fourlab.kernels.play_batch import GOES_ON, WON, open_columns, play_columns, urgent_columns
 from fourlab.lab.accuracy import PHASES, phase
 from fourlab.learning import labels
 from fourlab.learning.exam import CLOSED, Exam
@@ -98,13 +98,13 @@ def _examples(rules: Rules) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
         choices = open_columns(mask, g)
         urgent = urgent_columns(own, mask, False, g)
         after_own, after_mask = own.copy(), mask.copy()
-        wins = play_columns(after_own, after_mask, urgent.argmax(axis=1), g) == 2
+        wins = play_columns(after_own, after_mask, urgent.argmax(axis=1), g) == WON
         for i in np.flatnonzero((urgent != choices).any(axis=1) & (wins | (urgent.sum(axis=1) == 1))):
             if len(found[bool(wins[i])]) < EXAMPLES:
                 found[bool(wins[i])].append((int(own[i]), int(mask[i]), urgent[i]))
         if min(map(len, found.values())) >= EXAMPLES:
             break
-        over = play_columns(own, mask, draw(choices, rng), g) != 0
+        over = play_columns(own, mask, draw(choices, rng), g) != GOES_ON
         own[over] = mask[over] = 0
     rows = found[True] + found[False]
     is_win = np.arange(len(rows)) < len(found[True])
