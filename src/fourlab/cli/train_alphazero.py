@@ -51,7 +51,11 @@ def alphazero(
 
 
 def _executor(name: str, workers: int, address: str | None) -> Any:
-    if name == "threads" and address is None:
+    if name not in ("threads", "local", "ray"):
+        raise UserError(f"there is no executor {name!r}; executors are threads, local, ray")
+    if address is not None and name != "ray":
+        raise UserError("an address is for the executor ray")
+    if name == "threads":
         from fourlab.arena.executors.threads import Threads
 
         return Threads(workers)

@@ -7,9 +7,8 @@ column. Either way `judge` gives a value for each open column, and the rest does
     learn        value += alpha * (target - value)
 
 `last` remembers for each seat where the value of its last disc is kept, -1 before its first; the seats of game k are 2k (red)
-and 2k + 1. A value is learned when its
-consequences are seen: PLAYED and BEST at the same side's next disc, from the value of the column that is played then or of
-the best one; NEGAMAX at the other side's next disc, from minus the value of its best one.
+and 2k + 1. A value is learned when its consequences are seen: PLAYED and BEST at the same side's next disc, from the value of the
+column that is played then or of the best one; NEGAMAX at the other side's next disc, from minus the value of its best one.
 
 Arrays that most steps share:
 
