@@ -1,7 +1,8 @@
 """AlphaMCTS: tree search guided by a network that has learned by playing itself."""
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
 
@@ -10,6 +11,7 @@ import numpy as np
 from fourlab.agent import Decision, Exact, Limit
 from fourlab.agents.forest import ForestSearch, Roots
 from fourlab.agents.search_tree import ColumnStats
+from fourlab.agents.xray import Snapshot, marks
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.kernels import forest
@@ -22,6 +24,21 @@ CACHE = 1 << 14
 
 _load_kernels = cache(WARMUPS["network search"])
 """Compile or load the search before anybody's clock runs."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """All that a search found; `decision` is what an agent returns."""
+
+    decision: Decision
+    forest: ForestSearch
+    trace: tuple[Snapshot, ...] = ()
+    """How the search converged: the root at growing numbers of simulations."""
+
+    def look(self, path: tuple[int, ...]) -> list[ColumnStats]:
+        """The columns after a path from the root; empty if the search did not get there."""
+        roots = self.forest.look(path)
+        return [] if roots is None else _columns(roots)
 
 
 @dataclass(frozen=True)
@@ -74,6 +91,28 @@ class AlphaZero:
 
     def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
         """Search in batches until a bound is reached or the position is proven; then play the column visited most."""
+        return self._search(position, limit, rng, None).decision
+
+    def search(
+        self,
+        position: Position,
+        limit: Limit,
+        rng: np.random.Generator,
+        watch: Callable[[Snapshot], None] | None = None,
+    ) -> Result:
+        """Search and return everything found; `watch` is called with each snapshot as it is taken."""
+        trace: list[Snapshot] = []
+
+        def snap(snapshot: Snapshot) -> None:
+            trace.append(snapshot)
+            if watch is not None:
+                watch(snapshot)
+
+        return replace(self._search(position, limit, rng, snap), trace=tuple(trace))
+
+    def _search(
+        self, position: Position, limit: Limit, rng: np.random.Generator, snap: Callable[[Snapshot], None] | None
+    ) -> Result:
         assert self.evaluator is not None
         self.evaluator.check_board(position)
         started = time.perf_counter()
@@ -85,20 +124,26 @@ class AlphaZero:
         done, goal = search.forest.done, search.forest.goal
         goal[0] = done[0] + (0 if search.forest.used[0] else 1)  # first look at the root
         search.grow()
-        begun = int(done[0])
+        begun, counts = int(done[0]), marks()
+        mark = next(counts)
         while not search.forest.proof[0] and done[0] - begun < most and not (limit.stop and limit.stop.is_set()):
             # Few at first: a small tree has few leaves that are worth a visit.
             walks = min(self.batch, 1 + int(done[0]) // 8, most - int(done[0]) + begun)
-            if seconds is not None:
-                spent = time.perf_counter() - started
-                if spent >= seconds:
-                    break
+            if seconds is not None and time.perf_counter() - started >= seconds:
+                break
             goal[0] = done[0] + walks
             search.leaves = walks
             search.grow()
+            if snap is not None and done[0] - begun >= mark:
+                snap(_snapshot(search, int(done[0]) - begun))
+                while mark <= done[0] - begun:
+                    mark = next(counts)
         if self.reuse:
             self._kept["search"] = (position, search)
-        return self._decision(position, search, int(done[0]) - begun, time.perf_counter() - started, rng)
+        simulations = int(done[0]) - begun
+        if snap is not None:
+            snap(_snapshot(search, simulations))
+        return Result(self._decision(position, search, simulations, time.perf_counter() - started, rng), search)
 
     def _plant(self, position: Position, most: int) -> ForestSearch:
         """A new tree, or what grew from this position in the last search."""
@@ -139,13 +184,21 @@ class AlphaZero:
                 "seconds": seconds,
                 "evaluations": search.evaluations,
                 "nodes": int(search.forest.used[0]),
-                "columns": tuple(_column_stats(roots, each) for each in position.legal_columns()),
+                "columns": tuple(_columns(roots)),
                 "visits": tuple(int(each) for each in roots.visits[0]),
                 "network": float(roots.values[0]),
             },
             line=search.line(column),
             proven=None if proven is None else Exact(proven),
         )
+
+
+def _snapshot(search: ForestSearch, simulations: int) -> Snapshot:
+    return Snapshot(simulations, tuple(_columns(search.roots())), search.rules.columns)
+
+
+def _columns(roots: Roots) -> list[ColumnStats]:
+    return [_column_stats(roots, column) for column, proof in enumerate(roots.proofs[0]) if proof != forest.SHUT]
 
 
 def _column_stats(roots: Roots, column: int) -> ColumnStats:

@@ -111,14 +111,27 @@ class ForestSearch:
 
     def roots(self, which: np.ndarray | slice = slice(None)) -> Roots:
         """Read the roots, all or some of them."""
-        f, columns = self.forest, self.rules.columns
-        words, numbers = f.words[:: self.size][which], f.numbers[:: self.size][which]
+        f = self.forest
+        return self._read(f.words[:: self.size][which], f.numbers[:: self.size][which], f.proof[which].copy())
+
+    def look(self, path: tuple[int, ...]) -> Roots | None:
+        """Read the block after a path of columns from the first tree's root as if it were a root; None if there is none."""
+        f, block = self.forest, 0
+        for column in path:
+            leads = int(f.words[block, kernels.LEADS * self.rules.columns + column])
+            block = leads if leads > 0 else 0 if leads == kernels.PENDING else -leads >> 3
+            if block == 0:
+                return None
+        return self._read(f.words[block : block + 1], f.numbers[block : block + 1], np.zeros(1, f.proof.dtype))
+
+    def _read(self, words: np.ndarray, numbers: np.ndarray, proven: np.ndarray) -> Roots:
+        columns = self.rules.columns
         visits, leads = words[:, :columns], words[:, columns : 2 * columns]
         proofs = np.where(leads < 0, -leads & 7, kernels.NOTHING)
         means = np.where(visits > 0, numbers[:, 2 * columns : 3 * columns] / np.maximum(visits, 1), 0.0)
         means = np.where((proofs > 0) & (proofs < kernels.SHUT), 2.0 - proofs, means)
         priors, values = numbers[:, 3 * columns : 4 * columns].copy(), numbers[:, 4 * columns].copy()
-        return Roots(visits.copy(), means, priors, proofs, values, f.proof[which].copy())
+        return Roots(visits.copy(), means, priors, proofs, values, proven)
 
     def leads(self, block: int, column: int) -> int | None:
         """The block to which a column leads, None if there is none that is worth anything."""

@@ -3,7 +3,7 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -13,6 +13,7 @@ import numpy as np
 
 from fourlab.agent import Decision, Exact, Limit
 from fourlab.agents.search_tree import ColumnStats, SearchTree, candidates
+from fourlab.agents.xray import Snapshot, marks
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.kernels import mcts
@@ -33,17 +34,6 @@ OPPONENTS = {
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """The root after some simulations, for curves of convergence."""
-
-    simulations: int
-    visits: tuple[int, ...]
-    """Per column, 0 for closed ones."""
-    means: tuple[float | None, ...]
-    """Per column, None before the first visit."""
-
-
-@dataclass(frozen=True)
 class Result:
     """All that a search found; `decision` is what an agent returns."""
 
@@ -58,6 +48,10 @@ class Result:
         """How the search converged: the root at growing numbers of simulations; of several runs, the end of each."""
         return tuple(each.read() for each in self.snapshots)
 
+    def look(self, path: tuple[int, ...]) -> list[ColumnStats]:
+        """The columns after a path from the root; of several runs, in the first."""
+        return self.trees[0].columns(path)
+
 
 @dataclass(frozen=True)
 class _RawSnapshot:
@@ -68,13 +62,7 @@ class _RawSnapshot:
     tree: SearchTree
 
     def read(self) -> Snapshot:
-        known = {each.column: each for each in self.tree.decode(self.numbers, self.simulations)}
-        columns = range(self.tree.geometry.columns)
-        return Snapshot(
-            self.simulations,
-            tuple(known[column].visits if column in known else 0 for column in columns),
-            tuple(known[column].mean if column in known else None for column in columns),
-        )
+        return Snapshot(self.simulations, tuple(self.tree.decode(self.numbers, self.simulations)), self.tree.geometry.columns)
 
 
 @dataclass(frozen=True)
@@ -388,8 +376,8 @@ class _Budget:
         """Search in chunks until the budget is spent or the root is proven; `snap` is called at round counts."""
         largest = MAX_CHUNK if not tree.switches.shared else MAX_CHUNK // 32  # so that no thread waits long for another
         chunk = largest if self.seconds is None else 1
-        marks = _marks()
-        mark = next(marks)
+        counts = marks()
+        mark = next(counts)
         self.elapsed()
         while not self.finished:
             with self.lock:
@@ -410,7 +398,7 @@ class _Budget:
             if snap is not None and self.done >= mark:
                 snap()
                 while mark <= self.done:
-                    mark = next(marks)
+                    mark = next(counts)
             if self.seconds is not None:
                 chunk = min(_next_chunk(done, spent, self.seconds - self.elapsed()), largest)
 
@@ -419,15 +407,6 @@ def _next_chunk(done: int, spent: float, left: float) -> int:
     """As many simulations as take CHUNK_SECONDS, fewer towards the end, at most eight times the last."""
     rate = max(done, 1) / max(spent, 1e-7)
     return max(1, min(int(rate * min(CHUNK_SECONDS, max(left, 0.0))), 8 * max(done, 1), MAX_CHUNK))
-
-
-def _marks() -> Iterator[int]:
-    """The simulation counts at which snapshots are taken: ten to a power of ten, five below ten."""
-    yield from (1, 2, 3, 5, 7)
-    power = 1
-    while True:
-        yield from (step * power for step in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80))
-        power *= 10
 
 
 def _averaged(trees: list[SearchTree]) -> tuple[ColumnStats, ...]:

@@ -1,33 +1,50 @@
 """Games beside the exact truth: which moves kept the game's value, which were best, which were blunders."""
 
+import time
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from fourlab.agent import Limit
 from fourlab.arena.stats import wilson
 from fourlab.arena.store import StoredGame
+from fourlab.game.position import Position
 from fourlab.game.record import Record
-from fourlab.solver import Solver
+from fourlab.solver import Solution, Solver
+from fourlab.solver.solver import WITHOUT_LIMIT
+
+
+def solve_from_the_end(
+    positions: Sequence[Position], solver: Solver, limit: Limit = WITHOUT_LIMIT, started: float | None = None
+) -> Iterator[Solution]:
+    """Solve the positions of a game, the last first, because what is known of a position helps with the one before.
+
+    The limit's seconds are for the whole game and run from `started`, a moment of `time.perf_counter`; its nodes are for
+    each position.
+    """
+    started = time.perf_counter() if started is None else started
+    solver.forget()
+    for position in reversed(positions):
+        if (outcome := position.outcome()) is None:
+            yield solver.solve(position, share(limit, started))
+        else:
+            left = position.rules.columns * position.rules.rows - position.ply
+            score = outcome.score(position.to_move) * (left // 2 + 1)
+            yield Solution(score, score, left)
+
+
+def share(limit: Limit, started: float) -> Limit:
+    """Half of the seconds that are left, so that one hard position does not starve the others; in the end a mere glance."""
+    if limit.seconds is None:
+        return limit
+    left = limit.seconds - (time.perf_counter() - started)
+    return replace(limit, seconds=left / 2) if left > 0 else replace(limit, seconds=None, nodes=1)
 
 
 def exact_scores(record: Record, solver: Solver) -> tuple[int, ...]:
-    """The score of every position of a game for its side to move, on Pons's scale.
-
-    Solved from the end, because what is known of a position helps with the one before.
-    """
-    positions = list(record.positions())
-    solver.forget()
-    scores = []
-    for position in reversed(positions):
-        if (outcome := position.outcome()) is None:
-            scores.append(solver.solve(position).lower)
-        elif outcome.winner is None:
-            scores.append(0)
-        else:
-            left = position.rules.columns * position.rules.rows - position.ply
-            scores.append(-(left // 2 + 1))
-    return tuple(reversed(scores))
+    """The score of every position of a game for its side to move, on Pons's scale."""
+    return tuple(each.lower for each in solve_from_the_end(list(record.positions()), solver))[::-1]
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from fourlab.cli import (
     tournament,
     train,
     warmup,
+    web,
 )
 from fourlab.errors import UserError
 
@@ -44,6 +45,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("play")(play.play)
+app.command("web")(web.web)
 app.command("show")(show.show)
 app.command("analyze")(analyze.analyze)
 app.command("solve")(solve.solve)

@@ -26,8 +26,8 @@ from fourlab.errors import UserError
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:
-    from fourlab.agents.mcts import Snapshot
     from fourlab.agents.search_tree import ColumnStats
+    from fourlab.agents.xray import Snapshot
     from fourlab.solver import Solution
 
 RESULTS = {1: "win", 0: "draw", -1: "loss"}
@@ -69,7 +69,7 @@ def analyze(
     else:
         decision = thinker.decide(shown, limit, rng)
     if (trace or plot) and curve is None:
-        raise UserError(f"agent {agent!r} keeps no trace; mcts does")
+        raise UserError(f"agent {agent!r} keeps no trace; mcts and alphazero do")
     if plot is not None and curve is not None:
         from fourlab.lab.figures import convergence, save
 

@@ -10,10 +10,11 @@ from fourlab.arena.store import Store, StoredGame, write_columns
 from fourlab.arena.tournament import Tournament
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC
-from fourlab.lab import figures
+from fourlab.lab import figures, tables
 from fourlab.lab.page import cells, how_it_was_made, inline_svg, page, table
 from fourlab.lab.run import Run
 from fourlab.lab.summary import head_to_head, interval
+from fourlab.lab.tables import percent
 
 WEB_PAGE = "http://127.0.0.1:8000/"
 """Where `fourlab web` shows games; the address holds the game."""
@@ -68,9 +69,7 @@ def _page(run: Run, tournament: Tournament, summary: dict[str, Any], drawn: dict
         *_standings(summary, drawn),
         "<h2>The games</h2>",
         *(f"<figure>{drawn[name]}</figure>" for name in ("lengths", "first-columns") if name in drawn),
-        table(("cause", "agent", "games"), [(each["cause"], each["agent"] or "", each["games"]) for each in summary["faults"]])
-        if summary["faults"]
-        else "<p>Every game ended by the rules.</p>",
+        _faults(summary),
         *_accuracy(summary["accuracy"]),
         "<h2>Every game</h2>",
         _games(store, summary["games"]),
@@ -90,62 +89,28 @@ def _standings(summary: dict[str, Any], drawn: dict[str, str]) -> Iterator[str]:
     if summary["sprt"] is not None:
         yield f'<p class="lead">{escape(summary["sprt"]["sentence"])}</p>'
     yield "<h2>Result</h2>"
-    if summary["ratings"] is not None:
-        rows: list[tuple[object, ...]] = []
-        for rating in summary["ratings"]:
-            shares = summary["agents"][rating["agent"]]
-            rows.append(
-                (
-                    rating["agent"],
-                    rating["games"],
-                    _percent(shares["score"]),
-                    rating["elo"]["text"],
-                    *_by_colour(shares),
-                    _ms(summary, rating["agent"]),
-                )
-            )
-        yield table(("agent", "games", "score", "Elo", "as red", "as yellow", "ms a move"), rows)
-        yield from (f"<figure>{drawn[name]}</figure>" for name in ("ratings", "cross-table") if name in drawn)
-    else:
-        (match,) = summary["matches"]
-        rows = [(name, interval(match[name]["count"], match["games"])) for name in ("wins", "draws", "losses")]
-        rows += [("score", _percent(match["score"])), ("Elo", match["elo"]["text"])]
-        rows += [("normalized Elo", match["normalized_elo"]["text"]), ("likelihood of being stronger", match["los"]["text"])]
-        rows += [(f"{summary['unit']}s, worst to best", " ".join(map(str, match["counts"])))]
-        yield table((match["agents"][0], f"against {match['agents'][1]}"), rows)
-        rows = [(name, *_by_colour(shares), _ms(summary, name)) for name, shares in summary["agents"].items()]
-        yield table(("agent", "as red", "as yellow", "ms a move"), rows)
-        if "score" in drawn:
-            yield f"<figure>{drawn['score']}</figure>"
+    yield from (table(each.head, each.rows) for each in tables.standings(summary))
+    yield from (f"<figure>{drawn[name]}</figure>" for name in ("ratings", "cross-table", "score") if name in drawn)
     first = summary["first_player"]
     won = interval(first["wins"]["count"], first["games"])
-    yield f"<p>Red, who moves first, scored {_percent(first['score'])}: {won} won.</p>"
+    yield f"<p>Red, who moves first, scored {percent(first['score'])}: {won} won.</p>"
     if summary["repetitions"]:
         yield f"<p>{summary['repetitions']} {summary['unit']}s repeat others move by move and count once.</p>"
 
 
-def _by_colour(shares: dict[str, Any]) -> tuple[str, str]:
-    return _percent(shares["as_red"]["score"]), _percent(shares["as_yellow"]["score"])
-
-
-def _ms(summary: dict[str, Any], agent: str) -> str:
-    seconds = summary["seconds_a_move"].get(agent)
-    return "" if seconds is None else f"{1000 * seconds:.3g}"
+def _faults(summary: dict[str, Any]) -> str:
+    found = tables.faults(summary)
+    return table(found.head, found.rows) if found.rows else "<p>Every game ended by the rules.</p>"
 
 
 def _accuracy(accuracy: dict[str, Any] | None) -> Iterator[str]:
     if accuracy is None:
         return
-    yield "<h2>Beside the exact truth</h2>"
-    rows = []
-    for agent, found in accuracy["agents"].items():
-        kept, best = (interval(round(found[each] * found["moves"]), found["moves"]) for each in ("kept", "best"))
-        rows.append((agent, found["moves"], kept, best, found["blunders"]))
-    yield table(("agent", "moves", "value kept", "exactly best", "blunders"), rows)
-    columns = ("game", "ply", "agent", "column", "had", "has")
-    rows = [(*(each[name] for name in columns),) for each in accuracy["blunders"][:200]]
-    if rows:
-        yield f"<details><summary>{len(accuracy['blunders'])} blunders</summary>{table(columns, rows)}</details>"
+    agents, blunders = tables.accuracy(accuracy), tables.blunders(accuracy)
+    yield f"<h2>{agents.title}</h2>"
+    yield table(agents.head, agents.rows)
+    if blunders.rows:
+        yield f"<details><summary>{blunders.title}</summary>{table(blunders.head, blunders.rows)}</details>"
 
 
 def _games(store: Store, games: int) -> str:
@@ -161,7 +126,7 @@ def _games(store: Store, games: int) -> str:
 
 
 def link_to(game: StoredGame) -> str:
-    """The address under which the web page shows the game."""
+    """The address under which the web page replays the game."""
     if "/" in game.start:
         asked = {"start": game.start, "moves": game.moves}
     else:
@@ -169,8 +134,5 @@ def link_to(game: StoredGame) -> str:
         asked = {"moves": write_columns((*(start.moves or ()), *game.columns))}
         if game.board != str(CLASSIC):
             asked["board"] = game.board
-    return f"{WEB_PAGE}?{urlencode(asked)}"
+    return f"{WEB_PAGE}?{urlencode({**asked, 'view': 'watch'})}"
 
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.1%}"

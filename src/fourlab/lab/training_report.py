@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from fourlab.lab import figures
+from fourlab.lab import figures, tables
 from fourlab.lab.page import how_it_was_made, inline_svg, page, table
 from fourlab.lab.run import Run
 from fourlab.lab.training import Trainee, number, read_metrics
@@ -19,9 +19,10 @@ def write_training_report(run: Run, trainee: Trainee, results: dict[str, Any] | 
         figure = figures.training(rows, trainee.unit, drawn)
         parts.append(f"<figure>{inline_svg(run.folder / 'figures' / 'training.svg', figure)}</figure>")
     if rows:
+        last = tables.named_values("The last row of metrics", rows[-1])
         parts += [
-            "<h2>The last row of metrics</h2>",
-            table(("name", "value"), [(name, _text(rows[-1][name])) for name in rows[-1]]),
+            f"<h2>{last.title}</h2>",
+            table(last.head, last.rows),
         ]
     run.write("report.html", page(run.name, [*parts, *how_it_was_made(run)]))
 
@@ -31,11 +32,5 @@ def _outcome(trainee: Trainee, results: dict[str, Any] | None) -> Iterator[str]:
         yield f'<p class="lead">Stopped after {trainee.done:,} of {trainee.total:,} {escape(trainee.unit)}.</p>'
         return
     yield f'<p class="lead">{escape(results["headline"])}</p>'
-    rows = [(name, _text(value)) for name, value in results.items() if name not in ("headline", "lines")]
-    yield table(("result", ""), rows)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_text(each)}" for name, each in value.items())
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    found = tables.of_training(results)
+    yield table(found.head, found.rows)

@@ -86,13 +86,19 @@ class Solver:
             nodes += found[column].nodes
         return dict(sorted(found.items()))
 
-    def best_columns(self, position: Position, first: bool = False) -> tuple[Solution, list[int]]:
-        """The solution, and the columns that achieve the score; only the `first` from the centre outwards if so wished."""
-        solution = self.solve(position)
-        assert solution.score is not None
+    def best_columns(self, position: Position, first: bool = False, limit: Limit = WITHOUT_LIMIT) -> tuple[Solution, list[int]]:
+        """The solution, and the columns that achieve the score; only the `first` from the centre outwards if so wished.
+
+        If the limit allows no more, some of them are missing.
+        """
+        started, before = time.perf_counter(), self._spent
+        solution = self.solve(position, limit)
+        if (score := solution.score) is None:
+            return solution, []
         best = []
         for column in centre_first(position):
-            if self._achieves(position.play(column), solution.score, solution.left):
+            rest = _share(limit, self._spent - before, started, 1)
+            if rest is not None and self._achieves(position.play(column), score, solution.left, rest):
                 best.append(column)
                 if first:
                     break

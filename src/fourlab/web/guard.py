@@ -1,0 +1,129 @@
+"""What every request passes before anything else looks at it: host, origin, size; and what every answer carries."""
+
+import json
+import logging
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from fourlab.web.settings import MOST_BODY_BYTES, Settings
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+CODES = {
+    400: "bad_request",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "timeout",
+    413: "too_large",
+    415: "unsupported_media_type",
+    421: "wrong_host",
+    422: "bad_request",
+    429: "too_many",
+    500: "internal",
+    503: "busy",
+}
+log = logging.getLogger("fourlab.web")
+
+
+class TooLarge(Exception):
+    """The body is longer than allowed."""
+
+
+def error_body(status: int, message: str) -> dict[str, Any]:
+    """The one form of all errors."""
+    return {"error": {"status": status, "code": CODES.get(status, "error"), "message": message}}
+
+
+class Guard:
+    """Around the whole application."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app, self.settings = app, settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse what must not come in; bound what may."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return  # there are no WebSockets here
+        begun = False
+
+        async def answer(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                message["headers"] = [*message.get("headers", ()), *_HEADERS]
+            await send(message)
+
+        headers = dict(scope["headers"])
+        if (refused := self._refused(headers)) is not None:
+            await _refuse(answer, *refused)
+            return
+        try:
+            await self.app(scope, _bounded(receive), answer)
+        except TooLarge:
+            if not begun:
+                await _refuse(answer, 413, f"a request may have {MOST_BODY_BYTES} bytes")
+        except Exception:
+            log.exception("an error while answering %s", scope["path"])
+            if not begun:
+                await _refuse(answer, 500, "something went wrong here; it was noted down")
+
+    def _refused(self, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+        host = headers.get(b"host", b"").decode("latin-1")
+        match = re.fullmatch(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?", host)
+        if match is None:
+            return 400, "the request names no host"
+        if self.settings.hosts and match[1].lower() not in self.settings.hosts:
+            return 421, "this server is not meant by that name (fourlab web --allow-host NAME)"
+        origin = headers.get(b"origin")
+        # A foreign page may not ask in its visitor's name, nor may a page whose name was bent to this address.
+        if origin is not None and re.sub(r"^https?://", "", origin.decode("latin-1").lower()) != host.lower():
+            return 403, "requests from other pages are refused"
+        if headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site") and headers.get(b"sec-fetch-mode") != b"navigate":
+            return 403, "requests from other pages are refused"
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit():
+            return 400, "the length of the request is not a number"
+        if int(length) > MOST_BODY_BYTES:
+            return 413, f"a request may have {MOST_BODY_BYTES} bytes"
+        return None
+
+
+def _bounded(receive: Receive) -> Receive:
+    """The body as it comes in, as long as it is not too long: a body in pieces tells no length."""
+    seen = 0
+
+    async def bounded() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > MOST_BODY_BYTES:
+            raise TooLarge
+        return message
+
+    return bounded
+
+
+async def _refuse(send: Send, status: int, message: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
+    body = json.dumps(error_body(status, message)).encode()
+    sized = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *headers]
+    await send({"type": "http.response.start", "status": status, "headers": sized})
+    await send({"type": "http.response.body", "body": body})

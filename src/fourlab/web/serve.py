@@ -1,0 +1,71 @@
+"""The server process."""
+
+import os
+import socket
+import sys
+import threading
+import webbrowser
+
+import uvicorn
+
+from fourlab.errors import UserError
+from fourlab.web.app import create_app
+from fourlab.web.settings import Settings
+
+SWITCH_SECONDS = 0.001
+"""So long a thread may hold Python's lock while another, say the one that answers, waits for it."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the port; raises UserError if it cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        raise UserError(f"cannot serve on {host} port {port}: {getattr(error, 'strerror', None) or error}; try --port") from None
+
+
+def address_of(listening: socket.socket) -> str:
+    """Where a browser finds the page."""
+    host, port = listening.getsockname()[:2]
+    if host in ("0.0.0.0", "::"):
+        host = "127.0.0.1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def serve(listening: socket.socket, settings: Settings) -> None:
+    """Answer until Ctrl-C."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+    threading.Thread(target=_warm_up, daemon=True).start()
+    config = uvicorn.Config(
+        create_app(settings),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=2,
+        h11_max_incomplete_event_size=MOST_HEADER_BYTES,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+MOST_HEADER_BYTES = 16 * 1024
+
+
+def _warm_up() -> None:
+    """Load what the first move needs while the page is being looked at."""
+    from fourlab.kernels.warmup import WARMUPS
+    from fourlab.nets.onnx_evaluator import load
+    from fourlab.solver.book import shipped_book
+
+    for name in ("tree search", "network search", "solver", "minimax"):
+        WARMUPS[name]()
+    shipped_book()
+    load("alphazero")
+
+
+def open_browser(address: str) -> None:
+    """Show the page, if there is a screen to show it on."""
+    on_a_screen = sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if on_a_screen:
+        threading.Timer(0.5, webbrowser.open, [address]).start()

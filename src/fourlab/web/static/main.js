@@ -1,0 +1,303 @@
+// The one state of the page, its address, and who shows what.
+//
+// A view is a module with mount(root, app) -> { unmount(), refuses?() -> why a click on the board is not taken now,
+// status?() -> what the line above the board says instead of whose turn it is }.
+
+import { Board } from './board.js';
+import { Game, isFen, named } from './game.js';
+import { post } from './api.js';
+import { agentName, disc, h } from './ui.js';
+
+const VIEWS = { play: 'Play', analyse: 'Analyse', xray: 'X-ray', review: 'Review', watch: 'Watch', lab: 'Lab' };
+const CORE = ['play', 'analyse']; // the others bring views.css
+const DEFAULTS = { red: 'human', yellow: 'level:3', view: 'play' };
+const OF_THE_GAME = ['start', 'moves', 'board'];
+
+const $ = (id) => document.getElementById(id);
+const listeners = new Set();
+let view = null; // what mount returned
+let mounted = null; // the name of the view on the page
+let complaint = ''; // why the last click did nothing
+
+export const app = {
+  state: { view: 'play', game: Game.from(), ply: 0, red: DEFAULTS.red, yellow: DEFAULTS.yellow, extra: {} },
+
+  // The game up to the cursor.
+  get shown() {
+    return this.state.game.at(this.state.ply);
+  },
+
+  // Change the state and the address. Names other than the state's own go into state.extra (run, game of a stored game …)
+  // and stay in the address until the view or the game changes; null takes one out.
+  go(changes, { replace = false } = {}) {
+    const { state } = this;
+    const next = { ...state, extra: { ...state.extra } };
+    const known = ['view', 'ply', 'red', 'yellow', 'any_counts', ...OF_THE_GAME];
+    const touched = OF_THE_GAME.some((name) => name in changes);
+    if (touched || ('view' in changes && changes.view !== state.view)) next.extra = {};
+    for (const [name, value] of Object.entries(changes)) if (!known.includes(name)) next.extra[name] = value;
+    for (const name of ['view', 'red', 'yellow']) next[name] = changes[name] ?? state[name];
+    if (touched) {
+      const { start, board } = state.game;
+      const restarted = 'start' in changes || 'board' in changes;
+      const moves = changes.moves ?? (restarted ? [] : state.game.moves);
+      next.game = Game.from({ start: changes.start ?? ('board' in changes ? '' : start), board: changes.board ?? ('start' in changes ? '' : board), moves });
+    }
+    const length = next.game.moves.length;
+    next.ply = Math.max(0, Math.min(changes.ply ?? (touched ? length : state.ply), length));
+    this.state = next;
+    const url = addressOf(next);
+    if (url !== location.search || replace) history[replace ? 'replaceState' : 'pushState'](null, '', url || './');
+    changed();
+  },
+
+  // A person's move at the cursor; what came after is cut off.
+  play(column) {
+    const { shown } = this;
+    try {
+      const reason = shown.outcome ? null : view?.refuses?.();
+      if (reason) throw new Error(reason);
+      shown.play(column);
+    } catch (error) {
+      this.complain(error.message);
+      return false;
+    }
+    this.go({ moves: [...shown.moves, column] });
+    return true;
+  },
+
+  // Say above the board and to a screen reader why something cannot be done.
+  complain(text) {
+    complaint = text;
+    showStatus();
+    this.announce(text);
+  },
+
+  subscribe(listener) {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  },
+
+  announce(text) {
+    const live = $('live');
+    live.textContent = live.textContent === text ? `${text}\u00a0` : text; // the same words again are spoken again
+  },
+
+  // Show what the view's status() says now; changes of the state do so by themselves.
+  refresh: () => showStatus(),
+
+  settings: {
+    get(name, otherwise = null) {
+      return stored()[name] ?? otherwise;
+    },
+    set(name, value) {
+      try {
+        localStorage.setItem('fourlab', JSON.stringify({ ...stored(), [name]: value }));
+      } catch {} // a browser that remembers nothing still plays
+    },
+  },
+};
+
+function stored() {
+  try {
+    return JSON.parse(localStorage.getItem('fourlab')) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+// --- the address ----------------------------------------------------------------------------------------------------
+
+function addressOf({ view, game, ply, red, yellow, extra }) {
+  const asked = new URLSearchParams();
+  const add = (name, value, usual) => value != null && value !== usual && asked.set(name, value);
+  add('moves', game.movesText, '');
+  add('board', game.start ? '7x6x4' : game.board, '7x6x4'); // a start says its own board
+  add('start', game.start, '');
+  add('ply', ply, game.moves.length);
+  add('red', red, DEFAULTS.red);
+  add('yellow', yellow, DEFAULTS.yellow);
+  add('view', view, DEFAULTS.view);
+  for (const [name, value] of Object.entries(extra)) add(name, value, '');
+  const text = asked.toString().replaceAll('%2F', '/').replaceAll('%3A', ':').replaceAll('%2C', ',');
+  return text && `?${text}`;
+}
+
+async function read() {
+  const { start = '', moves = '', board = '', ply, red, yellow, view: wanted, ...extra } = Object.fromEntries(new URLSearchParams(location.search));
+  let game = Game.from();
+  let problem = '';
+  try {
+    // A name or another notation than FEN: only the server can read it.
+    const asked = { start, moves, board };
+    const position = !start || isFen(start) ? asked : await post('position', asked);
+    game = Game.from(position);
+  } catch (error) {
+    problem = error.message;
+  }
+  const length = game.moves.length;
+  const cursor = ply === undefined ? length : Math.max(0, Math.min(Number.parseInt(ply, 10) || 0, length));
+  app.state = {
+    view: wanted in VIEWS ? wanted : DEFAULTS.view,
+    game,
+    ply: cursor,
+    red: red || DEFAULTS.red,
+    yellow: yellow || DEFAULTS.yellow,
+    extra,
+  };
+  changed();
+  if (problem) app.complain(problem);
+}
+
+// --- what is on the page --------------------------------------------------------------------------------------------
+
+let told = null; // the game announced last
+
+function changed() {
+  complaint = '';
+  tellMoves();
+  app.board.show(app.shown);
+  document.body.dataset.view = app.state.view;
+  showStatus();
+  showSteps();
+  showView();
+  for (const listener of [...listeners]) listener(app.state);
+}
+
+// A screen reader hears the move that was added, and the end of the game.
+function tellMoves() {
+  const { shown } = app;
+  const added = told && shown.board === told.board && shown.moves.length > 0 && shown.at(shown.moves.length - 1).fen === told.fen;
+  if (added) {
+    const ending = shown.outcome ? ` ${capital(shown.ending)}.` : '';
+    app.announce(`${named(told.toMove)}: column ${shown.moves.at(-1)}.${ending}`);
+  }
+  told = shown;
+}
+
+function showStatus() {
+  const { shown } = app;
+  const seat = app.state[shown.toMove];
+  const who = seat === 'human' ? '' : ` (${agentName(seat)})`;
+  const turn = shown.outcome ? capital(shown.ending) : `${named(shown.toMove)}${who} to move`;
+  const side = shown.outcome ? shown.outcome.split(' ')[0] : shown.toMove;
+  const text = complaint || (!shown.outcome && view?.status?.()) || turn;
+  $('status').replaceChildren(...[side !== 'draw' && disc(side), h('span', { class: complaint && 'complaint' }, text)].filter(Boolean));
+}
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+// The buttons below the board that move the cursor.
+function showSteps() {
+  const { ply, game } = app.state;
+  const last = game.moves.length;
+  const targets = { first: 0, previous: ply - 1, next: ply + 1, last };
+  for (const [name, target] of Object.entries(targets)) {
+    const button = steps[name];
+    const pointless = target < 0 || target > last || target === ply;
+    // A button that is off keeps its focus, so that a keyboard does not get lost at the end of the game.
+    button.setAttribute('aria-disabled', String(pointless));
+    button.onclick = () => pointless || app.go({ ply: target }, { replace: true });
+  }
+  steps.count.textContent = `${ply} / ${last}`;
+}
+
+const step = (label, text) => h('button', { type: 'button', class: 'quiet', 'aria-label': label }, text);
+const steps = {
+  first: step('First position', '⏮'),
+  previous: step('Previous move', '◀'),
+  count: h('span', { class: 'count' }),
+  next: step('Next move', '▶'),
+  last: step('Last position', '⏭'),
+};
+
+function showNavigation() {
+  for (const [name, link] of Object.entries(links)) {
+    // As an address it can be opened in another tab.
+    link.setAttribute('href', addressOf({ ...app.state, view: name, extra: {} }) || './');
+    if (name === app.state.view) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+}
+
+const links = Object.fromEntries(
+  Object.entries(VIEWS).map(([name, text]) => [name, h('a', { onclick: (event) => follow(event, name) }, text)]),
+);
+
+function follow(event, name) {
+  if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+  event.preventDefault();
+  app.go({ view: name });
+}
+
+async function showView() {
+  showNavigation();
+  const name = app.state.view;
+  if (name === mounted) return;
+  mounted = name;
+  view?.unmount();
+  view = null;
+  app.board.hints(null);
+  app.board.highlight(null);
+  $('title').textContent = VIEWS[name];
+  document.title = name === 'play' ? 'Fourlab' : `${VIEWS[name]} – Fourlab`;
+  const panel = $('panel');
+  panel.replaceChildren();
+  try {
+    if (!CORE.includes(name)) await viewsStyle();
+    const module = await import(`./${name}.js`);
+    if (mounted === name && !view) view = module.mount(panel, app);
+    showStatus();
+  } catch (error) {
+    panel.replaceChildren(h('p', { class: 'card problem' }, `This view could not be opened. ${error.message}`));
+    throw error;
+  }
+}
+
+// The style of the further views comes with the first of them.
+let viewsLoaded = null;
+function viewsStyle() {
+  viewsLoaded ??= new Promise((resolve) => {
+    document.head.append(h('link', { rel: 'stylesheet', href: 'static/views.css', onload: resolve, onerror: resolve }));
+  });
+  return viewsLoaded;
+}
+
+// --- light and dark -------------------------------------------------------------------------------------------------
+
+const THEMES = { system: ['◐', 'dark'], dark: ['☾', 'light'], light: ['☀', 'system'] };
+
+function showTheme() {
+  const theme = app.settings.get('theme', 'system');
+  const [symbol, next] = THEMES[theme] ?? THEMES.system;
+  document.documentElement.dataset.theme = theme;
+  const button = $('theme');
+  button.textContent = symbol;
+  button.setAttribute('aria-label', `Theme: ${theme}`);
+  button.title = `Theme: ${theme}`;
+  button.onclick = () => {
+    app.settings.set('theme', next);
+    showTheme();
+  };
+}
+
+// Digits drop a disc from wherever the focus is, arrows lead to the board; not while something is typed or a dialog is open.
+function keyDown(event) {
+  if (event.altKey || event.ctrlKey || event.metaKey || document.querySelector('dialog[open]') || app.state.view === 'lab') return;
+  if (event.target.closest?.('input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [role=tree], [role=slider]')) return;
+  if (/^[1-9]$/.test(event.key)) {
+    event.preventDefault();
+    app.play(Number(event.key));
+  } else if (event.target === document.body && ['ArrowLeft', 'ArrowRight'].includes(event.key)) {
+    event.preventDefault();
+    app.board.focus();
+  }
+}
+
+showTheme();
+app.board = new Board($('board'), { play: (column) => app.play(column), ready: () => !app.shown.outcome && !view?.refuses?.() });
+$('views').append(...Object.values(links));
+$('steps').append(...Object.values(steps));
+addEventListener('keydown', keyDown);
+addEventListener('popstate', read);
+read();

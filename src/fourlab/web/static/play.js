@@ -1,0 +1,210 @@
+// Play: who sits where, the agents' replies, and what can be done with the game.
+
+import { post } from './api.js';
+import { named, SIDES } from './game.js';
+import { agentName, agentPicker, disc, h, reduced, toggle } from './ui.js';
+
+const AT_ONCE = 0.05; // seconds an agent gets when it is told to move now
+const LANDING = 450; // milliseconds: a reply waits until the disc before it has landed
+
+export function mount(root, app) {
+  let asked = null; // the question an agent is thinking about: {text, stop}
+  let problem = null; // why the last question was not answered
+  let hinting = null; // closes the hints
+
+  // --- the agents -----------------------------------------------------------------------------------------------------
+
+  const atEnd = () => app.state.ply === app.state.game.moves.length;
+  const seat = (game) => app.state[game.toMove];
+  const agentsTurn = () => !app.shown.outcome && seat(app.shown) !== 'human';
+
+  // Ask the agent whose turn it is, unless it has been asked already; drop a question that the game has left behind.
+  function think() {
+    const wanted = agentsTurn() && atEnd() ? JSON.stringify({ ...app.shown.request(), agent: seat(app.shown) }) : null;
+    if (wanted === asked?.text) return;
+    forget();
+    problem = null;
+    if (wanted) ask(wanted);
+  }
+
+  function forget() {
+    asked?.stop.abort();
+    asked = null;
+  }
+
+  async function ask(text, limit = {}) {
+    const mine = (asked = { text, stop: new AbortController() });
+    const { signal } = mine.stop;
+    try {
+      const question = { ...JSON.parse(text), ...limit };
+      const [answer] = await Promise.all([patient(question, signal), pause(reduced() || limit.seconds ? 0 : LANDING)]);
+      if (asked !== mine) return; // the game went on without it
+      asked = null;
+      app.go({ moves: [...app.shown.moves, answer.column] }, { replace: !('seconds' in limit) || atEnd() });
+    } catch (error) {
+      if (asked !== mine) return;
+      asked = { text, stop: mine.stop }; // not again by itself
+      problem = error.message;
+      show();
+      app.announce(problem);
+    }
+  }
+
+  // A busy server says when to come back: once it is believed.
+  async function patient(question, signal) {
+    try {
+      return await post('move', question, { signal });
+    } catch (error) {
+      if (!error.retryAfter) throw error;
+      await pause(1000 * Math.min(error.retryAfter, 10));
+      signal.throwIfAborted();
+      return post('move', question, { signal });
+    }
+  }
+
+  function moveNow() {
+    forget();
+    problem = null;
+    ask(JSON.stringify({ ...app.shown.request(), agent: seat(app.shown) }), { seconds: AT_ONCE });
+    show();
+  }
+
+  function tryAgain() {
+    forget();
+    think();
+    show();
+  }
+
+  // --- hints, if wanted: the truth about each column while it is a person's turn ------------------------------------------
+
+  async function showHints() {
+    hinting?.();
+    hinting = null;
+    const wanted = app.settings.get('play-hints', false);
+    app.board.hints(wanted ? [] : null);
+    if (!wanted || app.shown.outcome || agentsTurn()) return;
+    const position = app.shown;
+    let closed = false;
+    hinting = () => (closed = true);
+    const { follow, hintsOf } = await import('./analyse.js');
+    if (closed) return;
+    hinting = follow(position, 'perfect', 1, { heard: (opinion) => app.board.hints(hintsOf(opinion)) });
+  }
+
+  // --- the panel ------------------------------------------------------------------------------------------------------
+
+  // The ply to take back to: the latest earlier one where a person was to move.
+  function earlier() {
+    for (let ply = app.state.ply - 1; ply >= 0; ply--) if (seat(app.state.game.at(ply)) === 'human') return ply;
+    return null;
+  }
+
+  const action = (text, click, attributes = {}) => h('button', { type: 'button', onclick: click, ...attributes }, text);
+  const buttons = {
+    fresh: action('New game', () => app.go({ moves: [], start: '', board: app.shown.board })),
+    back: action('Take back', () => app.go({ moves: app.shown.moves.slice(0, earlier()) })),
+    now: action('Move now', moveNow),
+    setup: action('Set up…', async () => (await import('./setup.js')).open(app)),
+    swap: action('Swap seats', () => app.go({ red: app.state.yellow, yellow: app.state.red }, { replace: true })),
+    link: action('Copy link', copyLink),
+  };
+  const result = h('div', {
+    class: 'card result',
+    hidden: true,
+  });
+  const trouble = h('div', { class: 'card', hidden: true });
+  const pickers = Object.fromEntries(
+    SIDES.map((side) => [
+      side,
+      agentPicker({
+        label: [disc(side), named(side)],
+        name: named(side),
+        value: app.state[side],
+        human: true,
+        change: (chosen) => app.go({ [side]: chosen }, { replace: true }),
+      }),
+    ]),
+  );
+  const moves = h('ol', { class: 'moves' });
+  const movesCard = h('div', { class: 'card' }, h('h2', {}, 'Moves'), moves);
+  const hints = toggle('Hints while playing', app.settings.get('play-hints', false), (on) => {
+    app.settings.set('play-hints', on);
+    showHints();
+  });
+
+  async function copyLink() {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      app.announce('Link copied.');
+      buttons.link.textContent = 'Copied';
+      setTimeout(() => (buttons.link.textContent = 'Copy link'), 1500);
+    } catch {
+      app.complain('The link could not be copied; it is the address of this page.');
+    }
+  }
+
+  function show() {
+    const { game, ply, red, yellow } = app.state;
+    const { shown } = app;
+    pickers.red.value = red;
+    pickers.yellow.value = yellow;
+    buttons.back.disabled = earlier() === null;
+    buttons.now.disabled = !agentsTurn();
+    result.hidden = !shown.outcome;
+    if (shown.outcome) {
+      result.replaceChildren(
+        h('h2', {}, shown.outcome === 'draw' ? 'A draw' : `${named(shown.outcome.split(' ')[0])} wins`),
+        h('p', {}, words(shown)),
+        h('div', { class: 'row' },
+          action('Play again', () => app.go({ moves: [] }), { class: 'primary' }),
+          shown.moves.length > 0 && action('Review this game', () => app.go({ view: 'review' })),
+        ),
+      );
+    }
+    trouble.hidden = !problem;
+    trouble.replaceChildren(h('p', { class: 'problem' }, problem ?? ''), h('div', { class: 'row' }, action('Try again', tryAgain)));
+    movesCard.hidden = !game.moves.length;
+    moves.replaceChildren(
+      ...game.moves.map((column, i) => {
+        const side = game.at(i).toMove;
+        const go = () => app.go({ ply: i + 1 }, { replace: true });
+        return h('li', {}, action([disc(side), column], go, { 'aria-label': `Move ${i + 1}, ${named(side)}: column ${column}`, 'aria-current': i + 1 === ply && 'step' }));
+      }),
+    );
+    app.refresh();
+  }
+
+  const words = (game) => {
+    const winner = game.outcome.split(' ')[0];
+    if (game.outcome === 'draw') return 'The board is full and nobody has a line.';
+    const who = app.state[winner] === 'human' ? (app.state.red === app.state.yellow ? named(winner) : 'You') : agentName(app.state[winner]);
+    return `${who[0].toUpperCase()}${who.slice(1)} made ${game.ending.split('with ')[1]} in ${game.moves.length} moves.`;
+  };
+
+  root.append(
+    result,
+    trouble,
+    h('div', { class: 'card' }, h('div', { class: 'row' }, buttons.fresh, buttons.back, buttons.now, buttons.setup)),
+    h('div', { class: 'card' }, pickers.red, pickers.yellow, h('div', { class: 'row' }, buttons.swap, buttons.link), hints),
+    movesCard,
+  );
+
+  const changed = () => {
+    think();
+    show();
+    showHints();
+  };
+  const unsubscribe = app.subscribe(changed);
+  changed();
+  return {
+    unmount() {
+      unsubscribe();
+      forget();
+      hinting?.();
+    },
+    refuses: () => agentsTurn() && `It is ${named(app.shown.toMove)}'s turn (${agentName(seat(app.shown))}). Wait, or press “Move now”.`,
+    status: () => asked && !problem && `${named(app.shown.toMove)} (${agentName(seat(app.shown))}) is thinking…`,
+  };
+}
+
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));

@@ -1,0 +1,114 @@
+// Small helpers for elements, and the picker of an agent.
+
+import { get } from './api.js';
+
+// h('button', {class: 'primary', onclick: f, disabled: true}, 'Text'): an element; false and null leave an attribute or child out.
+export const h = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
+export const svg = (tag, attributes = {}, ...children) =>
+  filled(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
+
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (value != null && value !== false) element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.flat().filter((child) => child != null && child !== false));
+  return element;
+}
+
+// A disc as a small picture beside its name; the pattern tells the sides apart without colour.
+export const disc = (side) => h('span', { class: `disc ${side}`, 'aria-hidden': 'true' });
+
+export function toggle(label, on, change) {
+  const button = h('button', { type: 'button', role: 'switch', class: 'switch', 'aria-checked': String(on) }, h('span', {}), label);
+  button.addEventListener('click', () => {
+    const now = button.getAttribute('aria-checked') !== 'true';
+    button.setAttribute('aria-checked', String(now));
+    change(now);
+  });
+  return button;
+}
+
+export const percent = (value) => `${Math.round(50 * (value + 1))} %`; // a value -1..1 as an expected score
+
+export const reduced = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+let listed = null;
+
+// What GET /agents says, asked for once.
+export function agents() {
+  listed ??= get('agents').catch((error) => {
+    listed = null;
+    throw error;
+  });
+  return listed;
+}
+
+// An agent's name for people: "Level 3" or the spec itself.
+export const agentName = (agent) => (agent === 'human' ? 'human' : agent.replace(/^level:/, 'level '));
+
+let pickers = 0;
+
+// A labelled choice of an agent: human (if allowed), the levels, every agent; a spec can be typed below the list.
+// Options: label, value, human (offer a person), levels (offer the levels), filter(agent) -> whether to list it, change(value).
+// The element has a property `value` that can be read and set.
+export function agentPicker({ label, value, human = false, levels = true, filter = () => true, change }) {
+  const id = `agent-${++pickers}`;
+  const select = h('select', { id });
+  const about = h('p', { class: 'note', id: `${id}-about` });
+  const spec = h('input', { type: 'text', spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', 'aria-label': `${typeof label === 'string' ? label : 'Agent'}: agent with options`, 'aria-describedby': about.id });
+  const picker = h('div', { class: 'picker' }, h('label', { for: id }, label), select, spec, about);
+  let known = { levels: [], agents: [] };
+
+  const option = (agent, text) => h('option', { value: agent }, text);
+  const group = (text, options) => options.length > 0 && h('optgroup', { label: text }, options);
+
+  function show() {
+    const name = value.split(':')[0];
+    const choice = name === 'level' || value === 'human' ? value : name;
+    const shown = known.agents.filter(filter);
+    const of = (kind) => shown.filter((agent) => agent.group === kind).map((agent) => option(agent.name, agent.name));
+    select.replaceChildren(
+      ...[
+        human && option('human', 'You (a person)'),
+        levels && group('Levels', known.levels.map((each) => option(each.agent, `${each.level} · ${each.name}`))),
+        group('Agents', of('agents')),
+        group('Of the documents', of('documents')),
+      ].filter(Boolean),
+    );
+    if (![...select.options].some((each) => each.value === choice)) select.append(option(choice, agentName(choice)));
+    select.value = choice;
+    spec.hidden = name === 'level' || value === 'human';
+    spec.value = value;
+    const level = known.levels.find((each) => each.agent === value);
+    const agent = known.agents.find((each) => each.name === name);
+    const options = agent?.options?.map((each) => each.name) ?? [];
+    about.textContent = level ? [level.about, level.strength].filter(Boolean).join(' ') : (agent?.about ?? '');
+    if (options.length) about.textContent += ` Options: ${options.join(', ')}.`;
+    about.hidden = !about.textContent;
+  }
+
+  function choose(chosen) {
+    if (!chosen || chosen === value) return show();
+    value = chosen;
+    show();
+    change?.(value);
+  }
+
+  select.addEventListener('change', () => choose(select.value));
+  spec.addEventListener('change', () => choose(spec.value.trim()));
+  Object.defineProperty(picker, 'value', {
+    get: () => value,
+    set(chosen) {
+      if (chosen === value) return;
+      value = chosen;
+      show();
+    },
+  });
+  show();
+  agents().then((answer) => {
+    known = answer;
+    show();
+  }, () => {});
+  return picker;
+}

@@ -1,0 +1,113 @@
+"""Searches that are asked for over the web: bounded, in threads, stopped when nobody listens any more."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import numpy as np
+from fastapi import Request
+from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from fourlab.agent import Limit, Stop
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+from fourlab.lab.opinion import Opinion, Told, ask, solve
+from fourlab.web import players
+from fourlab.web.gate import Gate
+from fourlab.web.guard import error_body, log
+from fourlab.web.messages import AnalysisAsked, Move, MoveAsked, OpinionTold, PointTold
+from fourlab.web.settings import Caps
+
+SECONDS_BETWEEN_EVENTS = 0.1
+SECONDS_BETWEEN_LOOKS = 0.25
+"""So often a stream looks whether anybody is still there."""
+
+
+def choose(asked: MoveAsked, caps: Caps, stop: Stop) -> Move:
+    """Let an agent choose a column."""
+    position, started = _open(asked), time.perf_counter()
+    agent = players.make(asked.agent, position.rules, caps.megabytes)
+    limit = _limit(asked, caps.move_seconds, caps, stop)
+    decision = agent.decide(position, limit, np.random.default_rng(asked.seed))
+    return Move.of(decision, asked.agent, time.perf_counter() - started)
+
+
+def think(asked: AnalysisAsked, caps: Caps, stop: Stop, told: Told = lambda opinion: None) -> OpinionTold:
+    """Let somebody think about a position; `told` hears of what is found on the way."""
+    position = _open(asked)
+    limit = _limit(asked, caps.analysis_seconds, caps, stop)
+    if asked.agent == "perfect":
+        opinion = solve(position, limit, told, caps.megabytes)
+    else:
+        agent = players.make(asked.agent, position.rules, caps.megabytes)
+        nodes = caps.tree_nodes if asked.tree else 0
+        opinion = ask(agent, position, limit, np.random.default_rng(asked.seed), told, nodes)
+    return OpinionTold.of(opinion, asked.agent, position)
+
+
+class Stream(StreamingResponse):
+    """The same as server-sent events: progress, and in the end done or error. Whoever goes away stops the search."""
+
+    def __init__(self, asked: AnalysisAsked, caps: Caps, gate: Gate, request: Request) -> None:
+        self.asked, self.caps, self.gate, self.request, self.stop = asked, caps, gate, request, Stop()
+        super().__init__(self._events(), media_type="text/event-stream", headers={"cache-control": "no-store"})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, if there is a place."""
+        with self.gate.enter():
+            try:
+                await super().__call__(scope, receive, send)
+            finally:
+                self.stop.set()
+
+    async def _events(self) -> AsyncIterator[str]:
+        position, loop, news = self.asked.position(), asyncio.get_running_loop(), asyncio.Event()
+        found: list[Opinion] = []  # since the last event; a search tells some ten times for each power of ten
+
+        def told(opinion: Opinion) -> None:
+            found.append(opinion)
+            loop.call_soon_threadsafe(news.set)
+
+        thinking = self.gate.start(lambda: think(self.asked, self.caps, self.stop, told))
+        thinking.add_done_callback(lambda _: news.set())
+        while not thinking.done():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(news.wait(), SECONDS_BETWEEN_LOOKS)
+            if await self.request.is_disconnected():
+                return
+            news.clear()
+            if found and not thinking.done():
+                yield _event("progress", self._tell(OpinionTold.of(found[-1], self.asked.agent, position), found))
+                await asyncio.sleep(SECONDS_BETWEEN_EVENTS)
+        try:
+            yield _event("done", self._tell(thinking.result(), found))
+        except UserError as error:
+            yield _event("error", json.dumps(error_body(400, " ".join(str(error).split()))))
+        except Exception:
+            log.exception("an error in a stream")
+            yield _event("error", json.dumps(error_body(500, "something went wrong here; it was noted down")))
+
+    def _tell(self, opinion: OpinionTold, found: list[Opinion]) -> str:
+        """An opinion, and with it how the search went since the last one."""
+        opinion.trace = [PointTold.of(each) for each in found if each.simulations is not None]
+        found.clear()
+        return opinion.model_dump_json()
+
+
+def _event(name: str, data: str) -> str:
+    return f"event: {name}\ndata: {data}\n\n"
+
+
+def _open(asked: MoveAsked) -> Position:
+    position = asked.position()
+    if (outcome := position.outcome()) is not None:
+        raise UserError(f"the game is over ({outcome})")
+    return position
+
+
+def _limit(asked: MoveAsked, most: float, caps: Caps, stop: Stop) -> Limit:
+    simulations = caps.simulations if asked.simulations is None else min(asked.simulations, caps.simulations)
+    return Limit(seconds=min(asked.seconds, most), simulations=simulations, stop=stop)
