@@ -1,10 +1,11 @@
+import time
 from pathlib import Path
 
 import pytest
 
-from fourlab import Position
+from fourlab import Limit, Position
 from fourlab.arena.executors.local import Local
-from fourlab.arena.judge import Judgement, exact_scores
+from fourlab.arena.judge import Judgement, exact_scores, share
 from fourlab.arena.play import judge_games, play_tournament
 from fourlab.arena.store import Store
 from fourlab.arena.tournament import Player, Tournament
@@ -40,6 +41,13 @@ def test_a_drawn_game_ends_with_a_score_of_zero() -> None:
     columns = (1, 2)
     record = Record(start, columns, Outcome.DRAW)
     assert exact_scores(record, Solver())[-1] == 0
+
+
+def test_one_hard_position_leaves_time_for_the_others() -> None:
+    started = time.perf_counter() - 6
+    assert share(Limit(seconds=10, nodes=5), started).seconds == pytest.approx(2, abs=0.5)
+    assert share(Limit(seconds=10), started - 10) == Limit(nodes=1)
+    assert share(Limit(nodes=5), started) == Limit(nodes=5)
 
 
 def test_the_perfect_player_keeps_every_value_and_the_random_one_does_not(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fourlab import Position
-from fourlab.arena.store import VERSION, Store, StoredGame, StoreError
+from fourlab.arena.store import RECENT, VERSION, DamagedStore, Store, StoredGame, StoreError
 from fourlab.errors import UserError
 from fourlab.game.outcome import RED, YELLOW, Outcome
 from fourlab.game.record import Cause, Record, Thought
@@ -170,6 +170,27 @@ def test_an_interrupted_game_is_not_finished_and_is_replaced(file: Path) -> None
         store.add([stored(1, RECORDS["normal"])])
         assert store.finished() == {0, 1, 2}
         assert [each.cause for each in store.games()] == ["normal", "normal", "crash"]
+
+
+def test_progress_is_counted_without_reading_all_games(file: Path) -> None:
+    with Store(file) as store:
+        assert (store.end(), store.progress()) == (0, 0)
+        store.add([game(number) for number in range(RECENT + 500) if number != RECENT])
+        assert (store.end(), store.progress()) == (RECENT + 500, RECENT + 499)
+        store.add([StoredGame.of(3 + RECENT, 0, "a", "b", RECORDS["interrupted"], 0)])
+        assert store.progress() == RECENT + 498 == len(store.finished())
+
+
+def test_a_reader_in_a_hurry_does_not_check_the_file(file: Path) -> None:
+    with Store(file) as store:
+        store.add([game(number) for number in range(200)])
+    data = bytearray(file.read_bytes())
+    data[-4096:] = b"\xff" * 4096
+    file.write_bytes(data)
+    with pytest.raises(DamagedStore):
+        Store(file, read_only=True)
+    with Store(file, read_only=True, check=False) as store:
+        assert next(store.games()).number == 0
 
 
 def test_games_are_added_together_or_not_at_all(file: Path) -> None:

@@ -44,7 +44,7 @@ def test_a_training_leaves_a_network_that_plays(fourlab: Callable[..., Result], 
     assert played.returncode == 0, played.stderr
     again = fourlab("resume", str(folder), "--json")
     assert json.loads(again.stdout)["test_accuracy"] == results["test_accuracy"]
-    assert "trained  test error" in fourlab("runs").stdout
+    assert "epochs  test error" in fourlab("runs").stdout
 
 
 def test_ctrl_c_prints_the_command_that_goes_on_and_the_end_is_the_same(fourlab: Callable[..., Result], tmp_path: Path) -> None:

@@ -86,4 +86,4 @@ def test_names_are_shown_as_they_are_written(tmp_path: Path) -> None:
 def test_a_link_holds_the_game(start: str, board: str, columns: tuple[int, ...], asked: dict[str, list[str]]) -> None:
     record = Record(Position(start, board), columns, Outcome.DRAW)
     link = urlparse(link_to(StoredGame.of(0, 0, "a", "b", record, 0)))
-    assert parse_qs(link.query) == asked
+    assert parse_qs(link.query) == {**asked, "view": ["watch"]}

@@ -1,6 +1,8 @@
 import json
 import subprocess
 import sys
+import threading
+import time
 import tomllib
 from pathlib import Path
 
@@ -84,13 +86,37 @@ def test_a_lock_keeps_others_out_and_dies_with_its_process(tmp_path: Path) -> No
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"locked\n"
+        assert run.is_locked
         with pytest.raises(UserError, match="another process"), run.locked():
             pass
     finally:
         holder.kill()
         holder.communicate()
+    assert not run.is_locked
     with run.locked():
-        pass
+        assert run.is_locked
+
+
+def test_asking_for_the_lock_disturbs_nobody(tmp_path: Path) -> None:
+    run, done, seen = open_run(tmp_path, "x", CONFIG), threading.Event(), list[bool]()
+    assert not run.is_locked
+    assert not (run.folder / "lock").exists()
+
+    def ask() -> None:
+        while not done.is_set():
+            seen.append(run.is_locked)
+            time.sleep(0.0005)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        for _ in range(200):
+            with run.locked():
+                pass
+    finally:
+        done.set()
+        asking.join()
+    assert seen
 
 
 def test_toml_survives_every_text(tmp_path: Path) -> None:

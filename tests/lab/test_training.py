@@ -14,7 +14,7 @@ import pytest
 
 from fourlab.errors import UserError
 from fourlab.lab.run import Run, open_run
-from fourlab.lab.training import KEPT, Curve, number, read_metrics, train
+from fourlab.lab.training import KEPT, Curve, last_metrics, number, read_metrics, train
 from fourlab.lab.training_report import write_training_report
 
 
@@ -150,6 +150,27 @@ def test_a_training_killed_at_any_moment_ends_the_same(tmp_path: Path) -> None:
     assert run.results["sum"] == 400 * 401 // 2
     assert [row["piece"] for row in read_metrics(run)] == list(range(1, 201))
     assert not list((run.folder / "checkpoints").glob(".*"))
+
+
+def test_the_folder_tells_what_is_counted_and_drawn(tmp_path: Path) -> None:
+    run = begun(tmp_path)
+    train(run, Sum(), stop_after(1))
+    about = json.loads((run.folder / "training.json").read_text())
+    assert (about["unit"], about["total"]) == ("numbers", 20)
+    assert about["curves"][0] == {"label": "the sum so far", "names": ["sum", "half.sum"], "logarithmic": False}
+
+
+def test_the_last_row_is_found_without_reading_all(tmp_path: Path) -> None:
+    run = begun(tmp_path)
+    assert last_metrics(run) is None
+    train(run, Sum(), stop_after(3))
+    assert last_metrics(run) == read_metrics(run)[-1]
+    with (run.folder / "metrics.jsonl").open("a") as file:
+        file.write('{"piece": 4, "numb')
+    assert last_metrics(run) == read_metrics(run)[-1]
+    (run.folder / "metrics.jsonl").write_text("{\n")
+    with pytest.raises(UserError, match="damaged"):
+        last_metrics(run)
 
 
 def test_numbers_are_found_in_nested_tables() -> None:

@@ -201,6 +201,17 @@ def test_a_line_keeps_its_limit(solver: Solver) -> None:
     assert line == ()
 
 
+def test_best_columns_keep_a_limit(solver: Solver) -> None:
+    solver.forget()
+    assert solver.best_columns(HARD, limit=Limit(nodes=100))[1] == []
+    late = Position("44444435555352333266")
+    solver.forget()
+    whole = solver.best_columns(late)
+    assert whole[1]
+    solver.forget()
+    assert solver.best_columns(late, limit=Limit(nodes=10**6, seconds=1000))[1] == whole[1]
+
+
 def test_threads_keep_a_limit_of_nodes() -> None:
     shared = Solver(book=None, threads=4)
     assert shared.solve(HARD, Limit(nodes=10)).nodes <= 10

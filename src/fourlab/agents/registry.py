@@ -8,6 +8,7 @@ entry point in the group `fourlab.agents`.
 import ast
 import contextlib
 import difflib
+import functools
 import importlib
 import inspect
 import itertools
@@ -224,6 +225,7 @@ def _entry_points() -> dict[str, Any]:
     return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
 
 
+@functools.cache  # typing takes its time, and a server asks often
 def _spec_parameters(factory: Callable[..., Any]) -> dict[str, tuple[inspect.Parameter, Any]]:
     """The parameters that can be written in a spec, those of plain types, each with its type."""
     try:

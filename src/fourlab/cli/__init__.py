@@ -25,6 +25,7 @@ from fourlab.cli import (
     play,
     positions,
     qtable,
+    review,
     runs,
     show,
     solve,
@@ -48,6 +49,7 @@ app.command("play")(play.play)
 app.command("web")(web.web)
 app.command("show")(show.show)
 app.command("analyze")(analyze.analyze)
+app.command("review")(review.review)
 app.command("solve")(solve.solve)
 app.command("accuracy")(accuracy.accuracy)
 app.add_typer(book.app, name="book")

@@ -93,7 +93,9 @@ def _list(games: Iterable["StoredGame"]) -> None:
 
 def _show(game: "StoredGame", run: "Run", replay: float | None, again: bool, json: bool) -> None:
     if json:
-        print_json({**as_data(game), "thoughts": _thoughts(game), "scores": game.exact_scores})
+        from fourlab.lab.overview import thoughts
+
+        print_json({**as_data(game), "thoughts": thoughts(game), "scores": game.exact_scores})
         return
     record, console = game.record, plain_console(sys.stdout)
     print(f"game {game.number}: {game.red} (red) against {game.yellow} (yellow)")
@@ -141,10 +143,6 @@ def _thought(game: "StoredGame", record: "Record", i: int) -> str:
     return "  " + ", ".join(parts)
 
 
-def _thoughts(game: "StoredGame") -> list[dict[str, Any]]:
-    return [{"value": each.value, "visits": each.visits, "seconds": each.seconds} for each in game.record.thoughts]
-
-
 def _table(games: Iterable["StoredGame"]) -> Iterator[str]:
     import csv
     import io
@@ -163,8 +161,10 @@ def _table(games: Iterable["StoredGame"]) -> Iterator[str]:
 def _json_lines(games: Iterable["StoredGame"]) -> Iterator[str]:
     import json
 
+    from fourlab.lab.overview import thoughts
+
     for game in games:
-        yield json.dumps({**as_data(game), "thoughts": _thoughts(game), "scores": game.exact_scores}, ensure_ascii=False) + "\n"
+        yield json.dumps({**as_data(game), "thoughts": thoughts(game), "scores": game.exact_scores}, ensure_ascii=False) + "\n"
 
 
 def _write(file: Path, lines: Iterable[str]) -> None:

@@ -21,7 +21,8 @@ def svg(position: Position) -> str:
     outcome = position.outcome()
     title = f"{SIDE_NAMES[position.to_move]} to move" if outcome is None else str(outcome)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height + 30}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height + 30}" '
+        f'viewBox="0 0 {width} {height + 30}" role="img">',
         f"<title>Connect Four, {title}</title>",
         f'<rect width="{width}" height="{height}" rx="12" fill="#2b5fad"/>',
     ]

@@ -1,6 +1,7 @@
 """Figures, drawn by matplotlib without a screen."""
 
 import io
+import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 COLOURS = ("#1b6ca8", "#e07a1f", "#2e8b57", "#c0392b", "#7d5ba6", "#8c6d46", "#d16ba5")
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
+DRAWING = threading.Lock()
+"""matplotlib's settings are those of the whole program, so one figure is drawn at a time."""
 
 
 class Snapshot(Protocol):
@@ -189,19 +192,48 @@ def cross_table(names: Sequence[str], scores: Mapping[tuple[str, str], float]) -
     return figure
 
 
-def save(figure: "Figure", file: Path, salt: str = "fourlab") -> None:
-    """Write the figure; the ending of the name says as what. The same figure gives the same bytes.
+def win_chance(
+    plies: Sequence[int], chances: Sequence[float], estimates: Sequence[float | None], mistakes: Sequence[int]
+) -> "Figure":
+    """Red's expected score along a game: the truth as steps, the estimate beside it; mistakes, by their place, are marked."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 2.8), layout="constrained")
+    axes = figure.subplots()
+    axes.fill_between(plies, 0.5, chances, step="post", color=COLOURS[3], alpha=0.15, linewidth=0)
+    axes.step(plies, chances, where="post", color=COLOURS[3], linewidth=2, label="proven, else estimated")
+    guessed = [(ply, estimate) for ply, estimate in zip(plies, estimates, strict=True) if estimate is not None]
+    if guessed:
+        axes.plot(*zip(*guessed, strict=True), color=COLOURS[0], linewidth=1, linestyle="--", label="estimated")
+    if mistakes:
+        marked = [plies[place] for place in mistakes], [chances[place] for place in mistakes]
+        axes.plot(*marked, linestyle="", marker="X", markersize=8, color="black", label="mistakes")
+    axes.set_ylim(-0.05, 1.05)
+    axes.set_yticks((0, 0.5, 1), ("yellow wins", "draw", "red wins"))
+    axes.set_xlabel("discs on the board")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def render(figure: "Figure", kind: str, salt: str = "fourlab") -> bytes:
+    """Draw the figure as svg, png or pdf. The same figure gives the same bytes.
 
     Figures that are to share a page need different salts, or their parts would have the same names.
     """
     import matplotlib
 
+    stable = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
+    drawn = io.BytesIO()
+    with DRAWING, matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # the reader's fonts may have what ours lacks
+        figure.savefig(drawn, format=kind, metadata=stable)
+    return drawn.getvalue()
+
+
+def save(figure: "Figure", file: Path, salt: str = "fourlab") -> None:
+    """Write the figure; the ending of the name says as what."""
     kind = file.suffix.lstrip(".").lower()
     if kind not in ("svg", "png", "pdf"):
         raise UserError(f"a figure is written as .svg, .png or .pdf, not {file.name}")
-    stable = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
-    drawn = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # the reader's fonts may have what ours lacks
-        figure.savefig(drawn, format=kind, metadata=stable)
-    write_atomically(file, drawn.getvalue())
+    write_atomically(file, render(figure, kind, salt))

@@ -46,8 +46,12 @@ def inline_svg(file: Path, figure: "Figure") -> str:
     """Save a figure and return it for a page."""
     file.parent.mkdir(exist_ok=True)
     figures.save(figure, file, salt=file.stem)
-    text = file.read_text(encoding="utf-8")
-    return text[text.index("<svg") :]
+    return within_page(file.read_text(encoding="utf-8"))
+
+
+def within_page(svg: str) -> str:
+    """A drawing without what stands before it in a file of its own."""
+    return svg[svg.index("<svg") :]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -135,4 +135,3 @@ def link_to(game: StoredGame) -> str:
         if game.board != str(CLASSIC):
             asked["board"] = game.board
     return f"{WEB_PAGE}?{urlencode({**asked, 'view': 'watch'})}"
-

@@ -29,12 +29,15 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import fourlab
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 
 PACKAGES = ("numpy", "numba", "ray", "torch")
+LOCK_SECONDS = 0.2
+"""Who wants to work on a run waits so long for another: long enough for somebody who only looks whether it is locked."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ class Run:
     def locked(self) -> Iterator[None]:
         """Keep other processes from working on the same run; a lock dies with its process."""
         try:
-            lock = sqlite3.connect(self.folder / "lock", timeout=0, isolation_level=None)
+            lock = sqlite3.connect(self.folder / "lock", timeout=LOCK_SECONDS, isolation_level=None)
         except sqlite3.Error as error:
             raise UserError(f"cannot write to {self.folder}: {error}") from None
         try:
@@ -118,6 +121,21 @@ class Run:
             yield
         finally:
             lock.close()
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether somebody is working on the run; to ask does not get in the way of who begins at this moment."""
+        try:
+            lock = sqlite3.connect(f"file:{quote(str(self.folder / 'lock'))}?mode=ro", uri=True, timeout=0)
+        except sqlite3.Error:
+            return False  # nobody ever did
+        try:
+            lock.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.Error as error:
+            return error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+        finally:
+            lock.close()
+        return False
 
 
 def open_run(

@@ -2,6 +2,7 @@
 
 A training run's folder holds, beside what every run has:
 
+    training.json           what is counted, how much there is to do, and which curves tell how it goes
     metrics.jsonl           one line per piece of work
     tensorboard/            the same for TensorBoard, if that is installed
     checkpoints/000042/     all that is needed to go on after piece 42; the last four are kept
@@ -18,7 +19,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -28,6 +29,7 @@ from fourlab.lab.tensorboard import Events
 
 KEPT = 4
 """So many checkpoints are kept."""
+MOST_ROW_BYTES = 1 << 20
 CHECKPOINT_SECONDS = 60.0
 """A checkpoint is written when the last is so old, when the training is stopped and when it is finished."""
 
@@ -99,6 +101,9 @@ def train(
         checkpoint_seconds = getattr(trainee, "checkpoint_seconds", CHECKPOINT_SECONDS)
     piece, seconds = _restore(run, trainee, noted)
     rows = _keep_metrics(run, piece)
+    run.write(
+        "training.json", {"unit": trainee.unit, "total": trainee.total, "curves": [asdict(each) for each in trainee.curves]}
+    )
     if rows:
         told(rows[-1])
     if trainee.finished and run.results is not None:
@@ -143,6 +148,20 @@ def read_metrics(run: Run) -> list[dict[str, Any]]:
     except ValueError as error:
         raise UserError(f"{file} is damaged: {error}") from None
     return rows
+
+
+def last_metrics(run: Run) -> dict[str, Any] | None:
+    """The last whole row of metrics, found without reading them all."""
+    file = run.folder / "metrics.jsonl"
+    try:
+        with file.open("rb") as stream:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - MOST_ROW_BYTES))
+            lines = stream.read().split(b"\n")[:-1]
+        return json.loads(lines[-1]) if lines else None
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise UserError(f"{file} is damaged: {error}") from None
 
 
 def number(row: Mapping[str, Any], name: str) -> float | None:

@@ -25,7 +25,7 @@ class AlphaZeroSettings:
     """COLUMNSxROWSxINAROW."""
     games: int = 400_000
     """So many games are played in all."""
-    networks: tuple[str, ...] = ("32x3", "64x5 from 120000")
+    networks: tuple[str, ...] = ("32x3", "64x5 from 80000")
     """FILTERSxBLOCKS of the residual tower; a larger one takes over after so many games and first learns from the window."""
     features: str = "threats"
     """What the network sees of a position: cells, stones, empty or threats."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fourlab.web.settings import MOST_BODY_BYTES, Settings
@@ -41,8 +42,11 @@ CODES = {
 log = logging.getLogger("fourlab.web")
 
 
-class TooLarge(Exception):
+class TooLarge(HTTPException):
     """The body is longer than allowed."""
+
+    def __init__(self) -> None:
+        super().__init__(413, f"a request may have {MOST_BODY_BYTES} bytes")
 
 
 def error_body(status: int, message: str) -> dict[str, Any]:
@@ -69,7 +73,9 @@ class Guard:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                message["headers"] = [*message.get("headers", ()), *_HEADERS]
+                told = message.get("headers", ())
+                names = {name for name, _ in told}
+                message["headers"] = [*told, *(each for each in _HEADERS if each[0] not in names)]
             await send(message)
 
         headers = dict(scope["headers"])
@@ -78,9 +84,6 @@ class Guard:
             return
         try:
             await self.app(scope, _bounded(receive), answer)
-        except TooLarge:
-            if not begun:
-                await _refuse(answer, 413, f"a request may have {MOST_BODY_BYTES} bytes")
         except Exception:
             log.exception("an error while answering %s", scope["path"])
             if not begun:

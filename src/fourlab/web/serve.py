@@ -5,6 +5,7 @@ import socket
 import sys
 import threading
 import webbrowser
+from contextlib import suppress
 
 import uvicorn
 
@@ -12,6 +13,7 @@ from fourlab.errors import UserError
 from fourlab.web.app import create_app
 from fourlab.web.settings import Settings
 
+MOST_HEADER_BYTES = 16 * 1024
 SWITCH_SECONDS = 0.001
 """So long a thread may hold Python's lock while another, say the one that answers, waits for it."""
 
@@ -33,23 +35,36 @@ def address_of(listening: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
+def server_of(settings: Settings) -> uvicorn.Server:
+    """The server, not yet running."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            create_app(settings),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=15,
+            timeout_graceful_shutdown=2,
+            h11_max_incomplete_event_size=MOST_HEADER_BYTES,
+        )
+    )
+
+
 def serve(listening: socket.socket, settings: Settings) -> None:
     """Answer until Ctrl-C."""
     sys.setswitchinterval(SWITCH_SECONDS)
+    _allow_many_connections()
     threading.Thread(target=_warm_up, daemon=True).start()
-    config = uvicorn.Config(
-        create_app(settings),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_keep_alive=15,
-        timeout_graceful_shutdown=2,
-        h11_max_incomplete_event_size=MOST_HEADER_BYTES,
-    )
-    uvicorn.Server(config).run(sockets=[listening])
+    server_of(settings).run(sockets=[listening])
 
 
-MOST_HEADER_BYTES = 16 * 1024
+def _allow_many_connections() -> None:
+    """Take as many open files as the system gives, where it counts them."""
+    with suppress(ImportError, OSError, ValueError):  # not on Windows
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _warm_up() -> None:

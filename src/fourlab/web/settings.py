@@ -20,10 +20,12 @@ class Caps:
     """Nodes of a search tree that are shown."""
     megabytes: int = 32
     """Memory for one search: tree or table."""
-    searches: int = CORES
-    """Moves and positions that are thought about at the same time."""
-    waiting: int = 64
+    searches: int = 2 * CORES
+    """Moves that are thought about at the same time; more than cores, because a move's time runs on the wall's clock."""
+    waiting: int = 128
     """Requests that may wait for one of those places; further ones are refused."""
+    patience: float = 1.5
+    """Nobody waits longer than so many seconds, by how long searches took of late; rather they are refused."""
     streams: int = max(2, CORES)
     """Long analyses and reviews at the same time."""
     streams_waiting: int = 4

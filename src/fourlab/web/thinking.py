@@ -71,7 +71,7 @@ class Stream(StreamingResponse):
             found.append(opinion)
             loop.call_soon_threadsafe(news.set)
 
-        thinking = self.gate.start(lambda: think(self.asked, self.caps, self.stop, told))
+        thinking = self.gate.start(lambda stop: think(self.asked, self.caps, stop, told), self.stop)
         thinking.add_done_callback(lambda _: news.set())
         while not thinking.done():
             with suppress(TimeoutError):

@@ -5,6 +5,7 @@ import { h, reduced, svg } from './ui.js';
 
 const CELL = 100; // units of the drawing
 const RADIUS = 41;
+const STAR = 'M0-22 5.9-8.1 20.9-6.8 9.5 3.1 12.9 17.8 0 10-12.9 17.8-9.5 3.1-20.9-6.8-5.9-8.1z';
 
 export class Board {
   // play(column): a person wants to play there; ready(): whether the board would take a disc now.
@@ -157,29 +158,20 @@ const centre = (index) => index * CELL + CELL / 2;
 
 // A blue plate with round holes; the discs fall behind it.
 function plate(columns, rows) {
-  const [width, height, r] = [columns * CELL, rows * CELL, 34];
-  const hole = (column, row) => `M${centre(column) - RADIUS} ${centre(row)}a${RADIUS} ${RADIUS} 0 1 0 ${2 * RADIUS} 0a${RADIUS} ${RADIUS} 0 1 0 ${-2 * RADIUS} 0z`;
-  const cells = Array.from({ length: columns * rows }, (_, i) => [i % columns, Math.floor(i / columns)]);
-  const outline = `M${r} 0H${width - r}a${r} ${r} 0 0 1 ${r} ${r}V${height - r}a${r} ${r} 0 0 1 ${-r} ${r}H${r}a${r} ${r} 0 0 1 ${-r} ${-r}V${r}a${r} ${r} 0 0 1 ${r} ${-r}z`;
+  const cells = Array.from({ length: columns * rows }, (_, i) => [centre(i % columns), centre(Math.floor(i / columns))]);
+  const half = `a${RADIUS} ${RADIUS} 0 1 0`;
+  const holes = cells.map(([x, y]) => `M${x - RADIUS} ${y}${half} ${2 * RADIUS} 0${half} ${-2 * RADIUS} 0z`);
   return svg('g', { class: 'plate' },
-    svg('path', { 'fill-rule': 'evenodd', d: outline + cells.map(([column, row]) => hole(column, row)).join('') }),
-    cells.map(([column, row]) => svg('circle', { cx: centre(column), cy: centre(row), r: RADIUS + 2 })),
+    svg('path', { 'fill-rule': 'evenodd', d: `M0 0H${columns * CELL}V${rows * CELL}H0z${holes.join('')}` }),
+    cells.map(([cx, cy]) => svg('circle', { cx, cy, r: RADIUS + 2 })),
   );
 }
 
 // Red carries a ring and yellow a star, so colour is never needed.
 function drawnDisc(side, column, row) {
-  const pattern = side === 'red' ? svg('circle', { class: 'pattern', r: 25 }) : svg('path', { class: 'pattern', d: star(22, 10) });
+  const pattern = side === 'red' ? svg('circle', { class: 'pattern', r: 25 }) : svg('path', { class: 'pattern', d: STAR });
   const body = svg('g', {}, svg('circle', { r: RADIUS + 3 }), pattern);
   return svg('g', { class: side, transform: `translate(${centre(column)} ${centre(row)})` }, body);
-}
-
-function star(outer, inner) {
-  const corner = (i) => {
-    const [angle, radius] = [(Math.PI * i) / 5, i % 2 ? inner : outer];
-    return `${(radius * Math.sin(angle)).toFixed(1)} ${(-radius * Math.cos(angle)).toFixed(1)}`;
-  };
-  return `M${Array.from({ length: 10 }, (_, i) => corner(i)).join('L')}z`;
 }
 
 function drawnMark(column, row) {

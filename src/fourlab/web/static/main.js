@@ -6,12 +6,11 @@
 import { Board } from './board.js';
 import { Game, isFen, named } from './game.js';
 import { post } from './api.js';
-import { agentName, disc, h } from './ui.js';
+import { disc, h, style } from './ui.js';
 
 const VIEWS = { play: 'Play', analyse: 'Analyse', xray: 'X-ray', review: 'Review', watch: 'Watch', lab: 'Lab' };
-const CORE = ['play', 'analyse']; // the others bring views.css
+const CORE = ['play', 'analyse']; // the others also need views.css
 const DEFAULTS = { red: 'human', yellow: 'level:3', view: 'play' };
-const OF_THE_GAME = ['start', 'moves', 'board'];
 
 const $ = (id) => document.getElementById(id);
 const listeners = new Set();
@@ -29,22 +28,18 @@ export const app = {
 
   // Change the state and the address. Names other than the state's own go into state.extra (run, game of a stored game …)
   // and stay in the address until the view or the game changes; null takes one out.
-  go(changes, { replace = false } = {}) {
+  go({ view: to, ply, red, yellow, start, moves, board, any_counts, ...extra }, { replace = false } = {}) {
     const { state } = this;
-    const next = { ...state, extra: { ...state.extra } };
-    const known = ['view', 'ply', 'red', 'yellow', 'any_counts', ...OF_THE_GAME];
-    const touched = OF_THE_GAME.some((name) => name in changes);
-    if (touched || ('view' in changes && changes.view !== state.view)) next.extra = {};
-    for (const [name, value] of Object.entries(changes)) if (!known.includes(name)) next.extra[name] = value;
-    for (const name of ['view', 'red', 'yellow']) next[name] = changes[name] ?? state[name];
-    if (touched) {
-      const { start, board } = state.game;
-      const restarted = 'start' in changes || 'board' in changes;
-      const moves = changes.moves ?? (restarted ? [] : state.game.moves);
-      next.game = Game.from({ start: changes.start ?? ('board' in changes ? '' : start), board: changes.board ?? ('start' in changes ? '' : board), moves });
-    }
-    const length = next.game.moves.length;
-    next.ply = Math.max(0, Math.min(changes.ply ?? (touched ? length : state.ply), length));
+    const anew = start !== undefined || board !== undefined;
+    const touched = anew || moves !== undefined;
+    const next = {
+      view: to ?? state.view,
+      game: anew ? Game.from({ start, board, moves }) : touched ? Game.from({ ...state.game.request(), moves }) : state.game,
+      red: red ?? state.red,
+      yellow: yellow ?? state.yellow,
+    };
+    next.ply = within(ply ?? (touched ? Infinity : state.ply), next.game);
+    next.extra = touched || next.view !== state.view ? extra : { ...state.extra, ...extra };
     this.state = next;
     const url = addressOf(next);
     if (url !== location.search || replace) history[replace ? 'replaceState' : 'pushState'](null, '', url || './');
@@ -83,8 +78,11 @@ export const app = {
     live.textContent = live.textContent === text ? `${text}\u00a0` : text; // the same words again are spoken again
   },
 
-  // Show what the view's status() says now; changes of the state do so by themselves.
-  refresh: () => showStatus(),
+  // Show what the view's status() and refuses() say now; changes of the state do so by themselves.
+  refresh() {
+    showStatus();
+    this.board.showHand();
+  },
 
   settings: {
     get(name, otherwise = null) {
@@ -106,6 +104,9 @@ function stored() {
   }
 }
 
+// The nearest cursor that the game has.
+const within = (ply, game) => Math.max(0, Math.min(Math.round(ply), game.moves.length));
+
 // --- the address ----------------------------------------------------------------------------------------------------
 
 function addressOf({ view, game, ply, red, yellow, extra }) {
@@ -124,23 +125,23 @@ function addressOf({ view, game, ply, red, yellow, extra }) {
 }
 
 async function read() {
-  const { start = '', moves = '', board = '', ply, red, yellow, view: wanted, ...extra } = Object.fromEntries(new URLSearchParams(location.search));
+  const { search } = location;
+  const { start = '', moves = '', board = '', ply, red, yellow, view: wanted, ...extra } = Object.fromEntries(new URLSearchParams(search));
   let game = Game.from();
   let problem = '';
   try {
     // A name or another notation than FEN: only the server can read it.
     const asked = { start, moves, board };
-    const position = !start || isFen(start) ? asked : await post('position', asked);
+    const position = !start || isFen(start) ? asked : await post('position', { ...asked, board: board || undefined, any_counts: true });
     game = Game.from(position);
   } catch (error) {
     problem = error.message;
   }
-  const length = game.moves.length;
-  const cursor = ply === undefined ? length : Math.max(0, Math.min(Number.parseInt(ply, 10) || 0, length));
+  if (search !== location.search) return; // the reader has gone on
   app.state = {
     view: wanted in VIEWS ? wanted : DEFAULTS.view,
     game,
-    ply: cursor,
+    ply: within(Number(ply ?? Infinity) || 0, game),
     red: red || DEFAULTS.red,
     yellow: yellow || DEFAULTS.yellow,
     extra,
@@ -167,19 +168,14 @@ function changed() {
 // A screen reader hears the move that was added, and the end of the game.
 function tellMoves() {
   const { shown } = app;
-  const added = told && shown.board === told.board && shown.moves.length > 0 && shown.at(shown.moves.length - 1).fen === told.fen;
-  if (added) {
-    const ending = shown.outcome ? ` ${capital(shown.ending)}.` : '';
-    app.announce(`${named(told.toMove)}: column ${shown.moves.at(-1)}.${ending}`);
-  }
+  const added = told && shown.before?.fen === told.fen;
+  if (added) app.announce(`${named(told.toMove)}: column ${shown.moves.at(-1)}.${shown.outcome ? ` ${capital(shown.ending)}.` : ''}`);
   told = shown;
 }
 
 function showStatus() {
   const { shown } = app;
-  const seat = app.state[shown.toMove];
-  const who = seat === 'human' ? '' : ` (${agentName(seat)})`;
-  const turn = shown.outcome ? capital(shown.ending) : `${named(shown.toMove)}${who} to move`;
+  const turn = shown.outcome ? capital(shown.ending) : `${named(shown.toMove)} to move`;
   const side = shown.outcome ? shown.outcome.split(' ')[0] : shown.toMove;
   const text = complaint || (!shown.outcome && view?.status?.()) || turn;
   $('status').replaceChildren(...[side !== 'draw' && disc(side), h('span', { class: complaint && 'complaint' }, text)].filter(Boolean));
@@ -187,29 +183,18 @@ function showStatus() {
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-// The buttons below the board that move the cursor.
+// The buttons below the board that move the cursor. One that is off keeps the focus, so that a keyboard does not get lost.
+const STEPS = { 'First position': ['«', () => 0], 'Previous move': ['‹', (ply) => ply - 1], 'Next move': ['›', (ply) => ply + 1], 'Last position': ['»', () => Infinity] };
+const count = h('span', { class: 'count' });
+const steps = Object.entries(STEPS).map(([label, [text, target]]) =>
+  h('button', { type: 'button', class: 'quiet', 'aria-label': label, onclick: () => app.go({ ply: target(app.state.ply) }, { replace: true }) }, text),
+);
+
 function showSteps() {
   const { ply, game } = app.state;
-  const last = game.moves.length;
-  const targets = { first: 0, previous: ply - 1, next: ply + 1, last };
-  for (const [name, target] of Object.entries(targets)) {
-    const button = steps[name];
-    const pointless = target < 0 || target > last || target === ply;
-    // A button that is off keeps its focus, so that a keyboard does not get lost at the end of the game.
-    button.setAttribute('aria-disabled', String(pointless));
-    button.onclick = () => pointless || app.go({ ply: target }, { replace: true });
-  }
-  steps.count.textContent = `${ply} / ${last}`;
+  Object.values(STEPS).forEach(([, target], i) => steps[i].setAttribute('aria-disabled', String(within(target(ply), game) === ply)));
+  count.textContent = `${ply} / ${game.moves.length}`;
 }
-
-const step = (label, text) => h('button', { type: 'button', class: 'quiet', 'aria-label': label }, text);
-const steps = {
-  first: step('First position', '⏮'),
-  previous: step('Previous move', '◀'),
-  count: h('span', { class: 'count' }),
-  next: step('Next move', '▶'),
-  last: step('Last position', '⏭'),
-};
 
 function showNavigation() {
   for (const [name, link] of Object.entries(links)) {
@@ -244,23 +229,15 @@ async function showView() {
   const panel = $('panel');
   panel.replaceChildren();
   try {
-    if (!CORE.includes(name)) await viewsStyle();
+    if (name !== 'play') await style('more');
+    if (!CORE.includes(name)) await style('views');
     const module = await import(`./${name}.js`);
     if (mounted === name && !view) view = module.mount(panel, app);
-    showStatus();
+    app.refresh();
   } catch (error) {
     panel.replaceChildren(h('p', { class: 'card problem' }, `This view could not be opened. ${error.message}`));
     throw error;
   }
-}
-
-// The style of the further views comes with the first of them.
-let viewsLoaded = null;
-function viewsStyle() {
-  viewsLoaded ??= new Promise((resolve) => {
-    document.head.append(h('link', { rel: 'stylesheet', href: 'static/views.css', onload: resolve, onerror: resolve }));
-  });
-  return viewsLoaded;
 }
 
 // --- light and dark -------------------------------------------------------------------------------------------------
@@ -269,12 +246,11 @@ const THEMES = { system: ['◐', 'dark'], dark: ['☾', 'light'], light: ['☀',
 
 function showTheme() {
   const theme = app.settings.get('theme', 'system');
-  const [symbol, next] = THEMES[theme] ?? THEMES.system;
+  const [symbol, next] = THEMES[theme];
   document.documentElement.dataset.theme = theme;
   const button = $('theme');
   button.textContent = symbol;
-  button.setAttribute('aria-label', `Theme: ${theme}`);
-  button.title = `Theme: ${theme}`;
+  button.ariaLabel = button.title = `Theme: ${theme}`;
   button.onclick = () => {
     app.settings.set('theme', next);
     showTheme();
@@ -284,7 +260,7 @@ function showTheme() {
 // Digits drop a disc from wherever the focus is, arrows lead to the board; not while something is typed or a dialog is open.
 function keyDown(event) {
   if (event.altKey || event.ctrlKey || event.metaKey || document.querySelector('dialog[open]') || app.state.view === 'lab') return;
-  if (event.target.closest?.('input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [role=tree], [role=slider]')) return;
+  if (event.target.closest?.('input, textarea, select, [role=tree], [role=slider]')) return;
   if (/^[1-9]$/.test(event.key)) {
     event.preventDefault();
     app.play(Number(event.key));
@@ -297,7 +273,7 @@ function keyDown(event) {
 showTheme();
 app.board = new Board($('board'), { play: (column) => app.play(column), ready: () => !app.shown.outcome && !view?.refuses?.() });
 $('views').append(...Object.values(links));
-$('steps').append(...Object.values(steps));
+$('steps').append(...steps.toSpliced(2, 0, count));
 addEventListener('keydown', keyDown);
 addEventListener('popstate', read);
 read();

@@ -2,7 +2,7 @@
 
 import { post } from './api.js';
 import { named, SIDES } from './game.js';
-import { agentName, agentPicker, disc, h, reduced, toggle } from './ui.js';
+import { agentName, agentPicker, disc, h, reduced, style, toggle } from './ui.js';
 
 const AT_ONCE = 0.05; // seconds an agent gets when it is told to move now
 const LANDING = 450; // milliseconds: a reply waits until the disc before it has landed
@@ -40,7 +40,7 @@ export function mount(root, app) {
       const [answer] = await Promise.all([patient(question, signal), pause(reduced() || limit.seconds ? 0 : LANDING)]);
       if (asked !== mine) return; // the game went on without it
       asked = null;
-      app.go({ moves: [...app.shown.moves, answer.column] }, { replace: !('seconds' in limit) || atEnd() });
+      app.go({ moves: [...app.shown.moves, answer.column] }, { replace: atEnd() });
     } catch (error) {
       if (asked !== mine) return;
       asked = { text, stop: mine.stop }; // not again by itself
@@ -86,7 +86,7 @@ export function mount(root, app) {
     const position = app.shown;
     let closed = false;
     hinting = () => (closed = true);
-    const { follow, hintsOf } = await import('./analyse.js');
+    const [{ follow, hintsOf }] = await Promise.all([import('./analyse.js'), style('more')]);
     if (closed) return;
     hinting = follow(position, 'perfect', 1, { heard: (opinion) => app.board.hints(hintsOf(opinion)) });
   }
@@ -108,17 +108,13 @@ export function mount(root, app) {
     swap: action('Swap seats', () => app.go({ red: app.state.yellow, yellow: app.state.red }, { replace: true })),
     link: action('Copy link', copyLink),
   };
-  const result = h('div', {
-    class: 'card result',
-    hidden: true,
-  });
+  const result = h('div', { class: 'card result', hidden: true });
   const trouble = h('div', { class: 'card', hidden: true });
   const pickers = Object.fromEntries(
     SIDES.map((side) => [
       side,
       agentPicker({
         label: [disc(side), named(side)],
-        name: named(side),
         value: app.state[side],
         human: true,
         change: (chosen) => app.go({ [side]: chosen }, { replace: true }),
@@ -131,6 +127,13 @@ export function mount(root, app) {
     app.settings.set('play-hints', on);
     showHints();
   });
+
+  let listed = null; // the game whose moves are listed
+
+  function moveButton(side, column, ply) {
+    const label = `Move ${ply}, ${named(side)}: column ${column}`;
+    return action([disc(side), column], () => app.go({ ply }, { replace: true }), { 'aria-label': label });
+  }
 
   async function copyLink() {
     try {
@@ -154,7 +157,7 @@ export function mount(root, app) {
     if (shown.outcome) {
       result.replaceChildren(
         h('h2', {}, shown.outcome === 'draw' ? 'A draw' : `${named(shown.outcome.split(' ')[0])} wins`),
-        h('p', {}, words(shown)),
+        h('p', { class: 'note' }, `${ply} moves, ${agentName(red)} against ${agentName(yellow)}`),
         h('div', { class: 'row' },
           action('Play again', () => app.go({ moves: [] }), { class: 'primary' }),
           shown.moves.length > 0 && action('Review this game', () => app.go({ view: 'review' })),
@@ -164,28 +167,19 @@ export function mount(root, app) {
     trouble.hidden = !problem;
     trouble.replaceChildren(h('p', { class: 'problem' }, problem ?? ''), h('div', { class: 'row' }, action('Try again', tryAgain)));
     movesCard.hidden = !game.moves.length;
-    moves.replaceChildren(
-      ...game.moves.map((column, i) => {
-        const side = game.at(i).toMove;
-        const go = () => app.go({ ply: i + 1 }, { replace: true });
-        return h('li', {}, action([disc(side), column], go, { 'aria-label': `Move ${i + 1}, ${named(side)}: column ${column}`, 'aria-current': i + 1 === ply && 'step' }));
-      }),
-    );
+    if (listed !== game) {
+      listed = game; // only then, so that a move that was chosen keeps the focus
+      moves.replaceChildren(...game.moves.map((column, i) => h('li', {}, moveButton(game.at(i).toMove, column, i + 1))));
+    }
+    [...moves.children].forEach((item, i) => item.firstChild.setAttribute('aria-current', i + 1 === ply ? 'step' : 'false'));
     app.refresh();
   }
-
-  const words = (game) => {
-    const winner = game.outcome.split(' ')[0];
-    if (game.outcome === 'draw') return 'The board is full and nobody has a line.';
-    const who = app.state[winner] === 'human' ? (app.state.red === app.state.yellow ? named(winner) : 'You') : agentName(app.state[winner]);
-    return `${who[0].toUpperCase()}${who.slice(1)} made ${game.ending.split('with ')[1]} in ${game.moves.length} moves.`;
-  };
 
   root.append(
     result,
     trouble,
-    h('div', { class: 'card' }, h('div', { class: 'row' }, buttons.fresh, buttons.back, buttons.now, buttons.setup)),
-    h('div', { class: 'card' }, pickers.red, pickers.yellow, h('div', { class: 'row' }, buttons.swap, buttons.link), hints),
+    h('div', { class: 'card actions' }, buttons.fresh, buttons.back, buttons.now, buttons.setup),
+    h('div', { class: 'card' }, pickers.red, pickers.yellow, h('div', { class: 'actions' }, buttons.swap, buttons.link), hints),
     movesCard,
   );
 
@@ -203,7 +197,7 @@ export function mount(root, app) {
       hinting?.();
     },
     refuses: () => agentsTurn() && `It is ${named(app.shown.toMove)}'s turn (${agentName(seat(app.shown))}). Wait, or press “Move now”.`,
-    status: () => asked && !problem && `${named(app.shown.toMove)} (${agentName(seat(app.shown))}) is thinking…`,
+    status: () => agentsTurn() && `${named(app.shown.toMove)} (${agentName(seat(app.shown))}) ${asked && !problem ? 'is thinking…' : 'to move'}`,
   };
 }
 

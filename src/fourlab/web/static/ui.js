@@ -29,19 +29,29 @@ export function toggle(label, on, change) {
   return button;
 }
 
+const styles = {};
+
+// A style sheet that is not needed at first, fetched once.
+export function style(name) {
+  styles[name] ??= new Promise((done) => {
+    document.head.append(h('link', { rel: 'stylesheet', href: `static/${name}.css`, onload: done, onerror: done }));
+  });
+  return styles[name];
+}
+
 export const percent = (value) => `${Math.round(50 * (value + 1))} %`; // a value -1..1 as an expected score
 
 export const reduced = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
-let listed = null;
+const listed = {};
 
-// What GET /agents says, asked for once.
-export function agents() {
-  listed ??= get('agents').catch((error) => {
-    listed = null;
+// What GET /agents says, asked for once; the options of every agent are long, so they come only when they are wanted.
+export function agents(options = false) {
+  listed[options] ??= get('agents', { options }).catch((error) => {
+    delete listed[options];
     throw error;
   });
-  return listed;
+  return listed[options];
 }
 
 // An agent's name for people: "Level 3" or the spec itself.
@@ -56,7 +66,7 @@ export function agentPicker({ label, value, human = false, levels = true, filter
   const id = `agent-${++pickers}`;
   const select = h('select', { id });
   const about = h('p', { class: 'note', id: `${id}-about` });
-  const spec = h('input', { type: 'text', spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', 'aria-label': `${typeof label === 'string' ? label : 'Agent'}: agent with options`, 'aria-describedby': about.id });
+  const spec = h('input', { spellcheck: 'false', autocomplete: 'off', 'aria-label': 'Agent with its options', 'aria-describedby': about.id });
   const picker = h('div', { class: 'picker' }, h('label', { for: id }, label), select, spec, about);
   let known = { levels: [], agents: [] };
 
@@ -82,10 +92,15 @@ export function agentPicker({ label, value, human = false, levels = true, filter
     spec.value = value;
     const level = known.levels.find((each) => each.agent === value);
     const agent = known.agents.find((each) => each.name === name);
-    const options = agent?.options?.map((each) => each.name) ?? [];
-    about.textContent = level ? [level.about, level.strength].filter(Boolean).join(' ') : (agent?.about ?? '');
-    if (options.length) about.textContent += ` Options: ${options.join(', ')}.`;
+    about.textContent = level ? [level.about, level.strength].filter(Boolean).join('; ') : (agent?.about ?? '');
     about.hidden = !about.textContent;
+    if (agent) tellOptions(name);
+  }
+
+  async function tellOptions(name) {
+    const { options } = (await agents(true)).agents.find((each) => each.name === name);
+    const told = options.map((each) => each.name).join(', ');
+    if (told && value.split(':')[0] === name && !about.textContent.includes(told)) about.textContent += ` Options: ${told}.`;
   }
 
   function choose(chosen) {

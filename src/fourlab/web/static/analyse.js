@@ -1,0 +1,213 @@
+// Analyse: what every column is worth, proven or estimated, by two agents side by side.
+
+import { get, stream } from './api.js';
+import { named } from './game.js';
+import { agentPicker, disc, h, percent, toggle } from './ui.js';
+
+const DEEPER = [1, 5, 30]; // seconds; the last is replaced by what the server allows
+
+// Follow an agent's opinion of a position; returns a function that stops it.
+export function follow(position, agent, seconds, { heard, done = heard, failed = () => {} }) {
+  return stream('analysis/stream', { ...position.request(), agent, seconds }, { onProgress: heard, onDone: done, onError: failed });
+}
+
+// An opinion as the board shows it above its columns.
+export const hintsOf = (opinion) =>
+  opinion.columns.map((each) => ({ text: each.open && each.says !== '–' ? each.says : '', kind: kindOf(each), estimated: !each.proven, best: each.column === opinion.best }));
+
+const kindOf = ({ proven }) => (proven ? { 1: 'win', 0: 'draw', '-1': 'loss' }[proven.result] : 'unknown');
+
+export function mount(root, app) {
+  const opinions = [newOpinion('first', 'perfect'), newOpinion('second', 'alphazero')];
+  let budgets = DEEPER;
+  let depth = 0; // index of the budget
+  let position = null; // what the opinions are about
+
+  function newOpinion(name, usual) {
+    return { name, usual, chosen: app.settings.get(`analyse-${name}`), told: null, running: false, problem: '', close: () => {} };
+  }
+
+  // A network knows only the usual board; elsewhere a plain search is asked until somebody is chosen.
+  const agentOf = ({ chosen, usual }) => chosen ?? (usual === 'alphazero' && app.shown.board !== '7x6x4' ? 'mcts' : usual);
+
+  function start(opinion) {
+    opinion.close();
+    opinion.problem = '';
+    opinion.running = app.settings.get('engine', true) && !document.hidden && !position.outcome;
+    if (!opinion.running) return;
+    const heard = (told) => {
+      opinion.told = told;
+      show();
+    };
+    const ended = (problem) => {
+      opinion.running = false;
+      opinion.problem = problem;
+      show();
+    };
+    opinion.close = follow(position, agentOf(opinion), budgets[depth], {
+      heard,
+      done: (told) => {
+        heard(told);
+        ended('');
+      },
+      failed: (error) => ended(error.message),
+    });
+  }
+
+  function stop() {
+    for (const opinion of opinions) {
+      opinion.close();
+      opinion.running = false;
+    }
+  }
+
+  function restart() {
+    stop();
+    opinions.forEach(start);
+    show();
+  }
+
+  function changed() {
+    if (position?.fen === app.shown.fen) return;
+    position = app.shown;
+    depth = 0;
+    for (const opinion of opinions) {
+      opinion.told = null;
+      opinion.picker.value = agentOf(opinion);
+    }
+    restart();
+  }
+
+  // --- the panel ------------------------------------------------------------------------------------------------------
+
+  const remember = (name) => (on) => {
+    app.settings.set(name, on);
+    if (name === 'engine') restart();
+    else show();
+  };
+  const engine = toggle('Engine', app.settings.get('engine', true), remember('engine'));
+  const hints = toggle('Hints', app.settings.get('hints', true), remember('hints'));
+  const deeper = h('button', { type: 'button', onclick: goDeeper });
+  const setup = h('button', { type: 'button', onclick: async () => (await import('./setup.js')).open(app) }, 'Set up…');
+  const verdict = h('h2');
+  const effort = h('p', { class: 'note' });
+  const line = h('ol', { class: 'moves' });
+  const lineCard = h('div', { class: 'card' }, h('h2', {}, 'Best line'), h('p', { class: 'note' }, 'Choose a move to play up to it.'), line);
+  const table = h('table');
+  const problems = h('div', { class: 'problem' });
+  for (const opinion of opinions) {
+    opinion.picker = agentPicker({
+      label: `${opinion.name[0].toUpperCase()}${opinion.name.slice(1)} opinion`,
+      value: opinion.chosen ?? opinion.usual,
+      change(chosen) {
+        opinion.chosen = chosen;
+        app.settings.set(`analyse-${opinion.name}`, chosen);
+        opinion.told = null;
+        start(opinion);
+        show();
+      },
+    });
+  }
+
+  function goDeeper() {
+    depth += 1;
+    restart();
+  }
+
+  function show() {
+    const [{ told }] = opinions;
+    const running = opinions.some((each) => each.running);
+    const on = app.settings.get('engine', true);
+    app.board.hints(on && app.settings.get('hints', true) ? (told ? hintsOf(told) : []) : null);
+    verdict.replaceChildren(...verdictOf(told, on));
+    effort.textContent = told ? effortOf(told) : '';
+    const finished = opinions.every((each) => each.told?.finished);
+    deeper.disabled = !on || running || finished || Boolean(position.outcome) || depth >= budgets.length - 1;
+    deeper.textContent = running ? `Searching, ${budgets[depth]} s` : depth < budgets.length - 1 ? `Go deeper (${budgets[depth + 1]} s)` : 'As deep as allowed';
+    deeper.classList.toggle('dots', running);
+    showLine(told?.line ?? []);
+    showTable();
+    problems.replaceChildren(...opinions.filter((each) => each.problem).map((each) => h('p', {}, `${agentOf(each)}: ${each.problem}`)));
+  }
+
+  function verdictOf(told, on) {
+    if (position.outcome) return ['The game is over'];
+    const side = named(position.toMove);
+    if (!told) return [disc(position.toMove), `${side} to move${on ? '' : ': the engine is off'}`];
+    return [disc(position.toMove), `${side} ${saysOf(told)}`];
+  }
+
+  function showLine(columns) {
+    const key = `${position.fen} ${columns}`;
+    if (line.dataset.key === key) return; // a button that has the focus must not go away while the search goes on
+    line.dataset.key = key;
+    lineCard.hidden = !columns.length;
+    let game = position;
+    line.replaceChildren(
+      ...columns.flatMap((column, i) => {
+        if (!game.legal().includes(column)) return [];
+        const label = `Play up to ${named(game.toMove)} in column ${column}`;
+        const side = disc(game.toMove);
+        game = game.play(column);
+        const go = () => app.go({ moves: [...position.moves, ...columns.slice(0, i + 1)] });
+        return h('li', {}, h('button', { type: 'button', 'aria-label': label, onclick: go }, side, column));
+      }),
+    );
+  }
+
+  function showTable() {
+    const head = h('tr', {}, h('th', { scope: 'col' }, 'Column'), opinions.map((each) => h('th', { scope: 'col' }, agentOf(each))));
+    const rows = Array.from({ length: position.columns }, (_, i) =>
+      h('tr', {}, h('th', { scope: 'row' }, i + 1), opinions.map(({ told }) => cell(told?.columns[i], told?.best === i + 1))),
+    );
+    table.replaceChildren(h('caption', { class: 'hidden' }, 'What each column is worth to the side to move'), h('thead', {}, head), h('tbody', {}, rows));
+  }
+
+  const mark = (kind, example) => h('span', {}, h('span', { class: `hint unknown ${kind}` }, example), ` ${kind}`);
+  root.append(
+    h('div', { class: 'card' }, verdict, effort, h('div', { class: 'row switches' }, engine, hints), h('div', { class: 'actions' }, deeper, setup)),
+    h('div', { class: 'card' },
+      h('h2', {}, 'Two opinions'),
+      h('div', { class: 'pair' }, opinions.map((each) => each.picker)),
+      problems,
+      table,
+      h('p', { class: 'note legend' }, mark('proven', 'wins in 7'), mark('estimated', '≈ 63 %'), h('span', {}, '★ best')),
+    ),
+    lineCard,
+  );
+
+  const visible = () => (document.hidden ? stop() : opinions.some((each) => !each.told?.finished) && restart());
+  document.addEventListener('visibilitychange', visible);
+  const unsubscribe = app.subscribe(changed);
+  get('about').then(({ caps }) => {
+    budgets = [...new Set(DEEPER.slice(0, 2).map((each) => Math.min(each, caps.analysis_seconds)).concat(caps.analysis_seconds))];
+    show();
+  }, () => {});
+  changed();
+  return {
+    unmount() {
+      unsubscribe();
+      document.removeEventListener('visibilitychange', visible);
+      stop();
+    },
+  };
+}
+
+function cell(column, best) {
+  if (!column) return h('td', {}, '…');
+  const text = `${!column.proven && column.value !== null ? '≈ ' : ''}${column.says}`;
+  return h('td', { class: `${kindOf(column)}${best ? ' best' : ''}` }, text, best && h('span', { title: 'best' }, ' ★'));
+}
+
+function saysOf({ proven, value }) {
+  if (proven) {
+    const words = { 1: 'wins', 0: 'can hold a draw', '-1': 'loses' }[proven.result];
+    return `${words}${proven.result && proven.plies ? ` in ${proven.plies}` : ''} (proven)`;
+  }
+  return value === null ? 'to move' : `to move: ≈ ${percent(value)} (estimated)`;
+}
+
+function effortOf({ agent, seconds, simulations, nodes }) {
+  const counted = simulations ? `, ${simulations.toLocaleString('en')} simulations` : nodes ? `, ${nodes.toLocaleString('en')} positions` : '';
+  return `${agent}: ${seconds.toFixed(1)} s${counted}`;
+}

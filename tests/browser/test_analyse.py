@@ -1,0 +1,100 @@
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PHONE, column, fits, has_no_accessibility_violations, moves_of, status
+
+RED_WINS_AT_4 = "/?view=analyse&moves=434343"
+
+
+def test_every_column_says_what_is_proven_and_what_is_estimated(page: Page) -> None:
+    page.goto(RED_WINS_AT_4)
+    expect(column(page, 4)).to_have_accessible_description("wins in 1")
+    expect(column(page, 1)).to_have_accessible_description("loses in 2")
+    expect(page.locator("#hint-4")).to_have_class("hint win proven best")
+    expect(page.get_by_role("heading", name="Red wins in 1 (proven)")).to_be_visible()
+    row = page.get_by_role("row", name="4 wins in 1 ★ wins")
+    expect(row).to_be_visible()  # alphazero has proved it too
+
+
+def test_an_estimate_is_marked_by_more_than_its_colour(page: Page) -> None:
+    page.goto("/?view=analyse&moves=44")
+    page.get_by_label("First opinion").select_option("mcts")
+    hint = page.locator("#hint-4")
+    expect(hint).to_contain_text("≈")
+    assert hint.evaluate("each => getComputedStyle(each).borderStyle") == "dashed"
+
+
+def test_the_best_line_is_played_up_to_the_chosen_move(page: Page) -> None:
+    page.goto("/?view=analyse&moves=43434")  # red threatens the fourth disc
+    expect(page.get_by_role("heading", name=re.compile("Yellow .*proven"))).to_be_visible()
+    expect(page.get_by_role("button", name="Go deeper")).to_be_visible()
+    line = page.get_by_role("button", name=re.compile("^Play up to"))
+    expect(line.first).to_have_accessible_name("Play up to Yellow in column 4")
+    third = line.nth(2).inner_text()
+    line.nth(2).click()
+    assert moves_of(page).startswith("434344")
+    assert moves_of(page)[7:] == third
+
+
+def test_clicks_play_for_both_sides_whoever_sits_there(page: Page) -> None:
+    page.goto("/?view=analyse&yellow=level:3")
+    column(page, 4).click()
+    column(page, 3).click()
+    assert moves_of(page) == "43"
+    status(page, "Red to move")
+
+
+def test_engine_and_hints_are_two_switches_that_stay_as_set(page: Page) -> None:
+    page.goto(RED_WINS_AT_4)
+    expect(column(page, 4)).to_have_accessible_description("wins in 1")
+    page.get_by_role("switch", name="Hints").click()
+    expect(page.locator(".hints")).to_be_hidden()
+    expect(page.get_by_role("heading", name="Red wins in 1 (proven)")).to_be_visible()  # the engine goes on
+    page.get_by_role("switch", name="Engine").click()
+    page.reload()
+    expect(page.get_by_role("switch", name="Hints")).not_to_be_checked()
+    expect(page.get_by_role("heading", name="Red to move: the engine is off")).to_be_visible()
+
+
+def test_going_deeper_takes_more_time_until_nothing_is_left_to_find(page: Page) -> None:
+    page.goto("/?view=analyse&moves=44")
+    deeper = page.get_by_role("button", name="Go deeper (5 s)")
+    with page.expect_request("**/analysis/stream?*seconds=5*"):
+        deeper.click()
+    page.goto("/?view=analyse&moves=1212121")  # over
+    expect(page.get_by_role("button", name="Go deeper")).to_be_disabled()
+
+
+def test_streams_close_when_the_position_changes_and_when_the_view_is_left(page: Page) -> None:
+    closed: list[str] = []
+    page.on("requestfailed", lambda request: closed.append(request.url))
+    page.goto("/?view=analyse&moves=44")
+    page.get_by_label("First opinion").select_option("mcts")
+    expect(page.locator("#hint-4")).to_contain_text("≈")
+    page.get_by_role("button", name="Go deeper (5 s)").click()
+    expect(page.get_by_role("button", name="Searching, 5 s")).to_be_visible()
+    with page.expect_event("requestfailed"):
+        column(page, 4).click()
+    page.get_by_role("button", name="Go deeper (5 s)").click()
+    with page.expect_event("requestfailed"):
+        page.get_by_role("link", name="Play").click()
+    assert all("moves=44" in url for url in closed)
+
+
+def test_an_agent_that_does_not_know_the_board_says_so(page: Page, problems: list[str]) -> None:
+    page.goto("/?view=analyse&board=5x4x3")
+    expect(page.get_by_label("Second opinion")).to_have_value("mcts")
+    page.get_by_label("Second opinion").select_option("dqn")
+    expect(page.get_by_text("knows only the board 7x6x4")).to_be_visible()
+    problems.clear()
+
+
+@pytest.mark.parametrize("address", [RED_WINS_AT_4, "/?view=analyse&moves=44", "/?view=analyse&board=15x3x3"])
+def test_analyse_is_accessible_in_both_themes_and_fits_a_phone(page: Page, address: str) -> None:
+    page.goto(address)
+    expect(page.locator(".hint").first).to_be_visible()
+    assert has_no_accessibility_violations(page)
+    page.set_viewport_size(PHONE)
+    assert fits(page)

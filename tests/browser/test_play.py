@@ -1,0 +1,308 @@
+import json
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, Route, expect
+
+from tests.browser.conftest import PHONE, column, fits, has_no_accessibility_violations, moves_of, press, status
+
+TWO_PEOPLE = "/?yellow=human"
+
+
+def test_a_whole_game_is_played_against_an_agent(page: Page) -> None:
+    page.goto("/?yellow=level:1")
+    over = page.get_by_role("button", name="Play again")
+    turn = page.get_by_text("Red to move")
+    for _ in range(21):
+        expect(turn.or_(over).first).to_be_visible()
+        if over.is_visible():
+            break
+        page.get_by_role("button", name=re.compile(r"^Column \d+: (?!.*full)")).first.click()
+    expect(over).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("Red wins|Yellow wins|A draw"))).to_be_visible()
+    press(page, "Play again")
+    expect(column(page, 1)).to_have_accessible_name("Column 1: empty")
+    page.go_back()
+    press(page, "Review this game")
+    assert "view=review" in page.url
+
+
+def test_a_column_is_named_by_its_discs_and_every_move_is_spoken(page: Page) -> None:
+    page.goto(TWO_PEOPLE)
+    column(page, 4).click()
+    expect(page.get_by_role("status")).to_have_text("Red: column 4.")
+    column(page, 4).click()
+    expect(page.get_by_role("status")).to_have_text("Yellow: column 4.")
+    expect(column(page, 4)).to_have_accessible_name("Column 4: Red, Yellow")
+    expect(column(page, 3)).to_have_accessible_name("Column 3: empty")
+
+
+def test_the_end_is_told_in_words_and_marked_on_the_cells(page: Page) -> None:
+    page.goto(f"{TWO_PEOPLE}&moves=434343")
+    column(page, 4).click()
+    status(page, "Red wins with four in a row")
+    expect(page.get_by_role("status")).to_have_text("Red: column 4. Red wins with four in a row.")
+    expect(page.locator(".won")).to_have_count(4)
+    press(page, "Take back")
+    expect(page.locator(".won")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("/?yellow=human&moves=111111", "Column 1 is full."),
+        ("/?yellow=human&moves=1212121", "The game is over: red wins with four in a row."),
+        ("/?red=mcts:seconds=9", "It is Red's turn (mcts:seconds=9). Wait, or press “Move now”."),
+    ],
+)
+def test_a_move_that_cannot_be_made_says_why(page: Page, address: str, why: str) -> None:
+    page.goto(address)
+    page.get_by_role("button", name="New game").wait_for()
+    column(page, 1).click()
+    status(page, why)
+    expect(page.get_by_role("status")).to_have_text(why)
+
+
+def test_the_keyboard_alone_plays(page: Page) -> None:
+    page.goto(TWO_PEOPLE)
+    column(page, 1).wait_for()
+    page.keyboard.press("4")
+    page.keyboard.press("ArrowRight")  # leads to the board
+    expect(column(page, 4)).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")  # around the edge
+    expect(column(page, 7)).to_be_focused()
+    page.keyboard.press("Space")
+    assert moves_of(page) == "457"
+    page.keyboard.press("Tab")
+    while not page.get_by_role("button", name="Take back").evaluate("each => each === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert moves_of(page) == "45"
+    page.get_by_label("Yellow", exact=True).focus()
+    page.get_by_role("option", name="1 · Newcomer").first.wait_for(state="attached")
+    page.keyboard.press("1")  # chooses in the list, not on the board
+    expect(page.get_by_label("Yellow", exact=True)).to_have_value("level:1")
+    assert moves_of(page) == "45"
+
+
+def test_a_disc_is_dragged_above_a_column_and_dropped(page: Page) -> None:
+    page.goto(TWO_PEOPLE)
+    hand, target = page.locator(".hand").bounding_box(), column(page, 6).bounding_box()
+    assert hand is not None
+    assert target is not None
+    x, y = hand["x"] + hand["width"] / 2, hand["y"] + hand["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(target["x"] + target["width"] / 2, y, steps=4)
+    assert moves_of(page) == ""
+    page.mouse.up()
+    assert moves_of(page) == "6"
+    page.mouse.down()
+    page.mouse.move(10, 700, steps=4)  # away from the board: not meant
+    page.mouse.up()
+    assert moves_of(page) == "6"
+    page.mouse.click(x, target["y"] + target["height"] - 20)
+    assert moves_of(page) == "64"
+
+
+def test_the_address_is_the_game(page: Page, context: BrowserContext) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("/?board=10x5x4&yellow=human")
+    for number in (10, 10, 2):
+        column(page, number).click()
+    assert moves_of(page) == "10,10,2,"
+    press(page, "Copy link")
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    shared = page.evaluate("navigator.clipboard.readText()")
+    page.reload()
+    other = context.new_page()
+    other.goto(shared)
+    for each in (page, other):
+        expect(column(each, 10)).to_have_accessible_name("Column 10: Red, Yellow")
+        expect(column(each, 2)).to_have_accessible_name("Column 2: Red")
+        status(each, "Yellow to move")
+
+
+def test_a_name_or_any_notation_in_the_address_is_read(page: Page) -> None:
+    page.goto("/?start=sewell-2r&red=human&yellow=human")
+    expect(column(page, 7)).to_have_accessible_name("Column 7: Yellow")
+    page.goto("/?start=ddec&yellow=human")
+    expect(column(page, 4)).to_have_accessible_name("Column 4: Red, Yellow")
+
+
+def test_a_wrong_address_says_what_is_wrong(page: Page) -> None:
+    page.goto("/?moves=4444444")
+    status(page, "Column 4 is full.")
+    page.goto("/?board=99x99")
+    status(page, "too large")
+
+
+def test_back_takes_back_a_whole_turn(page: Page) -> None:
+    page.goto("/?yellow=level:3")
+    for number in (4, 5):
+        status(page, "Red to move")
+        column(page, number).click()
+    status(page, "Red to move")
+    after_two = moves_of(page)
+    assert len(after_two) == 4
+    page.go_back()
+    status(page, "Red to move")
+    assert moves_of(page) == after_two[:2]
+    page.go_back()
+    status(page, "Red to move")
+    assert moves_of(page) == ""
+    page.go_forward()
+    status(page, "Red to move")
+    assert moves_of(page) == after_two[:2]
+
+
+def test_the_cursor_steps_and_a_move_there_cuts_what_came_after(page: Page) -> None:
+    page.goto(f"{TWO_PEOPLE}&moves=4453")
+    press(page, "Previous move")
+    press(page, "Move 2, Yellow: column 4")
+    assert "ply=2" in page.url
+    expect(column(page, 5)).to_have_accessible_name("Column 5: empty")
+    column(page, 1).click()
+    assert moves_of(page) == "441"
+
+
+def test_seats_change_at_any_time(page: Page) -> None:
+    page.goto(TWO_PEOPLE)
+    column(page, 4).click()
+    page.get_by_label("Yellow", exact=True).select_option(label="2 · Beginner")
+    status(page, "Red to move")
+    assert len(moves_of(page)) == 2
+    press(page, "Swap seats")
+    status(page, "Yellow to move")
+    assert "red=level:2" in page.url
+    assert len(moves_of(page)) == 3
+    page.get_by_label("Red", exact=True).select_option("mcts")
+    typed = page.get_by_role("textbox", name="Agent with its options")
+    typed.fill("mcts:simulations=50")
+    typed.press("Enter")
+    assert "red=mcts:simulations%3D50" in page.url
+    column(page, 1).click()
+    status(page, "Yellow to move")
+    assert len(moves_of(page)) == 5
+
+
+def test_an_agent_that_cannot_be_asked_is_told_and_asked_again(page: Page, problems: list[str]) -> None:
+    page.goto("/?red=nobody&yellow=human")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("region", name="Play").get_by_text("agent 'nobody' cannot be asked")).to_be_visible()
+    page.get_by_label("Red", exact=True).select_option("level:1")
+    status(page, "Yellow to move")
+    expect(page.get_by_role("button", name="Try again")).to_be_hidden()
+    problems.clear()  # the browser notes that the server answered 400
+
+
+def test_a_busy_server_is_asked_again(page: Page, problems: list[str]) -> None:
+    answers = [503]
+
+    def busy(route: Route) -> None:
+        if not answers:
+            return route.continue_()
+        body = json.dumps({"error": {"status": answers.pop(), "code": "busy", "message": "too many"}})
+        return route.fulfill(status=503, headers={"Retry-After": "0.1"}, content_type="application/json", body=body)
+
+    page.route("**/api/v1/move", busy)
+    page.goto("/?red=level:1&yellow=human")
+    status(page, "Yellow to move")
+    assert len(moves_of(page)) == 1
+    problems.clear()
+
+
+def test_move_now_makes_a_thinking_agent_answer(page: Page) -> None:
+    page.goto("/?red=mcts:seconds=9&yellow=human")
+    status(page, "Red (mcts:seconds=9) is thinking…")
+    with page.expect_request("**/api/v1/move") as asked:
+        press(page, "Move now")
+    assert asked.value.post_data_json["seconds"] < 1
+    status(page, "Yellow to move")
+    assert len(moves_of(page)) == 1
+    expect(page.get_by_role("button", name="Move now")).to_be_disabled()
+
+
+def test_a_disc_does_not_wait_for_the_server_and_a_late_reply_is_dropped(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/api/v1/move", lambda route: held.append(route))
+    page.goto("/?yellow=level:3")
+    page.get_by_role("button", name="New game").wait_for()
+    with page.expect_request("**/api/v1/move"):
+        column(page, 4).click()
+    expect(column(page, 4)).to_have_accessible_name("Column 4: Red")
+    press(page, "New game")
+    answer = {"column": 4, "agent": "level:3", "value": None, "proven": None, "policy": None, "line": [], "seconds": 0}
+    held[0].fulfill(json=answer)
+    column(page, 1).click()
+    expect(column(page, 4)).to_have_accessible_name("Column 4: empty")
+    assert moves_of(page) == "1"
+
+
+def test_hints_are_off_while_playing_until_switched_on(page: Page) -> None:
+    page.goto("/?yellow=human&moves=434343")
+    page.get_by_role("button", name="New game").wait_for()
+    expect(page.locator(".hints")).to_be_hidden()
+    page.get_by_role("switch", name="Hints while playing").click()
+    expect(column(page, 4)).to_have_accessible_description("wins in 1")
+    page.reload()
+    expect(page.get_by_role("switch", name="Hints while playing")).to_be_checked()
+    expect(column(page, 4)).to_have_accessible_description("wins in 1")
+
+
+def test_the_disc_falls_unless_motion_is_reduced(page: Page) -> None:
+    page.goto(TWO_PEOPLE)
+    column(page, 4).click()
+    assert page.evaluate("document.getAnimations().length") == 0
+    page.emulate_media(reduced_motion="no-preference")
+    assert page.evaluate("(document.querySelectorAll('.columns button')[0].click(), document.getAnimations().length)") == 1
+
+
+def test_the_theme_is_remembered(page: Page) -> None:
+    page.emulate_media(color_scheme="light")
+    page.goto("/")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    page.get_by_role("button", name="Theme: system").click()
+    assert page.evaluate(ground) != light
+    page.reload()
+    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    assert page.evaluate(ground) != light
+
+
+@pytest.mark.parametrize("address", ["/?moves=4453", "/?moves=1212121", "/?board=15x3x3", "/?red=nobody"])
+def test_play_is_accessible_in_both_themes_and_fits_a_phone(page: Page, address: str, problems: list[str]) -> None:
+    page.goto(address)
+    page.get_by_role("option", name="3 · Casual").first.wait_for(state="attached")
+    page.wait_for_load_state("networkidle")
+    assert has_no_accessibility_violations(page)
+    page.set_viewport_size(PHONE)
+    assert fits(page)
+    if "nobody" in address:
+        problems.clear()
+
+
+def test_a_phone_has_large_touch_targets(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto("/?moves=4453&yellow=human")
+    page.get_by_role("button", name="New game").wait_for()
+    assert has_no_accessibility_violations(page)
+    sizes = page.evaluate(
+        "[...document.querySelectorAll('button, select, nav a')].map(each => each.getBoundingClientRect())"
+        ".map(box => Math.min(box.width, box.height)).filter(size => size > 0)"
+    )
+    assert min(sizes) >= 44
+
+
+def test_the_first_load_is_small_and_comes_from_here_alone(page: Page, server: str) -> None:
+    sizes: dict[str, int] = {}
+    page.on("response", lambda response: sizes.update({response.url: len(response.body())}))
+    page.goto("/")
+    page.get_by_role("option", name="3 · Casual").first.wait_for(state="attached")
+    page.wait_for_load_state("networkidle")
+    assert all(url.startswith(server) for url in sizes)
+    assert any(url.endswith("icon.svg") for url in sizes)
+    assert sum(sizes.values()) < 60_000, sizes

@@ -1,0 +1,283 @@
+"""X-ray, Review, Watch and Lab, each used as a person would and checked by axe-core in both themes."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from fourlab.agents.registry import make
+from fourlab.arena.executors.threads import Threads
+from fourlab.arena.play import play_tournament
+from fourlab.arena.store import Store
+from fourlab.arena.tournament import read
+from fourlab.lab.report import write_report
+from fourlab.lab.run import open_run
+from fourlab.lab.summary import summarize
+from fourlab.lab.training import train
+from tests.browser.conftest import PHONE, column, fits, has_no_accessibility_violations
+from tests.browser.test_play import moves_of, press, status
+from tests.lab.test_training import Sum, stop_after
+
+expect.set_options(timeout=20_000)  # a busy machine is not a fault of the page
+LOST_AT_MOVE_7 = "43434313"  # red has three in column 4, plays column 1, and yellow completes column 3
+
+
+def cursor(page: Page) -> int:
+    """How many moves are shown, as the address says."""
+    return int(page.evaluate("new URLSearchParams(location.search).get('ply') ?? -1"))
+
+
+def played(home: Path, name: str, **settings: Any) -> str:
+    """A match on a small board that was played to its end; the name of its run."""
+    tournament = read({"agents": ["random", "rules"], "boards": ["4x3x3"], "openings": "empty", "rounds": 3, **settings})
+    run = open_run(home, name, {"kind": "match", **tournament.as_data()})
+    with Store(run.games_file) as store:
+        summary = summarize(play_tournament(tournament, store, Threads(1), make), store)
+        run.write("results.json", summary)
+        write_report(run, tournament, summary, store)
+    return run.name
+
+
+@pytest.fixture(scope="module")
+def finished(home: Path) -> str:
+    return played(home, "small")
+
+
+# --- X-ray ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_search_is_watched_while_it_thinks_and_stopped(page: Page) -> None:
+    page.goto("/?view=xray&moves=44")
+    page.get_by_label("Seconds at most").fill("20")
+    press(page, "Start")
+    rows = page.get_by_role("region", name="What the search thinks of each column").get_by_role("row")
+    expect(rows).to_have_count(8)
+    for curve in ("Value of each column", "Visits to each column"):
+        expect(page.get_by_role("img", name=curve).locator("path.line")).to_have_count(7)
+    with page.expect_event("requestfailed", lambda request: "analysis/stream" in request.url):  # the server hears of it
+        press(page, "Stop")
+    expect(page.get_by_text("Stopped.").first).to_be_visible()
+    expect(page.get_by_role("button", name="Stop")).to_be_disabled()
+
+
+def test_another_position_or_view_ends_the_search(page: Page) -> None:
+    page.goto("/?view=xray&moves=44")
+    for leave in (lambda: column(page, 3).click(), lambda: page.get_by_role("link", name="Watch").click()):
+        page.get_by_label("Seconds at most").fill("20")
+        press(page, "Start")
+        expect(page.get_by_role("img", name="Value of each column")).to_be_visible()
+        with page.expect_event("requestfailed", lambda request: "analysis/stream" in request.url):
+            leave()
+        expect(page.get_by_role("img", name="Value of each column")).to_be_hidden()
+
+
+@pytest.mark.parametrize("agent", ["mcts", "alphazero"])
+def test_the_tree_is_opened_by_keyboard_and_the_board_shows_its_lines(page: Page, agent: str) -> None:
+    page.goto("/?view=xray")
+    page.get_by_label("Agent", exact=True).select_option(agent)
+    page.get_by_label("Simulations at most").fill("3000")
+    press(page, "Start")
+    here = page.get_by_role("treeitem", name="This position")
+    expect(here).to_have_attribute("aria-expanded", "true")
+    here.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight"):  # to the first child, open it, to its first child
+        page.keyboard.press(key)
+    node = page.locator(":focus")
+    expect(node).to_have_attribute("aria-label", re.compile(r"^Yellow, column \d, N [\d,]+, Q [+−]?[\d.]+"))
+    expect(page.get_by_role("button", name=re.compile("^Column .*Red"))).to_have_count(1)  # the line of two moves
+    expect(page.get_by_role("button", name=re.compile("^Column .*Yellow"))).to_have_count(1)
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("treeitem", name="Yellow")).to_have_count(0)
+    page.get_by_label("Seconds at most").focus()
+    expect(page.get_by_role("button", name=re.compile("^Column .*empty"))).to_have_count(7)
+    assert moves_of(page) == ""
+    expect(page.get_by_role("columnheader", name="Prior")).to_have_count(1 if agent == "alphazero" else 0)
+    assert has_no_accessibility_violations(page)
+    page.set_viewport_size(PHONE)
+    assert fits(page)
+
+
+def test_what_a_chart_shows_can_be_read_as_numbers(page: Page) -> None:
+    page.goto("/?view=xray")
+    page.get_by_label("Simulations at most").fill("500")
+    press(page, "Start")
+    expect(page.get_by_role("tree")).to_be_visible()
+    page.get_by_text("Numbers of the chart: Visits to each column").click()
+    last = page.get_by_role("region", name="Numbers of the chart: Visits").get_by_role("row").last
+    simulations, *visits = (int(each.replace(",", "")) for each in last.get_by_role("cell").all_inner_texts())
+    assert simulations == 500
+    assert len(visits) == 7
+    assert 490 <= sum(visits) <= 500
+
+
+# --- Review -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_review_finds_the_blunder_and_the_graph_moves_the_cursor(page: Page) -> None:
+    page.goto(f"/?view=review&moves={LOST_AT_MOVE_7}")
+    slider = page.get_by_role("slider", name="Move")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("^8 of 8: yellow has won|^8 of 8: yellow wins"))
+    press(page, "Previous mistake")
+    assert cursor(page) == 7
+    expect(page.get_by_role("listitem").filter(has_text="blunder")).to_have_count(1)
+    expect(page.locator(".judged [aria-current=step]")).to_contain_text("column 1 turns a win into a loss")
+    slider.focus()
+    page.keyboard.press("Home")
+    assert cursor(page) == 0
+    expect(page.get_by_text("Now: red wins in 41.")).to_be_visible()
+    graph = page.get_by_role("img", name="Win chance of red")
+    box = graph.bounding_box()
+    assert box is not None
+    graph.click(position={"x": box["width"] / 2, "y": 60})
+    assert cursor(page) in (3, 4, 5)
+    page.get_by_label("Order of the moves").select_option("worst first")
+    expect(page.locator(".judged li").first).to_contain_text("blunder")
+    assert has_no_accessibility_violations(page)
+    page.set_viewport_size(PHONE)
+    assert fits(page)
+
+
+def test_a_blunder_is_tried_again_from_the_position_before_it(page: Page) -> None:
+    page.goto(f"/?view=review&moves={LOST_AT_MOVE_7}&red=level:1&yellow=level:2")
+    press(page, "Previous mistake")
+    press(page, "Retry from here")
+    status(page, "Red to move")
+    assert cursor(page) == 6
+    column(page, 4).click()
+    status(page, "Red wins")
+    assert moves_of(page) == "4343434"
+
+
+def test_a_review_is_saved_as_one_page_that_needs_no_other(page: Page) -> None:
+    page.goto(f"/?view=review&moves={LOST_AT_MOVE_7}")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Save as a page").click()
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    assert download.value.suggested_filename == "review.html"
+    assert "blunder" in text
+    assert re.findall(r"<(?:script|link|iframe|img)\b", text) == []
+    assert re.findall(r"(?:src|href)\s*=\s*[\"'](?!#)|url\((?!#|data:)|@import", text) == []
+
+
+def test_without_moves_there_is_nothing_to_review(page: Page) -> None:
+    page.goto("/?view=review")
+    expect(page.get_by_text("There is nothing to review yet")).to_be_visible()
+
+
+# --- Watch ------------------------------------------------------------------------------------------------------------
+
+
+def test_two_agents_play_to_the_end_and_the_game_is_shown_again(page: Page) -> None:
+    page.goto("/?view=watch&board=4x3x3")
+    page.get_by_label("Speed").focus()
+    page.keyboard.press("End")
+    press(page, "Step")
+    expect(page.get_by_text(re.compile("^Move 1 of 1"))).to_be_visible()
+    press(page, "Start")
+    expect(page.locator("#status")).to_contain_text(re.compile("wins with|draw"))
+    expect(page.get_by_role("button", name="Start")).to_be_visible()
+    moves = moves_of(page)
+    press(page, "First position")
+    assert cursor(page) == 0
+    press(page, "Next move")
+    assert cursor(page) == 1
+    press(page, "Replay")
+    expect(page.get_by_text(f"Move {len(moves)} of {len(moves)}")).to_be_visible()
+    assert moves_of(page) == moves
+    column(page, 1).click()
+    status(page, "The game is over")
+    assert has_no_accessibility_violations(page)
+    page.set_viewport_size(PHONE)
+    assert fits(page)
+
+
+def test_a_game_between_agents_can_be_paused(page: Page) -> None:
+    page.goto("/?view=watch")
+    press(page, "Start")
+    expect(page.get_by_text("Move 1 of 1")).to_be_visible()
+    press(page, "Pause")
+    press(page, "New game")
+    expect(page.get_by_text("An empty tape")).to_be_visible()
+
+
+def test_a_link_to_moves_replays_them(page: Page) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    page.goto("/?moves=4343&view=watch")
+    expect(page.get_by_text("Move 1 of 4: Red plays column 4")).to_be_visible()
+    page.get_by_label("Speed").focus()
+    page.keyboard.press("End")
+    expect(page.get_by_text("Move 4 of 4: Yellow plays column 3")).to_be_visible()
+    expect(page.get_by_role("button", name="Replay")).to_be_visible()
+
+
+def test_a_link_to_a_stored_game_replays_it_and_says_who_played(page: Page, finished: str) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    page.goto(f"/?view=watch&run={finished}&game=2")
+    page.get_by_label("Speed").focus()
+    page.keyboard.press("End")
+    expect(page.get_by_text("random – rules: ").or_(page.get_by_text("rules – random: "))).to_be_visible()
+    expect(page.locator("#status")).to_contain_text(re.compile("wins with|draw"))
+    assert "game=2" in page.evaluate("location.search")
+    game = page.get_by_role("spinbutton", name="Game")
+    game.fill("3")
+    game.press("Tab")
+    expect(page.get_by_text(re.compile(r"^Move [1-3] of \d+"))).to_be_visible()
+    assert "game=3" in page.evaluate("location.search")
+
+
+# --- Lab --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_finished_run_is_listed_with_tables_figures_and_games(page: Page, finished: str) -> None:
+    page.goto("/?view=lab")
+    page.get_by_role("button", name=finished).click()
+    expect(page.get_by_role("heading", name=finished)).to_be_visible()
+    expect(page.get_by_text("6 / 6 games").first).to_be_visible()
+    figure = page.get_by_role("img", name="Figure: lengths")
+    expect(figure).to_be_visible()
+    assert figure.evaluate("async each => { await each.decode(); return each.naturalWidth; }") > 100
+    assert has_no_accessibility_violations(page)
+    page.set_viewport_size(PHONE)
+    assert fits(page)
+    page.get_by_role("link", name="Watch game 4").click()
+    expect(page.get_by_text(re.compile(r"The start; \d+ moves follow"))).to_be_visible()
+    assert f"run={finished}&game=4" in page.evaluate("location.search")
+
+
+def test_runs_are_compared_by_the_settings_in_which_they_differ(page: Page, home: Path, finished: str) -> None:
+    other = played(home, "other", seed=5)
+    page.goto("/?view=lab")
+    page.get_by_label(f"Compare {finished}").check()
+    page.get_by_label(f"Compare {other}").check()
+    table = page.get_by_role("region", name="Differing settings")
+    expect(table.get_by_role("row", name="seed 0 5")).to_be_visible()
+    expect(table.get_by_role("row")).to_have_count(2)
+
+
+def test_a_training_that_goes_on_refreshes_by_itself(page: Page, home: Path) -> None:
+    run, trainee = open_run(home, "sum", {"kind": "train-sum", "total": 20}), Sum()
+    with run.locked():
+        train(run, trainee, stop_after(2))
+        page.goto(f"/?view=lab&run={run.name}")
+        row = page.get_by_role("button", name=run.name)
+        curve = page.get_by_role("img", name="the sum so far")
+        expect(row).to_contain_text("running")
+        expect(row).to_contain_text("4 / 20 numbers")
+        expect(curve).to_have_accessible_description("the sum so far against numbers. At the end sum: 10, half.sum: 5.")
+        assert has_no_accessibility_violations(page)
+        train(run, trainee, stop_after(3))
+        expect(row).to_contain_text("10 / 20 numbers")
+        expect(curve).to_have_accessible_description("the sum so far against numbers. At the end sum: 55, half.sum: 27.5.")
+    expect(row).to_contain_text("stopped")
+    train(run, trainee)
+    expect(row).to_contain_text("finished")
+    expect(page.get_by_role("heading", name="Result")).to_be_visible()
+
+
+def test_a_run_that_is_not_there_is_told_so(page: Page, problems: list[str]) -> None:
+    page.goto("/?view=lab&run=nothing")
+    expect(page.get_by_text("there is no run 'nothing'")).to_be_visible()
+    problems.clear()  # the browser complains about the answer 404

@@ -1,0 +1,43 @@
+"""A real server in a thread of this process, and a client that asks it."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from fourlab.web.serve import address_of, listen, server_of
+from fourlab.web.settings import Settings
+
+
+@contextmanager
+def serving(settings: Settings) -> Iterator[httpx.Client]:
+    """Serve as long as the block lasts."""
+    listening = listen("127.0.0.1", 0)
+    server = server_of(settings)
+    thread = threading.Thread(target=server.run, args=([listening],))
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        with httpx.Client(base_url=address_of(listening), timeout=120, trust_env=False) as client:
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the server looks for runs."""
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def client(home: Path) -> Iterator[httpx.Client]:
+    with serving(Settings(home=home)) as client:
+        yield client

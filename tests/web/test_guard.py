@@ -1,0 +1,288 @@
+"""What the server refuses, and what every answer carries."""
+
+import json
+import logging
+import re
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+import schemathesis
+from httpx import Client
+from hypothesis import settings
+
+from fourlab.agents.mcts import MCTS
+from fourlab.web.app import create_app
+from fourlab.web.guard import HEADERS
+from fourlab.web.settings import MOST_BODY_BYTES, PUBLIC, Caps, Settings
+from tests.web.conftest import serving
+
+
+def error_of(answer: httpx.Response, status: int) -> str:
+    """The message of an error, which must have the one form and show nothing of the inside."""
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/json"
+    told = answer.json()
+    assert told.keys() == {"error"}
+    assert told["error"].keys() == {"status", "code", "message"}
+    assert told["error"]["status"] == status
+    assert "Traceback" not in answer.text
+    assert 'File "' not in answer.text
+    return str(told["error"]["message"])
+
+
+@pytest.mark.parametrize("path", ["/", "/static/main.js", "/api/v1/ping", "/nix", "/api/v1/nix", "/api/v1/openapi.json"])
+def test_every_answer_carries_the_safety_headers(client: Client, path: str) -> None:
+    headers = client.get(path).headers
+    assert {name: headers[name] for name in HEADERS} == HEADERS
+    assert "unsafe" not in headers["content-security-policy"]
+    assert "server" not in headers
+
+
+def test_the_page_has_no_inline_script_or_style(client: Client) -> None:
+    page = client.get("/").text
+    assert re.search(r"<script(?![^>]*\bsrc=)", page) is None
+    assert re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", page) is None
+    assert re.search(r"https?://(?!www\.w3\.org)", page) is None
+
+
+FOREIGN = [
+    "http://evil.example",
+    "https://evil.example",
+    "null",
+    "http://127.0.0.1",
+    "http://127.0.0.1:1",
+    "http://localhost:8000",
+    "http://127.0.0.1.evil.example:{port}",
+    "http://evil.example:{port}",
+    "http://127.0.0.1:{port}.evil.example",
+    "http://user@127.0.0.1:{port}",
+    "file://",
+    "http://[::1]:{port}",
+]
+
+
+@pytest.mark.parametrize("origin", FOREIGN)
+def test_other_pages_cannot_ask(client: Client, origin: str) -> None:
+    origin = origin.format(port=client.base_url.port)
+    error_of(client.post("/api/v1/move", json={}, headers={"origin": origin}), 403)
+    error_of(client.get("/api/v1/analysis/stream", headers={"origin": origin}), 403)
+    assert "access-control-allow-origin" not in client.options("/api/v1/move", headers={"origin": origin}).headers
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_requests_that_browsers_mark_as_foreign_are_refused_but_links_are_followed(client: Client, site: str) -> None:
+    error_of(client.get("/api/v1/ping", headers={"sec-fetch-site": site, "sec-fetch-mode": "no-cors"}), 403)
+    assert client.get("/?moves=44", headers={"sec-fetch-site": site, "sec-fetch-mode": "navigate"}).status_code == 200
+
+
+def test_the_page_itself_can_ask(client: Client) -> None:
+    origin = str(client.base_url).rstrip("/")
+    assert client.post("/api/v1/position", json={}, headers={"origin": origin}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "127.0.0.2", "[::2]:80"])
+def test_a_name_that_was_bent_to_this_address_is_refused(client: Client, host: str) -> None:
+    error_of(client.get("/api/v1/ping", headers={"host": host}), 421)
+
+
+@pytest.mark.parametrize("host", ["", "a b", "a/b", "x" * 300, "127.0.0.1:99999999", "@"])
+def test_a_host_that_is_none_is_refused(client: Client, host: str) -> None:
+    assert client.get("/api/v1/ping", headers={"host": host}).status_code in (400, 421)
+
+
+def test_only_allowed_names_are_answered_even_in_public() -> None:
+    with serving(Settings(public=True, hosts=frozenset({"four.example"}), caps=PUBLIC)) as client:
+        assert client.get("/api/v1/ping", headers={"host": "four.example"}).status_code == 200
+        error_of(client.get("/api/v1/ping"), 421)
+        caps = client.get("/api/v1/about", headers={"host": "four.example"}).json()["caps"]
+        assert caps["move_seconds"] == 1
+        asked = {"agent": "mcts", "seconds": 300, "moves": "44"}
+        told = client.post("/api/v1/move", json=asked, headers={"host": "four.example"}).json()
+        assert told["seconds"] < 20  # far from what was asked for
+        assert told["simulations"] <= PUBLIC.simulations
+
+
+def test_a_long_body_is_refused_before_it_is_read(client: Client) -> None:
+    message = error_of(client.post("/api/v1/position", content=b"x" * (MOST_BODY_BYTES + 1)), 413)
+    assert str(MOST_BODY_BYTES) in message
+
+
+def test_a_long_body_in_pieces_is_refused_too(client: Client) -> None:
+    pieces = (b" " * 1000 for _ in range(200))
+    error_of(client.post("/api/v1/position", content=pieces, headers={"content-type": "application/json"}), 413)
+
+
+@pytest.mark.parametrize("body", ["", "{", "[]", "null", '{"moves": NaN}', '{"moves": {}}', "[" * 9999])
+def test_what_is_no_request_is_refused_in_the_one_form(client: Client, body: str) -> None:
+    answer = client.post("/api/v1/position", content=body, headers={"content-type": "application/json"})
+    error_of(answer, 400 if body.startswith("[[") else 422)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-1", "0", "1e999", '"x"', "601"])
+def test_numbers_are_bounded(client: Client, number: str) -> None:
+    body = f'{{"seconds": {number}}}'
+    assert client.post("/api/v1/move", content=body, headers={"content-type": "application/json"}).status_code == 422
+
+
+TRAVERSALS = [
+    "..",
+    "../..",
+    "%2e%2e",
+    "%2e%2e%2f",
+    "..%2f",
+    "..%5c",
+    "....//",
+    "..;/",
+    ".%2e/",
+    "%252e%252e%252f",
+    "..%c0%af",
+    "..%00",
+    "%00",
+    "/etc/passwd",
+    "//etc/passwd",
+    "%2fetc%2fpasswd",
+    "C:%5cWindows",
+    "file:%2f%2f%2fetc%2fpasswd",
+    "~",
+    "~root",
+]
+
+
+@pytest.mark.parametrize("where", ["/static/{}", "/api/v1/runs/{}"])
+@pytest.mark.parametrize("name", TRAVERSALS)
+def test_no_path_is_made_of_a_name(client: Client, home: Path, where: str, name: str) -> None:
+    (home / "secret.txt").write_text("hidden")
+    (home.parent / "manifest.json").write_text('{"config": {"kind": "hidden"}}')
+    for ending in ("", "/secret.txt", "/manifest.json", "/figures/x.svg", "/games"):
+        raw = where.format(name) + ending
+        answer = _raw_get(client, raw)
+        assert b"hidden" not in answer
+        assert b"root:" not in answer
+        assert int(answer.split()[1]) in (400, 404, 422)
+
+
+def _raw_get(client: Client, path: str) -> bytes:
+    """Ask without a client that tidies paths up."""
+    host, port = client.base_url.host, client.base_url.port
+    assert port is not None
+    with socket.create_connection((host, port), timeout=20) as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode("latin-1"))
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    return answer
+
+
+def test_unknown_paths_and_methods_have_the_one_form(client: Client) -> None:
+    error_of(client.get("/api/v1/nix"), 404)
+    error_of(client.get("/nix"), 404)
+    error_of(client.delete("/api/v1/ping"), 405)
+
+
+def test_a_fault_of_ours_shows_nothing_of_the_inside(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(self: object, *arguments: object) -> None:
+        raise RuntimeError("secret of the house")
+
+    monkeypatch.setattr(MCTS, "decide", broken)
+    monkeypatch.setattr(MCTS, "search", broken)
+    with caplog.at_level(logging.ERROR, "fourlab.web"):
+        assert "secret" not in error_of(client.post("/api/v1/move", json={"agent": "mcts"}), 500)
+        events = client.get("/api/v1/analysis/stream", params={"agent": "mcts"}).text
+    assert "event: error" in events
+    assert "secret" not in events
+    assert "secret of the house" in caplog.text
+
+
+def wait_for(true: Callable[[], bool]) -> None:
+    """Wait until something is so; a minute at most."""
+    for _ in range(6000):
+        if true():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it never came true")
+
+
+@pytest.fixture
+def stopped(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Searches that never end by themselves; each that was stopped leaves a mark."""
+    marks: list[bool] = []
+
+    def search(self: MCTS, position: object, limit: object, *rest: object) -> None:
+        wait_for(limit.stop.is_set)  # type: ignore[attr-defined]
+        marks.append(True)
+        raise RuntimeError("stopped")
+
+    monkeypatch.setattr(MCTS, "decide", search)
+    monkeypatch.setattr(MCTS, "search", search)
+    return marks
+
+
+def begin(client: Client, line: str, asked: dict[str, str] | None = None) -> socket.socket:
+    """Ask, and do not wait for an answer."""
+    body = b"" if asked is None else json.dumps(asked).encode()
+    host, port = client.base_url.host, client.base_url.port
+    head = [f"{line} HTTP/1.1", f"Host: {host}:{port}", "Content-Type: application/json", f"Content-Length: {len(body)}"]
+    connection = socket.create_connection((host, port or 80), timeout=20)
+    connection.sendall("\r\n".join([*head, "", ""]).encode() + body)
+    return connection
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("POST /api/v1/move", {"agent": "mcts"}),
+        ("POST /api/v1/analysis", {"agent": "mcts"}),
+        ("GET /api/v1/analysis/stream?agent=mcts", None),
+    ],
+)
+def test_a_closed_tab_stops_its_search(client: Client, stopped: list[bool], line: str, asked: dict[str, str] | None) -> None:
+    with begin(client, line, asked):
+        time.sleep(0.5)
+        assert stopped == []
+    wait_for(lambda: stopped == [True])
+
+
+def test_who_comes_to_a_full_house_is_told_when_to_come_again(stopped: list[bool]) -> None:
+    caps = Caps(searches=1, waiting=2, streams=1, streams_waiting=0)
+    with serving(Settings(caps=caps)) as client:
+        waiting = [begin(client, f"POST /api/v1/{path}", {"agent": "mcts"}) for path in ("move", "move", "move", "analysis")]
+        time.sleep(0.5)
+        for path in ("move", "analysis", "review"):
+            refused = client.post(f"/api/v1/{path}", json={})
+            error_of(refused, 503)
+            assert int(refused.headers["retry-after"]) >= 1
+        error_of(client.get("/api/v1/analysis/stream"), 503)
+        assert client.get("/api/v1/ping").status_code == 200  # whoever does not search is not refused
+        for each in waiting:
+            each.close()
+        wait_for(lambda: client.post("/api/v1/move", json={"agent": "rules"}).status_code == 200)
+        assert len(stopped) == 4
+
+
+def test_a_server_that_ends_stops_its_searches(stopped: list[bool]) -> None:
+    with serving(Settings()) as client:
+        waiting = begin(client, "POST /api/v1/move", {"agent": "mcts"})
+        time.sleep(0.5)
+    wait_for(lambda: stopped == [True])
+    waiting.close()
+
+
+QUICK = Caps(move_seconds=0.02, analysis_seconds=0.02, review_seconds=0.05)
+schema = schemathesis.openapi.from_asgi(
+    "/api/v1/openapi.json", create_app(Settings(hosts=frozenset(), home=Path("nowhere"), caps=QUICK))
+)
+
+
+@schema.parametrize()
+@settings(max_examples=15)
+def test_whatever_is_asked_nothing_breaks(case: schemathesis.Case) -> None:
+    answer = case.call()
+    assert answer.status_code < 500, (case.as_curl_command(), answer.text)
+    if answer.status_code >= 400:
+        assert json.loads(answer.content)["error"]["status"] == answer.status_code
