@@ -11,8 +11,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.warm
-	@echo "== fourlab play (other commands: $(BIN)/fourlab --help)"
-	@$(BIN)/fourlab play
+	@echo "== fourlab web (other commands: $(BIN)/fourlab --help)"
+	@$(BIN)/fourlab web
 
 test: check $(VENV)/.warm
 	@echo "== tests"
@@ -37,6 +37,7 @@ bench: $(VENV)/.bench $(VENV)/.warm
 	@$(BIN)/python benchmarks/q_learning.py
 	@$(BIN)/python benchmarks/alphazero.py
 	@$(BIN)/python benchmarks/arena.py
+	@$(BIN)/python benchmarks/web.py
 	@$(BIN)/python benchmarks/solver.py $(if $(TEST_SETS),--positions $(TEST_SETS))
 	@$(BIN)/python benchmarks/ablation.py
 	@if [ -n "$(POSITIONS)" ]; then $(BIN)/python benchmarks/mistakes.py $(POSITIONS); \

@@ -82,7 +82,7 @@ export class Board {
     [...this.hintRow.children].forEach((place, i) => {
       const hint = list?.[i];
       place.className = hint?.text ? `hint ${hint.kind} ${hint.estimated ? 'estimated' : 'proven'}${hint.best ? ' best' : ''}` : '';
-      place.textContent = hint?.text ? `${hint.estimated ? '≈ ' : ''}${hint.text}` : '';
+      place.textContent = hint?.text ? `${hint.estimated ? '≈ ' : ''}${hint.text.replace(' %', '\u00a0%')}` : '';
     });
   }
 

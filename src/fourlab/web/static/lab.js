@@ -89,6 +89,7 @@ export function mount(root, app) {
       if (open?.name !== name) {
         open = { name, ...details(name, app) };
         detail.replaceChildren(...open.elements);
+        if (detail.getBoundingClientRect().top > innerHeight) detail.scrollIntoView(); // on a phone it is below the list
       }
       open.told = told;
       open.show(run);
@@ -127,7 +128,7 @@ function statusOf({ status, kind, done, total, unit }) {
 // The parts of one run; each is drawn again only when what it shows has changed.
 function details(name, app) {
   const parts = ['head', 'tables', 'curves', 'figures', 'games', 'settings'];
-  const hosts = Object.fromEntries(parts.map((name) => [name, h('div', { class: 'card' })]));
+  const hosts = Object.fromEntries(parts.map((each) => [each, h('div', { class: 'card' })]));
   const drawn = {};
   const charts = new Map();
   let offset = 0;
@@ -154,12 +155,12 @@ function details(name, app) {
       run.created && h('p', { class: 'note' }, `Begun ${when(run.created)}`),
     ]);
     part('tables', run.tables, (tables) => tables.flatMap(({ title, head, rows }) => [h('h2', {}, title), table(head, rows.map((row) => row.map(plain)), title)]));
-    part('figures', [run.figures, run.done], ([figures]) =>
+    showCurves(run.metrics);
+    part('figures', [charts.size ? [] : run.figures, run.done], ([figures]) => // a training's figure has the same curves
       figures.map((figure) => h('img', { class: 'figure', src: address(`${path}/figures/${encodeURIComponent(figure)}.svg`, { done: run.done }), alt: `Figure: ${figure}` })));
     part('settings', run.settings, (settings) => [
       h('details', {}, h('summary', {}, 'Settings'), table(['setting', 'value'], Object.entries(settings).map(([setting, value]) => [setting, plain(value)]), 'Settings')),
     ]);
-    showCurves(run.metrics);
     games = run.games ?? 0;
     showGames();
   }
@@ -199,7 +200,7 @@ function details(name, app) {
     part('games', [offset, found], () => [
       h('h2', {}, 'Games'),
       table(['game', 'red', 'yellow', 'result', 'plies', 'ended'], found.games.map(row), 'Games'),
-      found.total > PAGE && h('div', { class: 'row' }, turn('◀ Earlier', offset - PAGE), h('span', { class: 'note' }, `${offset + 1}–${last} of ${found.total}`), turn('Later ▶', offset + PAGE)),
+      found.total > PAGE && h('div', { class: 'row' }, turn('◀ Earlier', offset - PAGE), h('span', { class: 'note' }, `${offset + 1}–${last} of ${found.total.toLocaleString('en')}`), turn('Later ▶', offset + PAGE)),
     ]);
   }
 

@@ -129,8 +129,8 @@ function graph(review, app) {
     slider.value = ply;
     slider.setAttribute('aria-valuetext', `${ply} of ${last}: ${says}${move ? `, ${CATEGORIES[move.category][1]}` : ''}`);
     chart.draw({ cursor: ply });
-    previous.setAttribute('aria-disabled', earlier() === undefined);
-    next.setAttribute('aria-disabled', later() === undefined);
+    previous.setAttribute('aria-disabled', String(earlier() === undefined));
+    next.setAttribute('aria-disabled', String(later() === undefined));
     retry.disabled = !move;
     about.replaceChildren(
       ...(move ? [h('p', {}, disc(move.side), h('b', {}, ` Move ${ply}, column ${move.column} `), badge(move.category)), h('p', {}, move.says)] : [h('p', {}, h('b', {}, 'The start'))]),
@@ -163,7 +163,7 @@ function accuracy(review) {
     return h('div', { class: 'card score' },
       h('h2', {}, disc(side), ` ${named(side)}`),
       h('p', { class: 'large' }, percent(share)),
-      h('p', { class: 'note' }, `of ${moves} moves ${percent(held)} kept the result, ${percent(best)} were the best`));
+      h('p', { class: 'note' }, `Of ${moves} moves ${percent(held)} kept the result and ${percent(best)} were best.`));
   };
   return h('div', { class: 'sides' }, SIDES.map(card));
 }

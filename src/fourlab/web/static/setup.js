@@ -12,7 +12,7 @@ export async function open(app) {
   let problem = '';
 
   const drawing = h('div', { class: 'drawing', role: 'group', 'aria-label': 'Drawing', onkeydown: arrows });
-  const message = h('p', { class: 'all', role: 'status' });
+  const message = h('p', { role: 'status' });
   const start = h('button', { class: 'primary', type: 'submit' }, 'Start here');
   const sizes = Object.fromEntries(['Columns', 'Rows', 'In a row'].map((name) => [name, h('input', { type: 'number', min: 1, max: 31, 'aria-label': name, onchange: resize })]));
   const brushes = radios('brush', { red: [disc('red'), 'Red'], yellow: [disc('yellow'), 'Yellow'], none: ['Erase'] }, 'red');
@@ -134,8 +134,7 @@ export async function open(app) {
         group('Paste', text, h('div', { class: 'row' }, button('Read', () => read(text.value)), h('span', { class: 'note' }, 'Moves, FEN, a drawing, …'))),
         group('By name', names),
       ),
-      message,
-      h('div', { class: 'row all ends' }, button('Cancel', () => dialog.close()), start),
+      h('div', { class: 'row all ends' }, message, button('Cancel', () => dialog.close()), start),
     ),
   );
 

@@ -162,8 +162,8 @@ export function mount(root, app) {
     steps.replay.textContent = doing === 'replay' ? 'Pause' : 'Replay';
     start.textContent = doing === 'play' ? 'Pause' : 'Start';
     steps.replay.disabled = !last;
-    for (const each of ['first', 'previous']) steps[each].setAttribute('aria-disabled', ply === 0);
-    for (const each of ['next', 'last']) steps[each].setAttribute('aria-disabled', ply === last);
+    for (const each of ['first', 'previous']) steps[each].setAttribute('aria-disabled', String(ply === 0));
+    for (const each of ['next', 'last']) steps[each].setAttribute('aria-disabled', String(ply === last));
     told.textContent = tell(ply, game);
     const results = { 1: 'red won', 0: 'a draw', '-1': 'yellow won' };
     if (!record) about.textContent = '';

@@ -21,7 +21,7 @@ export function mount(root, app) {
   });
   const seconds = h('input', { type: 'number', min: 0.1, max: 30, step: 'any', value: SECONDS, required: true });
   const simulations = h('input', { type: 'number', min: 1, max: 10000000, step: 1, placeholder: 'no bound' });
-    const stop = h('button', { type: 'button', disabled: true, onclick: () => end('Stopped.') }, 'Stop');
+  const stop = h('button', { type: 'button', disabled: true, onclick: () => end('Stopped.') }, 'Stop');
   const state = h('p', { class: 'note' });
   const bars = h('div', { class: 'card', hidden: true });
   const axis = { label: 'simulations', log: true };
@@ -45,8 +45,9 @@ export function mount(root, app) {
     const columns = opinion.columns.filter((each) => each.visits != null);
     const most = Math.max(1, ...columns.map((each) => each.visits));
     const priors = columns.some((each) => each.prior != null);
+    const best = opinion.best ?? columns.find((each) => each.visits === most)?.column;
     const rows = columns.map((each) => [
-      each.column === opinion.best ? h('strong', {}, `${each.column} ★`) : String(each.column),
+      each.column === best ? h('strong', {}, `${each.column} ★`) : h('span', {}, each.column),
       bar(each.visits / most, short(each.visits)),
       bar(((each.value ?? -1) + 1) / 2, each.proven ? each.says : signed(each.value), 'middle'),
       ...(priors ? [bar(each.prior ?? 0, (each.prior ?? 0).toFixed(2))] : []),
