@@ -268,6 +268,8 @@ def test_a_training_that_goes_on_refreshes_by_itself(page: Page, home: Path) -> 
         expect(row).to_contain_text("4 / 20 numbers")
         expect(curve).to_have_accessible_description("the sum so far against numbers. At the end sum: 10, half.sum: 5.")
         assert has_no_accessibility_violations(page)
+        page.set_viewport_size(PHONE)
+        assert fits(page)
         train(run, trainee, stop_after(3))
         expect(row).to_contain_text("10 / 20 numbers")
         expect(curve).to_have_accessible_description("the sum so far against numbers. At the end sum: 55, half.sum: 27.5.")

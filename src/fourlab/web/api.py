@@ -1,6 +1,7 @@
 """The routes for positions, agents and what they think."""
 
 from dataclasses import asdict
+from functools import cache
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -34,9 +35,9 @@ def routes(settings: Settings, quick: Gate, slow: Gate) -> APIRouter:
         return m.About(version=fourlab.__version__, public=settings.public, caps=asdict(caps))
 
     @api.get("/agents", tags=["agents"])
-    def agents() -> m.AgentsTold:
-        """Who can be asked: graded levels, and agents with their options."""
-        return _agents()
+    def agents(options: bool = True) -> m.AgentsTold:
+        """Who can be asked: graded levels, and agents with their options, which can be left out."""
+        return _agents(options)
 
     @api.get("/positions", tags=["positions"])
     def positions() -> list[m.NamedPositionTold]:
@@ -102,7 +103,8 @@ def _of_kaggle(asked: m.KaggleAsked, agent: str, seconds: float) -> m.MoveAsked:
     return m.MoveAsked(start=position.write("fen"), any_counts=True, agent=agent, seconds=seconds)
 
 
-def _agents() -> m.AgentsTold:
+@cache
+def _agents(with_options: bool) -> m.AgentsTold:
     levels = [
         m.LevelTold(
             level=number, name=each.name, agent=f"level:{number}", spec=each.spec, about=each.about, strength=each.strength
@@ -115,7 +117,7 @@ def _agents() -> m.AgentsTold:
         options = [
             m.OptionTold(name=each.name, type=each.type, default=each.default, about=each.about)
             for each in registry.options_of(name)
-            if each.name in players.OPTIONS[base]
+            if with_options and each.name in players.OPTIONS[base]
         ]
         told.append(
             m.AgentTold(
