@@ -38,6 +38,7 @@ bench: $(VENV)/.bench $(VENV)/.warm
 	@$(BIN)/python benchmarks/alphazero.py
 	@$(BIN)/python benchmarks/arena.py
 	@$(BIN)/python benchmarks/web.py
+	@$(BIN)/python benchmarks/page.py
 	@$(BIN)/python benchmarks/solver.py $(if $(TEST_SETS),--positions $(TEST_SETS))
 	@$(BIN)/python benchmarks/ablation.py
 	@if [ -n "$(POSITIONS)" ]; then $(BIN)/python benchmarks/mistakes.py $(POSITIONS); \

@@ -139,6 +139,21 @@ def test_agents_that_could_do_harm_cannot_be_asked(client: Client, agent: str) -
     assert client.get("/api/v1/analysis/stream", params={"agent": agent}).status_code in (200, 400)
 
 
+@pytest.mark.parametrize(
+    ("agent", "for_ever"),
+    [
+        ("mcts", True),
+        ("alphazero:c=3", True),
+        ("mcts:simulations=5", False),
+        ("gao", False),
+        ("arya-vanilla", False),
+        ("perfect", False),
+    ],
+)
+def test_only_agents_without_a_bound_of_their_own_are_given_a_second(agent: str, for_ever: bool) -> None:
+    assert players.searches_for_ever(agent) == for_ever
+
+
 def test_a_finished_game_has_no_move(client: Client) -> None:
     assert "over" in refused(client, "move", moves="1212121")
 

@@ -74,7 +74,7 @@ def routes(settings: Settings, quick: Gate, slow: Gate) -> APIRouter:
     async def kaggle(
         request: Request,
         agent: Annotated[str, Query(max_length=300)] = "level:8",
-        seconds: Annotated[m.Seconds, Query()] = 1.0,
+        seconds: Annotated[m.Seconds, Query()] = thinking.USUAL_SECONDS,
     ) -> m.Action:
         """An agent for Kaggle's ConnectX environment, which can play against an address."""
         try:  # by hand, for Kaggle's client does not say that it sends JSON

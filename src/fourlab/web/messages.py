@@ -54,7 +54,10 @@ class MoveAsked(PositionAsked):
     """A position in which an agent is to move."""
 
     agent: str = Field(default="level:3", max_length=300, description="A level, level:1 to level:8, or the spec of an agent.")
-    seconds: Seconds = Field(default=1.0, description="So long it may take; an agent with bounds of its own may need less.")
+    seconds: Seconds | None = Field(
+        default=None,
+        description="So long it may take; by default what the agent needs, and a second if it would search for ever.",
+    )
     simulations: Simulations | None = Field(default=None, description="So many simulations at most.")
     seed: Seed | None = Field(default=None, description="The same seed gives the same move, unless the clock decides.")
 
@@ -63,6 +66,7 @@ class AnalysisAsked(MoveAsked):
     """A position to think about."""
 
     agent: str = Field(default="perfect", max_length=300, description="Who thinks; perfect is the solver, which proves.")
+    seconds: Seconds = Field(default=1.0, description="So long it may take; an agent with bounds of its own may need less.")
     tree: bool = Field(default=False, description="Also tell the search tree, as far as it is shown.")
 
 

@@ -32,7 +32,7 @@ class Caps:
 
 
 PRIVATE = Caps()
-PUBLIC = Caps(move_seconds=1.0, analysis_seconds=5.0, review_seconds=10.0, simulations=1_000_000, tree_nodes=500, megabytes=16)
+PUBLIC = Caps(move_seconds=3.0, analysis_seconds=5.0, review_seconds=10.0, simulations=1_000_000, tree_nodes=500, megabytes=16)
 """For strangers."""
 
 

@@ -21,6 +21,8 @@ from fourlab.web.guard import error_body, log
 from fourlab.web.messages import AnalysisAsked, Move, MoveAsked, OpinionTold, PointTold
 from fourlab.web.settings import Caps
 
+USUAL_SECONDS = 1.0
+"""For a search that would go on for ever, if nobody says how long."""
 SECONDS_BETWEEN_EVENTS = 0.1
 SECONDS_BETWEEN_LOOKS = 0.25
 """So often a stream looks whether anybody is still there."""
@@ -30,7 +32,8 @@ def choose(asked: MoveAsked, caps: Caps, stop: Stop) -> Move:
     """Let an agent choose a column."""
     position, started = _open(asked), time.perf_counter()
     agent = players.make(asked.agent, position.rules, caps.megabytes)
-    limit = _limit(asked, caps.move_seconds, caps, stop)
+    usual = USUAL_SECONDS if players.searches_for_ever(asked.agent) else caps.move_seconds
+    limit = _limit(asked, usual, caps.move_seconds, caps, stop)
     decision = agent.decide(position, limit, np.random.default_rng(asked.seed))
     return Move.of(decision, asked.agent, time.perf_counter() - started)
 
@@ -38,7 +41,7 @@ def choose(asked: MoveAsked, caps: Caps, stop: Stop) -> Move:
 def think(asked: AnalysisAsked, caps: Caps, stop: Stop, told: Told = lambda opinion: None) -> OpinionTold:
     """Let somebody think about a position; `told` hears of what is found on the way."""
     position = _open(asked)
-    limit = _limit(asked, caps.analysis_seconds, caps, stop)
+    limit = _limit(asked, USUAL_SECONDS, caps.analysis_seconds, caps, stop)
     if asked.agent == "perfect":
         opinion = solve(position, limit, told, caps.megabytes)
     else:
@@ -108,6 +111,7 @@ def _open(asked: MoveAsked) -> Position:
     return position
 
 
-def _limit(asked: MoveAsked, most: float, caps: Caps, stop: Stop) -> Limit:
+def _limit(asked: MoveAsked, usual: float, most: float, caps: Caps, stop: Stop) -> Limit:
+    seconds = usual if asked.seconds is None else asked.seconds
     simulations = caps.simulations if asked.simulations is None else min(asked.simulations, caps.simulations)
-    return Limit(seconds=min(asked.seconds, most), simulations=simulations, stop=stop)
+    return Limit(seconds=min(seconds, most), simulations=simulations, stop=stop)
