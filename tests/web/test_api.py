@@ -9,6 +9,8 @@ from httpx import Client
 from hypothesis import given
 
 from fourlab import Limit, Position, make
+from fourlab.agents.negamax import Negamax
+from fourlab.game.rules import Rules
 from fourlab.solver import Solver
 from fourlab.web import players
 from tests.strategies import positions
@@ -263,11 +265,24 @@ def test_kaggle_plays_against_an_address(client: Client) -> None:
         '{"observation": {"board": "x"}}',
         '{"observation": {"board": [0.5], "mark": 1}, "configuration": {"columns": 1, "rows": 1}}',
         '{"observation": {"board": [], "mark": []}}',
+        json.dumps({"observation": {"board": [0] * 42, "mark": 1.0}}),
+        json.dumps({"observation": {"board": [0] * 42, "mark": True}}),
         '{"observation": {"board": [], "mark": 1}, "configuration": {"columns": 1e9}}',
     ],
 )
 def test_what_kaggle_would_not_send_is_refused(client: Client, asked: str) -> None:
     assert client.post("/api/v1/kaggle", content=asked).status_code == 400
+
+
+def test_a_wide_board_makes_negamax_look_less_far() -> None:
+    wide, usual = players.make("negamax:depth=5", Rules(20, 2, 4), 16), players.make("negamax:depth=5", Rules(), 16)
+    assert isinstance(wide, Negamax)
+    assert isinstance(usual, Negamax)
+    assert (wide.depth, usual.depth) == (3, 5)
+
+
+def test_a_spec_may_end_early(client: Client) -> None:
+    assert post(client, "move", agent="mcts:", seconds=0.01)["column"] in range(1, 8)
 
 
 def test_agents_levels_and_named_positions_are_listed(client: Client) -> None:

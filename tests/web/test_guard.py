@@ -76,7 +76,11 @@ def test_other_pages_cannot_ask(client: Client, origin: str) -> None:
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_requests_that_browsers_mark_as_foreign_are_refused_but_links_are_followed(client: Client, site: str) -> None:
     error_of(client.get("/api/v1/ping", headers={"sec-fetch-site": site, "sec-fetch-mode": "no-cors"}), 403)
-    assert client.get("/?moves=44", headers={"sec-fetch-site": site, "sec-fetch-mode": "navigate"}).status_code == 200
+    link = {"sec-fetch-site": site, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    assert client.get("/?moves=44", headers=link).status_code == 200
+    for path in ("/api/v1/analysis/stream", "/api/v1/review/page", "/api/v1/ping", "/static/main.js"):
+        error_of(client.get(path, headers=link), 403)
+    error_of(client.get("/", headers={**link, "sec-fetch-dest": "iframe"}), 403)
 
 
 def test_the_page_itself_can_ask(client: Client) -> None:
@@ -283,6 +287,38 @@ def test_who_comes_to_a_full_house_is_told_when_to_come_again(stopped: list[bool
             each.close()
         wait_for(lambda: client.post("/api/v1/move", json={"agent": "rules"}).status_code == 200)
         assert len(stopped) == 4
+
+
+def test_streams_that_come_and_go_leave_no_work_behind(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    running, most = [0], [0]
+
+    def deaf(self: MCTS, *arguments: object) -> None:
+        """A search that does not listen."""
+        running[0] += 1
+        most[0] = max(most[0], running[0])
+        time.sleep(0.4)
+        running[0] -= 1
+        raise RuntimeError("deaf")
+
+    monkeypatch.setattr(MCTS, "search", deaf)
+    caps = Caps(streams=2, streams_waiting=2)
+    with serving(Settings(caps=caps)) as client:
+        for _ in range(12):
+            with begin(client, "GET /api/v1/analysis/stream?agent=mcts"):
+                time.sleep(0.02)
+        wait_for(lambda: client.post("/api/v1/analysis", json={"agent": "rules"}).status_code == 200)
+        wait_for(lambda: running == [0])
+        assert most[0] <= 2
+    assert "never retrieved" not in caplog.text
+
+
+def test_who_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MCTS, "decide", lambda self, position, limit, rng: wait_for(limit.stop.is_set))
+    with serving(Settings(caps=Caps(searches=1, patience=0.2))) as client:
+        with begin(client, "POST /api/v1/move", {"agent": "mcts"}):
+            time.sleep(0.3)
+            error_of(client.post("/api/v1/move", json={"agent": "rules"}), 503)
+        wait_for(lambda: client.post("/api/v1/move", json={"agent": "rules"}).status_code == 200)
 
 
 def test_a_server_that_ends_stops_its_searches(stopped: list[bool]) -> None:

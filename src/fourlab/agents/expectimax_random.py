@@ -11,6 +11,8 @@ from fourlab.game.position import Position
 if TYPE_CHECKING:
     import numpy as np
 
+WITHOUT_LIMIT = Limit()
+
 
 @dataclass(frozen=True)
 class ExpectimaxRandom:
@@ -25,22 +27,22 @@ class ExpectimaxRandom:
 
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
         """Play the column with the greatest expected result, the first of equals."""
-        values, seen = self.values(position, min(self.positions, limit.nodes or self.positions))
+        values, seen = self.values(position, limit)
         best = max(values, key=lambda column: values[column])
         policy = tuple(float(column == best) for column in range(position.rules.columns))
         return Decision(best, float(values[best]), policy, {"nodes": seen, "values": values}, (best,))
 
-    def values(self, position: Position, most: int | None = None) -> tuple[dict[int, Fraction], int]:
+    def values(self, position: Position, limit: Limit = WITHOUT_LIMIT) -> tuple[dict[int, Fraction], int]:
         """The exact expected result of every open column, and how many positions that took."""
-        search = _Expectimax(position.to_move, most or self.positions)
+        search = _Expectimax(position.to_move, min(self.positions, limit.nodes or self.positions), limit)
         return {column: search.value(position.play(column)) for column in position.legal_columns()}, len(search.known) + 1
 
 
 class _Expectimax:
     """We maximise, the other side draws lots; each position is worked out once."""
 
-    def __init__(self, us: int, most: int) -> None:
-        self.us, self.most = us, most
+    def __init__(self, us: int, most: int, limit: Limit) -> None:
+        self.us, self.most, self.stop = us, most, limit.stop
         self.known: dict[Position, Fraction] = {}
 
     def value(self, position: Position) -> Fraction:
@@ -52,6 +54,8 @@ class _Expectimax:
         else:
             values = [self.value(position.play(column)) for column in position.legal_columns()]
             value = max(values) if position.to_move == self.us else sum(values, Fraction(0)) / len(values)
+        if self.stop is not None and self.stop.is_set():
+            raise UserError("expectimax-random was stopped, and it is exact or nothing")
         if len(self.known) + 1 >= self.most:
             raise UserError(
                 f"expectimax-random is for positions with few empty cells; this one leads to more than {self.most} others"

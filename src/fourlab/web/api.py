@@ -36,7 +36,7 @@ def routes(settings: Settings, quick: Gate, slow: Gate) -> APIRouter:
 
     @api.get("/agents", tags=["agents"])
     def agents(options: bool = True) -> m.AgentsTold:
-        """Who can be asked: graded levels, and agents with their options, which can be left out."""
+        """Who can be asked: graded levels, and agents, with what is to be said of them and their options, or without."""
         return _agents(options)
 
     @api.get("/positions", tags=["positions"])
@@ -95,7 +95,7 @@ def _of_kaggle(asked: m.KaggleAsked, agent: str, seconds: float) -> m.MoveAsked:
         raise UserError("there is no observation with a board")
     sizes = [asked.configuration.get(name, usual) for name, usual in (("columns", 7), ("rows", 6), ("inarow", 4))]
     mark, cells = observation.get("mark", 1), observation["board"]
-    if mark not in (1, 2) or not all(type(each) is int and 0 < each < 100 for each in sizes):
+    if type(mark) is not int or mark not in (1, 2) or not all(type(each) is int and 0 < each < 100 for each in sizes):
         raise UserError("the mark is 1 or 2, and columns, rows and inarow are whole numbers")
     if not all(type(cell) is int for cell in cells):
         raise UserError("the cells of the board are 0, 1 and 2")
@@ -122,7 +122,7 @@ def _agents(with_options: bool) -> m.AgentsTold:
         told.append(
             m.AgentTold(
                 name=name,
-                about=registry.about(name),
+                about=registry.about(name) if with_options else "",
                 group="agents" if name in players.OPTIONS else "documents",
                 boards=str(CLASSIC) if base in players.ONE_BOARD else "any",
                 xray=base in players.XRAY,

@@ -17,7 +17,7 @@ from fourlab.errors import UserError
 from fourlab.lab.overview import NotThere
 from fourlab.web import api, records
 from fourlab.web import messages as m
-from fourlab.web.gate import Busy, Gate
+from fourlab.web.gate import Busy, Gate, Gone
 from fourlab.web.guard import Guard, error_body
 from fourlab.web.settings import Settings
 
@@ -26,13 +26,25 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     "5XX": {"model": m.Error, "description": "Too busy, try again after Retry-After seconds; or a fault here."},
 }
 
+WORDS = {
+    "string_pattern_mismatch": "columns are written 4453, or 10,4,3",
+    "string_too_long": "at most {max_length} letters",
+    "int_parsing": "a whole number is needed",
+    "float_parsing": "a number is needed",
+    "bool_parsing": "true or false is needed",
+    "extra_forbidden": "there is no such setting",
+    "missing": "this is missing",
+    "json_invalid": "this is not JSON",
+}
+"""What is wrong with a request, in words for people."""
+
 
 def create_app(settings: Settings | None = None) -> FastAPI:
     """The whole application, guarded."""
     settings = settings or Settings()
     caps = settings.caps
     quick = Gate(caps.searches, caps.waiting, caps.patience, "search")
-    slow = Gate(caps.streams, caps.streams_waiting, caps.analysis_seconds, "analysis")
+    slow = Gate(caps.streams, caps.streams_waiting, caps.streams_patience, "analysis")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -54,6 +66,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     for router in (api.routes(settings, quick, slow), records.routes(settings, slow)):
         app.include_router(router, prefix="/api/v1", responses=ERRORS)
+    app.state.gates = (quick, slow)
     _serve_page(app)
     _tell_errors(app)
     app.add_middleware(Guard, settings=settings)
@@ -104,11 +117,16 @@ def _tell_errors(app: FastAPI) -> None:
     def misread(error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
-        return _error(422, f"{where}: {first['msg']}"[:500] if where else str(first["msg"])[:500])
+        said = WORDS.get(first["type"], str(first["msg"])).format(**first.get("ctx", {}))
+        return _error(422, f"{where}: {said}"[:500] if where else said[:500])
 
     @handler(HTTPException)
     def refused(error: HTTPException) -> Response:
         return _error(error.status_code, str(error.detail), dict(error.headers or {}))
+
+    @handler(Gone)
+    def gone(error: Gone) -> Response:
+        return _error(408, "nobody waits for this any more")
 
     @handler(Busy)
     def busy(error: Busy) -> Response:

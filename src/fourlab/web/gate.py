@@ -2,11 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+from anyio import CancelScope
 from fastapi import Request
 
 from fourlab.agent import Stop
@@ -21,73 +22,97 @@ class Busy(Exception):
     """Seconds."""
 
 
+class Gone(Exception):
+    """Whoever asked is not there any more."""
+
+
 class Gate:
     """Threads for searches, and a bounded queue before them.
 
-    Searches are compiled and let go of Python's lock, so the event loop goes on while they run. Nobody is let in who would have
-    to wait longer than `patience`, by how long searches took of late.
+    Searches are compiled and let go of Python's lock, so the event loop goes on while they run. Who would have to wait longer
+    than `patience`, by how long searches took of late, is refused at once, and nobody waits twice as long whatever happens.
     """
 
     def __init__(self, places: int, waiting: int, patience: float, name: str) -> None:
         self._name, self._places, self._most, self._patience = name, places, places + waiting, patience
         self._pool: ThreadPoolExecutor | None = None
+        self._free = asyncio.Semaphore(places)
         self._stops: set[Stop] = set()
         self._usual = 0.0
-        self.inside = 0
-        """Who thinks or waits."""
+        self._inside = 0
 
     def open(self) -> None:
         """Begin to take work."""
         self._pool = ThreadPoolExecutor(self._places, self._name)
+        self._free = asyncio.Semaphore(self._places)
+
+    def stop(self) -> None:
+        """End what is being thought."""
+        for stop in list(self._stops):
+            stop.set()
 
     def close(self) -> None:
-        """Take no more, and end what is being thought."""
+        """Take no more."""
         assert self._pool is not None
-        for stop in self._stops:
-            stop.set()
+        self.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    @contextmanager
-    def enter(self) -> Iterator[None]:
-        """Take a place, or raise Busy."""
-        before = self.inside - self._places + 1
-        if self.inside >= self._most or before * self._usual > self._patience * self._places:
+    @asynccontextmanager
+    async def enter(self) -> AsyncIterator[None]:
+        """Take a place as soon as one is free, or raise Busy."""
+        before = self._inside - self._places + 1
+        if self._inside >= self._most or before * self._usual > self._patience * self._places:
             raise Busy
-        self.inside += 1
+        self._inside += 1
         try:
-            yield
+            try:
+                await asyncio.wait_for(self._free.acquire(), 2 * self._patience)
+            except TimeoutError:
+                raise Busy from None
+            try:
+                yield
+            finally:
+                self._free.release()
         finally:
-            self.inside -= 1
+            self._inside -= 1
 
-    def start(self, work: Callable[[Stop], T], stop: Stop) -> "asyncio.Future[T]":
-        """Begin work that was let in, as soon as a thread is free."""
+    @asynccontextmanager
+    async def start(self, work: Callable[[Stop], T]) -> "AsyncIterator[asyncio.Future[T]]":
+        """Let work happen in a thread. Leaving the block tells it to stop; the place is taken until the thread is free."""
         assert self._pool is not None
+        stop = Stop()
 
         def timed() -> T:
             started = time.perf_counter()
-            self._stops.add(stop)
             try:
                 return work(stop)
             finally:
-                self._stops.discard(stop)
                 self._usual += (time.perf_counter() - started - self._usual) / 8
 
-        return asyncio.get_running_loop().run_in_executor(self._pool, timed)
+        async with self.enter():
+            self._stops.add(stop)
+            thinking = asyncio.get_running_loop().run_in_executor(self._pool, timed)
+            try:
+                yield thinking
+            finally:
+                stop.set()  # of no effect if the work is done
+                with CancelScope(shield=True):
+                    await asyncio.wait({thinking})
+                thinking.exception()  # whoever wants to know has asked
+                self._stops.discard(stop)
 
     async def think(self, request: Request, work: Callable[[Stop], T]) -> T:
         """Let work happen in a thread; it is told to stop when the one who asked has gone."""
-        stop = Stop()
-        with self.enter():
-            thinking = self.start(work, stop)
+        async with self.start(work) as thinking:
             watching = asyncio.ensure_future(_gone(request))
             both: set[asyncio.Future[Any]] = {thinking, watching}
             try:
                 await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                stop.set()  # of no effect if the work is done
                 watching.cancel()
-                await asyncio.wait({thinking})  # the place is taken until the thread is free
-        return thinking.result()
+            if not thinking.done():
+                raise Gone
+            return thinking.result()
 
 
 async def _gone(request: Request) -> None:

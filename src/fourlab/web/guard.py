@@ -79,7 +79,7 @@ class Guard:
             await send(message)
 
         headers = dict(scope["headers"])
-        if (refused := self._refused(headers)) is not None:
+        if (refused := self._refused(headers, scope["path"])) is not None:
             await _refuse(answer, *refused)
             return
         try:
@@ -89,7 +89,7 @@ class Guard:
             if not begun:
                 await _refuse(answer, 500, "something went wrong here; it was noted down")
 
-    def _refused(self, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+    def _refused(self, headers: dict[bytes, bytes], path: str) -> tuple[int, str] | None:
         host = headers.get(b"host", b"").decode("latin-1")
         match = re.fullmatch(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?", host)
         if match is None:
@@ -100,7 +100,9 @@ class Guard:
         # A foreign page may not ask in its visitor's name, nor may a page whose name was bent to this address.
         if origin is not None and re.sub(r"^https?://", "", origin.decode("latin-1").lower()) != host.lower():
             return 403, "requests from other pages are refused"
-        if headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site") and headers.get(b"sec-fetch-mode") != b"navigate":
+        foreign = headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
+        followed = headers.get(b"sec-fetch-mode") == b"navigate" and headers.get(b"sec-fetch-dest") == b"document"
+        if foreign and not (followed and path == "/"):  # a link to the page may be followed, and nothing else
             return 403, "requests from other pages are refused"
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():

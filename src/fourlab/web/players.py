@@ -4,10 +4,12 @@ A spec from outside may name only the agents and options listed here: none that 
 cannot be interrupted.
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from fourlab.agent import Agent
 from fourlab.agents import registry
+from fourlab.agents.negamax import Negamax
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
 
@@ -33,6 +35,8 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 """Agents, and what may be set."""
 MOST = {("negamax", "depth"): 5, ("textbook", "simulations"): 2000, ("minimax", "depth"): 12, ("alphazero", "batch"): 64}
 """What would otherwise take long without looking at the clock."""
+MOST_NEGAMAX = 500_000
+"""Positions that negamax may look at, which cannot be interrupted; on wide boards it looks less far ahead."""
 ONE_BOARD = {"alphazero", "dqn", "guided", "value"}
 """Agents whose network knows only the usual board."""
 XRAY = {"mcts", "alphazero"}
@@ -88,16 +92,22 @@ def spec_of(asked: str, rules: Rules = CLASSIC) -> str:
 
 
 def make(asked: str, rules: Rules, megabytes: int) -> Agent:
-    """Build the agent, with bounded memory."""
-    spec = spec_of(asked, rules)
-    name, _ = registry.parse_spec(spec)
+    """Build the agent, with bounded memory and time."""
+    name, options = registry.parse_spec(spec_of(asked, rules))
     base = base_of(name)
     if base in ONE_BOARD and rules != CLASSIC:
         raise UserError(f"agent {name!r} knows only the board {CLASSIC}, not {rules}")
-    bounds = {"mcts": f"memory={megabytes}", "perfect": f"megabytes={megabytes}", "expectimax-random": "positions=20000"}
+    bounds = {"mcts": ("memory", megabytes), "perfect": ("megabytes", megabytes), "expectimax-random": ("positions", 5000)}
     if base in bounds:
-        spec += ("," if ":" in spec else ":") + bounds[base]
-    return registry.make(spec)
+        option, most = bounds[base]
+        options[option] = str(most)
+    agent = registry.make(
+        f"{name}:" + ",".join(f'{option}="{value}"' for option, value in options.items())
+    )
+    if isinstance(agent, Negamax):
+        deepest = math.floor(math.log(MOST_NEGAMAX) / math.log(max(rules.columns, 2))) - 1
+        return replace(agent, depth=min(agent.depth, max(deepest, 0)))
+    return agent
 
 
 def searches_for_ever(asked: str) -> bool:

@@ -26,6 +26,11 @@ def routes(settings: Settings, slow: Gate) -> APIRouter:
         start, columns = asked.game()
         return review(start, columns, Limit(seconds=min(asked.seconds, caps.review_seconds), stop=stop), caps.megabytes)
 
+    def draw(asked: ReviewAsked, stop: Stop) -> str:
+        from fourlab.lab.review_page import review_page  # what draws loads slowly
+
+        return review_page(look_back(asked, stop))
+
     @api.post("/review", tags=["games"])
     async def reviewed(asked: ReviewAsked, request: Request) -> r.ReviewTold:
         """A game beside the truth: what every position was worth, and what every move made of it."""
@@ -37,9 +42,7 @@ def routes(settings: Settings, slow: Gate) -> APIRouter:
     async def page(asked: Annotated[ReviewAsked, Query()], request: Request) -> Response:
         """The same as one HTML file to keep."""
         asked.position()
-        from fourlab.lab.review_page import review_page  # it draws, and loads slowly
-
-        text = await slow.think(request, lambda stop: review_page(look_back(asked, stop)))
+        text = await slow.think(request, lambda stop: draw(asked, stop))
         headers = {**ALONE, "content-disposition": 'attachment; filename="review.html"'}
         return Response(text, media_type="text/html", headers=headers)
 

@@ -11,6 +11,7 @@ import uvicorn
 
 from fourlab.errors import UserError
 from fourlab.web.app import create_app
+from fourlab.web.gate import Gate
 from fourlab.web.settings import Settings
 
 MOST_HEADER_BYTES = 16 * 1024
@@ -35,18 +36,34 @@ def address_of(listening: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
-def server_of(settings: Settings) -> uvicorn.Server:
+class Server(uvicorn.Server):
+    """A server that ends its searches when it is told to end, so that nobody has to wait for them."""
+
+    def __init__(self, config: uvicorn.Config, gates: tuple[Gate, ...]) -> None:
+        super().__init__(config)
+        self.gates = gates
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End."""
+        for gate in self.gates:
+            gate.stop()
+        await super().shutdown(sockets)
+
+
+def server_of(settings: Settings) -> Server:
     """The server, not yet running."""
-    return uvicorn.Server(
+    app = create_app(settings)
+    return Server(
         uvicorn.Config(
-            create_app(settings),
+            app,
             log_level="warning",
             access_log=False,
             server_header=False,
             timeout_keep_alive=15,
             timeout_graceful_shutdown=2,
             h11_max_incomplete_event_size=MOST_HEADER_BYTES,
-        )
+        ),
+        app.state.gates,
     )
 
 

@@ -25,10 +25,11 @@ class Caps:
     waiting: int = 128
     """Requests that may wait for one of those places; further ones are refused."""
     patience: float = 1.5
-    """Nobody waits longer than so many seconds, by how long searches took of late; rather they are refused."""
+    """Who would wait longer than so many seconds, by how long searches took of late, is refused; nobody waits twice as long."""
     streams: int = max(2, CORES)
     """Long analyses and reviews at the same time."""
     streams_waiting: int = 4
+    streams_patience: float = 5.0
 
 
 PRIVATE = Caps()

@@ -55,48 +55,47 @@ class Stream(StreamingResponse):
     """The same as server-sent events: progress, and in the end done or error. Whoever goes away stops the search."""
 
     def __init__(self, asked: AnalysisAsked, caps: Caps, gate: Gate, request: Request) -> None:
-        self.asked, self.caps, self.gate, self.request, self.stop = asked, caps, gate, request, Stop()
+        self.asked, self.caps, self.gate, self.request = asked, caps, gate, request
+        self.position, self.news, self.loop = asked.position(), asyncio.Event(), asyncio.get_running_loop()
+        self.found: list[Opinion] = []  # since the last event; a search tells some ten times for each power of ten
+        self.thinking: asyncio.Future[OpinionTold] | None = None
         super().__init__(self._events(), media_type="text/event-stream", headers={"cache-control": "no-store"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, if there is a place."""
-        with self.gate.enter():
-            try:
-                await super().__call__(scope, receive, send)
-            finally:
-                self.stop.set()
+        """Answer as soon as there is a place."""
+        async with self.gate.start(lambda stop: think(self.asked, self.caps, stop, self._told)) as self.thinking:
+            self.thinking.add_done_callback(lambda _: self.news.set())
+            await super().__call__(scope, receive, send)
+
+    def _told(self, opinion: Opinion) -> None:
+        """Hear of what the search has found; this is said in its thread."""
+        self.found.append(opinion)
+        self.loop.call_soon_threadsafe(self.news.set)
 
     async def _events(self) -> AsyncIterator[str]:
-        position, loop, news = self.asked.position(), asyncio.get_running_loop(), asyncio.Event()
-        found: list[Opinion] = []  # since the last event; a search tells some ten times for each power of ten
-
-        def told(opinion: Opinion) -> None:
-            found.append(opinion)
-            loop.call_soon_threadsafe(news.set)
-
-        thinking = self.gate.start(lambda stop: think(self.asked, self.caps, stop, told), self.stop)
-        thinking.add_done_callback(lambda _: news.set())
+        thinking = self.thinking
+        assert thinking is not None
         while not thinking.done():
             with suppress(TimeoutError):
-                await asyncio.wait_for(news.wait(), SECONDS_BETWEEN_LOOKS)
+                await asyncio.wait_for(self.news.wait(), SECONDS_BETWEEN_LOOKS)
             if await self.request.is_disconnected():
                 return
-            news.clear()
-            if found and not thinking.done():
-                yield _event("progress", self._tell(OpinionTold.of(found[-1], self.asked.agent, position), found))
+            self.news.clear()
+            if self.found and not thinking.done():
+                yield _event("progress", self._tell(OpinionTold.of(self.found[-1], self.asked.agent, self.position)))
                 await asyncio.sleep(SECONDS_BETWEEN_EVENTS)
         try:
-            yield _event("done", self._tell(thinking.result(), found))
+            yield _event("done", self._tell(thinking.result()))
         except UserError as error:
             yield _event("error", json.dumps(error_body(400, " ".join(str(error).split()))))
         except Exception:
             log.exception("an error in a stream")
             yield _event("error", json.dumps(error_body(500, "something went wrong here; it was noted down")))
 
-    def _tell(self, opinion: OpinionTold, found: list[Opinion]) -> str:
+    def _tell(self, opinion: OpinionTold) -> str:
         """An opinion, and with it how the search went since the last one."""
+        found, self.found = self.found, []
         opinion.trace = [PointTold.of(each) for each in found if each.simulations is not None]
-        found.clear()
         return opinion.model_dump_json()
 
 
