@@ -223,6 +223,7 @@ def test_ray_gives_the_same_table(ray_pool: Executor, known_table: list[tuple[ob
     assert table(LEAGUE, ray_pool, tmp_path) == known_table
 
 
+@pytest.mark.soak
 def test_ray_300_games_20_workers_killed_the_same_table(ray_pool: Executor, tmp_path: Path) -> None:
     tournament = Tournament((Player("mcts:simulations=3000"), Player("mcts:simulations=2500")), rounds=150, seed=4)
     (tmp_path / "known").mkdir()

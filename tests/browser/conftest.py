@@ -90,6 +90,13 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
+def fail_once(page: Page, path: str, retry_after: str | None = None) -> None:
+    """Let the first request to a path be refused with 503, as by a server that has too much to do."""
+    answer = {"error": {"status": 503, "code": "busy", "message": "too many are thinking"}}
+    headers = {"Retry-After": retry_after} if retry_after else {}
+    page.route(path, lambda route: route.fulfill(status=503, headers=headers, json=answer), times=1)
+
+
 def has_no_accessibility_violations(page: Page) -> bool:
     """Run axe-core on the page as it is, light and dark."""
     for theme in ("light", "dark"):

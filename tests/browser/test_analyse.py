@@ -3,7 +3,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PHONE, column, fits, has_no_accessibility_violations, moves_of, status
+from tests.browser.conftest import PHONE, column, fail_once, fits, has_no_accessibility_violations, moves_of, press, status
 
 RED_WINS_AT_4 = "/?view=analyse&moves=434343"
 
@@ -14,6 +14,7 @@ def test_every_column_says_what_is_proven_and_what_is_estimated(page: Page) -> N
     expect(column(page, 1)).to_have_accessible_description("loses in 2")
     expect(page.locator("#hint-4")).to_have_class("hint win proven best")
     expect(page.get_by_role("heading", name="Red wins in 1 (proven)")).to_be_visible()
+    expect(page.get_by_role("status")).to_have_text("Red wins in 1 (proven)")  # spoken
     row = page.get_by_role("row", name="4 wins in 1 ★ wins")
     expect(row).to_be_visible()  # alphazero has proved it too
 
@@ -92,7 +93,18 @@ def test_an_agent_that_does_not_know_the_board_says_so(page: Page, problems: lis
     page.goto("/?view=analyse&board=5x4x3")
     expect(page.get_by_label("Second opinion")).to_have_value("mcts")
     page.get_by_label("Second opinion").select_option("dqn")
-    expect(page.get_by_text("knows only the board 7x6x4")).to_be_visible()
+    expect(page.locator(".problem")).to_contain_text("knows only the board 7x6x4")
+    problems.clear()
+
+
+def test_an_opinion_that_failed_can_be_asked_for_again(page: Page, problems: list[str]) -> None:
+    fail_once(page, "**/analysis/stream?*agent=perfect*")
+    page.goto(RED_WINS_AT_4)
+    expect(page.get_by_role("status").or_(page.locator(".problem"))).to_have_text(2 * ["perfect: too many are thinking"])
+    with page.expect_request("**/analysis/stream?*agent=perfect*seconds=1"):
+        press(page, "Try again")
+    expect(page.get_by_role("heading", name="Red wins in 1 (proven)")).to_be_visible()
+    expect(page.get_by_role("button", name="Try again")).to_be_hidden()
     problems.clear()
 
 

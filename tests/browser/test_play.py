@@ -1,10 +1,9 @@
-import json
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
-from tests.browser.conftest import PHONE, column, fits, has_no_accessibility_violations, moves_of, press, status
+from tests.browser.conftest import PHONE, column, fail_once, fits, has_no_accessibility_violations, moves_of, press, status
 
 TWO_PEOPLE = "/?yellow=human"
 
@@ -53,6 +52,10 @@ def test_the_end_is_told_in_words_and_marked_on_the_cells(page: Page) -> None:
         ("/?yellow=human&moves=111111", "Column 1 is full."),
         ("/?yellow=human&moves=1212121", "The game is over: red wins with four in a row."),
         ("/?red=mcts:seconds=9", "It is Red's turn (mcts:seconds=9). Wait, or press “Move now”."),
+        (
+            "/?moves=4453&ply=3",
+            "It is Yellow's turn (level 3). Go to the last position, or press “Move now” to let it choose anew.",
+        ),
     ],
 )
 def test_a_move_that_cannot_be_made_says_why(page: Page, address: str, why: str) -> None:
@@ -138,6 +141,55 @@ def test_a_wrong_address_says_what_is_wrong(page: Page) -> None:
     status(page, "Column 4 is full.")
     page.goto("/?board=99x99")
     status(page, "too large")
+    page.goto(f"/?start={1001 * 'd'}")
+    status(page, "A position is written in at most 1000 letters; these are 1001.")
+    page.goto("/?moves=44&ply=abc")
+    status(page, "There is no move abc.")
+
+
+def test_a_start_that_is_over_offers_a_new_game(page: Page) -> None:
+    page.goto("/?start=7/7/r6/ry5/ry5/ry5+y+4&yellow=human")
+    expect(page.get_by_role("heading", name="Red wins")).to_be_visible()
+    expect(page.get_by_role("button", name="Play again")).to_have_count(0)
+    page.get_by_role("button", name="New game").first.click()
+    status(page, "Red to move")
+
+
+def test_a_strange_address_or_memory_does_no_harm(page: Page) -> None:
+    strange = {
+        "theme": "x",
+        "flip": 3,
+        "play-hints": "x",
+        "speed": "x",
+        "watch-red": 5,
+        "analyse-first": 5,
+        "xray": {},
+        "engine": "x",
+    }
+    page.add_init_script(f"localStorage.fourlab = JSON.stringify({strange})")
+    for view in ("toString", "__proto__", "play"):
+        page.goto(f"/?view={view}")
+        expect(page.get_by_role("switch", name="Hints while playing")).not_to_be_checked()
+    page.get_by_role("button", name="Theme: system").click()
+    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    for view, picker, agent in (("Watch", "Red", "level:3"), ("Analyse", "First opinion", "perfect"), ("X-ray", "Agent", "mcts")):
+        page.get_by_role("link", name=view).click()
+        expect(page.get_by_label(picker, exact=True)).to_have_value(agent)
+
+
+def test_a_view_that_could_not_be_loaded_is_tried_again(page: Page, problems: list[str]) -> None:
+    page.goto("/?moves=44&yellow=human")
+    for file in ("views.css", "review.js"):
+        page.route(f"**/static/{file}", lambda route: route.abort(), times=1)
+    page.get_by_role("link", name="Watch").click()  # needs views.css
+    expect(page.get_by_text("Watch could not be opened. The server does not answer.").first).to_be_visible()
+    press(page, "Try again")
+    expect(page.get_by_role("button", name="Step")).to_be_visible()
+    page.get_by_role("link", name="Review").click()  # the script itself is missing
+    expect(page.get_by_text("Review could not be opened. The server does not answer.").first).to_be_visible()
+    page.get_by_role("link", name="Review").click()
+    expect(page.get_by_role("link", name="Save as a page")).to_be_visible()
+    problems.clear()
 
 
 def test_back_takes_back_a_whole_turn(page: Page) -> None:
@@ -200,15 +252,7 @@ def test_an_agent_that_cannot_be_asked_is_told_and_asked_again(page: Page, probl
 
 
 def test_a_busy_server_is_asked_again(page: Page, problems: list[str]) -> None:
-    answers = [503]
-
-    def busy(route: Route) -> None:
-        if not answers:
-            return route.continue_()
-        body = json.dumps({"error": {"status": answers.pop(), "code": "busy", "message": "too many"}})
-        return route.fulfill(status=503, headers={"Retry-After": "0.1"}, content_type="application/json", body=body)
-
-    page.route("**/api/v1/move", busy)
+    fail_once(page, "**/api/v1/move", retry_after="0.1")
     page.goto("/?red=level:1&yellow=human")
     status(page, "Yellow to move")
     assert len(moves_of(page)) == 1
@@ -253,6 +297,57 @@ def test_hints_are_off_while_playing_until_switched_on(page: Page) -> None:
     expect(column(page, 4)).to_have_accessible_description("wins in 1")
 
 
+def test_hints_that_fail_say_so(page: Page, problems: list[str]) -> None:
+    fail_once(page, "**/analysis/stream?*")
+    page.goto("/?yellow=human&moves=434343")
+    page.get_by_role("switch", name="Hints while playing").click()
+    status(page, "No hints: too many are thinking")
+    press(page, "Previous move")
+    press(page, "Next move")
+    expect(column(page, 4)).to_have_accessible_description("wins in 1")
+    status(page, "Red to move")
+    problems.clear()
+
+
+def test_a_flipped_board_is_a_mirror_with_the_same_numbers(page: Page) -> None:
+    page.goto(f"{TWO_PEOPLE}&moves=434343")
+    page.get_by_role("switch", name="Hints while playing").click()
+    page.get_by_role("switch", name="Flip board").click()
+
+    def middle(found: Locator) -> float:
+        box = found.bounding_box()
+        assert box is not None
+        return box["x"] + box["width"] / 2
+
+    places = [middle(column(page, number)) for number in range(1, 8)]
+    assert places == sorted(places, reverse=True)
+    expect(page.locator("#hint-1")).to_have_text("loses in 2")
+    for number in (3, 4):
+        at = pytest.approx(places[number - 1], abs=1)
+        assert middle(page.locator(f"#hint-{number}")) == at
+        assert middle(page.locator(".numbers span").nth(number - 1)) == at
+        side = {3: "yellow", 4: "red"}[number]
+        assert [middle(each) for each in page.locator(f".picture .{side}").all()] == [at] * 3
+    column(page, 5).focus()
+    page.keyboard.press("ArrowRight")
+    expect(column(page, 4)).to_be_focused()
+    assert middle(page.locator(".hand")) == pytest.approx(places[3], abs=1)
+    hand = page.locator(".hand").bounding_box()
+    assert hand is not None
+    page.mouse.move(places[3], hand["y"] + hand["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(places[0] - 5, hand["y"] + hand["height"] / 2, steps=4)
+    assert middle(page.locator(".hand")) == pytest.approx(places[0] - 5, abs=1)
+    page.mouse.up()
+    assert moves_of(page) == "4343431"
+    page.mouse.click(places[6], hand["y"] + 3 * hand["height"])
+    assert moves_of(page) == "43434317"
+    assert has_no_accessibility_violations(page)
+    page.get_by_role("link", name="Watch").click()
+    page.reload()
+    assert middle(column(page, 1)) > middle(column(page, 7))  # remembered, in every view
+
+
 def test_the_disc_falls_unless_motion_is_reduced(page: Page) -> None:
     page.goto(TWO_PEOPLE)
     column(page, 4).click()
@@ -295,6 +390,18 @@ def test_a_phone_has_large_touch_targets(page: Page) -> None:
         ".map(box => Math.min(box.width, box.height)).filter(size => size > 0)"
     )
     assert min(sizes) >= 44
+
+
+def test_the_numbers_below_a_very_wide_board_keep_apart_on_a_phone(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto("/?board=31x1x4&moves=1,11,&yellow=human")
+    expect(column(page, 11)).to_have_accessible_name("Column 11: Yellow (full)")
+    shown = [
+        each
+        for each in page.locator(".numbers span").all()
+        if each.evaluate("each => getComputedStyle(each).visibility") == "visible"
+    ]
+    assert [each.inner_text() for each in shown] == ["5", "11", "15", "20", "25", "30"]
 
 
 def test_the_first_load_is_small_and_comes_from_here_alone(page: Page, server: str) -> None:

@@ -16,7 +16,7 @@ from fourlab.lab.report import write_report
 from fourlab.lab.run import open_run
 from fourlab.lab.summary import summarize
 from fourlab.lab.training import train
-from tests.browser.conftest import PHONE, column, fits, has_no_accessibility_violations
+from tests.browser.conftest import PHONE, column, fail_once, fits, has_no_accessibility_violations
 from tests.browser.test_play import moves_of, press, status
 from tests.lab.test_training import Sum, stop_after
 
@@ -213,6 +213,31 @@ def test_a_link_to_moves_replays_them(page: Page) -> None:
     expect(page.get_by_role("button", name="Replay")).to_be_visible()
 
 
+@pytest.mark.parametrize(("ply", "kept"), [(1, "4"), (7, "")])  # in the middle of a game, and when it is over
+def test_agents_that_play_on_leave_a_way_back_to_the_game_before(page: Page, ply: int, kept: str) -> None:
+    page.goto(f"/?view=watch&moves=4343434&ply={ply}")
+    press(page, "Step")
+    expect(page.get_by_text(f"Move {len(kept) + 1} of {len(kept) + 1}")).to_be_visible()
+    assert moves_of(page)[:-1] == kept
+    page.go_back()
+    expect(page.get_by_text(f"Move {ply} of 7")).to_be_visible()
+    assert moves_of(page) == "4343434"
+
+
+def test_one_refusal_of_a_busy_server_does_not_end_a_game(page: Page, problems: list[str]) -> None:
+    fail_once(page, "**/api/v1/move", retry_after="0.1")
+    page.goto("/?view=watch&board=4x3x3")
+    page.get_by_label("Speed").fill("4")
+    press(page, "Start")
+    expect(page.locator("#status")).to_contain_text(re.compile("wins with|draw"))
+    problems.clear()
+
+
+def test_a_game_that_has_no_number_is_told_so(page: Page) -> None:
+    page.goto("/?view=watch&run=nix&game=abc")
+    expect(page.get_by_text("there is no game “abc”")).to_be_visible()
+
+
 def test_a_link_to_a_stored_game_replays_it_and_says_who_played(page: Page, finished: str) -> None:
     page.emulate_media(reduced_motion="no-preference")
     page.goto(f"/?view=watch&run={finished}&game=2")
@@ -255,6 +280,11 @@ def test_runs_are_compared_by_the_settings_in_which_they_differ(page: Page, home
     table = page.get_by_role("region", name="Differing settings")
     expect(table.get_by_role("row", name="seed 0 5")).to_be_visible()
     expect(table.get_by_role("row")).to_have_count(2)
+    page.reload()  # the address names them
+    expect(table.get_by_role("row", name="seed 0 5")).to_be_visible()
+    page.get_by_label(f"Compare {other}").uncheck()
+    expect(table).to_be_hidden()
+    expect(page.get_by_label(f"Compare {finished}")).to_be_checked()
 
 
 def test_a_training_that_goes_on_refreshes_by_itself(page: Page, home: Path) -> None:

@@ -1,7 +1,8 @@
 // Analyse: what every column is worth, proven or estimated, by two agents side by side.
 
-import { get, stream } from './api.js';
+import { get } from './api.js';
 import { named } from './game.js';
+import { stream } from './stream.js';
 import { agentPicker, disc, h, percent, toggle } from './ui.js';
 
 const DEEPER = [1, 5, 30]; // seconds; the last is replaced by what the server allows
@@ -24,11 +25,11 @@ export function mount(root, app) {
   let position = null; // what the opinions are about
 
   function newOpinion(name, usual) {
-    return { name, usual, chosen: app.settings.get(`analyse-${name}`), told: null, running: false, problem: '', close: () => {} };
+    return { name, usual, chosen: app.settings.get(`analyse-${name}`, ''), told: null, running: false, problem: '', close: () => {} };
   }
 
   // A network knows only the usual board; elsewhere a plain search is asked until somebody is chosen.
-  const agentOf = ({ chosen, usual }) => chosen ?? (usual === 'alphazero' && app.shown.board !== '7x6x4' ? 'mcts' : usual);
+  const agentOf = ({ chosen, usual }) => chosen || (usual === 'alphazero' && app.shown.board !== '7x6x4' ? 'mcts' : usual);
 
   function start(opinion) {
     opinion.close();
@@ -49,8 +50,12 @@ export function mount(root, app) {
       done: (told) => {
         heard(told);
         ended('');
+        if (opinion === opinions[0]) app.announce(verdict.textContent);
       },
-      failed: (error) => ended(error.message),
+      failed: (error) => {
+        ended(`${agentOf(opinion)}: ${error.message}`);
+        app.announce(opinion.problem);
+      },
     });
   }
 
@@ -88,17 +93,18 @@ export function mount(root, app) {
   const engine = toggle('Engine', app.settings.get('engine', true), remember('engine'));
   const hints = toggle('Hints', app.settings.get('hints', true), remember('hints'));
   const deeper = h('button', { type: 'button', onclick: goDeeper });
-  const setup = h('button', { type: 'button', onclick: async () => (await import('./setup.js')).open(app) }, 'Set up…');
+  const setup = h('button', { type: 'button', onclick: () => app.setUp() }, 'Set up…');
   const verdict = h('h2');
   const effort = h('p', { class: 'note' });
   const line = h('ol', { class: 'moves' });
   const lineCard = h('div', { class: 'card' }, h('h2', {}, 'Best line'), h('p', { class: 'note' }, 'Choose a move to play up to it.'), line);
   const table = h('table');
   const problems = h('div', { class: 'problem' });
+  const again = h('button', { type: 'button', onclick: tryAgain }, 'Try again');
   for (const opinion of opinions) {
     opinion.picker = agentPicker({
       label: `${opinion.name[0].toUpperCase()}${opinion.name.slice(1)} opinion`,
-      value: opinion.chosen ?? opinion.usual,
+      value: opinion.chosen || opinion.usual,
       change(chosen) {
         opinion.chosen = chosen;
         app.settings.set(`analyse-${opinion.name}`, chosen);
@@ -114,6 +120,11 @@ export function mount(root, app) {
     restart();
   }
 
+  function tryAgain() {
+    opinions.filter((each) => each.problem).forEach(start);
+    show();
+  }
+
   function show() {
     const [{ told }] = opinions;
     const running = opinions.some((each) => each.running);
@@ -127,7 +138,9 @@ export function mount(root, app) {
     deeper.classList.toggle('dots', running);
     showLine(told?.line ?? []);
     showTable();
-    problems.replaceChildren(...opinions.filter((each) => each.problem).map((each) => h('p', {}, `${agentOf(each)}: ${each.problem}`)));
+    const failed = opinions.filter((each) => each.problem);
+    problems.replaceChildren(...failed.map((each) => h('p', {}, each.problem)));
+    again.hidden = !failed.length;
   }
 
   function verdictOf(told, on) {
@@ -170,6 +183,7 @@ export function mount(root, app) {
       h('h2', {}, 'Two opinions'),
       h('div', { class: 'pair' }, opinions.map((each) => each.picker)),
       problems,
+      again,
       table,
       h('p', { class: 'note legend' }, mark('proven', 'wins in 7'), mark('estimated', '≈ 63 %'), h('span', {}, '★ best')),
     ),

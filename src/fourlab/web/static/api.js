@@ -1,6 +1,10 @@
 // The REST API: JSON in, JSON out, and one form for everything that can go wrong.
 
 const BASE = 'api/v1';
+const PATIENCE = 10; // seconds at most until a busy server is asked again
+const LONGEST = 1000; // letters of a position that the server reads
+
+export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 export class ApiError extends Error {
   constructor(message, status = 0, retryAfter = null) {
@@ -26,37 +30,24 @@ export const post = (path, body = {}, { signal } = {}) =>
     signal,
   }).then((answer) => answer.json());
 
-// Follow an event stream until it says done; returns a function that closes it. After closing nothing is called any more.
-// fetch, not EventSource: that one reconnects by itself and cannot read the words of a refusal.
-export function stream(path, params, { onProgress, onDone, onError }) {
-  const stop = new AbortController();
-  follow(address(path, params), stop.signal, { progress: onProgress, done: onDone }).catch((error) => {
-    if (!stop.signal.aborted) onError?.(error);
-  });
-  return () => stop.abort();
+// Let the server read a position: it knows every notation and name.
+export async function position(asked) {
+  if (asked.start.length > LONGEST) throw new ApiError(`A position is written in at most ${LONGEST} letters; these are ${asked.start.length}.`);
+  return post('position', { ...asked, any_counts: true });
 }
 
-async function follow(url, signal, heard) {
-  const answer = await ask(url, { signal, headers: { Accept: 'text/event-stream' } });
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) throw new ApiError('The analysis was cut off.');
-    const events = (text + value.replaceAll('\r', '')).split('\n\n');
-    text = events.pop();
-    for (const event of events) {
-      const field = (name) => event.split('\n').filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).trim()).join('\n');
-      if (signal.aborted || !field('data')) continue;
-      const data = JSON.parse(field('data'));
-      if (field('event') === 'error') throw new ApiError(data.error.message, data.error.status);
-      heard[field('event')]?.(data);
-      if (field('event') === 'done') return void reader.cancel();
-    }
+// A busy server says when to come back: once it is believed.
+export async function ask(url, options) {
+  try {
+    return await askOnce(url, options);
+  } catch (error) {
+    if (!error.retryAfter) throw error;
+    await pause(1000 * Math.min(error.retryAfter, PATIENCE));
+    return askOnce(url, options);
   }
 }
 
-async function ask(url, options) {
+async function askOnce(url, options) {
   let answer;
   try {
     answer = await fetch(url, options);

@@ -10,7 +10,7 @@ const STAR = 'M0-22 5.9-8.1 20.9-6.8 9.5 3.1 12.9 17.8 0 10-12.9 17.8-9.5 3.1-20
 export class Board {
   // play(column): a person wants to play there; ready(): whether the board would take a disc now.
   constructor(root, { play, ready }) {
-    Object.assign(this, { root, play, ready, game: null, column: null, size: '' });
+    Object.assign(this, { root, play, ready, game: null, column: null, size: '', flipped: false });
     this.hintRow = h('div', { class: 'hints', hidden: true });
     this.picture = svg('svg', { 'aria-hidden': 'true', class: 'picture' });
     this.hand = h('div', { class: 'hand' }); // the disc above the board; it can be dragged
@@ -56,6 +56,7 @@ export class Board {
     this.root.style.setProperty('--columns', columns);
     this.root.style.setProperty('--rows', rows);
     this.root.classList.toggle('wide', columns > 9);
+    this.root.classList.toggle('crowded', columns > 15);
     this.cells = Array.from({ length: rows }, () => Array.from({ length: columns }, () => ({ side: 0, disc: null })));
     this.discs = svg('g');
     this.marks = svg('g');
@@ -91,6 +92,12 @@ export class Board {
     this.buttons?.forEach((button, i) => button.classList.toggle('lit', i + 1 === column));
   }
 
+  // Show the board as in a mirror: only its looks turn round, the columns keep their numbers.
+  flip(on) {
+    this.flipped = on;
+    this.root.classList.toggle('flipped', on);
+  }
+
   focus() {
     this.buttons[this.column - 1].focus();
   }
@@ -106,12 +113,13 @@ export class Board {
     const { hand, game, column } = this;
     hand.hidden = !this.ready();
     hand.className = `hand disc ${game.toMove}`;
-    hand.style.left = `${(100 * ((dragged ?? column) - 1)) / game.columns}%`;
+    hand.style.insetInlineStart = `${(100 * ((dragged ?? column) - 1)) / game.columns}%`;
   }
 
   keyDown(event) {
     const { columns } = this.game;
-    const steps = { ArrowLeft: this.column - 1, ArrowRight: this.column + 1, Home: 1, End: columns };
+    const right = this.flipped ? -1 : 1;
+    const steps = { ArrowLeft: this.column - right, ArrowRight: this.column + right, Home: 1, End: columns };
     const target = steps[event.key];
     if (target === undefined) return;
     event.preventDefault();
@@ -122,7 +130,10 @@ export class Board {
   listenToPointer() {
     let from = null; // the column where the pointer went down; 0 on the hand itself
     const { frame, hand } = this;
-    const place = (event) => ((event.clientX - frame.getBoundingClientRect().left) / frame.clientWidth) * this.game.columns;
+    const place = (event) => {
+      const { left, right, width } = frame.getBoundingClientRect();
+      return ((this.flipped ? right - event.clientX : event.clientX - left) / width) * this.game.columns;
+    };
     const columnAt = (event) => Math.max(1, Math.min(this.game.columns, Math.floor(place(event)) + 1));
     frame.addEventListener('pointerdown', (event) => {
       if (event.button !== 0) return;

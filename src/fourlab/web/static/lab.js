@@ -15,7 +15,7 @@ export function mount(root, app) {
   const differences = h('div', { class: 'card', hidden: true });
   const detail = h('div', { class: 'detail' });
   const items = new Map(); // of the list, by name
-  const compared = new Set();
+  let compared = ''; // the runs whose differences are on the page
   let open = null; // the run on the page: { name, show, told }
   let timer = null;
   let gone = false;
@@ -30,6 +30,7 @@ export function mount(root, app) {
       for (const run of runs) items.get(run.name)?.show(run) ?? items.set(run.name, item(run));
       const wanted = runs.map((run) => items.get(run.name).element);
       if (wanted.some((each, i) => each !== list.children[i]) || list.children.length > wanted.length) list.replaceChildren(...wanted); // else the focus stays
+      compare();
       await showRun(runs.find((run) => run.name === app.state.extra.run));
     } catch (error) {
       nothing.hidden = false;
@@ -41,11 +42,12 @@ export function mount(root, app) {
 
   function item(run) {
     const name = h('button', { type: 'button', class: 'run', onclick: () => app.go({ run: run.name }) });
-    const mark = h('input', { type: 'checkbox', 'aria-label': `Compare ${run.name}`, onchange: () => compare(run.name, mark.checked) });
+    const mark = h('input', { type: 'checkbox', 'aria-label': `Compare ${run.name}`, onchange: () => app.go({ compare: [...ticked().filter((each) => each !== run.name), ...(mark.checked ? [run.name] : [])].join(',') }, { replace: true }) });
     const made = {
       element: h('li', {}, mark, name),
       show(now) {
         name.replaceChildren(h('b', {}, now.name), statusOf(now), now.headline && h('span', { class: 'note' }, now.headline));
+        mark.checked = ticked().includes(now.name);
         if (now.name === app.state.extra.run) name.setAttribute('aria-current', 'true');
         else name.removeAttribute('aria-current');
         return made;
@@ -54,15 +56,18 @@ export function mount(root, app) {
     return made.show(run);
   }
 
-  async function compare(name, on) {
-    if (on) compared.add(name);
-    else compared.delete(name);
-    differences.hidden = compared.size < 2;
+  // The runs that are ticked, as the address says; no name has a comma.
+  const ticked = () => (app.state.extra.compare ?? '').split(',').filter(Boolean);
+
+  async function compare() {
+    const wanted = ticked();
+    if (String(wanted) === compared) return;
+    compared = String(wanted);
+    differences.hidden = wanted.length < 2;
     if (differences.hidden) return;
-    const wanted = [...compared];
     try {
       const { runs, settings } = await get('compare', { run: wanted });
-      if (String(wanted) !== String([...compared])) return;
+      if (String(wanted) !== compared) return;
       const rows = Object.entries(settings).map(([setting, values]) => [setting, ...values.map(plain)]);
       differences.replaceChildren(
         h('h2', {}, 'Where they differ'),

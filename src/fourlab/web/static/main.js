@@ -5,11 +5,11 @@
 
 import { Board } from './board.js';
 import { Game, isFen, named } from './game.js';
-import { post } from './api.js';
-import { disc, h, style } from './ui.js';
+import { position } from './api.js';
+import { disc, h, load } from './ui.js';
 
 const VIEWS = { play: 'Play', analyse: 'Analyse', xray: 'X-ray', review: 'Review', watch: 'Watch', lab: 'Lab' };
-const CORE = ['play', 'analyse']; // the others also need views.css
+const SHEETS = { play: [], analyse: ['more'] }; // the other views need both
 const DEFAULTS = { red: 'human', yellow: 'level:3', view: 'play' };
 
 const $ = (id) => document.getElementById(id);
@@ -84,9 +84,20 @@ export const app = {
     this.board.showHand();
   },
 
+  // Open the dialog that sets a position up.
+  async setUp() {
+    try {
+      (await load('setup', 'more')).open(this);
+    } catch (error) {
+      this.complain(error.message);
+    }
+  },
+
   settings: {
-    get(name, otherwise = null) {
-      return stored()[name] ?? otherwise;
+    // What was remembered, if it is of the same kind as what is usual.
+    get(name, usual) {
+      const value = stored()[name];
+      return typeof value === typeof usual ? value : usual;
     },
     set(name, value) {
       try {
@@ -132,14 +143,14 @@ async function read() {
   try {
     // A name or another notation than FEN: only the server can read it.
     const asked = { start, moves, board };
-    const position = !start || isFen(start) ? asked : await post('position', { ...asked, board: board || undefined, any_counts: true });
-    game = Game.from(position);
+    game = Game.from(!start || isFen(start) ? asked : await position({ ...asked, board: board || undefined }));
+    if (!/^\d*$/.test(ply ?? '')) problem = `There is no move ${ply}.`;
   } catch (error) {
     problem = error.message;
   }
   if (search !== location.search) return; // the reader has gone on
   app.state = {
-    view: wanted in VIEWS ? wanted : DEFAULTS.view,
+    view: Object.hasOwn(VIEWS, wanted) ? wanted : DEFAULTS.view,
     game,
     ply: within(Number(ply ?? Infinity) || 0, game),
     red: red || DEFAULTS.red,
@@ -229,14 +240,15 @@ async function showView() {
   const panel = $('panel');
   panel.replaceChildren();
   try {
-    if (name !== 'play') await style('more');
-    if (!CORE.includes(name)) await style('views');
-    const module = await import(`./${name}.js`);
+    const module = await load(name, ...(SHEETS[name] ?? ['more', 'views']));
     if (mounted === name && !view) view = module.mount(panel, app);
     app.refresh();
   } catch (error) {
-    panel.replaceChildren(h('p', { class: 'card problem' }, `This view could not be opened. ${error.message}`));
-    throw error;
+    if (mounted !== name) return;
+    mounted = null; // the link and the next change try again, too
+    const again = h('button', { type: 'button', onclick: showView }, 'Try again');
+    panel.replaceChildren(h('div', { class: 'card' }, h('p', { class: 'problem' }, `${VIEWS[name]} could not be opened. ${error.message}`), h('div', { class: 'row' }, again)));
+    app.announce(panel.firstChild.firstChild.textContent);
   }
 }
 
@@ -245,7 +257,8 @@ async function showView() {
 const THEMES = { system: ['◐', 'dark'], dark: ['☾', 'light'], light: ['☀', 'system'] };
 
 function showTheme() {
-  const theme = app.settings.get('theme', 'system');
+  const remembered = app.settings.get('theme', '');
+  const theme = Object.hasOwn(THEMES, remembered) ? remembered : 'system';
   const [symbol, next] = THEMES[theme];
   document.documentElement.dataset.theme = theme;
   const button = $('theme');
@@ -272,6 +285,7 @@ function keyDown(event) {
 
 showTheme();
 app.board = new Board($('board'), { play: (column) => app.play(column), ready: () => !app.shown.outcome && !view?.refuses?.() });
+app.board.flip(app.settings.get('flip', false));
 $('views').append(...Object.values(links));
 $('steps').append(...steps.toSpliced(2, 0, count));
 addEventListener('keydown', keyDown);

@@ -1,8 +1,8 @@
 // Play: who sits where, the agents' replies, and what can be done with the game.
 
-import { post } from './api.js';
+import { pause, post } from './api.js';
 import { named, SIDES } from './game.js';
-import { agentName, agentPicker, disc, h, reduced, style, toggle } from './ui.js';
+import { agentName, agentPicker, disc, h, load, reduced, toggle } from './ui.js';
 
 const AT_ONCE = 0.05; // seconds an agent gets when it is told to move now
 const LANDING = 450; // milliseconds: a reply waits until the disc before it has landed
@@ -37,7 +37,7 @@ export function mount(root, app) {
     const { signal } = mine.stop;
     try {
       const question = { ...JSON.parse(text), ...limit };
-      const [answer] = await Promise.all([patient(question, signal), pause(reduced() || limit.seconds ? 0 : LANDING)]);
+      const [answer] = await Promise.all([post('move', question, { signal }), pause(reduced() || limit.seconds ? 0 : LANDING)]);
       if (asked !== mine) return; // the game went on without it
       asked = null;
       app.go({ moves: [...app.shown.moves, answer.column] }, { replace: atEnd() });
@@ -47,18 +47,6 @@ export function mount(root, app) {
       problem = error.message;
       show();
       app.announce(problem);
-    }
-  }
-
-  // A busy server says when to come back: once it is believed.
-  async function patient(question, signal) {
-    try {
-      return await post('move', question, { signal });
-    } catch (error) {
-      if (!error.retryAfter) throw error;
-      await pause(1000 * Math.min(error.retryAfter, 10));
-      signal.throwIfAborted();
-      return post('move', question, { signal });
     }
   }
 
@@ -75,6 +63,12 @@ export function mount(root, app) {
     show();
   }
 
+  // What a person can do who wants to play when it is an agent's turn.
+  function advice() {
+    if (problem) return 'Press “Try again”, or give its seat to another.';
+    return asked ? 'Wait, or press “Move now”.' : 'Go to the last position, or press “Move now” to let it choose anew.';
+  }
+
   // --- hints, if wanted: the truth about each column while it is a person's turn ------------------------------------------
 
   async function showHints() {
@@ -86,9 +80,13 @@ export function mount(root, app) {
     const position = app.shown;
     let closed = false;
     hinting = () => (closed = true);
-    const [{ follow, hintsOf }] = await Promise.all([import('./analyse.js'), style('more')]);
-    if (closed) return;
-    hinting = follow(position, 'perfect', 1, { heard: (opinion) => app.board.hints(hintsOf(opinion)) });
+    const failed = (error) => app.complain(`No hints: ${error.message}`);
+    try {
+      const { follow, hintsOf } = await load('analyse', 'more');
+      if (!closed) hinting = follow(position, 'perfect', 1, { heard: (opinion) => app.board.hints(hintsOf(opinion)), failed });
+    } catch (error) {
+      if (!closed) failed(error);
+    }
   }
 
   // --- the panel ------------------------------------------------------------------------------------------------------
@@ -99,12 +97,13 @@ export function mount(root, app) {
     return null;
   }
 
+  const newGame = () => app.go({ moves: [], start: '', board: app.shown.board });
   const action = (text, click, attributes = {}) => h('button', { type: 'button', onclick: click, ...attributes }, text);
   const buttons = {
-    fresh: action('New game', () => app.go({ moves: [], start: '', board: app.shown.board })),
+    fresh: action('New game', newGame),
     back: action('Take back', () => app.go({ moves: app.shown.moves.slice(0, earlier()) })),
     now: action('Move now', moveNow),
-    setup: action('Set up…', async () => (await import('./setup.js')).open(app)),
+    setup: action('Set up…', () => app.setUp()),
     swap: action('Swap seats', () => app.go({ red: app.state.yellow, yellow: app.state.red }, { replace: true })),
     link: action('Copy link', copyLink),
   };
@@ -126,6 +125,11 @@ export function mount(root, app) {
   const hints = toggle('Hints while playing', app.settings.get('play-hints', false), (on) => {
     app.settings.set('play-hints', on);
     showHints();
+  });
+
+  const flip = toggle('Flip board', app.settings.get('flip', false), (on) => {
+    app.settings.set('flip', on);
+    app.board.flip(on);
   });
 
   let listed = null; // the game whose moves are listed
@@ -159,7 +163,7 @@ export function mount(root, app) {
         h('h2', {}, shown.outcome === 'draw' ? 'A draw' : `${named(shown.outcome.split(' ')[0])} wins`),
         h('p', { class: 'note' }, `${ply} moves, ${agentName(red)} against ${agentName(yellow)}`),
         h('div', { class: 'row' },
-          action('Play again', () => app.go({ moves: [] }), { class: 'primary' }),
+          game.at(0).outcome ? action('New game', newGame, { class: 'primary' }) : action('Play again', () => app.go({ moves: [] }), { class: 'primary' }),
           shown.moves.length > 0 && action('Review this game', () => app.go({ view: 'review' })),
         ),
       );
@@ -179,7 +183,7 @@ export function mount(root, app) {
     result,
     trouble,
     h('div', { class: 'card actions' }, buttons.fresh, buttons.back, buttons.now, buttons.setup),
-    h('div', { class: 'card' }, pickers.red, pickers.yellow, h('div', { class: 'actions' }, buttons.swap, buttons.link), hints),
+    h('div', { class: 'card' }, pickers.red, pickers.yellow, h('div', { class: 'actions' }, buttons.swap, buttons.link), hints, flip),
     movesCard,
   );
 
@@ -196,9 +200,7 @@ export function mount(root, app) {
       forget();
       hinting?.();
     },
-    refuses: () => agentsTurn() && `It is ${named(app.shown.toMove)}'s turn (${agentName(seat(app.shown))}). Wait, or press “Move now”.`,
+    refuses: () => agentsTurn() && `It is ${named(app.shown.toMove)}'s turn (${agentName(seat(app.shown))}). ${advice()}`,
     status: () => agentsTurn() && `${named(app.shown.toMove)} (${agentName(seat(app.shown))}) ${asked && !problem ? 'is thinking…' : 'to move'}`,
   };
 }
-
-const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));

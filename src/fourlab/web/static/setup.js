@@ -1,17 +1,17 @@
 // The dialog that sets a position up: draw it, paste it in any notation, or choose one by name.
 
-import { get, post } from './api.js';
+import { get, position } from './api.js';
 import { fromGrid, Game, named, readBoard, SIDES } from './game.js';
-import { disc, h, style } from './ui.js';
+import { disc, h } from './ui.js';
 
-export async function open(app) {
-  await style('more');
+export function open(app) {
+  if (document.querySelector('dialog')) return; // clicked twice
   let game = app.shown; // what "Start" would start
   let cells = game.grid.map((row) => [...row]); // what is drawn, right or wrong
   let { inARow } = game;
   let problem = '';
 
-  const drawing = h('div', { class: 'drawing', role: 'group', 'aria-label': 'Drawing', onkeydown: arrows });
+  const drawing = h('div', { class: `drawing${app.board.flipped ? ' flipped' : ''}`, role: 'group', 'aria-label': 'Drawing', onkeydown: arrows });
   const message = h('p', { role: 'status' });
   const start = h('button', { class: 'primary', type: 'submit' }, 'Start here');
   const sizes = Object.fromEntries(['Columns', 'Rows', 'In a row'].map((name) => [name, h('input', { type: 'number', min: 1, max: 31, 'aria-label': name, onchange: resize })]));
@@ -78,7 +78,7 @@ export async function open(app) {
   // A FEN, a drawing and a name say their own board; all else means the board that is shown.
   async function read(notation, own = /[/\n]/.test(notation)) {
     try {
-      load(Game.from(await post('position', { start: notation, board: own ? undefined : game.board, any_counts: true })));
+      load(Game.from(await position({ start: notation, board: own ? undefined : game.board })));
     } catch (error) {
       problem = error.message;
       show();
@@ -114,7 +114,8 @@ export async function open(app) {
   }
 
   function arrows(event) {
-    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -cells[0].length, ArrowDown: cells[0].length };
+    const right = app.board.flipped ? -1 : 1;
+    const steps = { ArrowLeft: -right, ArrowRight: right, ArrowUp: -cells[0].length, ArrowDown: cells[0].length };
     if (!(event.key in steps)) return;
     event.preventDefault();
     const at = [...drawing.children].indexOf(document.activeElement);

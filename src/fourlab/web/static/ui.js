@@ -32,11 +32,27 @@ export function toggle(label, on, change) {
 const styles = {};
 
 // A style sheet that is not needed at first, fetched once.
-export function style(name) {
-  styles[name] ??= new Promise((done) => {
-    document.head.append(h('link', { rel: 'stylesheet', href: `static/${name}.css`, onload: done, onerror: done }));
+function style(name) {
+  styles[name] ??= new Promise((done, failed) => {
+    const forget = () => {
+      delete styles[name];
+      link.remove();
+      failed();
+    };
+    const link = h('link', { rel: 'stylesheet', href: `static/${name}.css`, onload: done, onerror: forget });
+    document.head.append(link);
   });
   return styles[name];
+}
+
+// A module that is not needed at first, with its style sheets.
+export async function load(name, ...sheets) {
+  try {
+    const [module] = await Promise.all([import(`./${name}.js`), ...sheets.map(style)]);
+    return module;
+  } catch {
+    throw new Error('The server does not answer. Is it still running?');
+  }
 }
 
 export const percent = (value) => `${Math.round(50 * (value + 1))} %`; // a value -1..1 as an expected score
@@ -66,7 +82,7 @@ export function agentPicker({ label, value, human = false, levels = true, filter
   const id = `agent-${++pickers}`;
   const select = h('select', { id });
   const about = h('p', { class: 'note', id: `${id}-about` });
-  const spec = h('input', { spellcheck: 'false', autocomplete: 'off', 'aria-label': 'Agent with its options', 'aria-describedby': about.id });
+  const spec = h('input', { maxlength: 300, spellcheck: 'false', autocomplete: 'off', 'aria-label': 'Agent with its options', 'aria-describedby': about.id });
   const picker = h('div', { class: 'picker' }, h('label', { for: id }, label), select, spec, about);
   let known = { levels: [], agents: [] };
 
@@ -91,16 +107,19 @@ export function agentPicker({ label, value, human = false, levels = true, filter
     spec.hidden = name === 'level' || value === 'human';
     spec.value = value;
     const level = known.levels.find((each) => each.agent === value);
-    const agent = known.agents.find((each) => each.name === name);
-    about.textContent = level ? [level.about, level.strength].filter(Boolean).join('; ') : (agent?.about ?? '');
-    about.hidden = !about.textContent;
-    if (agent) tellOptions(name);
+    tell(level ? [level.about, level.strength].filter(Boolean).join('; ') : '');
+    if (known.agents.some((each) => each.name === name)) tellAgent(name).catch(() => {});
   }
 
-  async function tellOptions(name) {
-    const { options } = (await agents(true)).agents.find((each) => each.name === name);
-    const told = options.map((each) => each.name).join(', ');
-    if (told && value.split(':')[0] === name && !about.textContent.includes(told)) about.textContent += ` Options: ${told}.`;
+  function tell(text) {
+    about.textContent = text;
+    about.hidden = !text;
+  }
+
+  async function tellAgent(name) {
+    const agent = (await agents(true)).agents.find((each) => each.name === name);
+    const options = agent.options.map((each) => each.name).join(', ');
+    if (value.split(':')[0] === name) tell(`${agent.about}${options && ` Options: ${options}.`}`);
   }
 
   function choose(chosen) {

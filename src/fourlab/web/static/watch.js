@@ -1,6 +1,6 @@
 // Watch: two agents play each other, and games that were played are shown again.
 
-import { get, post } from './api.js';
+import { get, position, post } from './api.js';
 import { named, SIDES } from './game.js';
 import { agentPicker, disc, h, percent, reduced } from './ui.js';
 
@@ -16,9 +16,9 @@ export function mount(root, app) {
   let record = null; // the stored game on the page: { run, number, … }
 
   const action = (text, click, attributes = {}) => h('button', { type: 'button', onclick: click, ...attributes }, text);
-  const change = (changes) => {
+  const change = (changes, replace = true) => {
     mine = true;
-    app.go(changes, { replace: true });
+    app.go(changes, { replace });
     mine = false;
   };
 
@@ -69,12 +69,12 @@ export function mount(root, app) {
     run('replay');
   }
 
-  // From the position on the board, or from the start when that game is over.
+  // From the position on the board, or from the start when that game is over; Back leads to the game that was here.
   function letThemPlay(once) {
     if (doing === 'play' && !once) return pause();
     const { shown } = app;
     record = null;
-    change({ moves: shown.outcome ? [] : shown.moves });
+    change({ moves: shown.outcome ? [] : shown.moves }, false);
     run('play', once);
   }
 
@@ -94,7 +94,7 @@ export function mount(root, app) {
     const all = await get('runs');
     runs.replaceChildren(h('option', { value: '' }, 'Choose …'), ...all.map((each) => h('option', { value: each.name }, each.name)));
     runs.value = app.state.extra.run ?? '';
-    stored.hidden = !all.length;
+    if (all.length) stored.hidden = false;
   }
 
   // The game that the address names. Its moves are shown from the start, unless the address has moves too.
@@ -106,8 +106,9 @@ export function mount(root, app) {
     if (!wanted) return;
     const path = `runs/${encodeURIComponent(from)}/games`;
     try {
+      if (!/^\d{1,9}$/.test(game)) throw new Error(`Games have whole numbers from 0 on; there is no game “${game}”.`);
       const [found, { total }] = await Promise.all([get(`${path}/${wanted.number}`), get(path, { limit: 1 })]);
-      const { start, moves, board } = await post('position', { start: found.start, moves: found.moves, board: found.board, any_counts: true });
+      const { start, moves, board } = await position({ start: found.start, moves: found.moves, board: found.board });
       if (record !== wanted) return; // another one was chosen meanwhile
       record = { ...found, run: from };
       runs.value = from;
@@ -117,7 +118,9 @@ export function mount(root, app) {
       change({ start, moves, board, ply: 0, run: from, game });
       if (!reduced()) run('replay');
     } catch (error) {
-      if (record === wanted) about.textContent = error.message;
+      if (record !== wanted) return;
+      stored.hidden = false;
+      about.textContent = error.message;
     }
   }
 
@@ -200,7 +203,8 @@ export function mount(root, app) {
       h('h2', {}, 'Two agents'),
       pickers.red,
       pickers.yellow,
-      h('div', { class: 'row' }, start, action('Step', () => letThemPlay(true)), action('New game', () => app.go({ moves: [] })))),
+      h('div', { class: 'row' }, start, action('Step', () => letThemPlay(true)), action('New game', () => app.go({ moves: [] }))),
+      h('p', { class: 'note' }, 'They play on from the position on the board. Back in your browser brings the game before it back.')),
     stored,
   );
   paced();

@@ -1,7 +1,7 @@
 // X-ray: what a tree search sees while it thinks: bars, the curves of its convergence, and at the end its tree, node by node.
 
-import { stream } from './api.js';
 import { bar, lineChart, short, table } from './chart.js';
+import { stream } from './stream.js';
 import { agentPicker, disc, h } from './ui.js';
 
 const SECONDS = 5; // unless somebody says otherwise
