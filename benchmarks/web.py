@@ -194,8 +194,9 @@ async def streams(port: int, count: int) -> dict[str, float]:
         await asyncio.sleep(0.05)
     return {
         "opened": statuses.count(200),
+        "waiting": statuses.count(0),
         "refused": statuses.count(503),
-        "other": len(statuses) - statuses.count(200) - statuses.count(503),
+        "other": sum(status not in (0, 200, 503) for status in statuses),
         "free again s": time.perf_counter() - closed,
     }
 

@@ -24,8 +24,8 @@ def test_many_players_get_their_moves_and_too_many_are_refused_politely() -> Non
     assert found["ten times too much"]["refused"] > 0
     assert found["ten times too much"]["wrong"] == 0
     streams = found["a thousand idle streams"]
-    assert (streams["opened"] + streams["refused"], streams["other"]) == (1000, 0)
-    assert streams["opened"] < 50
+    assert streams["other"] == 0
+    assert streams["refused"] > 900
     assert found["memory"]["megabytes"] < 500
 
 

@@ -57,15 +57,18 @@ class Level:
 
 
 LEVELS = (
-    Level("Newcomer", "random", "drops discs anywhere", ""),
-    Level("Beginner", "rules:otherwise=random", "takes a win, blocks yours, else anywhere", ""),
-    Level("Casual", "rules", "takes a win, blocks yours, else the centre", ""),
-    Level("Club", "mcts:simulations=60", "looks a little ahead", ""),
-    Level("Strong", "minimax:depth=6", "sees everything for six discs", ""),
-    Level("Expert", "mcts:simulations=3000", "plays thousands of games in its head before each move", ""),
-    Level("Master", "alphazero:simulations=200", "has taught itself by playing itself", "", "mcts:simulations=50000"),
-    Level("Perfect", "perfect:choice=random", "never makes a mistake", ""),
+    Level("Newcomer", "random", "drops discs anywhere", "72 % of moves right"),
+    Level("Beginner", "rules:otherwise=random", "takes a win, blocks yours, else anywhere", "80 % of moves right"),
+    Level("Casual", "rules", "takes a win, blocks yours, else the centre", "83 % of moves right"),
+    Level("Club", "mcts:simulations=60", "looks a little ahead", "87 % of moves right"),
+    Level("Strong", "minimax:depth=6", "sees everything for six discs", "91 % of moves right"),
+    Level("Expert", "mcts:simulations=1000", "plays a thousand games in its head", "91 % of moves right"),
+    Level(
+        "Master", "alphazero:simulations=1000", "taught itself by playing itself", "94 % of moves right", "mcts:simulations=50000"
+    ),
+    Level("Perfect", "perfect:choice=random", "never makes a mistake", "100 % of moves right"),
 )
+"""From the easiest to the hardest; a move is right if it gives away neither a win nor a draw."""
 
 
 def spec_of(asked: str, rules: Rules = CLASSIC) -> str:
@@ -101,9 +104,7 @@ def make(asked: str, rules: Rules, megabytes: int) -> Agent:
     if base in bounds:
         option, most = bounds[base]
         options[option] = str(most)
-    agent = registry.make(
-        f"{name}:" + ",".join(f'{option}="{value}"' for option, value in options.items())
-    )
+    agent = registry.make(f"{name}:" + ",".join(f'{option}="{value}"' for option, value in options.items()))
     if isinstance(agent, Negamax):
         deepest = math.floor(math.log(MOST_NEGAMAX) / math.log(max(rules.columns, 2))) - 1
         return replace(agent, depth=min(agent.depth, max(deepest, 0)))
