@@ -1,6 +1,7 @@
 """`fourlab web`: the page in the browser, and the REST API."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -45,4 +46,5 @@ def web(
     print(f"Fourlab is at {address} (Ctrl-C ends it)", flush=True)
     if browser:
         open_browser(address)
-    serve(listening, settings)
+    with suppress(KeyboardInterrupt):  # which is how it is meant to end
+        serve(listening, settings)
