@@ -20,7 +20,6 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-KILLS = 25
 LONG = ["match", "mcts:simulations=300", "rules", "--games", "300", "--workers", "2", "--seed", "7"]
 SHORT = ["match", "random", "rules", "--games", "40", "--workers", "2", "--seed", "5"]
 MARK = "FOURLAB_TEST_MARK"
@@ -121,11 +120,12 @@ def without_times(result: subprocess.CompletedProcess[str]) -> Any:
     return {name: value for name, value in json.loads(result.stdout).items() if name not in ("run", "seconds_a_move")}
 
 
-def test_a_run_that_is_killed_twenty_five_times_ends_the_same(
-    fourlab: Run, start: Callable[..., Started], tmp_path: Path
+@pytest.mark.parametrize("kills", [6, pytest.param(25, marks=pytest.mark.soak)])
+def test_a_run_that_is_killed_again_and_again_ends_the_same(
+    fourlab: Run, start: Callable[..., Started], tmp_path: Path, kills: int
 ) -> None:
     rng, run = random.Random(7), tmp_path / "killed"
-    for i in range(1, KILLS + 1):
+    for i in range(1, kills + 1):
         enough = max(10 * i, len(rows(run)) + 1)
         started = start(*LONG, "--quiet", "--run", "killed")
         wait_until(lambda least=enough: len(rows(run)) >= least)

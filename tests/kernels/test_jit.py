@@ -42,7 +42,7 @@ ONE_PERFT = (
 )
 
 
-@pytest.mark.parametrize("setting", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
+@pytest.mark.parametrize("setting", ["NUMBA_DISABLE_JIT", pytest.param("NUMBA_BOUNDSCHECK", marks=pytest.mark.soak)])
 def test_every_kernel_gives_the_same_results(setting: str) -> None:
     changed, usual = (json.loads(python(str(SMALL_RUN), **settings)) for settings in ({setting: "1"}, {}))
     assert changed.keys() == usual.keys()
