@@ -117,7 +117,8 @@ def _tell_errors(app: FastAPI) -> None:
     def misread(error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
-        said = WORDS.get(first["type"], str(first["msg"])).format(**first.get("ctx", {}))
+        words = WORDS.get(first["type"])
+        said = str(first["msg"]) if words is None else words.format(**first.get("ctx", {}))
         return _error(422, f"{where}: {said}"[:500] if where else said[:500])
 
     @handler(HTTPException)

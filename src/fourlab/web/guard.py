@@ -3,7 +3,6 @@
 import json
 import logging
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -127,8 +126,8 @@ def _bounded(receive: Receive) -> Receive:
     return bounded
 
 
-async def _refuse(send: Send, status: int, message: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
+async def _refuse(send: Send, status: int, message: str) -> None:
     body = json.dumps(error_body(status, message)).encode()
-    sized = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *headers]
-    await send({"type": "http.response.start", "status": status, "headers": sized})
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
