@@ -1,6 +1,7 @@
 """The agent `alphazero`: what only it does; the contract is tested elsewhere."""
 
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -18,10 +19,32 @@ def test_simulations_are_counted_and_the_prior_is_shown() -> None:
     decision = decided("alphazero:simulations=200", "4435")
     assert sum(decision.stats["visits"]) == decision.stats["simulations"] == 200
     assert sum(each.prior for each in decision.stats["columns"]) == pytest.approx(1, abs=1e-4)
-    assert decision.policy == tuple(visits / 200 for visits in decision.stats["visits"])
     position = Position("4435")
     for column in decision.line:
         position = position.play(column)
+
+
+def test_the_policy_is_what_decides() -> None:
+    by_visits = decided("alphazero:simulations=200,method=puct", "4435")
+    assert by_visits.policy == tuple(visits / 200 for visits in by_visits.stats["visits"])
+    improved = decided("alphazero:simulations=200", "4435")
+    assert improved.policy is not None
+    assert improved.column == int(np.argmax(improved.policy))
+    assert sum(improved.policy) == pytest.approx(1)
+    # Sequential halving: two columns are left at the end, and get about half of the visits.
+    assert sum(sorted(improved.stats["visits"])[-2:]) >= 100
+
+
+def test_who_has_time_shares_it_out() -> None:
+    """A search by the clock learns its pace and plans with it, so that in the end two columns are compared."""
+    for limit in (Limit(seconds=0.3), Limit(seconds=0.3, simulations=1_000_000)):
+        decision = decided("alphazero", "4435", limit)
+        visits = sorted(decision.stats["visits"])
+        assert decision.stats["simulations"] > 300
+        assert sum(visits[-2:]) > 0.4 * sum(visits)
+    stop = Event()
+    stop.set()
+    assert decided("alphazero", "4435", Limit(stop=stop)).stats["simulations"] == 0
 
 
 def test_without_simulations_the_prior_decides() -> None:
@@ -32,7 +55,7 @@ def test_without_simulations_the_prior_decides() -> None:
     assert decision.value == decision.stats["network"]
 
 
-@pytest.mark.parametrize("spec", ["alphazero:simulations=300", "alphazero:simulations=300,method=gumbel", "alphazero:batch=1"])
+@pytest.mark.parametrize("spec", ["alphazero:simulations=300", "alphazero:simulations=300,method=puct", "alphazero:batch=1"])
 def test_wins_and_forced_replies_are_seen(spec: str) -> None:
     win = decided(spec, "121212")
     assert (win.column, win.value, win.stats["evaluations"]) == (0, 1.0, 0)
@@ -74,12 +97,10 @@ def test_what_cannot_be_is_said(tmp_path: Path) -> None:
         ("alphazero:net=dqn", "dqn has no policy and value"),
         ("alphazero:simulations=-1", "simulations must be at least 0"),
         ("alphazero:method=uct", "method"),
-        ("alphazero:reuse=1,method=gumbel", "reuse goes with method=puct"),
+        ("alphazero:scale=-1", "scale must be at least 0"),
         (f"alphazero:net={tmp_path / 'none.onnx'}", "cannot read the network"),
     ):
         with pytest.raises(UserError, match=why):
             make(spec)
-    with pytest.raises(UserError, match="plans its simulations"):
-        decided("alphazero:method=gumbel,seconds=0.1", "44")
     with pytest.raises(UserError, match="knows the board 7x6x4"):
         make("alphazero").decide(Position(board="5x4"), Limit(), np.random.default_rng(0))

@@ -61,6 +61,26 @@ def test_a_larger_network_takes_over_and_catches_up() -> None:
     assert OnnxEvaluator(trainee.playing, "it").network.body[-1] == "residual 6"
 
 
+def test_a_network_that_takes_over_plays_as_it_has_learned() -> None:
+    trainee = AlphaZeroTrainee(replace(TINY, networks=("4x1", "6x2 from 20"), games=40, averaging=0.9))
+    trainee.advance()
+    learn = trainee._learn
+
+    def learn_long(updates: int) -> tuple[float, float]:
+        found = learn(updates)
+        trainee.updates = 10_000  # long enough to be averaged
+        return found
+
+    trainee._learn = learn_long  # type: ignore[method-assign]
+    trainee.advance()
+    learned, playing = trainee.net.state_dict(), trainee.average.state_dict()
+    assert all(torch.equal(learned[name], playing[name]) for name in learned)
+    trainee.settings = replace(trainee.settings, games=60)
+    trainee.advance()
+    learned, playing = trainee.net.state_dict(), trainee.average.state_dict()
+    assert not all(torch.equal(learned[name], playing[name]) for name in learned)
+
+
 def test_self_play_learns_a_small_game() -> None:
     """On 4x4 with three in a row the first player wins; a short training finds most of the right columns."""
     settings = replace(

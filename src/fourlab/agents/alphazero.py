@@ -21,6 +21,8 @@ from fourlab.nets.onnx_evaluator import OnnxEvaluator, load
 DEFAULT_SIMULATIONS = 600
 MOST_SIMULATIONS = 2_000_000
 CACHE = 1 << 14
+FIRST_PLAN = 64
+"""Who does not know how many simulations there will be plans for so many, and again after half of them, and so on."""
 
 _load_kernels = cache(WARMUPS["network search"])
 """Compile or load the search before anybody's clock runs."""
@@ -51,12 +53,14 @@ class AlphaZero:
     """Simulations a move (600 if neither this nor any other bound is given); 0 plays by the network's policy alone."""
     seconds: float | None = None
     """Seconds a move."""
-    method: Literal["puct", "gumbel"] = "puct"
-    """puct: AlphaZero's bound; gumbel: sequential halving at the root and planned visits below."""
+    method: Literal["gumbel", "puct"] = "gumbel"
+    """gumbel: sequential halving at the root and planned visits below; puct: AlphaZero's bound."""
+    scale: float = 0.3
+    """Gumbel: the weight of values against priors."""
     c: float = 2.0
-    """Exploration: (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n)."""
+    """PUCT: exploration, (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n)."""
     fpu: float = 0.2
-    """A column that was not played yet is worth so much less than its position."""
+    """PUCT: a column that was not played yet is worth so much less than its position."""
     batch: int = 16
     """The most leaves to ask the network about at once; 1 is the plain search, more is quicker."""
     reuse: bool = False
@@ -64,15 +68,15 @@ class AlphaZero:
     proving: bool = True
     """See wins and forced replies on the discs, and back up what is proven."""
     temperature: float = 0.0
-    """Columns are drawn by their visits to the power of 1 / temperature; 0 plays the one visited most."""
+    """Columns are drawn by their shares of the policy to the power of 1 / temperature; 0 plays the best one."""
     faithful: bool = False
-    """Document 004's faults: a finished game is first judged by the network, games end one disc early, priors are of the root."""
+    """Document 004's PUCT with its faults: a finished game is first judged by the network, games end one disc early, priors are of the root."""
     evaluator: OnnxEvaluator | None = field(default=None, repr=False, compare=False)
     """For programs: an evaluator of one's own in place of a network."""
     _kept: dict[str, "tuple[Position, ForestSearch]"] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name, least in (("simulations", 0), ("c", 0), ("fpu", 0), ("batch", 1), ("temperature", 0)):
+        for name, least in (("simulations", 0), ("scale", 0), ("c", 0), ("fpu", 0), ("batch", 1), ("temperature", 0)):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise UserError(f"{name} must be at least {least}, not {value}")
@@ -80,8 +84,6 @@ class AlphaZero:
             raise UserError(f"seconds must be greater than 0, not {self.seconds}")
         if self.batch > 1024:
             raise UserError(f"batch may be at most 1024, not {self.batch}")
-        if self.reuse and self.method == "gumbel":
-            raise UserError("reuse goes with method=puct")
         if self.evaluator is None:
             object.__setattr__(self, "evaluator", load(self.net))
         assert self.evaluator is not None
@@ -89,8 +91,12 @@ class AlphaZero:
             raise UserError(f"{self.net} has no policy and value; fourlab train alphazero makes such networks")
         _load_kernels()
 
+    @property
+    def _gumbel(self) -> bool:
+        return self.method == "gumbel" and not self.faithful
+
     def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
-        """Search in batches until a bound is reached or the position is proven; then play the column visited most."""
+        """Search in batches until a bound is reached or the position is proven; then play the best column."""
         return self._search(position, limit, rng, None).decision
 
     def search(
@@ -117,15 +123,14 @@ class AlphaZero:
         self.evaluator.check_board(position)
         started = time.perf_counter()
         counted, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
-        if counted is None and self.method == "gumbel":
-            raise UserError("method=gumbel plans its simulations, so it must know how many: simulations=N")
         most = MOST_SIMULATIONS if counted is None else min(counted, MOST_SIMULATIONS)
         search = self._plant(position, max(most, 1))
         done, goal = search.forest.done, search.forest.goal
         goal[0] = done[0] + (0 if search.forest.used[0] else 1)  # first look at the root
         search.grow()
-        begun, counts = int(done[0]), marks()
+        begun, counts, plan_at = int(done[0]), marks(), FIRST_PLAN // 2
         mark = next(counts)
+        search.plan(begun + (most if seconds is None and counted is not None else min(most, FIRST_PLAN)))
         while not search.forest.proof[0] and done[0] - begun < most and not (limit.stop and limit.stop.is_set()):
             # Few at first: a small tree has few leaves that are worth a visit.
             walks = min(self.batch, 1 + int(done[0]) // 8, most - int(done[0]) + begun)
@@ -134,6 +139,10 @@ class AlphaZero:
             goal[0] = done[0] + walks
             search.leaves = walks
             search.grow()
+            if (seconds is not None or counted is None) and done[0] - begun >= plan_at:
+                made, ahead = int(done[0]) - begun, 2.0 if seconds is None else seconds / (time.perf_counter() - started)
+                search.plan(begun + min(most, int(made * max(ahead, 1.0))))
+                plan_at = 2 * made
             if snap is not None and done[0] - begun >= mark:
                 snap(_snapshot(search, int(done[0]) - begun))
                 while mark <= done[0] - begun:
@@ -148,11 +157,11 @@ class AlphaZero:
     def _plant(self, position: Position, most: int) -> ForestSearch:
         """A new tree, or what grew from this position in the last search."""
         assert self.evaluator is not None
-        switches = forest.Switches(self.method == "gumbel", self.c, 1.0, self.fpu, 0.0, self.proving, self.faithful)
+        switches = forest.Switches(self._gumbel, self.c, self.scale, self.fpu, 0.0, self.proving, self.faithful)
         kept = self._kept.get("search")
         root = None if kept is None else _find(*kept, position)
         blocks = 0 if kept is None or root is None else int(kept[1].forest.used[0])
-        new = ForestSearch(self.evaluator, position.rules, 1, most + blocks, switches, self.batch, CACHE)
+        new = ForestSearch(self.evaluator, position.rules, 1, most + blocks, switches, self.batch, CACHE, plan=1)
         new.plant(np.array([position.own]), np.array([position.mask]), -1)
         if kept is not None and root is not None:
             new.take_over(kept[1], root)
@@ -169,6 +178,9 @@ class AlphaZero:
             column = int(roots.most_visited()[0])
             total = max(int(roots.visits[0].sum()), 1)
             shares = roots.visits[0] / total if roots.visits[0].sum() else np.eye(columns)[column]
+            if self._gumbel:
+                shares = roots.improved(self.scale)[0]
+                column = int(shares.argmax())
             if self.temperature:
                 chances = shares ** (1 / self.temperature)
                 column = int(rng.choice(columns, p=chances / chances.sum()))

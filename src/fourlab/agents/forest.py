@@ -82,14 +82,22 @@ class ForestSearch:
         switches: kernels.Switches,
         leaves: int = 1,
         cache: int = 1 << 12,
+        plan: int | None = None,
     ) -> None:
-        """Make room for trees of so many simulations, with so many leaves of each in hand and so many answers remembered."""
+        """Make room for trees of so many simulations, with so many leaves of each in hand and so many answers remembered.
+
+        Gumbel search plans for the simulations there is room for, or for what is told.
+        """
         self.judge, self.rules, self.switches, self.leaves = judge, rules, switches, leaves
         self.size = simulations + 2
         self.forest = kernels.new_forest(trees, self.size, leaves, rules.geometry)
         self.cache = kernels.new_cache(cache, rules.geometry)
-        self.schedule = kernels.schedule(rules.columns, simulations if switches.gumbel else 1)
         self.evaluations = 0
+        self.plan(simulations if plan is None else plan)
+
+    def plan(self, simulations: int) -> None:
+        """Let Gumbel search share out so many simulations from now on, those made already among them."""
+        self.schedule = kernels.schedule(self.rules.columns, simulations if self.switches.gumbel else 1)
 
     def plant(self, own: np.ndarray, mask: np.ndarray, simulations: int | np.ndarray, noise: np.ndarray | None = None) -> None:
         """Begin new trees at these positions, int64[trees] each; with -1 simulations there is none."""

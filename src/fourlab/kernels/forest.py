@@ -133,11 +133,9 @@ def schedule(columns: int, simulations: int) -> np.ndarray:
         rounds, left, at, visits = max(1, math.ceil(math.log2(m))), m, 0, 0
         while at < simulations:
             each = max(1, simulations // (rounds * left))
-            for visit in range(visits, visits + each):
-                part = wanted[m, at : at + left]
-                part[:] = visit
-                at += len(part)
-            visits += each
+            part = wanted[m, at : at + each * left]
+            part[:] = np.repeat(np.arange(visits, visits + each), left)[: len(part)]
+            at, visits = at + each * left, visits + each
             left = max(2, left // 2) if m > 1 else 1
     return wanted
 

@@ -213,11 +213,13 @@ class AlphaZeroTrainee:
         if not len(self.window):
             return None, None
         positions = self.fresh
-        if self.stage + 1 < len(s.stages) and self.games >= s.stages[self.stage + 1].games:
+        takes_over = self.stage + 1 < len(s.stages) and self.games >= s.stages[self.stage + 1].games
+        if takes_over:
             self._enter_stage(self.stage + 1)
             positions = 2 * len(self.window)
         losses = self._learn(max(1, round(s.passes * positions / s.batch)))
-        self._average()
+        # A network that has just begun is not averaged with its random beginning.
+        self._average(0.0 if takes_over or self.updates < FIRST_UPDATES else s.averaging)
         return losses
 
     def _learn(self, updates: int) -> tuple[float, float]:
@@ -259,9 +261,8 @@ class AlphaZeroTrainee:
         return float(policy_loss.detach()), float(value_loss.detach())
 
     @torch.no_grad()
-    def _average(self) -> None:
-        """Move the network that plays towards the one that has learned; at first it is the same."""
-        share = 0.0 if self.updates < FIRST_UPDATES else self.settings.averaging
+    def _average(self, share: float) -> None:
+        """Make the network that plays an average of itself, with this share, and of the one that has learned."""
         learned = self.net.state_dict()
         for name, tensor in self.average.state_dict().items():
             if tensor.dtype.is_floating_point:
