@@ -66,7 +66,7 @@ $(VENV)/.core: $(VENV)/.python pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.core
 	@echo "== installing what the tests and checks need"
-	@$(PIP) install --editable '.[dev,openspiel,ray,train]'
+	@$(PIP) install --editable '.[chess,dev,openspiel,ray,train]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev

@@ -29,6 +29,7 @@ class Board:
     """How high the columns are: enough for legal play."""
 
     columns, rows, seed = 7, 6, 0
+    favourite, rank = 1, 0
     heights = [0] * 7
 
     def newgame(self, size: str, seed: str) -> None:
@@ -37,14 +38,16 @@ class Board:
 
     def position(self, words: list[str]) -> None:
         self.heights = [0] * self.columns
-        if words[0] == "startpos":
-            for word in words[2:]:
-                self.heights[int(word) - 1] += 1
+        if words[0] == "fen" and KIND == "no-fen":
             return
-        for row in words[1].split("/"):
+        for row in words[1].split("/") if words[0] == "fen" else []:
             cells = "".join(word if word in "ry" else "." * int(word) for word in re.findall(r"[ry]|\d+", row))
             for column, cell in enumerate(cells):
                 self.heights[column] += cell != "."
+        if words[0] == "fen" and KIND == "fen-without-moves":
+            return
+        for word in words[words.index("moves") + 1 :] if "moves" in words else []:
+            self.heights[int(word) - 1] += 1
 
     def open(self) -> list[int]:
         return [column + 1 for column in range(self.columns) if self.heights[column] < self.rows]
@@ -102,6 +105,13 @@ def answer(board: Board) -> None:
             say("rubbish\ninfo\ninfo score\ninfo nodes many pv 4 x\n" + "info depth 1 nodes 5 score wdl 1 2\n" * 500)
             say(f"info depth 2 nodes 7 score wdl 500 300 200 pv {leftmost}\ninfo string score loss 1")
             say(f"bestmove {leftmost}")
+        case "settable":
+            tell = [
+                f"info multipv {rank} score wdl {900 - 100 * rank} 0 0{rank}00 pv {rank}" for rank in range(1, board.rank + 1)
+            ]
+            say("\n".join([*tell, f"bestmove {board.favourite}"]))
+        case "any":
+            say(f"bestmove {random.choice(board.open())}")
         case "good":
             lot = random.Random(f"{board.seed} {board.heights}").choice(board.open())
             say(f"info depth 1 nodes 7 simulations 7 score draw pv {lot}\nbestmove {lot}")
@@ -126,18 +136,29 @@ def main() -> None:
                 time.sleep(60)
             case ["quit"] | ["end"]:
                 return
+            case ["c4i"] if KIND == "settable":
+                say("option name Favourite Column type spin default 1\noption name Other type check\nc4iok")
+            case ["setoption", "name", "Favourite", "Column", "value", number] if KIND == "settable":
+                board.favourite = int(number)
             case ["c4i"]:
                 say(f"id name {KIND}\nid author Fourlab\nc4iok")
             case ["isready"]:
                 say("readyok")
+            case ["ping", "2"] if KIND == "deaf-to-ping-2":
+                pass
             case ["ping", number]:
                 say(f"pong {number}")
+            case ["stop"] if KIND == "answers-stop":
+                say("bestmove 1")
             case ["newgame", size, "seed", seed]:
                 board.newgame(size, seed)
             case ["position", *words]:
                 board.position(words)
-            case ["go", *_]:
+            case ["go", *words]:
+                board.rank = int(words[words.index("multipv") + 1]) if "multipv" in words else 0
                 answer(board)
+            case _ if KIND == "knows-all":
+                sys.exit("what?")
 
 
 main()

@@ -12,16 +12,16 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from fourlab import Decision, Limit, Position, Stop, UserError, make
 from fourlab.agent import Forfeit
-from fourlab.arena import referee
+from fourlab.arena import c4i, referee
 from fourlab.arena.referee import Engine
 from fourlab.game.record import Cause
-from tests.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -93,7 +93,7 @@ def group_of(pid: int) -> list[int]:
     return found
 
 
-def engine(kind: str, pids: Path, **options: float) -> Engine:
+def engine(kind: str, pids: Path, **options: Any) -> Engine:
     cmd = shlex.join([sys.executable, "-S", str(SCRIPT), kind, str(pids)])
     return Engine(cmd, **{"start_seconds": 30, "grace": 0.5, **options})
 
@@ -272,7 +272,7 @@ def test_what_the_engine_tells_is_in_the_decision(pids: Path) -> None:
 )
 def test_info_is_read_and_nonsense_passed_over(info: str, value: float | None, line: tuple[int, ...]) -> None:
     told = referee._Told()
-    told.hear(info.split())
+    told.hear(c4i.Info.read(info.split()))
     decision = told.decision(3, Position(), 0.1)
     assert (decision.value, decision.line) == (value, line)
 
@@ -281,13 +281,13 @@ def test_info_is_read_and_nonsense_passed_over(info: str, value: float | None, l
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the referee says to the engines of a test."""
     lines: list[str] = []
-    say = referee._Process.say
+    say = referee.Program.say
 
-    def listen_in(process: referee._Process, *words: str) -> None:
+    def listen_in(process: referee.Program, *words: str) -> None:
         lines.extend(words)
         say(process, *words)
 
-    monkeypatch.setattr(referee._Process, "say", listen_in)
+    monkeypatch.setattr(referee.Program, "say", listen_in)
     return lines
 
 
@@ -341,6 +341,8 @@ def test_an_engine_that_does_not_read_is_found_out(pids: Path) -> None:
         (""":cmd="it's" """, 'cannot read the command "it\'s" .No closing quotation.; write it like engine:cmd='),
         (":cmd=x,start_seconds=0", "option start_seconds of agent 'engine' must be greater than 0, not 0.0"),
         (":cmd=x,grace=-1", "option grace of agent 'engine' cannot be less than 0"),
+        (":cmd=x,multipv=0", "option multipv of agent 'engine' must be at least 1, not 0"),
+        (':cmd=x,options="Hash"', "cannot read 'Hash' in option options of agent 'engine'; write it like Threads=2;Style=wild"),
     ],
 )
 def test_bad_options_are_refused(options: str, why: str) -> None:
@@ -348,13 +350,35 @@ def test_bad_options_are_refused(options: str, why: str) -> None:
         make(f"engine{options}")
 
 
-def test_the_engine_in_the_documents_plays(pids: Path, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "agents" / "engine.md").read_text()
-    (tmp_path / "tiny.py").write_text(re.findall(r"^```text\n(import.*?)^```", page, re.DOTALL | re.MULTILINE)[0])
-    agent = Engine(shlex.join([sys.executable, str(tmp_path / "tiny.py")]))
-    assert ask(agent, Position("121212")).value == 1.0  # it sees a win
-    assert ask(agent, Position("12121")).column == 0  # and a threat
-    assert ask(agent, Position("7/7/7/7/7/3r3 y 4")).column in range(7)
-    for board in ("7x6x4", "12x4x5"):
-        assert play(agent, board=board).outcome() is not None
+def test_options_are_set_before_the_first_question(pids: Path, said: list[str]) -> None:
+    agent = engine("settable", pids, options="Favourite Column = 3; Other=;")
+    assert ask(agent).column == 2
     agent.close()
+    settings = ["setoption name Favourite Column value 3", "setoption name Other value "]
+    assert said[:4] == ["c4i", *settings, "isready"]
+
+
+def test_an_option_that_is_not_offered_is_a_forfeit(pids: Path) -> None:
+    with pytest.raises(Forfeit, match="offers no option 'favourite'; it offers Favourite Column, Other"):
+        ask(engine("settable", pids, options="favourite=3"))
+    with pytest.raises(Forfeit, match="offers no option 'Hash'; it offers none"):
+        ask(engine("good", pids, options="Hash=3"))
+
+
+def test_several_columns_can_be_asked_about(pids: Path, said: list[str]) -> None:
+    agent = engine("settable", pids, multipv=3)
+    decision = ask(agent, limit=Limit(simulations=5))
+    agent.close()
+    assert "go simulations 5 multipv 3" in said
+    assert decision.stats["q"] == (7 / 9, 5 / 9, 3 / 9, None, None, None, None)
+    assert decision.value == 7 / 9  # what the second and third column are worth does not count
+    assert decision.line == (0,)
+
+
+def test_nothing_but_a_flag_is_a_question_without_end(pids: Path, said: list[str]) -> None:
+    agent, stop = engine("leftmost", pids), Stop()
+    ask(agent, limit=Limit(stop=stop))
+    ask(agent, limit=Limit(stop=stop, depth=3))
+    ask(agent, limit=Limit())
+    agent.close()
+    assert [line for line in said if line.startswith("go")] == ["go infinite", "go depth 3", "go"]

@@ -51,11 +51,13 @@ class Game(Protocol[State, Move]):
         ...
 
 
-@dataclass
+@dataclass(slots=True)
 class Edge(Generic[State, Move]):
     """A move out of a node, with what is known of it."""
 
     move: Move
+    prior: float = 0.0
+    """How promising the move looked before it was tried, where the search goes by that; a node's priors sum to 1."""
     visits: int = 0
     total: float = 0.0
     """The sum of results for the side that plays the move."""
@@ -65,7 +67,7 @@ class Edge(Generic[State, Move]):
     """+1, 0 or -1 for the side that plays the move, once known."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Node(Generic[State, Move]):
     """A position that has been expanded."""
 
@@ -74,6 +76,11 @@ class Node(Generic[State, Move]):
     visits: int = 0
     proven: int | None = None
     """The result for the side that moved here, once known (kept where transpositions are merged)."""
+
+    @property
+    def mean(self) -> float:
+        """The mean result of the moves tried here, for the side to move."""
+        return sum(edge.total for edge in self.edges) / max(sum(edge.visits for edge in self.edges), 1)
 
 
 @dataclass
@@ -96,8 +103,16 @@ class TextbookSearch(Generic[State, Move]):
     frozen: bool = False
     """The opponent answers once and for all when a node is made, not at every pass."""
     solver: bool = False
+    wins_at_once: Callable[[State], bool] | None = None
+    """A quicker way to see whether the side to move can win at once than to try its moves, for the solver."""
     merged: bool = False
     """Positions reached in several ways share a node."""
+    priors: Callable[[State, Sequence[Move]], Sequence[float]] | None = None
+    """How promising the moves look before they are tried; None means that each is tried once before any is tried again."""
+    judge: Callable[[State], float] | None = None
+    """What a state is worth to the side to move, -1 to +1, for rollouts that are cut."""
+    cut: int | None = None
+    """Rollouts are cut after so many plies, and judged; None means that they are played to the end."""
     max_nodes: int = 10**9
     nodes: list[Node[State, Move]] = field(default_factory=list)
     floors: list[bool] = field(default_factory=list)
@@ -116,7 +131,7 @@ class TextbookSearch(Generic[State, Move]):
                 break
         return root
 
-    def descend(self, root: Node[State, Move]) -> tuple[list[tuple[Node[State, Move], Edge[State, Move]]], int, bool, bool]:
+    def descend(self, root: Node[State, Move]) -> tuple[list[tuple[Node[State, Move], Edge[State, Move]]], float, bool, bool]:
         """Walk down to a leaf and learn its result for the side that moved there; also whether it is proven or a rollout."""
         game, node, entering = self.game, root, self.expand_all and root.visits == 0
         path: list[tuple[Node[State, Move], Edge[State, Move]]] = []
@@ -150,15 +165,18 @@ class TextbookSearch(Generic[State, Move]):
             node = edge.node
 
     def select(self, node: Node[State, Move]) -> Edge[State, Move]:
-        """Choose an untried move if there is one, else the one with the greatest upper confidence bound."""
-        untried = [edge for edge in node.edges if edge.visits == 0]
-        if untried:
+        """Choose an untried move if there is one, else the one with the greatest upper confidence bound.
+
+        With priors, untried moves have a bound, too.
+        """
+        if self.priors is None and (untried := [edge for edge in node.edges if edge.visits == 0]):
             return untried[{"first": 0, "last": -1}[self.tie] if self.tie != "random" else self.below(len(untried))]
         best, chosen, equals = -math.inf, None, 0
+        mean = 0.0 if self.priors is None else node.mean
         for edge in node.edges:
             if self.solver and edge.proven is not None:
                 continue  # what is proven is never tried again
-            bound = self.upper_bound(edge, node.visits)
+            bound = self.upper_bound(edge, node.visits) if self.priors is None else self.bound_by_prior(edge, node.visits, mean)
             if bound > best:
                 best, chosen, equals = bound, edge, 1
             elif bound == best:
@@ -175,6 +193,11 @@ class TextbookSearch(Generic[State, Move]):
             return mean + self.c * math.sqrt(max(math.log(n) - math.log(edge.visits), 0))
         return mean + self.c * math.sqrt(math.log(n) / edge.visits)
 
+    def bound_by_prior(self, edge: Edge[State, Move], n: int, untried: float) -> float:
+        """Mean + c * prior * sqrt(n) / (1 + visits), which is PUCT; `untried` is the mean of a move that has none yet."""
+        mean = edge.total / edge.visits if edge.visits else untried
+        return mean + self.c * edge.prior * math.sqrt(n) / (1 + edge.visits)
+
     def random_edge(self, node: Node[State, Move]) -> Edge[State, Move]:
         """Choose any move, all with the same chance."""
         move = self.game.random_move(node.state, self.below)
@@ -186,11 +209,16 @@ class TextbookSearch(Generic[State, Move]):
         result = game.score(state, mover)
         if self.past_wins and game.legal_moves(state):
             return None
-        if result is None and self.solver:
-            for move in game.legal_moves(state):
-                if game.score(game.play(state, move), mover) == -1:
-                    return -1  # the other side wins at once
+        if result is None and self.solver and self.can_win_at_once(state):
+            return -1
         return result
+
+    def can_win_at_once(self, state: State) -> bool:
+        """Whether the side to move has a move that wins."""
+        if self.wins_at_once is not None:
+            return self.wins_at_once(state)
+        game, side = self.game, self.game.to_move(state)
+        return any(game.score(game.play(state, move), side) == 1 for move in game.legal_moves(state))
 
     def expand(self, edge: Edge[State, Move], state: State, ours: bool) -> None:
         """Give the state after a move a node of its own, or the one it has already."""
@@ -203,23 +231,27 @@ class TextbookSearch(Generic[State, Move]):
 
     def make_node(self, state: State, visits: int) -> Node[State, Move]:
         """A node with all its moves untried."""
-        node: Node[State, Move] = Node(state, [Edge(move) for move in self.game.legal_moves(state)], visits)
+        moves = self.game.legal_moves(state)
+        priors = [0.0] * len(moves) if self.priors is None else self.priors(state, moves)
+        node = Node(state, [Edge(move, prior) for move, prior in zip(moves, priors, strict=True)], visits)
         self.nodes.append(node)
         return node
 
-    def simulate(self, state: State, others_turn: bool) -> int:
-        """Play to the end and return the result for the side that had moved to this state."""
-        game, mover = self.game, 1 - self.game.to_move(state)
+    def simulate(self, state: State, others_turn: bool) -> float:
+        """Play to the end, or to the cut, and return the result for the side that had moved to this state."""
+        game, mover, plies = self.game, 1 - self.game.to_move(state), 0
         while (result := game.score(state, mover)) is None:
+            if self.judge is not None and plies == self.cut:
+                return self.judge(state) * (1 if game.to_move(state) == mover else -1)
             if others_turn and self.reply is not None and self.frozen:
                 move = self.reply(state, self.below)
             else:
                 move = game.rollout_move(state, self.below)
             state = game.play(state, move)
-            others_turn = not others_turn
+            others_turn, plies = not others_turn, plies + 1
         return result
 
-    def back_up(self, path: list[tuple[Node[State, Move], Edge[State, Move]]], result: int, rolled_out: bool) -> None:
+    def back_up(self, path: list[tuple[Node[State, Move], Edge[State, Move]]], result: float, rolled_out: bool) -> None:
         """Credit every move of the path; `result` is for the side that played the last one."""
         if rolled_out and self.leaf_wins and result != 0:
             result = 1

@@ -1,7 +1,7 @@
 """Outside engines as players: a program of any language, asked over stdin and stdout, within bounds.
 
-The protocol is told in docs/agents/engine.md. Nothing that a program does may hang us, fill our memory, outlive its game or
-answer a question it was not asked; whatever goes wrong is a `Forfeit` with its cause.
+The protocol is told in docs/engine-protocol.md, its words are in `c4i.py`. Nothing that a program does may hang us, fill our
+memory, outlive its game or answer a question it was not asked; whatever goes wrong is a `Forfeit` with its cause.
 """
 
 import contextlib
@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fourlab.agent import Decision, Forfeit, Limit
+from fourlab.arena import c4i
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
@@ -59,8 +60,12 @@ class Engine:
     """How long a move may take when the limit says no time."""
     megabytes: float = 1024
     """How much memory the program and its children may use together (Linux only)."""
+    multipv: int = 1
+    """How many columns the program is asked to tell of, for analyses."""
+    options: str = ""
+    """What to set in the program, of what it offers: "Threads=2;Style=wild"."""
 
-    _running: "_Process | None" = field(default=None, init=False, repr=False)
+    _running: "Program | None" = field(default=None, init=False, repr=False)
     _end: "weakref.finalize[[], Engine] | None" = field(default=None, init=False, repr=False)
     _game: "tuple[np.random.Generator, Position] | None" = field(default=None, init=False, repr=False)
     """The generator of the game in hand and the position after the engine's own last column."""
@@ -79,6 +84,9 @@ class Engine:
                 raise UserError(f"option {name} of agent 'engine' must be greater than 0, not {getattr(self, name)}")
         if not self.grace >= 0:
             raise UserError(f"option grace of agent 'engine' cannot be less than 0, as {self.grace} is")
+        if self.multipv < 1:
+            raise UserError(f"option multipv of agent 'engine' must be at least 1, not {self.multipv}")
+        self._settings()
 
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
         """Ask the program, started if need be, for a column; after any fault it is ended."""
@@ -94,6 +102,12 @@ class Engine:
         """Start the program if it does not run, so that the first move need not; whoever runs a clock calls this before."""
         with self._lock, self._ended_by_a_fault():
             self._started()
+
+    @contextlib.contextmanager
+    def talk(self) -> "Iterator[Program]":
+        """The program itself, having greeted, for whoever has something else to say; after any fault it is ended."""
+        with self._lock, self._ended_by_a_fault():
+            yield self._started()
 
     def close(self) -> None:
         """End the program, if it runs; asked again, it is started again."""
@@ -113,29 +127,49 @@ class Engine:
             self._stop_running()
             raise
 
-    def _started(self) -> "_Process":
+    def _started(self) -> "Program":
         """The program that runs, or a new one that has said its greeting."""
         if self._running is not None and self._running.owner == os.getpid():  # the other side of a fork starts its own
             return self._running
         self._stop_running()
         until = time.monotonic() + self.start_seconds
-        process = _Process(self.cmd, self.megabytes)
+        process = Program(self.cmd, self.megabytes)
         self._running, self._end = process, weakref.finalize(self, process.close)
-        for question, answer in (("c4i", "c4iok"), ("isready", "readyok")):
-            process.say(question)
-            if not process.hear(answer, until):
-                raise Forfeit(Cause.TIMEOUT, f"did not start within {self.start_seconds:g} s (no {answer})")
+        process.greeting = self._question(process, "c4i", "c4iok", until)
+        offered = [name for line in process.greeting if (name := c4i.read_option(line)) is not None]
+        for name, value in self._settings():
+            if name not in offered:
+                raise Forfeit(Cause.CRASH, f"offers no option {name!r}; it offers {', '.join(offered)[:200] or 'none'}")
+            process.say(c4i.write_setoption(name, value))
+        self._question(process, "isready", "readyok", until)
         return process
 
-    def _make_ready(self, process: "_Process", position: Position, seed: int, rng: "np.random.Generator") -> None:
+    def _question(self, process: "Program", question: str, answer: str, until: float) -> list[str]:
+        """Ask something of the greeting; returns what was said before the answer."""
+        process.say(question)
+        if (said := process.hear(answer, until)) is None:
+            raise Forfeit(Cause.TIMEOUT, f"did not start within {self.start_seconds:g} s (no {answer})")
+        return said
+
+    def _settings(self) -> list[tuple[str, str]]:
+        """What is to be set in the program: names and values."""
+        settings = []
+        for each in filter(None, (part.strip() for part in self.options.split(";"))):
+            name, equals, value = (part.strip() for part in each.partition("="))
+            if not (name and equals and each.isprintable()):
+                raise UserError(f"cannot read {each!r} in option options of agent 'engine'; write it like Threads=2;Style=wild")
+            settings.append((name, value))
+        return settings
+
+    def _make_ready(self, process: "Program", position: Position, seed: int, rng: "np.random.Generator") -> None:
         """See to it that the program has nothing left to say and waits for a question."""
         process.begin_question()
         if not self._goes_on(position, rng):
-            process.say(f"newgame {position.rules} seed {seed}")
+            process.say(c4i.write_newgame(position.rules, seed))
         # Whatever was still on its way, a second answer above all, comes before the pong and is thrown away.
         number = next(process.pings)
         process.say(f"ping {number}")
-        if not process.hear(f"pong {number}", time.monotonic() + self.start_seconds):
+        if process.hear(f"pong {number}", time.monotonic() + self.start_seconds) is None:
             raise Forfeit(Cause.TIMEOUT, f"did not answer ping within {self.start_seconds:g} s")
 
     def _goes_on(self, position: Position, rng: "np.random.Generator") -> bool:
@@ -145,9 +179,11 @@ class Engine:
         left = self._game[1]
         return any(left.play(column) == position for column in left.legal_columns())
 
-    def _think(self, process: "_Process", position: Position, limit: Limit) -> Decision:
+    def _think(self, process: "Program", position: Position, limit: Limit) -> Decision:
         """Put the question and wait: until the time is over, then (having said stop) a grace, then to see how late it is."""
-        process.say(_position_words(position), _go_words(limit))
+        # Nothing but a stop flag means for every agent: until it is set.
+        endless = limit.stop is not None and limit == Limit(stop=limit.stop)
+        process.say(c4i.write_position(position), c4i.Go(limit, endless, self.multipv).write())
         asked = time.monotonic()
         due = asked + (self.move_seconds if limit.seconds is None else limit.seconds)
         told, stopped = _Told(), False
@@ -161,9 +197,9 @@ class Engine:
             if now >= due + self.grace + OVERTIME:
                 raise Forfeit(Cause.TIMEOUT, f"had not answered {now - due:.2f} s after its time")
             line = process.listen(now + PAUSE)
-            match line.split()[:200] if line else []:
+            match c4i.words_of(line) if line else []:
                 case ["info", *words]:
-                    told.hear(words)
+                    told.hear(c4i.Info.read(words))
                 case ["bestmove", *words]:
                     late = time.monotonic() - due
                     if late > self.grace:
@@ -172,23 +208,7 @@ class Engine:
                     return told.decision(column, position, time.monotonic() - asked)
 
 
-# --- the words of the protocol -----------------------------------------------------------------------------------------
-
-
-def _position_words(position: Position) -> str:
-    if position.moves is None:
-        return f"position fen {position.write('fen')}"
-    return " ".join(["position startpos", *(["moves"] if position.moves else []), *(str(c + 1) for c in position.moves)])
-
-
-def _go_words(limit: Limit) -> str:
-    words = ["go"]
-    if limit.seconds is not None:
-        words.append(f"movetime {max(1, round(limit.seconds * 1000))}")
-    for name in ("simulations", "nodes", "depth"):
-        if (bound := getattr(limit, name)) is not None:
-            words.append(f"{name} {bound}")
-    return " ".join(words)
+# --- what comes back ---------------------------------------------------------------------------------------------------
 
 
 def _read_column(words: Sequence[str], position: Position) -> int:
@@ -210,33 +230,27 @@ class _Told:
 
     value: float | None = None
     stats: dict[str, int] = field(default_factory=dict)
-    line: list[int] = field(default_factory=list)
+    line: tuple[int, ...] = ()
+    columns: dict[int, float | None] = field(default_factory=dict)
+    """What each column is worth, of those that the engine numbered."""
 
-    def hear(self, words: Sequence[str]) -> None:
-        """Take in one line; what cannot be read is passed over."""
-        for at in range(len(words)):
-            match words[at:]:
-                case ["string", *_]:
-                    return
-                case ["pv", *columns]:
-                    self.line = [int(column) - 1 for column in columns] if all(map(_is_number, columns)) else []
-                    return
-                case ["score", ("win" | "draw" | "loss") as result, *_]:
-                    self.value = {"win": 1.0, "draw": 0.0, "loss": -1.0}[result]
-                case ["score", "wdl", win, draw, loss, *_] if all(map(_is_number, (win, draw, loss))):
-                    if total := int(win) + int(draw) + int(loss):
-                        self.value = (int(win) - int(loss)) / total
-                case [("nodes" | "simulations" | "depth") as name, number, *_] if _is_number(number):
-                    self.stats[name] = int(number)
+    def hear(self, info: c4i.Info) -> None:
+        """Take in one line; only the best column's tells of the position."""
+        if info.multipv is not None and info.line:
+            self.columns[info.line[0]] = info.value
+        if info.multipv in (None, 1):
+            self.value = self.value if info.value is None else info.value
+            self.line = info.line or self.line
+            numbers = {"nodes": info.nodes, "simulations": info.simulations, "depth": info.depth}
+            self.stats |= {name: number for name, number in numbers.items() if number is not None}
 
     def decision(self, column: int, position: Position, seconds: float) -> Decision:
         """The column with what was told about it; a line that cannot be played so is left out."""
-        line = tuple(self.line) if self.line[:1] == [column] and _can_be_played(self.line, position) else ()
-        return Decision(column, value=self.value, stats={**self.stats, "seconds": seconds}, line=line)
-
-
-def _is_number(word: str) -> bool:
-    return re.fullmatch(r"[0-9]{1,15}", word) is not None
+        line = self.line if self.line[:1] == (column,) and _can_be_played(self.line, position) else ()
+        legal = position.legal_columns()
+        by_column = tuple(self.columns.get(each) if each in legal else None for each in range(position.rules.columns))
+        stats = {**self.stats, "seconds": seconds, **({"q": by_column} if self.columns else {})}
+        return Decision(column, value=self.value, stats=stats, line=line)
 
 
 def _can_be_played(columns: Sequence[int], position: Position) -> bool:
@@ -250,12 +264,13 @@ def _can_be_played(columns: Sequence[int], position: Position) -> bool:
 # --- the process -------------------------------------------------------------------------------------------------------
 
 
-class _Process:
+class Program:
     """A running program in a process group of its own, with its three pipes; output beyond its bounds is a forfeit."""
 
     def __init__(self, cmd: str, megabytes: float) -> None:
         self.owner = os.getpid()
         self.pings = itertools.count(1)
+        self.greeting: list[str] = []
         arguments = cmd if sys.platform == "win32" else shlex.split(cmd)
         try:
             self._popen = subprocess.Popen(
@@ -302,13 +317,16 @@ class _Process:
         if written < len(text):
             raise Forfeit(Cause.CRASH, "does not read its input")
 
-    def hear(self, answer: str, until: float) -> bool:
-        """Throw lines away up to the one wanted; False when the time is over."""
+    def hear(self, answer: str, until: float) -> list[str] | None:
+        """Wait for an answer; returns the lines that came before it, or None when the time is over."""
+        before: list[str] = []
         while time.monotonic() < until:
             line = self.listen(until)
             if line is not None and line.split() == answer.split():
-                return True
-        return False
+                return before
+            if line is not None:
+                before.append(line)
+        return None
 
     def listen(self, until: float) -> str | None:
         """The next line, or None when the time is over."""
@@ -374,6 +392,16 @@ class _Process:
         last = self._complaints.decode(errors="replace").strip().rpartition("\n")[2]
         last = "".join(letter for letter in last if letter.isprintable())[:200].strip()
         return Forfeit(Cause.CRASH, f"{how}: {last}" if last else how)
+
+    def hang_up(self) -> None:
+        """End its input."""
+        self._pipes[0].close()
+        self._in = -1  # the number may soon be somebody else's
+
+    def ends_within(self, seconds: float) -> bool:
+        """Whether the program ends by itself in that time."""
+        self._wait(seconds)
+        return self._popen.poll() is not None
 
     def _wait(self, seconds: float) -> None:
         """Wait for the end; output is drained meanwhile, since a program that cannot write cannot end."""

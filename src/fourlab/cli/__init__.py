@@ -18,7 +18,9 @@ from fourlab.cli import (
     analyze,
     bench,
     book,
+    chess,
     dataset,
+    engine,
     games,
     match,
     perft,
@@ -53,9 +55,11 @@ app.command("review")(review.review)
 app.command("solve")(solve.solve)
 app.command("accuracy")(accuracy.accuracy)
 app.add_typer(book.app, name="book")
+app.add_typer(chess.app, name="chess")
 app.add_typer(dataset.app, name="dataset")
 app.add_typer(qtable.app, name="qtable")
 app.add_typer(stats.app, name="stats")
+app.add_typer(engine.app, name="engine")
 app.command("match")(match.match)
 app.command("tournament")(tournament.tournament)
 app.add_typer(train.app, name="train")

@@ -1,0 +1,1 @@
+"""The neighbours: other programs, and how they and Fourlab use each other."""
