@@ -27,6 +27,7 @@ from fourlab.cli import (
     play,
     positions,
     qtable,
+    reproduce,
     review,
     runs,
     show,
@@ -64,6 +65,7 @@ app.command("match")(match.match)
 app.command("tournament")(tournament.tournament)
 app.add_typer(train.app, name="train")
 app.command("resume")(tournament.resume)
+app.command("reproduce")(reproduce.reproduce)
 app.command("games")(games.games)
 app.command("runs")(runs.runs)
 app.command("agents")(agents.agents)

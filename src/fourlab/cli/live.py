@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 BLOCKS = 20
 """Without a terminal, so many lines tell of a run's progress."""
+LINE_SECONDS = 5.0
+"""Where nobody knows how much there is to do, there is a line so often."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def carry_out(run: Run, tournament: Tournament, conduct: Conduct) -> dict[str, A
         pool = executor(conduct.executor, conduct.workers, conduct.address)
         resume = _resume(run, conduct)
         try:
-            with Store(run.games_file) as store, _interruptible(pool, resume) as interrupted:
+            with Store(run.games_file) as store, interruptible(pool, resume) as interrupted:
                 with _progress(tournament, conduct.quiet) as told:
                     results = play_tournament(tournament, store, pool, make, told)
                 if conduct.accuracy and not interrupted():
@@ -93,7 +95,7 @@ def _resume(run: Run, conduct: Conduct) -> str:
 
 
 @contextmanager
-def _interruptible(pool: Executor, resume: str) -> Iterator[Callable[[], int]]:
+def interruptible(pool: Executor, resume: str) -> Iterator[Callable[[], int]]:
     """Turn the first Ctrl-C (or a polite kill) into a stop and the second into an abort; says how often it was pressed.
 
     A third one leaves at once: what is stored is stored, and the workers die with us.
@@ -147,6 +149,27 @@ def _progress(tournament: Tournament, quiet: bool) -> Iterator[Callable[[Results
                 live.update(Group(bar, Text(standing(results))))
 
         yield told
+
+
+@contextmanager
+def stage_progress(title: str, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for work in several stages, each with a name; or a line now and then where there is no terminal."""
+    from rich.console import Console
+
+    console, last = Console(stderr=True), 0.0
+
+    def lines(what: str, done: int, of: int) -> None:
+        nonlocal last
+        if not quiet and (now := time.monotonic()) - last > LINE_SECONDS:
+            last = now
+            print(f"{title}: {what} {done}/{of}", file=sys.stderr, flush=True)
+
+    if quiet or not console.is_terminal:
+        yield lines
+        return
+    with _bar(console, title) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda what, done, of: bar.update(task, completed=done, total=of, description=what)
 
 
 class _Pace:

@@ -1,0 +1,140 @@
+"""`fourlab reproduce`: the documents' experiments, run again."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fourlab.cli.options import (
+    DEFAULT_HOME,
+    AddressOption,
+    ExecutorOption,
+    HomeOption,
+    JsonOption,
+    QuietOption,
+    RunOption,
+    SeedOption,
+    WorkersOption,
+    print_json,
+)
+from fourlab.errors import UserError
+
+if TYPE_CHECKING:
+    from fourlab.experiments.experiment import Experiment
+
+
+def reproduce(
+    names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Experiments, documents (000 to 004), `all`, or `list`.")],
+    scale: Annotated[
+        str, typer.Option(help="smoke: seconds, only whether it runs; quick: minutes; full: the documents' own sizes.")
+    ] = "quick",
+    seed: SeedOption = 0,
+    workers: WorkersOption = None,
+    executor: ExecutorOption = "local",
+    address: AddressOption = None,
+    publish: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Copy the reports as Markdown with figures and data there.")
+    ] = None,
+    run: RunOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Run the experiments of the five documents again, with their faults and without, beside the exact truth.
+
+    `fourlab reproduce list` shows them. Each ends with the document's numbers beside ours and a verdict, figures and data; the
+    run's report.html shows everything. Stopped work goes on when the command is given again.
+
+    Example: fourlab reproduce 001-table-5 000 --scale quick
+    """
+    from fourlab.experiments.catalogue import all_experiments, chosen
+    from fourlab.experiments.experiment import SCALES
+
+    if names == ["list"]:
+        _list(list(all_experiments().values()), json)
+        return
+    if scale not in SCALES:
+        raise UserError(f"a scale is {', '.join(SCALES)}, not {scale!r}")
+    _carry_out(chosen(names), scale, seed, workers, executor, address, publish, run, home, quiet, json)
+
+
+def _list(experiments: "list[Experiment]", json: bool) -> None:
+    from fourlab.experiments.experiment import SCALES
+
+    if json:
+        print_json(
+            [
+                {
+                    "name": each.name,
+                    "document": each.document,
+                    "ids": each.ids,
+                    "title": each.title,
+                    "claim": each.claim,
+                    "seconds": dict(zip(SCALES, each.seconds, strict=True)),
+                }
+                for each in experiments
+            ]
+        )
+        return
+    for each in experiments:
+        cost = ", ".join(f"{scale} {_duration(seconds)}" for scale, seconds in zip(SCALES, each.seconds, strict=True))
+        print(f"{each.name}  {each.title} ({', '.join(each.ids)}; {cost})\n    {each.claim}")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.0f} h"
+
+
+def _carry_out(
+    experiments: "list[Experiment]",
+    scale: str,
+    seed: int,
+    workers: int | None,
+    executor: str,
+    address: str | None,
+    publish_to: Path | None,
+    folder: Path | None,
+    home: Path,
+    quiet: bool,
+    json: bool,
+) -> None:
+    import os
+    import sys
+
+    from fourlab.arena.executors import executor as executor_of
+    from fourlab.cli.live import interruptible, stage_progress
+    from fourlab.experiments.report import found_by, keep, publish, write_reports
+    from fourlab.experiments.workbench import Stopped, Workbench
+    from fourlab.lab.run import open_run
+
+    for each in experiments:
+        each.check()
+    pool = executor_of(executor, workers or os.cpu_count() or 1, address)
+    run = open_run(home, f"reproduce-{scale}", {"kind": "reproduce", "scale": scale, "seed": seed}, folder)
+    again = f"the same command again goes on (run {run.folder})"
+    with run.locked(), interruptible(pool, again) as interrupted:
+        try:
+            for number, each in enumerate(experiments):
+                if interrupted():
+                    raise Stopped
+                if found_by(run, each.name) is None:
+                    with stage_progress(f"{each.name} ({number + 1}/{len(experiments)})", quiet) as told:
+                        bench = Workbench(run.folder / "work" / each.name, scale, each.sizes[scale], seed, pool, told)
+                        keep(run, each, list(each.conduct(bench)))
+        except Stopped:
+            write_reports(run)
+            print(f"stopped; {again}", file=sys.stderr)
+            raise typer.Exit(130) from None
+        results = write_reports(run)
+        if publish_to is not None:
+            publish(run, publish_to)
+    if json:
+        print_json({"run": str(run.folder), **results})
+        return
+    for each in experiments:
+        verdicts = [part["agrees"] for part in results["experiments"][each.name] if part["kind"] == "finding"]
+        counted = f"{verdicts.count(True)} agree, {verdicts.count(False)} differ, {verdicts.count(None)} without comparison"
+        print(f"{each.name}: {counted}")
+    print(f"report: {run.report_file}")

@@ -1,0 +1,1 @@
+"""Every experiment of the five documents, run again beside the exact truth."""

@@ -1,0 +1,5 @@
+"""Document 003's experiments."""
+
+from fourlab.experiments.experiment import Experiment
+
+EXPERIMENTS: tuple[Experiment, ...] = ()
