@@ -173,7 +173,7 @@ def test_the_bare_policy_and_the_search_choose_open_columns() -> None:
     judge = OnnxEvaluator(AlphaZeroTrainee(settings).playing, "it")
     position = Position("444444")
     for simulations in (0, 10):
-        columns = player(judge, simulations)(np.array([position.own]), np.array([position.mask]), np.random.default_rng(0))
+        columns = player(judge, simulations, TINY)(np.array([position.own]), np.array([position.mask]), np.random.default_rng(0))
         assert columns[0] in position.legal_columns()
 
 

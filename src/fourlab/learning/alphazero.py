@@ -22,14 +22,13 @@ from fourlab.arena.executors.threads import Threads
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.game.rules import Rules
-from fourlab.kernels import forest
 from fourlab.kernels.planes import encode
 from fourlab.kernels.play_batch import mirror_moves, open_columns
 from fourlab.lab.run import Run
 from fourlab.lab.training import Curve
 from fourlab.learning.alphazero_settings import AlphaZeroSettings, Stage, settings_of
 from fourlab.learning.checkpoint import load_tensors, optimizer_tensors, restore_optimizer, save_tensors
-from fourlab.learning.self_play import Played, Samples, self_play
+from fourlab.learning.self_play import Played, Samples, self_play, switches_of
 from fourlab.learning.step_games import Chooser, chooser, match
 from fourlab.learning.truth import truth_of, win_block_accuracy
 from fourlab.learning.window import Window
@@ -83,10 +82,9 @@ class SelfPlayWork:
         return self_play(OnnxEvaluator(self.network, "the network"), self.settings, self.simulations, games, seed)
 
 
-def player(judge: OnnxEvaluator, simulations: int) -> Chooser:
-    """A network as a player of many games: by search, or without simulations by its policy alone."""
-    g = judge.rules.geometry
-    switches = forest.Switches(gumbel=False, c=2.0, scale=1.0, fpu=0.2, noise=0.0, proving=True)
+def player(judge: OnnxEvaluator, simulations: int, settings: AlphaZeroSettings) -> Chooser:
+    """A network as a player of many games: by search without noise, or without simulations by its policy alone."""
+    g, switches = judge.rules.geometry, switches_of(settings)._replace(noise=0.0, proving=True, faithful=False)
 
     def by_policy(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         logits = judge.judge(own, mask).logits
@@ -98,7 +96,9 @@ def player(judge: OnnxEvaluator, simulations: int) -> Chooser:
         search.plant(own, mask, simulations)
         while search.grow():
             pass
-        return search.roots().most_visited()
+        roots = search.roots()
+        best: np.ndarray = roots.improved(switches.scale).argmax(axis=1) if switches.gumbel else roots.most_visited()
+        return best
 
     return by_search if simulations else by_policy
 
@@ -275,7 +275,7 @@ class AlphaZeroTrainee:
         """Let the new network play the old one and keep the old one if the new one is not better."""
         old, new = (OnnxEvaluator(data, "the network") for data in (before, self.playing))
         s = self.settings
-        found = self._match(player(new, s.simulations), player(old, s.simulations), s.gate_games)
+        found = self._match(player(new, s.simulations, s), player(old, s.simulations, s), s.gate_games)
         if found["score"] < s.gate_score:
             self.playing = before
         return found
@@ -286,7 +286,7 @@ class AlphaZeroTrainee:
     def _examine(self) -> dict[str, Any]:
         """Compare the network that plays with the truth, and let it play others."""
         judge = OnnxEvaluator(self.playing, "the network")
-        bare, searching = player(judge, 0), player(judge, self.settings.exam_simulations)
+        bare, searching = (player(judge, each, self.settings) for each in (0, self.settings.exam_simulations))
         truth = truth_of(self.rules)
         found: dict[str, Any] = {"win_block": dict(win_block_accuracy(bare, self.rules))}
         if len(truth.own):

@@ -23,9 +23,9 @@ class AlphaZeroSettings:
 
     board: str = "7x6x4"
     """COLUMNSxROWSxINAROW."""
-    games: int = 400_000
+    games: int = 150_000
     """So many games are played in all."""
-    networks: tuple[str, ...] = ("32x3", "64x5 from 80000")
+    networks: tuple[str, ...] = ("32x3", "64x5 from 60000")
     """FILTERSxBLOCKS of the residual tower; a larger one takes over after so many games and first learns from the window."""
     features: str = "threats"
     """What the network sees of a position: cells, stones, empty or threats."""
@@ -60,11 +60,11 @@ class AlphaZeroSettings:
     """See wins and forced replies on the discs, and back up what is proven."""
     faithful: bool = False
     """Search and end games with document 004's faults."""
-    opening: int = 8
+    opening: int = 14
     """Games begin with up to so many random plies."""
     opening_share: float = 0.75
     """This share of the games; the others begin at the beginning."""
-    exact_from: int = 18
+    exact_from: int = 14
     """From so many discs on, the solver plays games to their end and teaches exact results; 0 to leave it out."""
 
     generation: int = 2_000
@@ -75,7 +75,7 @@ class AlphaZeroSettings:
     """Games of a chunk played in step."""
     window: int = 60_000
     """The replay window's positions at first."""
-    window_end: int = 600_000
+    window_end: int = 400_000
     """Its positions in the end."""
     window_share: float = 0.5
     """In between it holds this share of all positions there ever were."""
