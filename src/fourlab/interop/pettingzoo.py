@@ -1,6 +1,9 @@
 """Connect Four for PettingZoo: their connect_four_v3 to the letter, on any board and many times as fast.
 
-    from fourlab.interop.pettingzoo import env
+    import pettingzoo
+    import fourlab.interop.pettingzoo  # makes the name known
+
+    env = pettingzoo.make("aec", "fourlab/connect_four-v3")
 
 What is slow in an environment is Python itself, so a step does little: everything about a cell is worked out in advance, the
 observations of both players are kept up to date disc by disc, and what PettingZoo's wrappers check is checked here.
@@ -20,11 +23,12 @@ from fourlab.interop.picture import MODES, Mode, check_mode, render
 
 try:
     from gymnasium import spaces
-    from pettingzoo import AECEnv
+    from pettingzoo import AECEnv, register
     from pettingzoo.utils.env_logger import EnvLogger
 except ModuleNotFoundError as error:
     raise UserError(f"this environment needs {error.name}: pip install 'fourlab[envs]'") from None
 
+ID = "fourlab/connect_four-v3"
 PLAYERS = ("player_0", "player_1")
 """Red and yellow."""
 _OTHER = dict(zip(PLAYERS, reversed(PLAYERS), strict=True))
@@ -172,7 +176,7 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
 
 
 env = ConnectFour
-"""The name by which PettingZoo's environments are made: `env()`."""
+"""What PettingZoo's modules call their environments."""
 
 
 def _index(action: Any) -> int:
@@ -208,3 +212,6 @@ def _lines(rules: Rules) -> list[list[tuple[int, int]]]:
     cells = {(column, row) for column in range(rules.columns) for row in range(rules.rows)}
     lines = [[(c + n * right, r + n * up) for n in range(rules.in_a_row)] for c, r in cells for right, up in ways]
     return [line for line in lines if cells.issuperset(line)]
+
+
+register("aec", ID, f"{__name__}:ConnectFour")
