@@ -25,7 +25,7 @@ try:
     from gymnasium import spaces
     from pettingzoo import AECEnv, register
     from pettingzoo.utils.env_logger import EnvLogger
-except ModuleNotFoundError as error:
+except ImportError as error:  # also PettingZoo before 1.27, which cannot register
     raise UserError(f"this environment needs {error.name}: pip install 'fourlab[envs]'") from None
 
 ID = "fourlab/connect_four-v3"
@@ -49,7 +49,7 @@ class _Cell(NamedTuple):
 
 
 class ConnectFour(AECEnv):  # type: ignore[misc]
-    """Two players, player_0 first; a column with a disc up to the top cannot be chosen, whoever does so loses."""
+    """Two players, player_0 first; whoever chooses a full column loses."""
 
     metadata = {  # noqa: RUF012
         # Their name: it is their environment, and their tests know by it that observations come with a mask.
