@@ -37,6 +37,7 @@ bench: $(VENV)/.bench $(VENV)/.warm
 	@$(BIN)/python benchmarks/q_learning.py
 	@$(BIN)/python benchmarks/alphazero.py
 	@$(BIN)/python benchmarks/arena.py
+	@$(BIN)/python benchmarks/envs.py
 	@$(BIN)/python benchmarks/web.py
 	@$(BIN)/python benchmarks/page.py
 	@$(BIN)/python benchmarks/solver.py $(if $(TEST_SETS),--positions $(TEST_SETS))
@@ -66,7 +67,7 @@ $(VENV)/.core: $(VENV)/.python pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.core
 	@echo "== installing what the tests and checks need"
-	@$(PIP) install --editable '.[chess,dev,openspiel,ray,train]'
+	@$(PIP) install --editable '.[chess,dev,envs,openspiel,ray,train]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev

@@ -4,14 +4,15 @@ import threading
 import time
 
 import numpy as np
-import pyspiel
 from open_spiel.python.algorithms import mcts as openspiel_python
 
 from fourlab import Limit, Position, Stop
 from fourlab.agents.mcts import MCTS
+from fourlab.game.rules import CLASSIC
+from fourlab.interop.openspiel import game_of, mcts_bot
 from fourlab.lab.speed import rates
 
-OPENSPIEL = pyspiel.load_game("connect_four")
+OPENSPIEL = game_of(CLASSIC)
 COUNTS = (1_000, 10_000, 100_000, 1_000_000)
 LIKE_OPENSPIEL = {"c": 2.0, "rollouts": "uniform"}
 
@@ -22,9 +23,7 @@ def ours(simulations: int, **settings: object) -> int:
 
 
 def openspiel(simulations: int) -> int:
-    evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
-    bot = pyspiel.MCTSBot(OPENSPIEL, evaluator, 2.0, simulations, 1000, True, 1, False, pyspiel.ChildSelectionPolicy.UCT)
-    bot.mcts_search(OPENSPIEL.new_initial_state())
+    mcts_bot(OPENSPIEL, simulations, seed=1).mcts_search(OPENSPIEL.new_initial_state())
     return simulations
 
 

@@ -34,6 +34,7 @@ AGENTS = {
     "mcts": "fourlab.agents.mcts:MCTS",
     "minimax": "fourlab.agents.minimax:Minimax",
     "negamax": "fourlab.agents.negamax:Negamax",
+    "openspiel-mcts": "fourlab.interop.openspiel_mcts:OpenSpielMCTS",
     "perfect": "fourlab.agents.perfect:Perfect",
     "q": "fourlab.agents.q:Q",
     "random": "fourlab.agents.random:Random",
