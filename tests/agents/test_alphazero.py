@@ -40,8 +40,8 @@ def test_who_has_time_shares_it_out() -> None:
     for limit in (Limit(seconds=0.3), Limit(seconds=0.3, simulations=1_000_000)):
         decision = decided("alphazero", "4435", limit)
         visits = sorted(decision.stats["visits"])
-        assert decision.stats["simulations"] > 300
-        assert sum(visits[-2:]) > 0.4 * sum(visits)
+        assert sum(visits) == decision.stats["simulations"] > 0
+        assert sum(visits[-2:]) >= 0.35 * sum(visits)  # two of seven by even shares would be less than 0.3
     stop = Event()
     stop.set()
     assert decided("alphazero", "4435", Limit(stop=stop)).stats["simulations"] == 0
