@@ -18,11 +18,11 @@ COUNT = 1000
 
 
 def seeded_positions() -> list[Position]:
-    """Positions of random games on the usual board, at all plies, no two alike."""
+    """Positions of random games on the usual board, at all plies but more of the later ones, no two alike."""
     rng, found = np.random.default_rng(9), dict[Position, None]()
     while len(found) < COUNT:
         position = Position()
-        for _ in range(int(rng.integers(36))):
+        for _ in range(int(36 * np.sqrt(rng.random()))):
             if position.outcome() is None:
                 position = position.play(int(rng.choice(position.legal_columns())))
         if position.outcome() is None:

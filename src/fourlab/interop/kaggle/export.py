@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,13 @@ def _bounds(agent: Any, default: int) -> dict[str, Any]:
 
 
 def _opening(agent: Any) -> dict[str, Any]:
-    book = shipped_book() if agent.book else None
-    return {} if book is None else {"BOOK": opening.pack(opening.opening_of(book))}
+    return {"BOOK": _shipped_opening()} if agent.book else {}
+
+
+@cache
+def _shipped_opening() -> str:
+    book = shipped_book()
+    return "" if book is None else opening.pack(opening.opening_of(book))
 
 
 def _no(agent: Any) -> bool:

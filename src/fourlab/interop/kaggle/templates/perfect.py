@@ -13,7 +13,8 @@ from fourlab.interop.kaggle.templates.search import best_columns
 BOOK_BOARD = (7, 6, 4)
 BOOK = ""
 """Positions that can come about if this file plays, as numbers of base 16, each with the column to play; packed."""
-OPENING = {int(word[:-1], 16): int(word[-1]) for word in zlib.decompress(base64.b64decode(BOOK)).decode().split()} if BOOK else {}
+WORDS = zlib.decompress(base64.b64decode(BOOK)).decode().split() if BOOK else []
+OPENING = {int(word[:-1], 16): int(word[-1]) for word in WORDS}
 
 
 def agent(observation: Any, configuration: Any) -> int:

@@ -27,5 +27,8 @@ def agent(observation: Any, configuration: Any) -> int:
     if values is None:  # a network of Q-values: a position is worth its best column
         open_columns = [columns_of(landings(discs, shape), shape) for _, discs in after]
         values = [max((row[each] for each in some), default=0) for row, some in zip(policy, open_columns, strict=True)]
-    worth = [0.0 if discs == shape.cells else float(value) for value, (_, discs) in zip(values, after, strict=True)]
+    worth = [
+        0.0 if discs == shape.cells else max(-1.0, min(1.0, float(value)))
+        for value, (_, discs) in zip(values, after, strict=True)
+    ]
     return columns[worth.index(min(worth))]
