@@ -7,6 +7,7 @@ import pytest
 
 from fourlab.interop.kaggle.export import source_of
 from fourlab.interop.kaggle.submission import load
+from tests.interop.kaggle.plain import plain_agent
 
 STRONG = "perfect"
 QUICK = 0.06
@@ -44,4 +45,4 @@ def test_every_kind_plays_on_every_board(environments: Any, spec: str, board: tu
     columns, rows, in_a_row = board
     configuration = {"columns": columns, "rows": rows, "inarow": in_a_row, "actTimeout": QUICK}
     for seat in (0, 1):
-        assert play(environments, load(source_of(spec)), "random", seat, **configuration) in (-1, 0, 1)
+        assert play(environments, plain_agent(spec), "random", seat, **configuration) in (-1, 0, 1)

@@ -28,7 +28,7 @@ def test_a_submission_imports_nothing_of_ours_and_nothing_later(spec: str) -> No
 
 @pytest.mark.parametrize("spec", ["random", "rules", "value"])
 def test_the_last_callable_is_the_agent(spec: str) -> None:
-    assert load(source_of(spec)).__name__ == "agent"
+    assert load(source_of(spec).replace("import numba\n", "raise ImportError\n")).__name__ == "agent"
 
 
 def test_the_same_spec_gives_the_same_file() -> None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -164,11 +164,8 @@ def _agent(spec: str) -> tuple[str, Any]:
     if base not in KINDS and base in registry.names():
         raise UserError(f"agent {name!r} cannot be exported; these can: {', '.join(KINDS)}")
     agent: Any = registry.make(spec)
-    for option in fields(agent):
-        default = option.default if option.default_factory is MISSING else option.default_factory()
-        if option.init and option.name not in KINDS[base].options and getattr(agent, option.name) != default:
-            if option.name == "evaluator":
-                continue
+    for option in registry.options_of(base):
+        if option.name not in KINDS[base].options and getattr(agent, option.name) != option.default:
             carried = ", ".join(KINDS[base].options) or "none"
             raise UserError(f"option {option.name} of {spec!r} cannot be exported; of agent {base!r} these can: {carried}")
     return base, agent

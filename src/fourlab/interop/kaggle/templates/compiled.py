@@ -38,10 +38,10 @@ def compile_in_background(functions: list[Any], try_out: Callable[[Any], Any]) -
 def compile_now(functions: list[Any], try_out: Callable[[Any], Any]) -> None:
     """Compile copies of the functions that know each other instead of the originals."""
     names, jit = dict(functions[-1].__globals__), numba.njit(nogil=True, error_model="numpy")
-    for function in functions:
-        body = count_bits if function.__name__ == "count" else function
-        names[function.__name__] = jit(FunctionType(body.__code__, names, function.__name__))
     try:
+        for function in functions:
+            body = count_bits if function.__name__ == "count" else function
+            names[function.__name__] = jit(FunctionType(body.__code__, names, function.__name__))
         try_out(names[functions[-1].__name__])
     except Exception:  # whatever goes wrong with Numba, the originals are there
         return
