@@ -12,8 +12,9 @@ from fourlab.interop.kaggle.export import source_of
 def namespace(spec: str) -> dict[str, Any]:
     """A submission's names."""
     names: dict[str, Any] = {}
+    source = source_of(spec)
     with patch.dict(sys.modules, {"numba": None}):
-        exec(source_of(spec), names)
+        exec(source, names)
     return names
 
 

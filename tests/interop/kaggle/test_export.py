@@ -46,7 +46,7 @@ def test_presets_can_be_exported() -> None:
         ("import fourlab\ndef agent(o, c): return 0", "ModuleNotFoundError"),
         ("print(__file__)\ndef agent(o, c): return 0", "NameError"),
         ("import os\nos._exit(3)", "failed: no answer"),
-        ("import time\ndef agent(o, c):\n    time.sleep(1.1 * c.actTimeout)\n    return o.board.index(0)", None),
+        ("import time\ndef agent(o, c):\n    time.sleep(2.1 if c.actTimeout == 2 else 0)\n    return o.board.index(0)", None),
         ("def agent(o, c): return o.board[: c.columns].index(0)", "rules did not take [1-8] of 8 wins"),
     ],
 )

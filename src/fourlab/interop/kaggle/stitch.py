@@ -14,7 +14,7 @@ def stitch(template: str, settings: Mapping[str, Any], header: str) -> str:
     """The source of a submission: a template with the modules it imports, each after those that it needs."""
     imports: set[str] = set()
     bodies = [_body(name, settings, imports) for name in _needed(template)]
-    first = f'"""{header}"""\n\n' + "".join(f"{line}\n" for line in sorted(imports, key=lambda line: line.split()[1]))
+    first = f'"""{header}"""\n\n' + "".join(f"{line}\n" for line in sorted(imports, key=lambda line: (line.split()[1], line)))
     return re.sub(r"  # type: ignore\[.*\]$", "", "\n\n".join([first, *bodies]), flags=re.MULTILINE)
 
 
