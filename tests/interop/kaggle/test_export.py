@@ -32,6 +32,11 @@ def test_what_cannot_be_exported_is_said(spec: str, said: str) -> None:
         source_of(spec)
 
 
+def test_a_folder_that_is_not_there_is_said_first(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no folder"):
+        export("rules", tmp_path / "nothing" / "main.py")
+
+
 def test_presets_can_be_exported() -> None:
     assert "OTHERWISE = 'random'" in source_of("arya-examples")
     assert "DEPTH = 6" in source_of("arya-minimax:depth=6")

@@ -138,14 +138,17 @@ class Exported:
 
 def export(spec: str, file: Path) -> Exported:
     """Write the submission of a spec, once it has passed its examinations; otherwise nothing is written."""
+    if not file.parent.is_dir():  # better said now than after the examinations
+        raise UserError(f"cannot write {file}: there is no folder {file.parent}")
     name, agent = _agent(spec)
     source = source_of(spec).encode()
-    examined = tuple(_examine(source, mode) for mode in MODES)
-    for each in examined:
-        _check(each, KINDS[name], agent, spec)
+    examined: dict[bool, Examined] = {}
+    for mode in MODES:
+        found = _examine(source, mode)
+        _check(found, KINDS[name], agent, spec)
+        examined[found.numba] = found  # a file that does not ask for Numba is examined twice in the same way
     write_atomically(file, source)
-    once = examined if examined[0].numba else examined[1:]
-    return Exported(spec, str(file), len(source), USUAL["actTimeout"], BANK, once, tuple(_notes(name, agent)))
+    return Exported(spec, str(file), len(source), USUAL["actTimeout"], BANK, tuple(examined.values()), tuple(_notes(name, agent)))
 
 
 def source_of(spec: str) -> str:
