@@ -7,18 +7,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test soak check bench warmup clean
+.PHONY: run test kaggle soak check bench warmup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.warm
 	@echo "== fourlab web (other commands: $(BIN)/fourlab --help)"
 	@$(BIN)/fourlab web
 
-test: check $(VENV)/.warm
+test: check $(VENV)/.kaggle $(VENV)/.warm
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n 2
 
-soak: $(VENV)/.dev $(VENV)/.warm
+kaggle: $(VENV)/.kaggle $(VENV)/.warm
+	@echo "== submissions in Kaggle's own environment"
+	@CI=true $(BIN)/python -m pytest tests/interop/kaggle
+
+soak: $(VENV)/.kaggle $(VENV)/.warm
 	@echo "== tests that take minutes"
 	@$(BIN)/python -m pytest -m soak --durations=10
 
@@ -68,6 +72,13 @@ $(VENV)/.core: $(VENV)/.python pyproject.toml
 $(VENV)/.dev: $(VENV)/.core
 	@echo "== installing what the tests and checks need"
 	@$(PIP) install --editable '.[chess,dev,envs,openspiel,ray,train]'
+	@touch $@
+
+# Kaggle's package says that it needs gigabytes; its ConnectX needs two small packages.
+$(VENV)/.kaggle: $(VENV)/.dev
+	@echo "== installing Kaggle's environment"
+	@$(PIP) install jsonschema requests
+	@$(PIP) install --no-deps kaggle-environments==1.33.2
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev

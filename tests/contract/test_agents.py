@@ -26,7 +26,10 @@ POSITIONS = {
 LIMIT = Limit(seconds=0.2, simulations=64, nodes=1000, depth=3)
 NEARLY_FULL = ["one column open", "document 000"]
 """An exact agent may refuse larger positions (tests/agents/test_expectimax_random.py); these it must answer."""
-SPECS = {"engine": f'engine:cmd="{shlex.join([sys.executable, "-S", str(ROOT / "tests" / "arena" / "engine.py"), "good"])}"'}
+SPECS = {
+    "engine": f'engine:cmd="{shlex.join([sys.executable, "-S", str(ROOT / "tests" / "arena" / "engine.py"), "good"])}"',
+    "kaggle": f'kaggle:file="{ROOT / "src/fourlab/interop/kaggle/templates/random.py"}"',
+}
 """What to write for an agent that needs more than its name."""
 CLASSIC_ONLY = {"alphazero", "dqn", "guided", "sewell-guided", "value"}
 """Agents whose network knows the usual board and no other."""

@@ -31,6 +31,7 @@ AGENTS = {
     "expectimax-random": "fourlab.agents.expectimax_random:ExpectimaxRandom",
     "guided": "fourlab.agents.guided:Guided",
     "human": "fourlab.agents.human:Human",
+    "kaggle": "fourlab.interop.kaggle.player:Kaggle",
     "mcts": "fourlab.agents.mcts:MCTS",
     "minimax": "fourlab.agents.minimax:Minimax",
     "negamax": "fourlab.agents.negamax:Negamax",

@@ -21,6 +21,7 @@ from fourlab.cli import (
     chess,
     dataset,
     engine,
+    export,
     games,
     match,
     perft,
@@ -61,6 +62,7 @@ app.add_typer(dataset.app, name="dataset")
 app.add_typer(qtable.app, name="qtable")
 app.add_typer(stats.app, name="stats")
 app.add_typer(engine.app, name="engine")
+app.add_typer(export.app, name="export")
 app.command("match")(match.match)
 app.command("tournament")(tournament.tournament)
 app.add_typer(train.app, name="train")

@@ -1,0 +1,1 @@
+"""Kaggle ConnectX: our agents as submissions, submissions as our agents."""
