@@ -7,7 +7,7 @@ import numpy as np
 
 from fourlab import Position
 from fourlab.agents.forest import Judge
-from fourlab.kernels.forest import SPREAD, Switches, schedule
+from fourlab.kernels.forest import EXACT, SPREAD, Switches, schedule
 
 F = np.float32
 
@@ -56,6 +56,13 @@ class Twin:
             return 1
         return -1 if all(self.loses(position, column) for column in position.legal_columns()) else None
 
+    def known(self, position: Position) -> int | None:
+        """The same, or in the end of a game what comes of trying everything."""
+        seen, cells = self.seen(position), position.rules.columns * position.rules.rows
+        if seen is None and position.mask.bit_count() + EXACT >= cells:
+            return max(-known for column in position.legal_columns() if (known := self.known(position.play(column))) is not None)
+        return seen
+
     def loses(self, position: Position, column: int) -> bool:
         after = position.play(column)
         return after.outcome() is None and wins(after)
@@ -91,7 +98,7 @@ class Twin:
                 node = node.children[column]
                 continue
             after = node.position.play(column)
-            if (seen := self.seen(after)) is not None:
+            if (seen := self.known(after)) is not None:
                 result = F(-seen)
                 node.proven[column] = -seen
                 self.conclude(path)

@@ -287,6 +287,7 @@ RESULTS = {
     "forest.question": [forest.question(own, mask, g), forest.question(0b1, 0b1, g)],
     "forest.slot_of": forest.slot_of(key, f_cache),
     "forest.examine": [forest.examine(own, mask, g, PUCT._replace(proving=each)) for each in (False, True)],
+    "forest.ending": [forest.ending(own, mask, small), forest.ending(0, 0, small)],
     "forest.mean": f"{forest.mean(*f_block, 2, 5):.3f}",
     "forest.is_out": [forest.is_out(f2.words, 0, column, 5) for column in range(5)],
     "forest.choose_by_puct": forest.choose_by_puct(*f_block, 5, PUCT),

@@ -16,8 +16,8 @@ and one more:
     value   float32   what the network says of the position, for the side to move
 
 Tree t owns the blocks from t * size on, and the first is its root. A walk counts as a loss until its result is known, so that
-others go elsewhere (virtual loss). Wins at once, forced replies and columns that lose at once are seen on the discs and never
-asked of the network. A position and its mirror image are the same question.
+others go elsewhere (virtual loss). Wins at once, forced replies, columns that lose at once and the last few cells are seen on the
+discs and never asked of the network. A position and its mirror image are the same question.
 """
 
 import math
@@ -39,6 +39,8 @@ NOTHING = 0
 BACKED_UP, LISTED, MET = 0, 1, 2
 SPREAD = 50.0
 """Gumbel search trusts values the more the oftener a column was visited, beginning with as much as after so many visits."""
+EXACT = 8
+"""With so many empty cells it is quicker to try everything than to ask the network."""
 ODD = 0x1E3779B97F4A7C15
 
 
@@ -197,6 +199,8 @@ def walk(f: Forest, tree: int, root: int, leaf: int, g: Geometry, s: Switches, w
     # 2. A new position: see whether its result is known.
     if proof == NOTHING:
         result, safe = examine(own, mask, g, s)
+        if result == NOTHING and s.proving and depth > 0 and popcount(mask) + EXACT >= g.columns * g.rows:
+            result = DRAW - ending(own, mask, g)
         if result != NOTHING and s.faithful and depth > 0:
             safe = result - WIN - LOSS  # a proof where cells are expected: `plant` will understand
         elif result != NOTHING:
@@ -281,6 +285,24 @@ def examine(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int, int]:
     if s.faithful and popcount(mask) >= g.columns * g.rows - 1:
         return DRAW, 0
     return (NOTHING if playable else DRAW), playable
+
+
+@kernel
+def ending(own: int, mask: int, g: Geometry) -> int:
+    """What the side to move gets by trying everything: 1, 0 or -1. For the last few cells."""
+    playable = landings(mask, g)
+    if playable == 0:
+        return 0
+    if winning_cells(own, mask, g) & playable:
+        return 1
+    best = -1
+    for column in range(g.columns):
+        cell = landing(mask, column, g)
+        if cell:
+            best = max(best, -ending(own ^ mask, mask | cell, g))
+            if best == 1:
+                break
+    return best
 
 
 @kernel
