@@ -146,9 +146,10 @@ class Twin:
             return max(bound, key=lambda column: bound[column])
         worth, weight = self.completed(node), F(self.s.scale * (SPREAD + most) / 2)
         if is_root:
-            wanted = self.schedule[len(worth), number]
             promise = {column: self.noise[column] + F(math.log(node.priors[column])) + weight * worth[column] for column in worth}
-            return min(worth, key=lambda column: (abs(node.visits[column] - wanted), -promise[column]))
+            ranked = sorted(worth, key=lambda column: (-node.visits[column], -promise[column]))
+            left = ranked[: self.schedule[len(worth), number]]
+            return min(left, key=lambda column: (node.visits[column], -promise[column]))
         top = max(worth.values())
         powers = {column: node.priors[column] * F(math.exp(weight * (worth[column] - top))) for column in worth}
         whole = sum(powers.values(), F(0))

@@ -77,10 +77,10 @@ PUCT = forest.Switches(gumbel=False, c=2.0, scale=1.0, fpu=0.2, noise=0.0, provi
 def grown(simulations: int = 40, leaves: int = 1, cached: int = 64, **changed: object) -> forest.Forest:
     """Two trees, grown with some switches changed and a network that only adds bits."""
     s, f, cache = PUCT._replace(**changed), forest.new_forest(2, 64, leaves, g), forest.new_cache(cached, g)
-    wanted = forest.schedule(5, simulations)
+    left_at = forest.schedule(5, simulations)
     f.own[1], f.mask[1], f.goal[:] = own, mask, simulations
     f.noise[:] = np.array([[0.1, 0.2, 0.3, 0.25, 0.15], [0.5, 0.1, 0.1, 0.1, 0.2]])
-    while asked := forest.gather(f, 64, leaves, g, s, wanted, cache):
+    while asked := forest.gather(f, 64, leaves, g, s, left_at, cache):
         bits = np.array([int(each).bit_count() for each in f.asked_own[:asked] * 3 ^ f.asked_mask[:asked]], np.float32)
         logits = bits[:, None] / 20 * np.arange(5, dtype=np.float32)
         forest.grow(f, 64, asked, logits, bits / 40 - np.float32(0.1), g, s, cache)

@@ -127,26 +127,25 @@ def new_cache(slots: int, g: Geometry) -> Cache:
 
 
 def schedule(columns: int, simulations: int) -> np.ndarray:
-    """Sequential halving as int32[columns + 1, simulations]: with m columns to compare, how often the one that simulation i plays
-    was played before. Of all columns that were played so often, the best is played: in each round all that are left get
-    the same number of visits, and the better half stays."""
-    wanted = np.zeros((columns + 1, simulations), np.int32)
-    for m in range(1, columns + 1):
-        rounds, left, at, visits = max(1, math.ceil(math.log2(m))), m, 0, 0
+    """Sequential halving as int32[columns + 1, simulations]: with m columns to compare, how many are left at simulation i.
+
+    In each round all that are left get the same number of visits, and the better half stays.
+    """
+    left_at = np.ones((columns + 1, simulations), np.int32)
+    for m in range(2, columns + 1):
+        rounds, left, at = math.ceil(math.log2(m)), m, 0
         while at < simulations:
-            each = max(1, simulations // (rounds * left))
-            part = wanted[m, at : at + each * left]
-            part[:] = np.repeat(np.arange(visits, visits + each), left)[: len(part)]
-            at, visits = at + each * left, visits + each
-            left = max(2, left // 2) if m > 1 else 1
-    return wanted
+            visits = left * max(1, simulations // (rounds * left))
+            left_at[m, at : at + visits] = left
+            at, left = at + visits, max(2, left // 2)
+    return left_at
 
 
 @kernel
-def gather(f: Forest, size: int, leaves: int, g: Geometry, s: Switches, wanted: np.ndarray, cache: Cache) -> int:
+def gather(f: Forest, size: int, leaves: int, g: Geometry, s: Switches, left_at: np.ndarray, cache: Cache) -> int:
     """Make simulations in every tree that has some left, until it has so many leaves in hand; returns how many leaves are listed.
 
-    `wanted` is the schedule of Gumbel search.
+    `left_at` is the schedule of Gumbel search.
     """
     listed = 0
     for tree in range(len(f.used)):
@@ -154,7 +153,7 @@ def gather(f: Forest, size: int, leaves: int, g: Geometry, s: Switches, wanted: 
         while in_hand < leaves and f.done[tree] < f.goal[tree] and f.proof[tree] == NOTHING:
             if f.used[tree] == 0 and in_hand > 0:  # the network is being asked about the root
                 break
-            what = walk(f, tree, tree * size, listed, g, s, wanted, cache)
+            what = walk(f, tree, tree * size, listed, g, s, left_at, cache)
             if what == MET:  # the best way leads to what the network is being asked
                 break
             if what == LISTED:
@@ -164,7 +163,7 @@ def gather(f: Forest, size: int, leaves: int, g: Geometry, s: Switches, wanted: 
 
 
 @kernel
-def walk(f: Forest, tree: int, root: int, leaf: int, g: Geometry, s: Switches, wanted: np.ndarray, cache: Cache) -> int:
+def walk(f: Forest, tree: int, root: int, leaf: int, g: Geometry, s: Switches, left_at: np.ndarray, cache: Cache) -> int:
     """Make one simulation: returns BACKED_UP, LISTED if the network must be asked, or MET if somebody is asking already."""
     words, numbers, columns, path = f.words, f.numbers, g.columns, f.paths[leaf]
     own, mask, block, depth = int(f.own[tree]), int(f.mask[tree]), root, 0
@@ -174,7 +173,7 @@ def walk(f: Forest, tree: int, root: int, leaf: int, g: Geometry, s: Switches, w
         while True:
             # 1. Select a column of this block and count it as lost.
             if depth == 0 and s.gumbel:
-                column = choose_by_schedule(words, numbers, block, f.noise[tree], int(f.done[tree]) - 1, g, s, wanted)
+                column = choose_by_schedule(words, numbers, block, f.noise[tree], int(f.done[tree]) - 1, g, s, left_at)
             elif s.gumbel:
                 column = choose_as_planned(words, numbers, block, columns, s)
             else:
@@ -555,26 +554,37 @@ def choose_by_schedule(
     simulation: int,
     g: Geometry,
     s: Switches,
-    wanted: np.ndarray,
+    left_at: np.ndarray,
 ) -> int:
-    """The column that sequential halving plays next: among those played as often as the schedule wants, the most promising."""
+    """The column that sequential halving plays next: of those that are left, the one played least, of equals the most promising.
+
+    Left are those played most, of equals the most promising. So columns that are proven on the way, or a plan that changes, do
+    no harm.
+    """
     columns = g.columns
     unplayed, _, most = complete(words, numbers, block, columns)
     weight = np.float32(s.scale * (SPREAD + most) / 2)
+    promise = np.empty(columns, np.float32)
     compared = 0
     for column in range(columns):
-        compared += not is_out(words, block, column, columns)
-    visits = wanted[compared, min(simulation - 1, wanted.shape[1] - 1)]
-    nearest, best, chosen = 1 << 30, np.float32(-1e30), -1
+        if not is_out(words, block, column, columns):
+            compared += 1
+            q = unplayed
+            if words[block, VISITS * columns + column] > 0:
+                q = mean(words, numbers, block, column, columns)
+            prior = np.float32(math.log(max(numbers[block, PRIORS * columns + column], np.float32(1e-30))))
+            promise[column] = noise[column] + prior + weight * q
+    left = left_at[compared, min(simulation - 1, left_at.shape[1] - 1)]
+    fewest, best, chosen = 1 << 30, np.float32(-1e30), -1
     for column in range(columns):
         if is_out(words, block, column, columns):
             continue
-        n = words[block, VISITS * columns + column]
-        q = mean(words, numbers, block, column, columns) if n > 0 else unplayed
-        prior = np.float32(math.log(max(numbers[block, PRIORS * columns + column], np.float32(1e-30))))
-        promise = noise[column] + prior + weight * q
-        # Columns that are proven on the way leave the schedule with gaps: then the nearest will do.
-        distance = abs(n - visits)
-        if distance < nearest or (distance == nearest and promise > best):
-            nearest, best, chosen = distance, promise, column
+        n, ahead = words[block, VISITS * columns + column], 0
+        for other in range(columns):
+            if other != column and not is_out(words, block, other, columns):
+                more = words[block, VISITS * columns + other] - n
+                better = promise[other] > promise[column] or (promise[other] == promise[column] and other < column)
+                ahead += more > 0 or (more == 0 and better)
+        if ahead < left and (n < fewest or (n == fewest and promise[column] > best)):
+            fewest, best, chosen = n, promise[column], column
     return chosen
