@@ -13,13 +13,15 @@ DOCUMENTS = {
     "002": "Gao: tree search against a random opponent, from the empty board",
     "003": "SeWell: tree search on ConnectX with a value network",
     "004": "Arya: tree search, minimax, Q-learning and AlphaMCTS",
+    "all": "All agents of the documents, and ours",
 }
+MODULES = {number: "league" if number == "all" else f"document_{number}" for number in DOCUMENTS}
 
 
 @cache
 def all_experiments() -> dict[str, Experiment]:
     """In the order of the documents."""
-    found = [each for number in DOCUMENTS for each in import_module(f"fourlab.experiments.document_{number}").EXPERIMENTS]
+    found = [each for module in MODULES.values() for each in import_module(f"fourlab.experiments.{module}").EXPERIMENTS]
     return {each.name: each for each in found}
 
 

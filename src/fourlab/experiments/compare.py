@@ -21,6 +21,11 @@ def mean(values: Sequence[float], digits: int = 3) -> str:
     return f"{middle:.{digits}f} [{middle - half:.{digits}f}, {middle + half:.{digits}f}], sd {spread:.{digits}f}"
 
 
+def p_value(chance: float) -> str:
+    """A chance in the words of statistics: p = 0.27."""
+    return "p < 0.0001" if chance < 0.0001 else f"p = {chance:.2g}"
+
+
 def same_share(one: int, of_one: int, other: int, of_other: int, level: float = 0.01) -> bool:
     """Whether two counts may well come from one share: Fisher's exact test does not reject it."""
     return fisher(one, of_one, other, of_other) >= level
@@ -38,6 +43,28 @@ def fisher(one: int, of_one: int, other: int, of_other: int) -> float:
     greatest, seen = max(logs), likelihood(one) + 1e-7
     chances = [math.exp(each - greatest) for each in logs]
     return math.fsum(chance for chance, log in zip(chances, logs, strict=True) if log <= seen) / math.fsum(chances)
+
+
+def homogeneity(rows: Sequence[Sequence[int]]) -> float:
+    """The chance of counts as different as these rows, if all come from the same shares (Pearson 1900)."""
+    columns = [column for column in zip(*rows, strict=True) if sum(column)]
+    kept = [row for row in zip(*columns, strict=True) if sum(row)]
+    wholes = [sum(column) for column in columns]
+    statistic = math.fsum(
+        (seen - expected) ** 2 / expected
+        for row in kept
+        for seen, expected in ((seen, whole * sum(row) / sum(wholes)) for seen, whole in zip(row, wholes, strict=True))
+    )
+    return chi_squared_tail(statistic, (len(kept) - 1) * (len(wholes) - 1))
+
+
+def chi_squared_tail(statistic: float, freedom: int) -> float:
+    """The chance that a chi-squared number of so many degrees of freedom is at least so large."""
+    half = statistic / 2
+    tail = math.erfc(math.sqrt(half)) if freedom % 2 else math.exp(-half) if freedom else 1.0
+    for degree in range(freedom % 2 or 2, freedom, 2):  # two more degrees add one term
+        tail += math.exp(degree / 2 * math.log(half) - half - math.lgamma(degree / 2 + 1)) if half else 0.0
+    return min(tail, 1.0)
 
 
 def consistent(value: float, values: Sequence[float], of: int = 1, level: float = 3.0) -> bool:

@@ -85,8 +85,8 @@ class Experiment:
 
     @property
     def document(self) -> str:
-        """The document's number."""
-        return self.name[:3]
+        """The document's number; `all` for what belongs to none of them alone."""
+        return self.name[:3] if self.name[:3].isdecimal() else "all"
 
     def check(self) -> None:
         """Refuse to begin without what it needs."""

@@ -53,9 +53,9 @@ def found_by(run: Run, name: str) -> list[dict[str, Any]] | None:
 def write_reports(run: Run) -> dict[str, Any]:
     """Write a report of each document of which something is done, and the index; returns all findings for machines."""
     done = {name: found for name in all_experiments() if (found := found_by(run, name)) is not None}
-    for document in sorted({name[:3] for name in done}):
-        parts = {name: found for name, found in done.items() if name.startswith(document)}
-        title = f"Document {document} – {DOCUMENTS[document]}"
+    for document in _documents(done):
+        parts = {name: found for name, found in done.items() if all_experiments()[name].document == document}
+        title = DOCUMENTS[document] if document == "all" else f"Document {document} – {DOCUMENTS[document]}"
         html = [f"<h1>{escape(title)}</h1>", '<p><a href="../report.html">All documents</a></p>']
         for name, found in parts.items():
             html += _html(run.folder / document, name, found)
@@ -91,7 +91,7 @@ def _scale(run: Run) -> str:
 
 
 def _documents(done: Mapping[str, Any]) -> list[str]:
-    return sorted({name[:3] for name in done})
+    return sorted({all_experiments()[name].document for name in done})
 
 
 def _row(name: str, found: Sequence[Mapping[str, Any]]) -> tuple[object, ...]:

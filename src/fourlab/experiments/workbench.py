@@ -81,8 +81,8 @@ class Workbench:
         found = json.loads(json.dumps(found))  # as it will be read the next time
         return [found[str(number)] for number in range(times)]
 
-    def play(self, name: str, tournament: Tournament, judged: bool = False) -> list[StoredGame]:
-        """The games of a tournament; `judged` with the exact score of every position."""
+    def play(self, name: str, tournament: Tournament, judged: bool = False, thoughts: bool = False) -> list[StoredGame]:
+        """The games of a tournament; `judged` with the exact score of every position, `thoughts` with what the agents thought."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with Store(self.folder / f"{name}.sqlite") as store:
             if len(store.finished()) < len(tournament):
@@ -94,7 +94,7 @@ class Workbench:
                     raise Stopped
             if judged:
                 judge_games(store, self.executor, lambda done, of: self.told(f"{name}, solving", done, of))
-            return list(store.games())
+            return list(store.games(thoughts=thoughts))
 
     def _write(self, file: Path, value: Any) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)

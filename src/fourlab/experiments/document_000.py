@@ -1,5 +1,0 @@
-"""Document 000's experiments."""
-
-from fourlab.experiments.experiment import Experiment
-
-EXPERIMENTS: tuple[Experiment, ...] = ()

@@ -1,0 +1,140 @@
+"""Document 004's Experiment 4, vanilla search against AlphaMCTS, and what playing by lot costs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fourlab.experiments.compare import share
+from fourlab.experiments.document_004.bouts import CORRECTED, FAITHFUL, Bout, Reading, Score, conduct, match, play, score
+from fourlab.experiments.document_004.matches import vanilla
+from fourlab.experiments.experiment import Experiment, Finding, Part
+from fourlab.experiments.workbench import Workbench
+from fourlab.lab.tables import Table
+
+NETWORKS = {1000: "arya-1000", 5000: "arya-1000"}
+"""The networks that come with Fourlab, by how many games of the preset arya they stand for."""
+LISTED = "faithful=1,batch=1,fpu=0"
+"""The document's search as it was coded; but wins at once are seen on the discs, as in the games the network learned from."""
+BLIND = f"{LISTED},proving=0"
+"""Without that: the network has never had to see them."""
+MENDED = "method=puct"
+"""The same search without its faults."""
+AS_PLAYED = 1.25
+"""The temperature at which the document's agent plays, also in matches."""
+
+
+def alpha(net: str, iterations: int, search: str, temperature: float = 0.0) -> str:
+    """AlphaMCTS by its network, how long it searches, how, and how much it leaves to chance."""
+    return f"alphazero:net={net},simulations={iterations},{search},temperature={temperature}"
+
+
+def experiment_4(bench: Workbench) -> Iterator[Part]:
+    """The vanilla search against AlphaMCTS after 1,000 and after 5,000 games, in two parts."""
+    rollouts, iterations = bench.size["rollouts"], bench.size["iterations"]
+    parts = (("experiment-4a", 1000, True, Score(66, 34, 0)), ("experiment-4b", 5000, False, Score(81, 19, 0)))
+    bouts = []
+    for name, games, vanilla_wins, reported in parts:
+        players, net = ("MCTS 5 s", f"AlphaMCTS({games // 100})"), NETWORKS[games]
+        readings = {
+            FAITHFUL: Reading(vanilla(rollouts, True), alpha(net, iterations, LISTED, AS_PLAYED)),
+            "blind to wins at once": Reading(vanilla(rollouts, True), alpha(net, iterations, BLIND, AS_PLAYED)),
+            "search corrected": Reading(vanilla(rollouts, False), alpha(net, iterations, LISTED, AS_PLAYED)),
+            CORRECTED: Reading(vanilla(rollouts, False), alpha(net, iterations, MENDED)),
+        }
+        why = (
+            f"B15, B17: the listed search ignores its rollouts, and AlphaMCTS plays by lot; the network here, {net}, learned "
+            f"without the document's faults; {rollouts:,} rollouts against {iterations:,} iterations a move"
+        )
+        bouts.append(Bout(name, players, players[0 if vanilla_wins else 1], reported, readings, why))
+    yield from conduct(bench, bouts, bench.size["games"])
+
+
+@dataclass(frozen=True)
+class _Mistakes:
+    """Asks agents about solved positions, one after the other."""
+
+    specs: tuple[str, ...]
+    positions: int
+    seed: int
+
+    def __call__(self, number: int) -> dict[str, Any]:
+        """Let one of them answer one position: numbers go through all positions for each."""
+        import numpy as np
+
+        from fourlab.agent import Limit
+        from fourlab.agents.registry import make
+        from fourlab.learning.truth import some_positions
+
+        which, place = divmod(number, self.positions)
+        positions, truth = some_positions(self.positions)
+        rng = np.random.default_rng([self.seed, number])
+        column = make(self.specs[which]).decide(positions[place], Limit(), rng).column
+        signs = {each: (value > 0) - (value < 0) for each, value in truth[place].items()}
+        return {"mistake": signs[column] < max(signs.values()), "open": min(signs.values()) < max(signs.values())}
+
+
+def temperature(bench: Workbench) -> Iterator[Part]:
+    """What the document's faults of search and of play cost: beside the exact truth, and in games against each other."""
+    net, iterations = NETWORKS[5000], bench.size["iterations"]
+    ways = {
+        "as listed, temperature 1.25": alpha(net, iterations, LISTED, AS_PLAYED),
+        "as listed, temperature 0": alpha(net, iterations, LISTED),
+        "mended, temperature 1.25": alpha(net, iterations, MENDED, AS_PLAYED),
+        "mended, temperature 0": alpha(net, iterations, MENDED),
+    }
+    positions, specs = bench.size["positions"], tuple(ways.values())
+    answers = bench.repeat("mistakes", _Mistakes(specs, positions, bench.seed), positions * len(ways))
+    rows = []
+    for place, name in enumerate(ways):
+        asked = [each for each in answers[place * positions : (place + 1) * positions] if each["open"]]
+        wrong = sum(each["mistake"] for each in asked)
+        rows.append((name, share(wrong, len(asked))))
+    yield Table(
+        f"Columns that throw away a win or a draw where that can be done, {iterations:,} iterations a move",
+        ("AlphaMCTS", "mistakes"),
+        tuple(rows),
+    )
+    names = list(ways)
+    duels = [(names[0], names[1]), (names[2], names[3]), (names[0], names[3])]
+    matches = [
+        match(bench, (ways[one], ways[other]), (one, other), bench.size["games"], openings="random:2") for one, other in duels
+    ]
+    for (one, other), games in zip(duels, play(bench, "games", matches), strict=True):
+        found = score(games, one)
+        yield Finding(
+            f"{one}, against {other}: wins, losses, draws",
+            "",
+            "; ".join(share(each, found.games) for each in found),
+            why="B17: columns are drawn by visits to the power of 1 / 1.25, so that a worse one is played now and then",
+        )
+
+
+EXPERIMENTS = (
+    Experiment(
+        "004-experiment-4",
+        ("D4-04", "D4-06", "D4-07", "D4-11", "D4-17", "D4-18"),
+        "Experiment 4: tree search against AlphaMCTS",
+        "Vanilla search with five seconds a move wins 66-34 against AlphaMCTS after 1,000 games of self-play, and loses 19-81 "
+        "after 5,000.",
+        {
+            "smoke": {"games": 2, "rollouts": 100, "iterations": 4},
+            "quick": {"games": 16, "rollouts": 9_000, "iterations": 60},
+            "full": {"games": 100, "rollouts": 150_000, "iterations": 1000},
+        },
+        experiment_4,
+        (3, 40, 5400),
+    ),
+    Experiment(
+        "004-temperature",
+        ("D4-07", "D4-11"),
+        "What the faults of AlphaMCTS cost in play",
+        "The agent that plays is the one that was trained, without noise.",
+        {
+            "smoke": {"positions": 2, "games": 2, "iterations": 2},
+            "quick": {"positions": 100, "games": 14, "iterations": 50},
+            "full": {"positions": 960, "games": 200, "iterations": 1000},
+        },
+        temperature,
+        (2, 25, 7200),
+    ),
+)

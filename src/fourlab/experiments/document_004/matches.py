@@ -1,0 +1,269 @@
+"""Document 004's Experiments 1 to 3 without a network, and what belongs to them: its search as listed, thinking time, DQN."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from fourlab.experiments.compare import same_share, share
+from fourlab.experiments.document_004.bouts import CORRECTED, FAITHFUL, Bout, Reading, Score, conduct, match, play, score
+from fourlab.experiments.document_004.lessons import q_tables
+from fourlab.experiments.experiment import Experiment, Finding, Part, Picture
+from fourlab.experiments.workbench import Workbench
+from fourlab.lab.figures import COLOURS, MARKS
+from fourlab.lab.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WITHOUT_HEURISTIC = "evaluation=terminal,tie=random"
+"""Minimax as the document's text has it: nothing but finished games counts, and equal columns are drawn by lot."""
+NO_HEURISTIC, PLAIN_SEARCH = "no heuristic", "search corrected"
+
+
+def vanilla(rollouts: int, faithful: bool) -> str:
+    """The document's vanilla search with rollouts in place of seconds."""
+    return f"arya-vanilla:seconds=none,simulations={rollouts},faithful={int(faithful)}"
+
+
+def experiments_1_and_2(bench: Workbench) -> Iterator[Part]:
+    """Q-learning against minimax of depth 4 and against the vanilla search."""
+    (faithful, corrected), told = q_tables(bench, bench.size["training"])
+    as_coded, as_meant = (f"{each['positions']:,}" for each in told[-1])
+    yield Finding(f"positions in the table after {bench.size['training']:,} games of self-play", "", as_coded, as_meant)
+    blind, rollouts = f"minimax:depth=4,{WITHOUT_HEURISTIC}", bench.size["rollouts"]
+    first = Bout(
+        "experiment-1",
+        ("minimax(4)", "Q-learning"),
+        "minimax(4)",
+        Score(73, 23, 4),
+        {
+            FAITHFUL: Reading("arya-minimax:depth=4,faithful=1", faithful),
+            "in turn": Reading("arya-minimax:depth=4,faithful=1", faithful, "alternate"),
+            NO_HEURISTIC: Reading(blind, faithful, "alternate"),
+            "no table, random columns": Reading(blind, "random", "alternate"),
+            CORRECTED: Reading("arya-minimax:depth=4", corrected, "alternate"),
+        },
+        "B18: the window's minimax sees a win everywhere and plays the leftmost column; moving first, that is often enough "
+        "against a table. Who began is not told: of all readings below this one fits. One that sees four discs ahead, with a "
+        "heuristic or without, hardly ever loses to such a player",
+    )
+    second = Bout(
+        "experiment-2",
+        ("Q-learning", "MCTS 1 s"),
+        "MCTS 1 s",
+        Score(100, 0, 0),
+        {
+            FAITHFUL: Reading(faithful, vanilla(rollouts, True)),
+            PLAIN_SEARCH: Reading(faithful, vanilla(rollouts, False)),
+            CORRECTED: Reading(corrected, vanilla(rollouts, False)),
+        },
+        f"B15: as listed, the search knows only the ends of games inside its tree; {rollouts:,} rollouts stand for the second",
+    )
+    yield from conduct(bench, (first, second), bench.size["games"])
+
+
+def experiment_3(bench: Workbench) -> Iterator[Part]:
+    """Minimax against the vanilla search, in two parts."""
+    parts = (
+        ("experiment-3a", 4, "MCTS 3 s", Score(98, 2, 0), bench.size["rollouts_3s"], ()),
+        ("experiment-3b", 6, "MCTS 1 s", Score(71, 16, 13), bench.size["rollouts_1s"], (bench.size["rollouts_1s_elsewhere"],)),
+    )
+    yield from conduct(bench, [_against_minimax(*each) for each in parts], bench.size["games"])
+
+
+def _against_minimax(name: str, depth: int, search: str, reported: Score, rollouts: int, also: Sequence[int]) -> Bout:
+    """A part of Experiment 3; `also` with so many rollouts, where the document contradicts itself."""
+    window, blind = f"arya-minimax:depth={depth},faithful=1", f"minimax:depth={depth},{WITHOUT_HEURISTIC}"
+    return Bout(
+        name,
+        (f"minimax({depth})", search),
+        search,
+        reported,
+        {
+            FAITHFUL: Reading(window, vanilla(rollouts, True)),
+            NO_HEURISTIC: Reading(blind, vanilla(rollouts, True)),
+            f"{NO_HEURISTIC}, {PLAIN_SEARCH}": Reading(blind, vanilla(rollouts, False)),
+            **{f"{CORRECTED}, {each:,} rollouts": Reading(f"arya-minimax:depth={depth}", vanilla(each, False)) for each in also},
+            CORRECTED: Reading(f"arya-minimax:depth={depth}", vanilla(rollouts, False)),
+        },
+        f"B15, B18: the window's minimax is no opponent, and which one was used is not told; {rollouts:,} rollouts a move stand "
+        "for the seconds",
+    )
+
+
+def listed_search(bench: Workbench) -> Iterator[Part]:
+    """The search as listed, with its credit to the wrong side, against the corrected one and a random player."""
+    listed, corrected = (vanilla(bench.size["rollouts"], faithful) for faithful in (True, False))
+    matches = (
+        ("as listed against corrected", ("listed", "corrected"), (listed, corrected), (2, 60)),
+        ("as listed against a random player", ("listed", "random"), (listed, "random"), (97, 100)),
+        ("corrected against a random player", ("corrected", "random"), (corrected, "random"), (100, 100)),
+    )
+    played = play(bench, "games", [match(bench, specs, players, bench.size["games"]) for _, players, specs, _ in matches])
+    for (what, players, _, (wins, of)), games in zip(matches, played, strict=True):
+        found = score(games, players[0])
+        told = share(found.won, found.games)
+        yield Finding(
+            f"{what}: wins",
+            f"{wins} of {of}, by an independent program",
+            told if "listed" in what else "",
+            told if "listed" not in what else "",
+            agrees=same_share(wins, of, found.won, found.games),
+            why="B15: the result of a rollout goes to the side to move at its end, so the leaf is always credited with a win",
+        )
+
+
+def thinking_time(bench: Workbench) -> Iterator[Part]:
+    """Minimax's share of wins against a search that thinks longer and longer."""
+    budgets, depths = bench.size["budgets"], bench.size["depths"]
+    pairs = [(depth, budget) for depth in depths for budget in budgets]
+    matches = [
+        match(
+            bench,
+            (f"minimax:depth={depth},tie=random", vanilla(budget, False)),
+            ("minimax", "MCTS"),
+            bench.size["games"],
+            openings="random:4",
+        )
+        for depth, budget in pairs
+    ]
+    scores = [score(games, "minimax") for games in play(bench, "games", matches)]
+    found = {depth: [each for (one, _), each in zip(pairs, scores, strict=True) if one == depth] for depth in depths}
+    for depth in depths:
+        yield Finding(
+            f"minimax({depth}) wins against {budgets[0]:,} and against {budgets[-1]:,} rollouts a move",
+            "falls as the search thinks longer",
+            f"{share(found[depth][0].won, found[depth][0].games)}; {share(found[depth][-1].won, found[depth][-1].games)}",
+            agrees=found[depth][-1].won < found[depth][0].won,
+        )
+    rows = [(depth, budget, *each) for depth in depths for budget, each in zip(budgets, found[depth], strict=True)]
+    data = Table("minimax against MCTS", ("depth", "rollouts a move", "minimax wins", "losses", "draws"), tuple(rows))
+    yield Picture(
+        "thinking-time",
+        "Minimax's share of wins against the search's thinking time, as in the document's Figure 10 (after Sheoran and others): "
+        "rollouts a move in place of seconds, random openings of four discs with both colours, 95 % intervals.",
+        lambda: _draw_thinking(budgets, found),
+        data,
+    )
+
+
+def _draw_thinking(budgets: Sequence[int], found: dict[int, list[Score]]) -> "Figure":
+    from matplotlib.figure import Figure
+
+    from fourlab.arena.stats import wilson
+
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for place, (depth, scores) in enumerate(found.items()):
+        middle = [100 * each.won / each.games for each in scores]
+        ends = [wilson(each.won, each.games) for each in scores]
+        below = [max(0.0, value - 100 * low) for value, (low, _) in zip(middle, ends, strict=True)]  # not less by rounding
+        above = [max(0.0, 100 * high - value) for value, (_, high) in zip(middle, ends, strict=True)]
+        axes.errorbar(
+            budgets,
+            middle,
+            (below, above),
+            color=COLOURS[place],
+            marker=MARKS[place],
+            markersize=4,
+            capsize=2,
+            label=f"minimax({depth})",
+        )
+    axes.set_xscale("log")
+    axes.set_ylim(-3, 103)
+    axes.set_xlabel("rollouts a move of MCTS")
+    axes.set_ylabel("games won by minimax, %")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    return figure
+
+
+def dqn(bench: Workbench) -> Iterator[Part]:
+    """A network of Q-values in the place of the table."""
+    rollouts = bench.size["rollouts"]
+    others = {
+        "random": "random",
+        "minimax(4), no heuristic": f"minimax:depth=4,{WITHOUT_HEURISTIC}",
+        "minimax(4)": "minimax:depth=4,tie=random",
+        "minimax(6)": "minimax:depth=6,tie=random",
+        f"MCTS as listed, {rollouts:,} rollouts": vanilla(rollouts, True),
+        f"MCTS corrected, {rollouts:,} rollouts": vanilla(rollouts, False),
+    }
+    matches = [
+        match(bench, ("dqn", spec), ("DQN", name), bench.size["games"], openings="random:2") for name, spec in others.items()
+    ]
+    rows = []
+    for name, games in zip(others, play(bench, "games", matches), strict=True):
+        found = score(games, "DQN")
+        yield Finding(f"DQN against {name}: wins", "", "", share(found.won, found.games))
+        rows += [(name, ("first", "second")[side], *score(games, "DQN", side)) for side in (0, 1)]
+    yield Table("DQN by side", ("against", "DQN moves", "wins", "losses", "draws"), tuple(rows))
+
+
+EXPERIMENTS = (
+    Experiment(
+        "004-experiments-1-2",
+        ("D4-12", "D4-13", "D4-14", "D4-15", "D4-18"),
+        "Experiments 1 and 2: Q-learning against minimax and against tree search",
+        "Minimax of depth 4 wins 73, loses 23 and draws 4 of 100 games against a table learned in 3,000,000 games; tree search "
+        "with one second a move wins all 100 games against it, moving second.",
+        {
+            "smoke": {"training": 20_000, "games": 4, "rollouts": 100},
+            "quick": {"training": 1_000_000, "games": 100, "rollouts": 10_500},
+            "full": {"training": 3_000_000, "games": 100, "rollouts": 30_000},
+        },
+        experiments_1_and_2,
+        (4, 25, 120),
+    ),
+    Experiment(
+        "004-experiment-3",
+        ("D4-02", "D4-16", "D4-18"),
+        "Experiment 3: minimax against tree search",
+        "Tree search, moving second, wins 98-2 against depth 4 with three seconds a move, and 71-16-13 against depth 6 with one.",
+        {
+            "smoke": {"games": 2, "rollouts_3s": 300, "rollouts_1s": 100, "rollouts_1s_elsewhere": 300},
+            "quick": {"games": 40, "rollouts_3s": 30_000, "rollouts_1s": 10_500, "rollouts_1s_elsewhere": 30_000},
+            "full": {"games": 100, "rollouts_3s": 95_000, "rollouts_1s": 10_500, "rollouts_1s_elsewhere": 30_000},
+        },
+        experiment_3,
+        (2, 40, 450),
+    ),
+    Experiment(
+        "004-listed-search",
+        ("D4-01", "D4-02"),
+        "The search as listed against the search as meant",
+        "The listing is said to be a working tree search.",
+        {
+            "smoke": {"games": 6, "rollouts": 300},
+            "quick": {"games": 60, "rollouts": 2000},
+            "full": {"games": 600, "rollouts": 2000},
+        },
+        listed_search,
+        (1, 5, 40),
+    ),
+    Experiment(
+        "004-thinking-time",
+        ("D4-23",),
+        "Figure 10: minimax against tree search that thinks longer",
+        "The longer tree search may think, the fewer games minimax wins.",
+        {
+            "smoke": {"games": 4, "budgets": (10, 300), "depths": (4,)},
+            "quick": {"games": 40, "budgets": (10, 30, 100, 300, 1000, 3000, 10_500), "depths": (2, 4, 6)},
+            "full": {"games": 400, "budgets": (10, 30, 100, 300, 1000, 3000, 10_500, 30_000, 95_000), "depths": (2, 4, 6, 8)},
+        },
+        thinking_time,
+        (2, 20, 2000),
+    ),
+    Experiment(
+        "004-dqn",
+        ("D4-23", "D4-24"),
+        "DQN against minimax and tree search",
+        "A network of Q-values is described as what comes after the table, and not tried.",
+        {
+            "smoke": {"games": 4, "rollouts": 300},
+            "quick": {"games": 100, "rollouts": 2000},
+            "full": {"games": 1000, "rollouts": 10_500},
+        },
+        dqn,
+        (1, 7, 400),
+    ),
+)

@@ -1,0 +1,199 @@
+"""One league of all agents: those of the five documents, faithful and corrected, and ours."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from fourlab.arena.results import Results
+from fourlab.arena.tournament import Player, Tournament
+from fourlab.experiments.compare import share
+from fourlab.experiments.document_004.bouts import without_paths
+from fourlab.experiments.document_004.lessons import q_tables
+from fourlab.experiments.experiment import Experiment, Finding, Part, Picture
+from fourlab.experiments.workbench import Workbench
+from fourlab.lab.figures import COLOURS, MARKS
+from fourlab.lab.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fourlab.arena.ratings import Rating
+
+AGENTS = {
+    "000 as coded": "vannucci-abril:faithful=1",
+    "000 corrected": "vannucci-abril",
+    "001 MC40": "bhat-mc40:faithful=1",
+    "001 MC200 as coded": "bhat-mc200:faithful=1",
+    "001 MC200 corrected": "bhat-mc200",
+    "002 MCTS 500": "gao",
+    "003 MCTS 5": "sewell",
+    "003 guided by its network": "sewell-guided",
+    "003 negamax": "negamax",
+    "004 vanilla as listed": "arya-vanilla:seconds=none,simulations=10500,faithful=1",
+    "004 vanilla corrected": "arya-vanilla:seconds=none,simulations=10500",
+    "004 minimax of the window": "arya-minimax:faithful=1",
+    "004 minimax(4)": "arya-minimax:tie=random",
+    "004 minimax(6)": "arya-minimax:depth=6,tie=random",
+    "004 AlphaMCTS(10), 20 iterations": "alphazero:net=arya-1000,method=puct,simulations=20",
+    "ours: random": "random",
+    "ours: rules": "rules",
+    "ours: value network": "value",
+    "ours: DQN": "dqn",
+    "ours: minimax(8)": "minimax:depth=8,tie=random",
+    "ours: MCTS 1,000": "mcts:simulations=1000",
+    "ours: MCTS 10,000": "mcts:simulations=10000",
+    "ours: guided 200": "guided:simulations=200",
+    "ours: alphazero, no search": "alphazero:simulations=0",
+    "ours: alphazero 100": "alphazero:simulations=100",
+    "ours: perfect": "perfect:choice=random",
+}
+"""By whose they are and what they are called."""
+OWNERS = ("000", "001", "002", "003", "004", "ours")
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """Asks every agent about every one of so many solved positions, and counts its CPU seconds."""
+
+    specs: tuple[str, ...]
+    positions: int
+    seed: int
+
+    def __call__(self, number: int) -> dict[str, Any]:
+        """Let one agent answer: what it cost, where it could go wrong and where it did."""
+        import time
+
+        import numpy as np
+
+        from fourlab.agent import Limit
+        from fourlab.agents.registry import make
+        from fourlab.learning.truth import some_positions
+
+        agent = make(self.specs[number])
+        positions, truth = some_positions(self.positions)
+        agent.decide(positions[0], Limit(), np.random.default_rng(self.seed))  # what is loaded at first does not count
+        mistakes = can_go_wrong = 0
+        begun = time.process_time()
+        for place, (position, scores) in enumerate(zip(positions, truth, strict=True)):
+            column = agent.decide(position, Limit(), np.random.default_rng([self.seed, place])).column
+            signs = {each: (value > 0) - (value < 0) for each, value in scores.items()}
+            can_go_wrong += min(signs.values()) < max(signs.values())
+            mistakes += signs[column] < max(signs.values())
+        seconds = (time.process_time() - begun) / len(positions)
+        return {"seconds": seconds, "mistakes": mistakes, "can_go_wrong": can_go_wrong}
+
+
+def _agents(bench: Workbench) -> dict[str, str]:
+    """All agents, or some of them, with the tables of document 004 that are learned now."""
+    (faithful, corrected), _ = q_tables(bench, bench.size["training"])
+    agents = {**AGENTS, "004 Q-learning as coded": faithful, "004 Q-learning corrected": corrected}
+    return dict(list(agents.items())[:: bench.size["every"]])
+
+
+def league(bench: Workbench) -> Iterator[Part]:
+    """Everybody against everybody, and everybody beside the truth."""
+    agents = _agents(bench)
+    players = tuple(Player(spec, name=name) for name, spec in agents.items())
+    tournament = Tournament(players, openings="random:4", rounds=bench.size["rounds"], seed=bench.seed)
+    results = Results(tournament)
+    for game in bench.play("games", tournament):
+        results.add(game)
+    asked = bench.repeat("answers", _Answers(tuple(agents.values()), bench.size["positions"], bench.seed), len(agents))
+    answers = dict(zip(agents, asked, strict=True))
+    ratings = results.ratings(bench.seed)
+    rows = [
+        (
+            place + 1,
+            rating.name,
+            without_paths(agents[rating.name]),
+            str(rating.elo),
+            "–" if rating.score is None else f"{100 * rating.score:.1f} %",
+            _right(answers[rating.name]),
+            f"{answers[rating.name]['seconds']:.2g}",
+        )
+        for place, rating in enumerate(ratings)
+    ]
+    head = ("", "agent", "spec", "Elo (95 %)", "score", "right where it matters", "CPU s a move")
+    yield Table(f"League of {len(agents)} agents, {results.games:,} games", head, tuple(rows))
+    yield from _comparisons(results)
+    points = [(each.name, each.elo.value, each.elo.low, each.elo.high, answers[each.name]["seconds"]) for each in ratings]
+    yield Picture(
+        "strength",
+        "Strength against thinking time: Bradley-Terry Elo with 95 % intervals, CPU seconds a move on solved positions. "
+        "Who won every game has no Elo and is not shown.",
+        lambda: _draw(ratings, answers),
+        Table("strength", ("agent", "Elo", "low", "high", "CPU seconds a move"), tuple(points)),
+    )
+
+
+def _right(answer: Mapping[str, Any]) -> str:
+    """How often the exact value was kept where it could be lost."""
+    return share(answer["can_go_wrong"] - answer["mistakes"], answer["can_go_wrong"])
+
+
+def _comparisons(results: Results) -> Iterator[Part]:
+    """What the corrections are worth."""
+    pairs = (
+        ("000", "as coded", "corrected"),
+        ("001 MC200", "as coded", "corrected"),
+        ("004 vanilla", "as listed", "corrected"),
+        ("004 Q-learning", "as coded", "corrected"),
+    )
+    for whose, before, after in pairs:
+        coded, mended = (results.share(f"{whose} {each}") for each in (before, after))
+        what = f"{whose}: games won against all others"
+        yield Finding(what, "", share(coded.wins, coded.games), share(mended.wins, mended.games))
+
+
+def _draw(ratings: "Sequence[Rating]", answers: Mapping[str, Mapping[str, Any]]) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.5, 6), layout="constrained")
+    axes = figure.subplots()
+    known = [each for each in ratings if each.elo.value is not None]
+    values = [each.elo.value or 0.0 for each in known]
+    margin, named = 40.0, list[tuple[float, float]]()
+    for rating, elo in zip(known, values, strict=True):
+        owner = next(place for place, name in enumerate(OWNERS) if rating.name.startswith(name))
+        seconds = answers[rating.name]["seconds"]
+        low, high = (elo if each is None else each for each in (rating.elo.low, rating.elo.high))
+        axes.plot([seconds, seconds], [low, high], color=COLOURS[owner], linewidth=1, alpha=0.6)
+        axes.plot(seconds, elo, color=COLOURS[owner], marker=MARKS[owner], markersize=6)
+        here = math.log10(seconds)
+        near = sum(abs(elo - other) < margin and abs(here - there) < 0.7 for there, other in named)  # names would overlap
+        named.append((here, elo))
+        axes.annotate(
+            rating.name, (seconds, elo), xytext=(6, 3 - 9 * near), textcoords="offset points", fontsize=7, color=COLOURS[owner]
+        )
+    for place, name in enumerate(OWNERS):
+        axes.plot([], [], linestyle="", color=COLOURS[place], marker=MARKS[place], label=name)
+    axes.set_xscale("log")
+    if known:
+        axes.set_ylim(min(values) - 3 * margin, max(values) + 3 * margin)
+        axes.axhline(fmean(values), color="#888888", linewidth=0.6)
+        longest = max(answers[each.name]["seconds"] for each in known)
+        axes.set_xlim(right=10 ** (math.log10(longest) + 1.2))  # room for names
+    axes.set_xlabel("CPU seconds a move")
+    axes.set_ylabel("Elo")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small", title="document", loc="lower right")
+    return figure
+
+
+EXPERIMENTS: tuple[Experiment, ...] = (
+    Experiment(
+        "league",
+        ("D4-19",),
+        "A league of all agents",
+        "Every document compares its own agents only.",
+        {
+            "smoke": {"every": 6, "training": 20_000, "rounds": 1, "positions": 3},
+            "quick": {"every": 1, "training": 300_000, "rounds": 4, "positions": 100},
+            "full": {"every": 1, "training": 3_000_000, "rounds": 50, "positions": 960},
+        },
+        league,
+        (6, 130, 1800),
+    ),
+)

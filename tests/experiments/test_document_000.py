@@ -1,0 +1,119 @@
+"""Document 000's experiments at their smallest, and the exact facts they rest on."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fourlab.arena.executors.threads import Threads
+from fourlab.experiments.document_000 import EXPERIMENTS, exact, runs
+from fourlab.experiments.experiment import Finding, Part, Picture, Text
+from fourlab.experiments.workbench import Workbench
+from fourlab.game.position import Position
+from fourlab.lab.figures import render
+from fourlab.lab.tables import Table
+
+SIZES = {
+    "000-exact": {},
+    "000-figure-1": {"games": 12},
+    "000-figure-2": {"sets": 4},
+    "000-own-moves": {"sets": 1},
+    "000-variants": {"sets": 2, "long_sets": 1},
+    "000-empty-board": {"sets": 1, "games": 3},
+}
+"""As small as smoke, or smaller."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("document_000")
+
+
+def conducted(folder: Path, name: str) -> list[Part]:
+    """What an experiment finds; its work is done once for all tests."""
+    experiment = next(each for each in EXPERIMENTS if each.name == name)
+    return list(experiment.conduct(Workbench(folder / name, "smoke", SIZES[name], 0, Threads(1))))
+
+
+def findings(folder: Path, name: str) -> dict[str, Finding]:
+    return {each.what: each for each in conducted(folder, name) if isinstance(each, Finding)}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_every_experiment_finds_the_same_again_and_its_pictures_can_be_drawn(folder: Path, name: str) -> None:
+    parts, again = conducted(folder, name), conducted(folder, name)
+    assert [each for each in parts if not isinstance(each, Picture)] == [each for each in again if not isinstance(each, Picture)]
+    assert sum(isinstance(each, Finding) for each in parts) == len(findings(folder, name)) >= 3
+    for picture in (each for each in parts if isinstance(each, Picture)):
+        assert render(picture.draw(), "svg").startswith(b"<?xml")
+        assert picture.data.rows
+        assert all(len(row) == len(picture.data.head) for row in picture.data.rows)
+
+
+def test_the_exact_values_are_one_and_21_32nds() -> None:
+    assert exact.exact_values(exact.GIVEN) == {4: 1, 6: Fraction(21, 32)}
+    after = exact.GIVEN.play(4).play(4)
+    assert exact.exact_values(after) == {4: 1, 6: Fraction(-13, 16)}
+
+
+def test_exact_chances_against_lots() -> None:
+    best, lots = exact.AgainstLots(0, best=True), exact.AgainstLots(0, best=False)
+    assert best.chances(exact.GIVEN.play(4)) == (Fraction(1), Fraction(0), Fraction(0))
+    assert best.chances(exact.GIVEN.play(6)) == (Fraction(25, 32), Fraction(3, 32), Fraction(1, 8))
+    assert exact.value(lots.chances(exact.GIVEN)) == Fraction(-35, 512)
+    assert [exact.value(lots.chances(exact.GIVEN.play(action))) for action in (4, 6)] == [Fraction(-25, 512), Fraction(-45, 512)]
+
+
+def test_all_positions_of_the_given_game_are_seen(folder: Path) -> None:
+    found = findings(folder, "000-exact")
+    assert found["positions that can come about"].truth == "313, of which 105 are final"
+    assert found["ranking"].agrees
+    assert not found["value of action 4 against a random opponent"].agrees
+    (table,) = [each for each in conducted(folder, "000-exact") if isinstance(each, Table)]
+    assert [row[-1] for row in table.rows] == ["wins in 9", "loses in 8", "wins in 9"]
+
+
+def test_the_documents_means_are_those_of_its_search_and_not_of_a_right_one(folder: Path) -> None:
+    found = findings(folder, "000-figure-2")
+    for action in (4, 6):
+        assert found[f"action {action}: mean of 25 runs"].agrees
+    assert found["one run ranks action 4 first"].corrected.startswith("100.0 %")
+    assert not found["one run ranks action 4 first"].faithful.startswith("100.0 %")
+
+
+def test_running_means_lie_closer_together_than_runs() -> None:
+    values = np.array([[1.0, 0.0], [0.0, 0.0], [0.5, 3.0]])
+    assert runs.running(values).tolist() == [[1.0, 0.0], [0.5, 0.0], [0.5, 1.0]]
+
+
+def test_our_own_moves_are_4_6_4_and_exactly_right(folder: Path) -> None:
+    found = findings(folder, "000-own-moves")
+    assert [each.document for each in found.values()] == [each.truth for each in found.values()] == ["4", "6", "4"]
+    assert all(each.agrees for each in found.values())
+
+
+def test_figure_1_shows_the_documents_line(folder: Path) -> None:
+    drawn, right = (each for each in conducted(folder, "000-figure-1") if isinstance(each, Picture))
+    assert "4→4→4" in drawn.caption
+    assert drawn.data.rows[0][1:] == ("X", "X", "X", "X", "", "X", "")
+    assert drawn.data.rows[1][1:] == right.data.rows[0][1:], "the document shows values a board late"
+    assert drawn.data.rows[2][5] == "1.00"
+    assert Position(str(right.data.rows[0][0])) == exact.GIVEN
+
+
+def test_the_variants_have_a_line_each_beside_another_program(folder: Path) -> None:
+    (table,) = [each for each in conducted(folder, "000-variants") if isinstance(each, Table)]
+    assert [row[1] for row in table.rows] == [1000, 1048, 2048, 1000, 2048, 2048, 1000, 200_000]
+    assert all(len(row) == len(table.head) for row in table.rows)
+    assert [table.rows[line][-1] for line in (0, 1, 2, 5)] == ["yes"] * 4
+
+
+def test_the_empty_boards_exact_values_stand_beside_the_means(folder: Path) -> None:
+    truths = [each.truth for each in findings(folder, "000-empty-board").values()][:7]
+    assert [truth.split()[0] for truth in truths] == ["loses", "loses", "draw", "wins", "draw", "loses", "loses"]
+
+
+def test_the_given_position_is_shown(folder: Path) -> None:
+    (text,) = [each for each in conducted(folder, "000-exact") if isinstance(each, Text)]
+    assert text.lines.splitlines()[0] == "O O O X . X ."

@@ -1,0 +1,94 @@
+"""Document 002's experiments at their smallest, and the exact facts they rest on."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from fourlab.arena.executors.threads import Threads
+from fourlab.experiments.document_002 import EXPERIMENTS, games, root
+from fourlab.experiments.experiment import Finding, Part, Picture, Text
+from fourlab.experiments.workbench import Workbench
+from fourlab.game.position import Position
+from fourlab.lab.figures import render
+from fourlab.lab.tables import Table
+
+SIZES = {
+    "002-games": {"games": 6, "weak_games": 3},
+    "002-table-1": {"sets": 4},
+    "002-convergence": {"runs": 12, "simulations": 500},
+    "002-future": {"simulations": 10, "rounds": 1, "timed": 300},
+}
+"""As small as smoke, or smaller."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("document_002")
+
+
+def conducted(folder: Path, name: str) -> list[Part]:
+    """What an experiment finds; its work is done once for all tests."""
+    experiment = next(each for each in EXPERIMENTS if each.name == name)
+    return list(experiment.conduct(Workbench(folder / name, "smoke", SIZES[name], 0, Threads(1))))
+
+
+def findings(folder: Path, name: str) -> dict[str, Finding]:
+    return {each.what: each for each in conducted(folder, name) if isinstance(each, Finding)}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_every_experiment_finds_the_same_again_and_its_pictures_can_be_drawn(folder: Path, name: str) -> None:
+    parts, again = conducted(folder, name), conducted(folder, name)
+    assert [each for each in parts if not isinstance(each, Picture)] == [each for each in again if not isinstance(each, Picture)]
+    assert sum(isinstance(each, Finding) for each in parts) == len(findings(folder, name)) >= 4
+    for picture in (each for each in parts if isinstance(each, Picture)):
+        assert render(picture.draw(), "svg").startswith(b"<?xml")
+        assert all(len(row) == len(picture.data.head) for row in picture.data.rows)
+
+
+def test_all_that_the_document_contains_is_covered() -> None:
+    assert {each for experiment in EXPERIMENTS for each in experiment.ids} == {f"D2-{number:02}" for number in range(1, 9)}
+
+
+def test_the_example_game_ends_with_a_horizontal_line_of_x(folder: Path) -> None:
+    (text,) = [each for each in conducted(folder, "002-games") if isinstance(each, Text)]
+    assert text.lines.startswith(" 1. X column ")
+    assert any("X X X X" in line for line in text.lines.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("moves", "way"), [("1122334", "horizontal"), ("1213141", "vertical"), ("12233434414", "diagonal, or several lines")]
+)
+def test_how_a_line_runs(moves: str, way: str) -> None:
+    assert games.direction(Position(moves)) == way
+
+
+def test_table_1_is_neither_near_nor_symmetric(folder: Path) -> None:
+    found = findings(folder, "002-table-1")
+    assert found["column 4: winning probability"].agrees is False
+    assert found["all seven: squared distance from our mean, in standard deviations"].agrees is False
+    chances = [found[f"column {one} less its mirror image {other}"].why.split()[-1] for one, other in ((1, 7), (2, 6), (3, 5))]
+    assert chances == ["7e-04", "2e-03", "2e-08"]
+    assert found["column 4 is best in one run"].agrees
+
+
+def test_flat_playouts_win_as_often_as_other_programs_say(folder: Path) -> None:
+    (table,) = [each for each in conducted(folder, "002-table-1") if isinstance(each, Table)]
+    expected = (0.512, 0.544, 0.575, 0.640, 0.570, 0.543, 0.511)
+    for row, share in zip(table.rows, expected, strict=True):
+        assert float(str(row[-2])) == pytest.approx(share, abs=0.006)
+    assert [str(row[-1]).split()[0] for row in table.rows] == ["loses", "loses", "draw", "wins", "draw", "loses", "loses"]
+
+
+def test_visits_follow_values(folder: Path) -> None:
+    found = findings(folder, "002-convergence")
+    assert found["visits and values of the columns after 500: rank correlation"].agrees
+    values, visits = np.array([0.5, 0.2, 0.2, 0.9]), np.array([3.0, 1.0, 2.0, 8.0])
+    assert root._rank_correlation(values, visits) == pytest.approx(spearmanr(values, visits).statistic)
+
+
+def test_everybody_meets_everybody(folder: Path) -> None:
+    table = next(each for each in conducted(folder, "002-future") if isinstance(each, Table))
+    assert [row[1] for row in table.rows] == [18] * 10

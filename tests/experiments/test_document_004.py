@@ -1,0 +1,197 @@
+"""Document 004's experiments."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fourlab.agent import Limit
+from fourlab.agents.registry import make
+from fourlab.arena.executors.threads import Threads
+from fourlab.experiments import document_004
+from fourlab.experiments.document_004 import bouts, chess, evaluator, lessons, speed
+from fourlab.experiments.experiment import Finding, Part, Picture, Text
+from fourlab.experiments.workbench import Workbench
+from fourlab.game.position import Position
+from fourlab.game.rules import CLASSIC
+from fourlab.lab import figures
+from fourlab.lab.tables import Table
+
+EXPERIMENTS = {each.name: each for each in document_004.EXPERIMENTS}
+
+
+def bench(folder: Path, size: dict[str, Any], executor: Threads | None = None) -> Workbench:
+    return Workbench(folder, "smoke", size, 0, executor or Threads(1))
+
+
+def conduct(name: str, folder: Path, **size: Any) -> list[Part]:
+    experiment = EXPERIMENTS[name]
+    return list(experiment.conduct(bench(folder, {**experiment.sizes["smoke"], **size})))
+
+
+def findings(parts: list[Part]) -> dict[str, Finding]:
+    return {each.what: each for each in parts if isinstance(each, Finding)}
+
+
+def test_a_score_counts_a_players_games_on_either_side(tmp_path: Path) -> None:
+    work = bench(tmp_path, {})
+    matches = [
+        bouts.match(work, ("rules", "random"), ("one", "other"), 6),
+        bouts.match(work, ("random", "rules"), ("a", "b"), 3, "fixed"),
+    ]
+    first, second = bouts.play(work, "games", matches)
+    assert [len(first), len(second)] == [6, 3]
+    assert all(game.red == "a" for game in second)
+    whole = bouts.score(first, "one")
+    assert whole.games == 6
+    assert tuple(whole) == tuple(map(sum, zip(bouts.score(first, "one", 0), bouts.score(first, "one", 1), strict=True)))
+    assert (whole.lost, whole.won) == bouts.score(first, "other")[:2]
+
+
+def test_a_bout_tells_its_numbers_tables_and_bars_and_is_the_same_again(tmp_path: Path) -> None:
+    work = bench(tmp_path, {})
+    readings = {"faithful": bouts.Reading("rules", "random"), "corrected": bouts.Reading("rules", "rules", "alternate")}
+    bout = bouts.Bout("bout", ("X", "O"), "X", bouts.Score(9, 1, 0), readings, "because")
+    parts = list(bouts.conduct(work, [bout], 4))
+    assert [type(each) for each in parts] == [Finding, Finding, Finding, Table, Table, Picture]
+    told = findings(parts)["X against O: wins"]
+    assert told.document.startswith("90.0 %")
+    assert told.faithful.endswith("of 4")
+    picture = parts[-1]
+    assert isinstance(picture, Picture)
+    assert len(picture.data.rows) == 1 + 2 * 4
+    assert figures.render(picture.draw(), "svg").startswith(b"<?xml")
+    again = list(bouts.conduct(work, [bout], 4))
+    assert [each for each in again if not isinstance(each, Picture)] == parts[:-1]
+
+
+def test_lessons_go_on_where_they_were_and_end_alike(tmp_path: Path) -> None:
+    def learn(folder: str, *marks: int) -> tuple[Any, bytes]:
+        row = [lessons.QPiece(str(tmp_path / folder), mark, 0)(1) for mark in marks][-1]
+        return row, (tmp_path / folder / "corrected" / str(marks[-1]) / "table.q").read_bytes()
+
+    smooth = learn("smooth", 200, 400)
+    assert smooth[0]["positions"] > 3000
+    assert learn("killed", 200, 200, 400, 400) == smooth  # killed each time before it was written down
+    learn("smooth", 200, 400, 600)
+    assert sorted(each.name for each in (tmp_path / "smooth" / "corrected").iterdir()) == ["400", "600"]
+
+
+def test_tables_are_told_without_the_place_where_they_are(tmp_path: Path) -> None:
+    specs, _ = lessons.q_tables(bench(tmp_path, {}), 200)
+    assert bouts.without_paths(specs[0]) == "q:tie=random,table=faithful/200/table.q"
+    assert make(specs[1]).decide(Position(), Limit(), np.random.default_rng(0)).column in range(7)
+
+
+def test_experiments_1_and_2(tmp_path: Path) -> None:
+    parts = conduct("004-experiments-1-2", tmp_path, training=400, games=2, rollouts=50)
+    found = findings(parts)
+    assert found["minimax(4) against Q-learning: wins"].document.startswith("73.0 %")
+    assert found["MCTS 1 s against Q-learning: wins"].document.startswith("100.0 %")
+    assert sum(isinstance(each, Picture) for each in parts) == 2
+
+
+def test_experiment_4_and_what_chance_costs(tmp_path: Path) -> None:
+    parts = conduct("004-experiment-4", tmp_path / "4", games=2, rollouts=30, iterations=2)
+    found = findings(parts)
+    assert found["MCTS 5 s against AlphaMCTS(10): wins"].document.startswith("66.0 %")
+    assert found["AlphaMCTS(50) against MCTS 5 s: wins"].document.startswith("81.0 %")
+    assert all("of 2" in each.faithful and "of 2" in each.corrected for each in found.values())
+    table, *duels = conduct("004-temperature", tmp_path / "t", positions=2, games=2, iterations=2)
+    assert isinstance(table, Table)
+    assert len(table.rows) == 4
+    assert len(duels) == 3
+
+
+def test_figure_33_is_trained_and_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    parts = conduct("004-figure-33", tmp_path, network="2x1", games=8, step=8)
+    picture = parts[-1]
+    assert isinstance(picture, Picture)
+    assert [(row[0], row[1], row[2]) for row in picture.data.rows] == [
+        ("faithful", 0, 0),
+        ("faithful", 8, 18),
+        ("corrected", 0, 0),
+        ("corrected", 8, 18),
+    ]
+    assert figures.render(picture.draw(), "svg").startswith(b"<?xml")
+
+
+def test_the_listed_search_loses_to_the_corrected_one(tmp_path: Path) -> None:
+    found = findings(conduct("004-listed-search", tmp_path, games=20, rollouts=500))
+    won = float(found["as listed against corrected: wins"].faithful.split(" ")[0])
+    assert won <= 25
+    assert found["corrected against a random player: wins"].corrected.startswith("100.0 %")
+
+
+def test_longer_thinking_helps_the_search(tmp_path: Path) -> None:
+    parts = conduct("004-thinking-time", tmp_path, games=6, budgets=(1, 2000), depths=(2,))
+    picture = parts[-1]
+    assert isinstance(picture, Picture)
+    assert picture.data.rows[0][2] > picture.data.rows[1][2]  # type: ignore[operator]
+    assert figures.render(picture.draw(), "svg").startswith(b"<?xml")
+
+
+def test_listed_examples_are_wins_of_both_sides_and_no_blocks() -> None:
+    own, mask, columns, second = evaluator.listed_examples()
+    assert second.tolist() == [False] * evaluator.EXAMPLES + [True] * evaluator.EXAMPLES
+    for place in (0, 1, 499, 500, 501, 999):
+        position = Position(f"key:{int(own[place]) + int(mask[place]) + _floor():x}", CLASSIC)
+        assert position.makes_line(int(columns[place]), position.to_move)
+        assert (position.to_move == 1) == second[place]
+
+
+def _floor() -> int:
+    """What a position's key adds to its discs: one bit under every column."""
+    return sum(1 << 7 * column for column in range(7))
+
+
+def test_the_documents_axis_ends_too_late() -> None:
+    marks = list(range(0, 5001, 100))
+    drawn = evaluator._axis_as_drawn(marks, 100)
+    assert drawn[0] == 0
+    assert drawn[-1] == pytest.approx(5151)
+
+
+def test_the_shipped_network_is_examined() -> None:
+    (found, *_) = evaluator._shipped()
+    assert found["network"] == "arya-1000"
+    assert all(0 <= found[kind] <= 1 for kind in evaluator.KINDS)
+    assert found["blocks"] > 0.3  # a random one sees one in six
+
+
+def test_what_is_said_of_the_game(tmp_path: Path) -> None:
+    found = findings(conduct("004-theory", tmp_path))
+    first = found["what the first player's columns 1 to 7 lead to"]
+    assert first.truth == "loss, loss, draw, win, draw, loss, loss"
+    assert first.agrees is False
+    assert found["the ply at which the middle column wins"].agrees is True
+    assert found["threats that minimax blocks"].agrees is True
+
+
+def test_the_text_mode_shows_games(tmp_path: Path) -> None:
+    listed, corrected = conduct("004-text-mode", tmp_path, rollouts=50, shown=2)
+    assert isinstance(listed, Text)
+    for line in ("X is thinking...", "O is thinking...", "Statistics: 50 rollouts in ", "Results so far: {"):
+        assert line in listed.lines
+    assert conduct("004-text-mode", tmp_path, rollouts=50, shown=2) == [listed, corrected]  # times and all
+
+
+def test_the_grid_has_the_first_players_discs_as_x() -> None:
+    lines = speed._grid(Position("445"))
+    assert lines[5] == "|   |   |   | X | X |   |   |"
+    assert lines[4] == "|   |   |   | O |   |   |   |"
+
+
+def test_chess_games_keep_the_rules(tmp_path: Path) -> None:
+    pytest.importorskip("chess")
+    assert chess._illegal("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", ["e2e4", "e7e5", "e1e3"]) == 1
+    game = {"start": "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "moves": "a1a8", "result": "1-0", "ending": "checkmate", "illegal": 0}
+    assert chess._record(game).endswith("1. Ra8#\n1-0: checkmate")
+    known = {str(number): {**game, "number": number % 2} for number in range(6)}
+    (tmp_path / "games.json").write_text(json.dumps(known))
+    found = findings(conduct("004-chess", tmp_path, games=2))
+    assert found["moves against the rules, and games without an end"].faithful == "0 of 6 moves, 0 of 6 games"
+    assert found["improved against random: wins"].corrected.startswith("50.0 %")
