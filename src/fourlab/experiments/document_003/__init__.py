@@ -17,7 +17,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             "full": {"runs": 40, "games": 500, "afterwards": 100},
         },
         experiment_1.conduct,
-        (6, 60, 400),
+        (5, 80, 1200),
     ),
     Experiment(
         "003-figure-1",
@@ -26,7 +26,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "After 10,000 passes the error is 0.31 in training and 0.35 in the test, and momentum helps.",
         {"smoke": {"epochs": 3}, "quick": {"epochs": 1000}, "full": {"epochs": 10_000}},
         network.conduct,
-        (10, 60, 600),
+        (9, 80, 500),
         TORCH,
     ),
     Experiment(
@@ -36,7 +36,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "The network knows won and lost boards, errs in two, and is wrong by more than 0.9 in 87 positions only.",
         {"smoke": {"networks": 0}, "quick": {"networks": 0}, "full": {"networks": 4}},
         predictions.conduct,
-        (5, 5, 2000),
+        (5, 6, 1800),
         TORCH,
     ),
     Experiment(
@@ -50,7 +50,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             "full": {"runs": 20, "games": 500},
         },
         experiment_3.conduct,
-        (8, 150, 900),
+        (6, 80, 450),
     ),
     Experiment(
         "003-future",
@@ -63,6 +63,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             "full": {"runs": 20, "games": 500, "afterwards": 20, "rounds": 100, "pairs": 500, "simulations": 1000},
         },
         future.conduct,
-        (8, 90, 900),
+        (12, 90, 1200),
     ),
 )

@@ -1,6 +1,5 @@
 """What document 003 leaves for the future: either side, the perfect player, the network in the selection."""
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -124,7 +123,7 @@ def _in_the_selection(bench: Workbench) -> Iterator[Finding]:
 
 
 def puct(network: str, simulations: int, seed: int) -> list[tuple[int, float, int, float, float]]:
-    """Search the empty board by PUCT in plain Python: column, P, visits, Q and the bound of each."""
+    """Search Figure 2's right board by PUCT in plain Python: column, P, visits, Q and the bound of each."""
     judge, rng = load(network), np.random.default_rng(seed)
 
     def asked(state: Position) -> tuple[float, np.ndarray]:
@@ -140,7 +139,7 @@ def puct(network: str, simulations: int, seed: int) -> list[tuple[int, float, in
     search: TextbookSearch[Position, int] = TextbookSearch(
         ConnectFour(), lambda n: int(rng.integers(n)), c=C_PUCT, priors=priors, judge=lambda state: asked(state)[0], cut=0
     )
-    root = search.search(Position(), simulations)
+    root = search.search(Position("sewell-2r"), simulations)
     return [
         (
             edge.move,
@@ -156,10 +155,10 @@ def puct(network: str, simulations: int, seed: int) -> list[tuple[int, float, in
 def _by_hand(bench: Workbench) -> Table:
     simulations = bench.size["simulations"]
     found = bench.calculate("puct", lambda: puct("alphazero", simulations, bench.seed))
-    visits = sum(row[2] for row in found)
     rows = (
-        (column + 1, f"{p:.3f}", n, f"{q:+.3f}", f"{q + C_PUCT * p * math.sqrt(visits) / (1 + n):+.3f}")
-        for column, p, n, q, _ in found
+        (column + 1, f"{p:.3f}", visits, f"{q:+.3f}" if visits else "", f"{bound:+.3f}") for column, p, visits, q, bound in found
     )
-    title = f"The empty board by PUCT, {simulations} simulations, c_puct = {C_PUCT:g}"
+    title = (
+        f"Figure 2's right board by PUCT, {simulations} simulations, c_puct = {C_PUCT:g}; untried columns have their parent's Q"
+    )
     return Table(title, ("column", "P", "visits", "Q", "Q + c·P·√ΣN/(1+n)"), tuple(rows))
