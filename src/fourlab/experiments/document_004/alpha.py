@@ -43,8 +43,8 @@ def experiment_4(bench: Workbench) -> Iterator[Part]:
         }
         why = (
             f"B15, B17: the listed search ignores its rollouts, and AlphaMCTS plays by lot; the network here, {net}, learned "
-            f"without the document's faults; {rollouts:,} rollouts against {iterations:,} iterations a move; which of the readings "
-            "below is the faithful one was chosen after seeing them"
+            f"without the document's faults; {rollouts:,} rollouts against {iterations:,} iterations a move; which of "
+            "the readings below is the faithful one was chosen after seeing them"
         )
         bouts.append(Bout(name, players, players[0 if vanilla_wins else 1], reported, readings, why))
     yield from conduct(bench, bouts, bench.size["games"])
