@@ -2,24 +2,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-static int columns = 7, rows = 6, in_a_row = 4;
-static char board[64][64], disc = 'r';  /* rows from the top: 'r', 'y' or 0; and whose turn it is */
+static int columns = 7, rows = 6, in_a_row = 4, disc = 'r', board[64][64];  /* rows from the top: 'r', 'y' or 0 */
 static int landing(int x) { int y = rows - 1; while (y >= 0 && board[y & 63][x & 63]) y--; return y; }  /* -1: full */
 static int has(int x, int y, char side) { return x >= 0 && x < columns && y >= 0 && y < rows && board[y][x] == side; }
 static int makes_line(int x, char side) {  /* count its like on both sides of it, in four directions */
-    for (int d = 0, count = 1; d < 4; d++, count = 1) {
+    int longest = 0;
+    for (int d = 0, count = 1; d < 4; d++, longest = count > longest ? count : longest, count = 1)
         for (int way = -1; way <= 1; way += 2)
             for (int n = way; has(x + n * (d < 3), landing(x) + n * (d == 3 ? 1 : d - 1), side); n += way) count++;
-        if (count >= in_a_row) return 1;
-    }
-    return 0;
+    return longest >= in_a_row;
 }
 static void set_up(char *line) {
     char *fen = strstr(line, "fen "), *moves = strstr(line, "moves "), *at = fen ? fen + 4 : "";
     memset(board, 0, sizeof board);
-    for (int x = 0, y = 0; strchr("ry/", *at) ? *at : *at >= '0' && *at <= '9';)
-        if (*at == '/') y++, x = 0, at++; else if (*at > '9') board[y & 63][x++ & 63] = *at++; else x += strtol(at, &at, 10);
-    disc = fen && *at ? at[1] : 'r';
+    for (int x = 0, y = 0; *at > ' '; at++, columns = x, rows = y + 1)  /* the rows of a fen, from the top */
+        if (*at == '/') y++, x = 0;
+        else if (*at > '9') board[y & 63][x++ & 63] = *at;
+        else x += strtol(at, &at, 10), at--;
+    disc = fen && *at ? at[1] : 'r', in_a_row = fen && *at ? atoi(at + 3) : in_a_row;
     for (long x = moves ? strtol(moves + 6, &moves, 10) : 0; x > 0; x = strtol(moves, &moves, 10))
         board[landing(x - 1) & 63][(x - 1) & 63] = disc, disc ^= 'r' ^ 'y';
 }
@@ -33,7 +33,7 @@ int main(void) {
     for (char line[4096]; fgets(line, sizeof line, stdin) && strncmp(line, "quit", 4); fflush(stdout)) {
         if (!strncmp(line, "c4i", 3)) puts("id name example in C\nid author Fourlab\nc4iok");
         if (!strncmp(line, "isready", 7)) puts("readyok"); else if (!strncmp(line, "ping ", 5)) printf("pong %s", line + 5);
-        if (!strncmp(line, "newgame ", 8)) sscanf(line, "newgame %dx%dx%d", &columns, &rows, &in_a_row);
+        if (*line == 'n') sscanf(strchr(line, 'x') ? line : "newgame 7x6x4", "newgame %dx%dx%d", &columns, &rows, &in_a_row);
         if (!strncmp(line, "position ", 9)) set_up(line); else if (!strncmp(line, "go", 2)) printf("bestmove %d\n", choose() + 1);
     }
 }

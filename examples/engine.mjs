@@ -1,6 +1,6 @@
 // A whole engine for the protocol of docs/engine-protocol.md: wins if it can, else blocks, else plays near the centre.
 import { createInterface } from "node:readline";
-let columns = 7, rows = 6, inARow = 4, disc = "r", board = [];  // board[x] holds the discs of a column from below
+let columns = 7, rows = 6, inARow = 4, disc = "r", board = Array.from({ length: 7 }, () => []);  // columns of discs
 const other = (side) => (side === "r" ? "y" : "r");
 
 /** Whether the disc, dropped into column x, makes a line: count its like on both sides of it, in four directions. */
@@ -12,12 +12,14 @@ function makesLine(x, side) {
     return count >= inARow;
   });
 }
-function setUp(words) {
+function setUp(words, size) {
   const at = words.indexOf("moves"), moves = at < 0 ? [] : words.slice(at + 1);
+  if (size) [columns, rows, inARow] = size.split("x").map(Number);
+  const lines = words[0] === "fen" ? words[1].replace(/\d+/g, (empty) => ".".repeat(empty)).split("/").reverse() : [];
+  if (lines.length) [columns, rows, inARow] = [lines[0].length, lines.length, Number(words[3])];
   board = Array.from({ length: columns }, () => []);
-  disc = words[0] === "fen" ? words[2] : "r";
-  for (const row of words[0] === "fen" ? words[1].split("/").reverse() : [])
-    [...row.replace(/\d+/g, (empty) => ".".repeat(empty))].forEach((cell, x) => cell !== "." && board[x].push(cell));
+  disc = lines.length ? words[2] : "r";
+  for (const line of lines) [...line].forEach((cell, x) => cell !== "." && board[x].push(cell));
   for (const move of moves) { board[move - 1].push(disc); disc = other(disc); }
 }
 function choose() {
@@ -30,7 +32,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (word === "c4i") console.log("id name example in JavaScript\nid author Fourlab\nc4iok");
   else if (word === "isready") console.log("readyok");
   else if (word === "ping") console.log(`pong ${rest[0]}`);
-  else if (word === "newgame") [columns, rows, inARow] = rest[0].split("x").map(Number);
+  else if (word === "newgame") setUp(["startpos"], /x/.test(rest[0]) ? rest[0] : "7x6x4");
   else if (word === "position") setUp(rest);
   else if (word === "go") console.log(`bestmove ${choose() + 1}`);
   else if (word === "quit") process.exit();

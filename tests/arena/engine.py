@@ -32,17 +32,22 @@ class Board:
     favourite, rank = 1, 0
     heights = [0] * 7
 
-    def newgame(self, size: str, seed: str) -> None:
-        self.columns, self.rows, _ = map(int, size.split("x"))
-        self.seed = int(seed)
+    def newgame(self, words: list[str]) -> None:
+        if KIND == "wants-a-board" and "x" not in "".join(words[:1]):
+            sys.exit("no board")
+        self.columns, self.rows, _ = map(int, words[0].split("x")) if "x" in "".join(words[:1]) else (7, 6, 4)
+        self.seed = int(words[-1]) if "seed" in words else self.seed
 
     def position(self, words: list[str]) -> None:
+        if words[0] == "fen" and KIND != "one-size":
+            self.columns = sum(1 if word in "ry" else int(word) for word in re.findall(r"[ry]|\d+", words[1].split("/")[0]))
+            self.rows = len(words[1].split("/"))
         self.heights = [0] * self.columns
         if words[0] == "fen" and KIND == "no-fen":
             return
         for row in words[1].split("/") if words[0] == "fen" else []:
             cells = "".join(word if word in "ry" else "." * int(word) for word in re.findall(r"[ry]|\d+", row))
-            for column, cell in enumerate(cells):
+            for column, cell in enumerate(cells[: self.columns]):
                 self.heights[column] += cell != "."
         if words[0] == "fen" and KIND == "fen-without-moves":
             return
@@ -110,6 +115,10 @@ def answer(board: Board) -> None:
                 f"info multipv {rank} score wdl {900 - 100 * rank} 0 0{rank}00 pv {rank}" for rank in range(1, board.rank + 1)
             ]
             say("\n".join([*tell, f"bestmove {board.favourite}"]))
+        case "banana":
+            say(f"info depth 3 score win pv banana\nbestmove {leftmost}")
+        case "after":
+            say(f"bestmove {leftmost}\ninfo depth 3")
         case "any":
             say(f"bestmove {random.choice(board.open())}")
         case "good":
@@ -140,6 +149,12 @@ def main() -> None:
                 say("option name Favourite Column type spin default 1\noption name Other type check\nc4iok")
             case ["setoption", "name", "Favourite", "Column", "value", number] if KIND == "settable":
                 board.favourite = int(number)
+            case ["c4i"] if KIND == "nameless":
+                say("c4iok")
+            case ["c4i"] if KIND == "no-options":
+                say(f"id name {KIND}\nid author Fourlab\noption name Depth type spin default 3\nc4iok")
+            case ["setoption", *_] if KIND == "no-options":
+                sys.exit("no option")
             case ["c4i"]:
                 say(f"id name {KIND}\nid author Fourlab\nc4iok")
             case ["isready"]:
@@ -150,8 +165,8 @@ def main() -> None:
                 say(f"pong {number}")
             case ["stop"] if KIND == "answers-stop":
                 say("bestmove 1")
-            case ["newgame", size, "seed", seed]:
-                board.newgame(size, seed)
+            case ["newgame", *words]:
+                board.newgame(words)
             case ["position", *words]:
                 board.position(words)
             case ["go", *words]:

@@ -57,14 +57,14 @@ def test_our_own_engine_keeps_the_protocol(fourlab: Run) -> None:
     done = fourlab("engine", "check", served("rules"), "--board", "5x4x4", "--start-seconds", "120", "--grace", "20")
     assert done.returncode == 0, done.stdout
     assert "ok      greets and gets ready: Fourlab" in done.stdout
-    assert done.stdout.endswith("all 13 rules are kept\n")
+    assert done.stdout.endswith("all 17 rules are kept\n")
 
 
 def test_a_broken_engine_is_told_what_it_does_wrong(fourlab: Run) -> None:
     done = fourlab("engine", "check", BROKEN, "--board", "5x4x4", "--start-seconds", "60")
     assert done.returncode == 1
     assert "BROKEN  plays whole games on 5x4x4: answered column 9, which does not exist (position startpos)\n" in done.stdout
-    assert done.stdout.endswith("7 of 13 rules are broken\n")
+    assert done.stdout.endswith("10 of 17 rules are broken\n")
 
 
 def test_the_report_as_json(fourlab: Run) -> None:
@@ -197,4 +197,4 @@ def test_quit_and_the_end_of_the_input_end_the_process(how: str) -> None:
             process.stdin.close()
         assert process.wait(120) == 0
         assert process.stdout
-        assert "bestmove" not in process.stdout.read()
+        assert ("bestmove" in process.stdout.read()) == (how != "quit")

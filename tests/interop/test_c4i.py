@@ -212,7 +212,7 @@ def test_every_question_gets_one_answer_in_order(talks: Any) -> None:
 
 
 @pytest.mark.parametrize("how", ["quit", "the end of the input"])
-def test_the_end_comes_at_once_and_nothing_is_said_any_more(how: str, talks: Any) -> None:
+def test_the_end_comes_at_once(how: str, talks: Any) -> None:
     talk = talks("mcts")
     talk.say("isready")
     talk.hear("readyok")
@@ -222,7 +222,32 @@ def test_the_end_comes_at_once_and_nothing_is_said_any_more(how: str, talks: Any
     else:
         talk.hang_up()
     assert talk.ended()
-    assert all(line.startswith("info") for line in talk.said.queue)
+    answers = [line for line in talk.said.queue if not line.startswith("info")]
+    if how == "quit":
+        assert answers == []
+    else:  # nobody could stop them any more, but somebody may read what they found
+        assert [line.split()[0] for line in answers] == ["bestmove"] * 11
+
+
+def test_lines_out_of_a_file_are_all_answered(talks: Any) -> None:
+    talk = talks("rules")
+    talk.say("c4i", "isready", "position startpos moves 4 4", "go", "position startpos moves 1 2 1 2 1 2", "go")
+    talk.hang_up()
+    assert talk.ended()
+    said = list(talk.said.queue)
+    assert "readyok" in said
+    assert [line for line in said if line.startswith("bestmove")][1:] == ["bestmove 1"]
+
+
+def test_a_new_game_is_played_by_an_agent_that_has_forgotten_the_last(talks: Any) -> None:
+    talk = talks("mcts:simulations=50,reuse=games")
+    games = [talk.ask("newgame 7x6x4 seed 3", "position startpos moves 4 4", "go")[-2:] for _ in range(2)]
+    assert games[0] == games[1]
+
+
+def test_how_far_a_search_looked_ahead_is_told(talks: Any) -> None:
+    said = talks("minimax:depth=4").ask("position startpos moves 4 4", "go")
+    assert said[-2].startswith("info depth 4 score ")
 
 
 def test_an_agent_that_does_not_heed_the_flag_cannot_hold_the_process(monkeypatch: pytest.MonkeyPatch, talks: Any) -> None:

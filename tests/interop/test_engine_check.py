@@ -22,11 +22,11 @@ def examine(kind: str, start_seconds: float = 30, grace: float = 5) -> Iterator[
     return check(engine, [SMALL])
 
 
-@pytest.mark.parametrize("kind", ["good", "leftmost", "noisy"])
+@pytest.mark.parametrize("kind", ["good", "leftmost"])
 def test_an_engine_that_keeps_the_rules_is_found_to(kind: str) -> None:
     findings = list(examine(kind))
     assert all(finding.kept for finding in findings), findings
-    assert len({finding.rule for finding in findings}) == 13
+    assert len({finding.rule for finding in findings}) == 17
 
 
 OPEN_COLUMNS = "knows on 5x4x4 which columns are open, by moves, by fen and by both"
@@ -46,7 +46,14 @@ BROKEN = [
     ("deaf-to-ping-2", "answers every ping, in order", "left out pong 2"),
     ("answers-stop", "says nothing to stop when it does not think", "answered stop: bestmove 1"),
     ("no-fen", OPEN_COLUMNS, "answered column 1, which is full (position fen"),
-    ("fen-without-moves", OPEN_COLUMNS, "where only column 5 is open (position fen"),
+    ("fen-without-moves", OPEN_COLUMNS, "where only column 5 is open (newgame 5x4x4 seed 1, position fen"),
+    ("nameless", "greets and gets ready", "tells no id name and no id author"),
+    ("no-options", "takes the options it offers", "exited with code 1: no option"),
+    ("wants-a-board", "begins games without a board and with a seed alone", "exited with code 1: no board"),
+    ("one-size", "reads the size of the board from a fen", "where only column 5 is open (newgame, position fen"),
+    ("banana", "tells what it thinks in the protocol's words", "'banana' is no column: info depth 3 score win pv banana"),
+    ("noisy", "tells what it thinks in the protocol's words", "'score' is not what the protocol says: info score"),
+    ("after", "gives one answer to one question", "went on to think aloud after its answer: info depth 3"),
 ]
 
 

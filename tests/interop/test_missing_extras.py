@@ -32,6 +32,7 @@ def without(tmp_path: Path) -> Callable[..., str]:
         ("pettingzoo", "gymnasium", "this environment needs gymnasium: pip install 'fourlab[envs]'"),
         ("pettingzoo", "pettingzoo", "this environment needs pettingzoo: pip install 'fourlab[envs]'"),
         ("openspiel", "pyspiel", "this needs OpenSpiel: pip install 'fourlab[openspiel]'"),
+        ("chess.game", "chess", "chess needs python-chess: pip install 'fourlab[chess]'"),
     ],
 )
 def test_an_import_says_what_to_install(module: str, hidden: str, why: str, without: Callable[..., str]) -> None:

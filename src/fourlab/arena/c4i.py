@@ -143,6 +143,27 @@ class Go:
 # --- info --------------------------------------------------------------------------------------------------------------
 
 
+def fault_of_info(words: list[str], columns: int) -> str:
+    """What is wrong with the words behind `info`; nothing is an empty text."""
+    match words:
+        case []:
+            return ""
+        case ["string", *_]:
+            return ""
+        case ["multipv" | "depth" | "nodes" | "simulations", number, *rest] if is_number(number):
+            return fault_of_info(rest, columns)
+        case ["score", "win" | "loss", plies, *rest] if is_number(plies):
+            return fault_of_info(rest, columns)
+        case ["score", "win" | "loss" | "draw", *rest]:
+            return fault_of_info(rest, columns)
+        case ["score", "wdl", *shares] if all(map(is_number, shares[:3])) and sum(map(int, shares[:3])) == PER_MILLE:
+            return fault_of_info(shares[3:], columns)
+        case ["pv", *line]:
+            wrong = next((word for word in line if not is_number(word) or not 1 <= int(word) <= columns), None)
+            return "" if wrong is None else f"{wrong!r} is no column"
+    return f"{' '.join(words[:2])!r} is not what the protocol says"
+
+
 @dataclass(frozen=True)
 class Info:
     """What an engine thinks of a position, or of its second best column and so on, in one line."""

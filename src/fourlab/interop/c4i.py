@@ -34,6 +34,8 @@ MOST_WAITING = 1000
 """So many lines may wait while an agent thinks."""
 SECONDS_TO_GO = 0.2
 """How long a search that is to end has, before the process leaves without it."""
+SECONDS_TO_ANSWER = 10.0
+"""How long questions that were asked before the end of the input have; `quit` gives them none."""
 SECONDS_BETWEEN_INFO = 0.1
 PAUSE = 0.01
 ONE_LOOK = Limit(seconds=0.01, simulations=1, nodes=1, depth=1)
@@ -99,7 +101,7 @@ class _Inbox:
     def __init__(self, read: Read, say: Say) -> None:
         self._read, self._say = read, say
         self._waiting: queue.SimpleQueue[tuple[list[str], Stop] | None] = queue.SimpleQueue()
-        self._asked: list[Stop] = []  # one for each question that is not answered yet
+        self._asked: dict[Stop, bool] = {}  # the questions that are not answered yet, and whether they are endless
         self._fault: UserError | None = None
         self.closed = False
         """Whether nobody wants an answer any more."""
@@ -115,23 +117,27 @@ class _Inbox:
 
     def answered(self, stop: Stop) -> None:
         """The question with this flag is done with."""
-        self._asked.remove(stop)
+        del self._asked[stop]
 
     def _listen(self) -> None:
+        wanted = False
         with suppress(OSError):  # nobody reads what we say
-            self._sort()
+            wanted = self._sort()
+        self._waiting.put(None)
+        if wanted:  # lines out of a file: who sent them waits for the answers
+            self._stop_all(endless=True)
+            self.left.wait(SECONDS_TO_ANSWER)
         self.closed = True
         self._stop_all()
-        self._waiting.put(None)
         if not self.left.wait(SECONDS_TO_GO):  # an agent that does not heed the flag
             os._exit(0)
 
-    def _sort(self) -> None:
-        """Do at once what cannot wait, and put the rest into the box, until the end."""
+    def _sort(self) -> bool:
+        """Do at once what cannot wait, and put the rest into the box, until the end; returns whether answers are still wanted."""
         for line in read_lines(self._read):
             match c4i.words_of(line):
                 case ["quit", *_]:
-                    break
+                    return False
                 case ["stop", *_]:
                     self._stop_all()
                 case ["isready", *_] if self._asked:
@@ -139,15 +145,18 @@ class _Inbox:
                 case words:
                     if self._waiting.qsize() >= MOST_WAITING:
                         self._fault = UserError(f"more than {MOST_WAITING} lines came while there was no answer yet")
-                        break
+                        return False
                     stop = Stop()
                     if words[:1] == ["go"]:
-                        self._asked.append(stop)
+                        self._asked[stop] = c4i.Go.read(words[1:]).infinite
                     self._waiting.put((words, stop))
+        return True
 
-    def _stop_all(self) -> None:
-        for stop in list(self._asked):
-            stop.set()
+    def _stop_all(self, endless: bool = False) -> None:
+        """End the thinking about all questions, or about those only that have no end of their own."""
+        for stop, infinite in list(self._asked.items()):
+            if infinite or not endless:
+                stop.set()
 
 
 class _Served:
@@ -204,6 +213,8 @@ class _Served:
             self._tell(error)
             return
         self._position = Position(board=self._rules)
+        self.close()
+        self._agent = agent_of(self._spec)  # one that remembers is to forget the last game
         if seed is not None:
             self._rng = np.random.default_rng(seed)
 
@@ -289,6 +300,7 @@ def info_lines(opinion: Opinion, multipv: int) -> list[str]:
     chosen = best.column == opinion.best
     first = c4i.Info(
         1 if multipv > 1 else None,
+        depth=opinion.depth,
         nodes=opinion.nodes,
         simulations=opinion.simulations,
         value=opinion.value if chosen else best.value,

@@ -62,6 +62,7 @@ def check(engine: Engine, boards: Sequence[Rules] = BOARDS) -> Iterator[Finding]
 
 def _tests(boards: Sequence[Rules]) -> Iterator[tuple[str, Test]]:
     yield "greets and gets ready", _greets
+    yield "takes the options it offers", _takes_options
     yield "passes over lines it does not know", _passes_over
     yield "answers every ping, in order", _answers_pings
     yield "says nothing to stop when it does not think", _is_quiet_when_idle
@@ -72,6 +73,9 @@ def _tests(boards: Sequence[Rules]) -> Iterator[tuple[str, Test]]:
     for rules in boards:
         yield f"knows on {rules} which columns are open, by moves, by fen and by both", partial(_knows_open_columns, rules)
         yield f"plays whole games on {rules}", partial(_plays, rules)
+    yield "begins games without a board and with a seed alone", _begins_games
+    yield "reads the size of the board from a fen", _reads_sizes
+    yield "tells what it thinks in the protocol's words", _tells
     yield "takes its chance from the seed", _repeats_itself
     yield "ends at quit", _quits
     yield "ends when its input ends", _ends_with_its_input
@@ -83,7 +87,22 @@ def _tests(boards: Sequence[Rules]) -> Iterator[tuple[str, Test]]:
 def _greets(engine: Engine) -> str:
     with engine.talk() as program:
         said = [c4i.words_of(line) for line in program.greeting]
-    return " ".join(next((words[2:] for words in said if words[:2] == ["id", "name"]), [])) or "tells no id name"
+    known = {words[1]: " ".join(words[2:]) for words in said if words[:1] == ["id"] and len(words) > 2}
+    if missing := {"name", "author"} - known.keys():
+        raise Broken(f"tells no id {' and no id '.join(sorted(missing, reverse=True))}")
+    return known["name"]
+
+
+def _takes_options(engine: Engine) -> str:
+    with engine.talk() as program:
+        offered = [words for line in program.greeting if (words := c4i.words_of(line))[:2] == ["option", "name"]]
+        for words in offered:
+            if "default" in words and "type" in words:
+                name, value = words[2 : words.index("type")], words[words.index("default") + 1 :]
+                program.say(c4i.write_setoption(" ".join(name), " ".join(value)))
+        _until_pong(engine, program)
+    _decide(engine, Position(), QUICK)
+    return f"offers {len(offered)}"
 
 
 def _passes_over(engine: Engine) -> str:
@@ -115,7 +134,10 @@ def _answers_once(engine: Engine) -> str:
         with engine.talk() as program:
             said = _until_pong(engine, program)
             time.sleep(MOVE_SECONDS)  # having said pong, it has nothing left to say
-            _expect_no_answer(said + _until_pong(engine, program), "one question a second time")
+            said += _until_pong(engine, program)
+        _expect_no_answer(said, "one question a second time")
+        if after := [line for line in said if line.split()[:1] == ["info"]]:
+            raise Broken(f"went on to think aloud after its answer: {after[0][:60]}")
     return ""
 
 
@@ -186,15 +208,49 @@ def _knows_open_columns(rules: Rules, engine: Engine) -> str:
     _decide(engine, Position(position.write("fen")), QUICK)
     *before, last = position.moves or ()
     start = Position(Position(",".join(str(column + 1) for column in before) + ",", rules).write("fen"))
-    asked = f"{c4i.write_position(start)} moves {last + 1}"
+    _expect_last_column(engine, c4i.write_newgame(rules, 1), f"{c4i.write_position(start)} moves {last + 1}", rules)
+    return ""
+
+
+def _expect_last_column(engine: Engine, newgame: str, asked: str, rules: Rules) -> None:
+    """Set up a position in which only the last column is open, and see whether it is played."""
     with engine.talk() as program:
-        program.say(c4i.write_newgame(rules, 1))
+        program.say(newgame)
         _until_pong(engine, program)
         program.say(asked, c4i.Go(QUICK, multipv=2).write())
         answer = _answer(program, time.monotonic() + MOVE_SECONDS + engine.start_seconds)
         if answer != str(rules.columns):
-            raise Broken(f"answered {answer[:20]!r} where only column {rules.columns} is open ({asked})")
+            raise Broken(f"answered {answer[:20]!r} where only column {rules.columns} is open ({newgame}, {asked})")
+
+
+def _begins_games(engine: Engine) -> str:
+    """The usual board is meant, whatever was played before."""
+    position = nearly_full(CLASSIC)
+    assert position is not None
+    for newgame in ("newgame", "newgame seed 17"):
+        _decide(engine, Position(board=Rules(5, 4, 4)), QUICK)
+        _expect_last_column(engine, newgame, c4i.write_position(position), CLASSIC)
     return ""
+
+
+def _reads_sizes(engine: Engine) -> str:
+    rules = Rules(5, 4, 4)
+    position = nearly_full(rules)
+    assert position is not None
+    _expect_last_column(engine, "newgame", f"position fen {position.write('fen')}", rules)
+    return ""
+
+
+def _tells(engine: Engine) -> str:
+    with engine.talk() as program:
+        program.say("newgame", "position startpos moves 4 4", "go movetime 100 multipv 2")
+        until, told = time.monotonic() + engine.start_seconds, 0
+        while (words := c4i.words_of(program.listen(until) or "bestmove"))[:1] != ["bestmove"]:
+            if words[:1] == ["info"]:
+                told += 1
+                if wrong := c4i.fault_of_info(words[1:], CLASSIC.columns):
+                    raise Broken(f"{wrong}: {' '.join(words)[:60]}")
+    return f"{told} lines" if told else "tells nothing, which is allowed"
 
 
 def _answer(program: Program, until: float) -> str:

@@ -60,7 +60,7 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
         rules = self.start.rules
         self.observation_space = gymnasium.spaces.Box(0, 1, (rules.rows, rules.columns, 2), np.int8)
         self.action_space = gymnasium.spaces.Discrete(rules.columns)
-        self.position = self.start
+        self.position, self.side, self._lost = self.start, self.start.to_move, False
         self._agent = self._make_opponent()
         height = rules.geometry.height
         self._bits = np.array([[[c * height + r] for c in range(rules.columns)] for r in reversed(range(rules.rows))])
@@ -72,7 +72,7 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
             raise UserError(f"reset takes no options, not {options}; what can be chosen is chosen when the environment is made")
         if seed is not None:
             self._agent = self._make_opponent()
-        self.position = self.start
+        self.position, self._lost = self.start, False
         if self.seat == "second" or (self.seat == "random" and self.np_random.integers(2)):
             self._reply()
         self.side = self.position.to_move
@@ -81,7 +81,10 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
     def step(self, action: np.int64 | int) -> tuple[Planes, float, bool, bool, dict[str, Any]]:
         """Drop the learner's disc, then the opponent's."""
         column = index(action)
+        if self._lost:
+            raise UserError("the game was lost by a full column; reset begins the next")
         if self.illegal == "lose" and self.position.outcome() is None and self._is_full(column):
+            self._lost = True
             return self._observation(), -1.0, True, False, {**self._info(), "illegal": True}
         self.position = self.position.play(column)
         if self.position.outcome() is None:

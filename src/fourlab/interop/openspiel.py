@@ -98,7 +98,7 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
         return True
 
     def restart(self) -> None:
-        """A new game begins; agents answer from the position alone, so there is nothing to forget."""
+        """A new game begins. An agent that was told to keep what it searched (reuse) keeps it."""
 
     def restart_at(self, state: Any) -> None:
         """The game goes on elsewhere; as for `restart`."""

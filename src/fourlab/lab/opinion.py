@@ -50,6 +50,8 @@ class Opinion:
     finished: bool = False
     """More time would change nothing."""
     tree: tuple[Node, ...] | None = None
+    depth: int | None = None
+    """How many discs a search that goes by depth looked ahead."""
 
 
 Told = Callable[[Opinion], None]
@@ -138,6 +140,7 @@ def ask(
         decision.stats.get("nodes"),
         decision.proven is not None or (in_time and not stopped),
         tuple(excerpt(found.look, nodes)) if found is not None and nodes else None,
+        decision.stats.get("depth"),
     )
 
 

@@ -153,5 +153,5 @@ PRESETS: dict[str, ChessPlayer] = {
 def player(name: str) -> ChessPlayer:
     """The player of a name."""
     if name not in PRESETS:
-        raise UserError(f"there is no chess player {name!r}; players are {', '.join(PRESETS)}")
+        raise UserError(f"there is no chess player {name!r}; players are {', '.join(PRESETS)}, and human in fourlab chess play")
     return PRESETS[name]

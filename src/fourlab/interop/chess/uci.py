@@ -11,6 +11,7 @@ import numpy as np
 
 import fourlab
 from fourlab.agent import Limit, Stop
+from fourlab.arena.c4i import is_number
 from fourlab.errors import UserError
 from fourlab.interop.chess.game import HALF, ChessState
 from fourlab.interop.chess.players import ENDLESS, PRESETS, ChessDecision, player
@@ -48,7 +49,7 @@ class Bounds:
     @classmethod
     def of(cls, words: list[str]) -> "Bounds":
         """Read the words after `go`."""
-        numbers = {name: int(word) for name, word in itertools.pairwise(words) if _is_number(word)}
+        numbers = {name: int(word) for name, word in itertools.pairwise(words) if is_number(word)}
         known = {name: number for name, number in numbers.items() if name in cls.__annotations__}
         return cls(**{**known, "infinite": "infinite" in words})  # type: ignore[arg-type]
 
@@ -73,7 +74,7 @@ class Engine:
     def __init__(self, say: Callable[[str], None]) -> None:
         self.say = say
         self.preset, self.simulations, self.seed = "improved", 0, 0
-        self.state = ChessState.of()
+        self.state: ChessState | None = ChessState.of()
         self.rng = np.random.default_rng(self.seed)
         self._thread: threading.Thread | None = None
         self._stop, self._endless = Stop(), False
@@ -106,6 +107,7 @@ class Engine:
                 self._set(name.lower(), value)
             case ["position", "startpos" | "fen" as kind, *rest]:
                 end = rest.index("moves") if "moves" in rest else len(rest)
+                self.state = None  # what cannot be read is no position, and not the last one either
                 self.state = ChessState.of(chess.STARTING_FEN if kind == "startpos" else " ".join(rest[:end]), rest[end + 1 :])
             case ["go", *rest]:
                 self._go(Bounds.of(rest))
@@ -127,7 +129,7 @@ class Engine:
         self._stop.set()  # one search at a time
         self._wait()
         self._stop, self._endless = Stop(), bounds.infinite
-        limit = bounds.limit(self.state.board.turn, self.simulations, self._stop)
+        limit = bounds.limit(self.state is None or self.state.board.turn, self.simulations, self._stop)
         self._thread = threading.Thread(target=self._think, args=(self.state, limit, bounds.infinite), daemon=True)
         self._thread.start()
 
@@ -135,10 +137,10 @@ class Engine:
         if self._thread is not None:
             self._thread.join()
 
-    def _think(self, state: ChessState, limit: Limit, endless: bool) -> None:
+    def _think(self, state: ChessState | None, limit: Limit, endless: bool) -> None:
         """Search and answer; an endless search is answered only when it is stopped, even if there is nothing left to find."""
         decision = None
-        if state.moves:
+        if state is not None and state.moves:
             decision = player(self.preset).decide(state, limit, self.rng, lambda so_far: self.say(info(state, so_far)))
             self.say(info(state, decision))
         while endless and limit.stop is not None and not limit.stop.is_set():
@@ -166,11 +168,7 @@ def _score(state: ChessState, value: float, line: tuple[chess.Move, ...]) -> str
     return f"cp {round(100 * HALF * value / (1 - abs(value)))}"
 
 
-def _is_number(word: str) -> bool:
-    return word.isascii() and word.isdecimal() and len(word) < 19
-
-
 def _number(name: str, value: str, most: int) -> int:
-    if not _is_number(value) or int(value) > most:
+    if not is_number(value) or int(value) > most:
         raise UserError(f"{name} is a number from 0 to {most}, not {value!r}")
     return int(value)
