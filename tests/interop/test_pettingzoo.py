@@ -3,21 +3,17 @@
 import copy
 import pickle
 import random
-import warnings
 from typing import Any
 
 import numpy as np
 import pettingzoo
 import pytest
 from pettingzoo.classic.connect_four.connect_four import env as their_env
+from pettingzoo.test import api_test, seed_test
 from pettingzoo.utils.env_logger import EnvLogger
 
 from fourlab import RED, YELLOW, Position, UserError
 from fourlab.interop.pettingzoo import ID, PLAYERS, ConnectFour, env
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # PettingZoo's tests import PettingZoo's environments in a way that it warns of
-    from pettingzoo.test import api_test, seed_test
 
 GAMES = 200
 EMPTY_IS_ZERO = "ignore:Observation numpy array is all zeros"
