@@ -222,6 +222,23 @@ def test_searching_below_credits_the_column_that_leads_there(solver: int) -> Non
     assert leading.mean == pytest.approx(-mean_below, abs=0.05)
 
 
+@pytest.mark.parametrize("spec", ["sewell:simulations=60", "sewell:faithful=1,simulations=60"])
+def test_searching_below_a_reply_credits_our_own_column_too(spec: str) -> None:
+    """Document 003's nodes are positions after the reply: what its searches find there, choosing the column must know."""
+    agent, rng = make(spec), np.random.default_rng(0)
+    first = agent.decide(Position(), Limit(), rng)
+    column, reply = first.line[:2]
+    for _ in range(5):
+        agent.decide(Position().play(column).play(reply), Limit(), rng)
+    tree = agent._kept["tree"]  # type: ignore[attr-defined]
+    before = {each.column: each.visits for each in first.stats["columns"]}[column]
+    ours = {each.column: each for each in tree.columns()}[column]
+    replies = [each for each in tree.columns((column,)) if each.mean is not None]
+    assert ours.visits == before + 300
+    lost = sum(each.visits * each.mean for each in replies)  # type: ignore[operator]
+    assert ours.mean == pytest.approx(-lost / ours.visits, abs=0.05)
+
+
 def test_a_kept_tree_knows_whose_turn_it_is() -> None:
     """With the opponent in the transition its nodes hold one frozen reply; we must never be asked to choose there."""
     agent, rng = make("sewell:faithful=1,simulations=60"), np.random.default_rng(0)

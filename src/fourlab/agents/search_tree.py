@@ -150,9 +150,9 @@ class SearchTree:
         path = _path(self.position, position)
         if path is None or (self.switches.opponent != mcts.PLAYER and len(path) % 2):
             return None
-        block, here, edge = self.root, self.position, -1
+        block, here, edge, before = self.root, self.position, -1, -1
         for column in path:
-            edge = block * 3 * self.geometry.columns + column
+            edge, before = block * 3 * self.geometry.columns + column, edge
             here = here.play(column)
             if self._leads(block, column) == 0:
                 new = int(self.used[0])
@@ -166,7 +166,8 @@ class SearchTree:
                 self.tree[start : start + self.geometry.columns] = mcts.CLOSED
                 self.tree[edge] = 0
             block = self._leads(block, column)
-        return Subtree(self, position, block, edge)
+        # With the opponent in the transition a node is a pair: what is learned after the reply belongs to our own column too.
+        return Subtree(self, position, block, edge, -1 if self.switches.opponent == mcts.PLAYER else before)
 
     def _leads(self, block: int, column: int) -> int:
         """The block a column leads to, 0 if it has none."""
@@ -203,21 +204,22 @@ class SearchTree:
 class Subtree(SearchTree):
     """A position inside a larger tree, searched as if it were the root; it shares the tree's arrays."""
 
-    def __init__(self, whole: SearchTree, position: Position, block: int, edge: int) -> None:
+    def __init__(self, whole: SearchTree, position: Position, block: int, edge: int, own_edge: int) -> None:
         self.position, self.switches, self.geometry = position, whole.switches, whole.geometry
         self.tree, self.used, self.merged, self.node = whole.tree, whole.used, whole.merged, whole.node
-        self.root, self.edge = block, edge
+        self.root, self.edge, self.own_edge = block, edge, own_edge
         self.counts = whole.counts if edge < 0 else np.array([_true_visits(int(whole.tree[edge])), 0, 0])
 
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
-        """Search, and credit the column that leads here with what came out: what we won, its side lost."""
+        """Search, and credit the columns that lead here with what came out: what we won, the other side lost."""
         before = self.counts.copy()
         ended = super().search(simulations, state, stop)
         visits, won, lost = (int(count) for count in self.counts - before)
-        if self.edge >= 0:
-            self.tree[self.edge] += visits
-            points = mcts.POINTS * (lost - won) + self.switches.draw * (visits - won - lost)
-            self.tree[self.edge + self.geometry.columns] += points
+        drawn = self.switches.draw * (visits - won - lost)
+        for edge, balance in ((self.edge, lost - won), (self.own_edge, won - lost)):
+            if edge >= 0:
+                self.tree[edge] += visits
+                self.tree[edge + self.geometry.columns] += mcts.POINTS * balance + drawn
         return ended
 
 
