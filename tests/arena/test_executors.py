@@ -43,6 +43,24 @@ def test_every_item_is_done_once(workers: int) -> None:
     assert all(result == item**2 for batch in batches for item, result in batch)
 
 
+def test_staying_processes_do_the_next_work_too(tmp_path: Path) -> None:
+    pool, plain = Local(2, staying=True), {item: item**2 for item in range(40)}
+    assert results(pool, Square(), range(40)) == plain
+    first = {hand.process.pid for hand in pool._hands}
+    assert results(pool, Square(), range(40)) == plain
+    assert {hand.process.pid for hand in pool._hands} == first
+    os.kill(next(iter(first)), signal.SIGKILL)  # nobody looks at who waits: it is found dead when it is needed
+    assert results(pool, Square(), range(40)) == plain
+    assert len({hand.process.pid for hand in pool._hands} & first) == 1
+    assert isinstance(results(pool, Square(deed="exit"), range(20))[13], Lost)
+    rest = pool.map(Square(), range(40))
+    next(rest)
+    rest.close()  # who is busy with work that nobody wants any more is sent home
+    assert results(pool, Square(), range(40)) == plain
+    pool.close()
+    assert not pool._hands
+
+
 def test_without_items_no_process_is_started() -> None:
     assert list(Local(2).map(Square(deed="unprepared"), [])) == []
 

@@ -102,6 +102,7 @@ def _carry_out(
 ) -> None:
     import os
     import sys
+    from contextlib import closing
 
     from fourlab.arena.executors import executor as executor_of
     from fourlab.cli.live import interruptible, stage_progress
@@ -111,10 +112,10 @@ def _carry_out(
 
     for each in experiments:
         each.check()
-    pool = executor_of(executor, workers or os.cpu_count() or 1, address)
+    pool = executor_of(executor, workers or os.cpu_count() or 1, address, staying=True)
     run = open_run(home, f"reproduce-{scale}", {"kind": "reproduce", "scale": scale, "seed": seed}, folder)
     again = f"the same command again goes on (run {run.folder})"
-    with run.locked(), interruptible(pool, again) as interrupted:
+    with run.locked(), closing(pool), interruptible(pool, again) as interrupted:
         try:
             for number, each in enumerate(experiments):
                 if interrupted():

@@ -69,6 +69,10 @@ class Executor(Protocol):
         """Give up what is in hand, too."""
         ...
 
+    def close(self) -> None:
+        """There is no more work."""
+        ...
+
 
 def check(name: str, workers: int, address: str | None = None) -> None:
     """Tell what is wrong with a choice of executor before anything begins."""
@@ -82,13 +86,13 @@ def check(name: str, workers: int, address: str | None = None) -> None:
         raise UserError("the executor ray needs Ray: pip install 'fourlab[ray]'")
 
 
-def executor(name: str, workers: int, address: str | None = None) -> Executor:
-    """The executor of a name: local or ray."""
+def executor(name: str, workers: int, address: str | None = None, staying: bool = False) -> Executor:
+    """The executor of a name: local or ray; `staying` local processes wait for the next work until `close`, as Ray's do."""
     check(name, workers, address)
     if name == "local":
         from fourlab.arena.executors.local import Local
 
-        return Local(workers)
+        return Local(workers, staying)
     from fourlab.arena.executors.ray import Ray
 
     return Ray(workers, address)

@@ -67,8 +67,9 @@ class _Watch:
 class Local:
     """Processes of this machine."""
 
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
+    def __init__(self, workers: int, staying: bool = False) -> None:
+        """`staying` processes wait for the next work, since to start one takes seconds, until `close`."""
+        self.workers, self.staying = workers, staying
         self._stop = 0
         self._give_up_at = math.inf
         self._deaths_at_start = 0
@@ -111,19 +112,21 @@ class Local:
                     if lost:
                         yield lost
         finally:
-            for hand in self._hands:
-                hand.dismiss()
-            self._hands.clear()
+            self._dismiss([hand for hand in self._hands if hand.batches or not self.staying])
 
     def _free_hand(self, work: Work) -> "_Hand | None":
         """A process that has little to do, if there is one and there is to be any more work."""
         if self._stop:
             return None
         least = min(self._hands, key=lambda hand: len(hand.batches), default=None)
+        prepare = self._deaths_at_start < DEATHS_IN_PREPARATION
         if least is not None and not least.batches:
+            if least.work is not work:
+                least.take_up(work, prepare)
             return least
         if len(self._hands) < self.workers:
-            self._hands.append(_Hand(work, self._deaths_at_start < DEATHS_IN_PREPARATION))
+            self._hands.append(_Hand())
+            self._hands[-1].take_up(work, prepare)
             self._tell(self._stop)  # it was not there to hear what was said while it was started
             return self._hands[-1]
         return least if least is not None and len(least.batches) < 2 else None  # one in hand, one to go on with at once
@@ -143,6 +146,15 @@ class Local:
         self._tell(ABORTED)
         self._give_up_at = min(self._give_up_at, time.monotonic() + PATIENCE_SECONDS)
 
+    def close(self) -> None:
+        """Send home who is still there."""
+        self._dismiss(list(self._hands))
+
+    def _dismiss(self, hands: "list[_Hand]") -> None:
+        for hand in hands:
+            hand.dismiss()
+            self._hands.remove(hand)
+
     def _tell(self, word: int) -> None:
         self._stop = max(self._stop, word)
         for hand in self._hands:
@@ -152,15 +164,22 @@ class Local:
 class _Hand:
     """One process at work, as its master sees it."""
 
-    def __init__(self, work: Any, prepare: bool) -> None:
+    def __init__(self) -> None:
         self.shared: Any = _spawn.RawValue(_Shared, NOTHING)
-        self.shared.deadline = time.monotonic() + PREPARATION_SECONDS if prepare else 0.0
         self.pipe, others = _spawn.Pipe()
         self.batches: deque[list[int]] = deque()
-        self.process = _spawn.Process(target=_serve, args=(work, others, self.shared, prepare), daemon=True)
+        self.work: Any = None
+        self.process = _spawn.Process(target=_serve, args=(others, self.shared), daemon=True)
         with _without_interrupts():  # the master decides what Ctrl-C means
             self.process.start()
         others.close()
+
+    def take_up(self, work: Any, prepare: bool) -> None:
+        """Give it other work; what it did before is forgotten."""
+        self.work, self.shared.item = work, NOTHING
+        self.shared.deadline = time.monotonic() + PREPARATION_SECONDS if prepare else 0.0
+        with contextlib.suppress(OSError):  # as below
+            self.pipe.send((work, prepare))
 
     def send(self, batch: list[int]) -> None:
         self.batches.append(batch)
@@ -202,18 +221,23 @@ class _Hand:
         self.process.close()
 
 
-def _serve(work: Any, pipe: Any, shared: Any, prepare: bool) -> None:
-    """The life of a process: batches in, results out, until the pipe or the master is gone."""
+def _serve(pipe: Any, shared: Any) -> None:
+    """The life of a process: work and batches in, results out, until the pipe or the master is gone."""
     signal.signal(signal.SIGTERM, lambda number, frame: None)  # the master decides what that means, too
     threading.Thread(target=_die_with_the_master, daemon=True).start()
     watch = _Watch(shared)
-    if prepare:
-        work.prepare()
-        shared.deadline = 0.0
+    work: Any = None
     with contextlib.suppress(EOFError, OSError):
         while True:
-            batch, results, before = pipe.recv(), [], time.perf_counter()
-            for item in batch:
+            told = pipe.recv()
+            if isinstance(told, tuple):
+                work, prepare = told
+                if prepare:
+                    work.prepare()
+                    shared.deadline = 0.0
+                continue
+            results, before = [], time.perf_counter()
+            for item in told:
                 if shared.stop:
                     break
                 shared.item, shared.side, shared.deadline, shared.busy = item, -1, 0.0, True

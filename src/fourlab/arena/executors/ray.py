@@ -83,6 +83,9 @@ class Ray:
         """Wait for nothing more."""
         self._stopped = self._aborted = True
 
+    def close(self) -> None:
+        """Ray's processes go with Ray."""
+
 
 @ray.remote(max_retries=0)  # we count the failures ourselves
 def _do(work: Any, name: bytes, batch: list[int]) -> tuple[list[tuple[int, Any]], float]:

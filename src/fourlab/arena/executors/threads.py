@@ -37,3 +37,6 @@ class Threads:
     def abort(self) -> None:
         """Give up what is in hand, too."""
         self._stopped = self._aborted = True
+
+    def close(self) -> None:
+        """Nobody waits here."""
