@@ -71,6 +71,7 @@ def _list(experiments: "list[Experiment]", json: bool) -> None:
                     "title": each.title,
                     "claim": each.claim,
                     "seconds": dict(zip(SCALES, each.seconds, strict=True)),
+                    "needs": [package for package, _ in each.needs],
                 }
                 for each in experiments
             ]
@@ -78,7 +79,8 @@ def _list(experiments: "list[Experiment]", json: bool) -> None:
         return
     for each in experiments:
         cost = ", ".join(f"{scale} {_duration(seconds)}" for scale, seconds in zip(SCALES, each.seconds, strict=True))
-        print(f"{each.name}  {each.title} ({', '.join(each.ids)}; {cost})\n    {each.claim}")
+        needs = "".join(f"; needs {package}" for package, _ in each.needs)
+        print(f"{each.name}  {each.title} ({', '.join(each.ids)}; {cost}{needs})\n    {each.claim}")
 
 
 def _duration(seconds: float) -> str:

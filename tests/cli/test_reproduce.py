@@ -1,0 +1,182 @@
+"""`fourlab reproduce` as people use it: listed, run, refused, killed and gone on with."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fourlab.experiments.catalogue import all_experiments
+from tests.conftest import Result
+
+Fourlab = Callable[..., Result]
+SOME = ["000-figure-2", "002-games", "004-dqn"]
+"""Repetitions, calculations and games: all kinds of work that is remembered."""
+MEASURED = {"002-future", "004-speed", "004-text-mode", "league"}
+"""What tells seconds is not the same a second time."""
+
+
+def found(folder: Path) -> dict[str, object]:
+    experiments: dict[str, object] = json.loads((folder / "results.json").read_text(encoding="utf-8"))["experiments"]
+    return experiments
+
+
+def reports(folder: Path) -> dict[str, bytes]:
+    """Everything that a run's reports show, but for how they were made."""
+    kinds = (".md", ".csv", ".svg")
+    files = (file for file in folder.rglob("*") if file.suffix in kinds and "work" not in file.relative_to(folder).parts)
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+
+
+def killed_again_and_again(folder: Path, command: list[str], seconds: float) -> int:
+    """Kill the command, with all its processes, after some time; each time a little later, until it comes to an end."""
+    for kills in range(100):
+        started = subprocess.Popen(
+            [sys.executable, "-m", "fourlab", *command],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            _, told = started.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(started.pid, signal.SIGKILL)
+            started.communicate()
+            seconds *= 1.15
+        else:
+            assert started.returncode == 0, told.decode()
+            return kills
+    raise AssertionError("it never comes to an end")
+
+
+def test_list_tells_what_each_experiment_claims_and_costs(fourlab: Fourlab) -> None:
+    listed = fourlab("reproduce", "list").stdout
+    for name, each in all_experiments().items():
+        assert f"{name}  {each.title} (" in listed
+        assert each.claim in listed
+    (chess,) = (line for line in listed.splitlines() if line.startswith("004-chess "))
+    assert all(word in chess for word in ("smoke", "quick", "full", "needs chess"))
+    machine = json.loads(fourlab("reproduce", "list", "--json").stdout)
+    assert [each["name"] for each in machine] == list(all_experiments())
+    assert all(set(each["seconds"]) == {"smoke", "quick", "full"} for each in machine)
+
+
+def test_everything_runs_at_the_smallest_scale(fourlab: Fourlab, tmp_path: Path) -> None:
+    done = fourlab("reproduce", "all", "--scale", "smoke", "--run", "all", "--publish", "pages", "--workers", "2")
+    assert done.returncode == 0, done.stderr
+    for place, name in enumerate(all_experiments(), 1):
+        assert f"{name}: " in done.stdout
+        assert f"{name} ({place}/{len(all_experiments())})" in done.stderr
+    index = (tmp_path / "all" / "report.html").read_text(encoding="utf-8")
+    for document in ("000", "001", "002", "003", "004", "all"):
+        assert f'href="{document}/report.html"' in index
+        page = (tmp_path / "all" / document / "report.html").read_text(encoding="utf-8")
+        assert "<svg" in page
+        assert not re.search(r"<(script|link|img|iframe)[^>]*(src|href)=.https?:", page)  # the page needs nothing but itself
+        for image in (tmp_path / "pages" / document / "figures").iterdir():
+            assert f"figures/{image.name}" in (tmp_path / "pages" / document / "report.md").read_text(encoding="utf-8")
+    assert json.loads((tmp_path / "pages" / "manifest.json").read_text())["config"]["scale"] == "smoke"
+
+
+def test_who_is_killed_again_and_again_ends_with_the_same_report(fourlab: Fourlab, tmp_path: Path) -> None:
+    command = ["reproduce", *SOME, "--scale", "smoke", "--workers", "2"]
+    assert killed_again_and_again(tmp_path, [*command, "--run", "killed"], 5.0) >= 1
+    assert fourlab(*command, "--run", "whole").returncode == 0
+    assert reports(tmp_path / "killed") == reports(tmp_path / "whole")
+    assert found(tmp_path / "killed") == found(tmp_path / "whole")
+
+
+@pytest.mark.soak
+def test_any_experiment_may_be_killed(fourlab: Fourlab, tmp_path: Path) -> None:
+    names = [name for name in all_experiments() if name not in MEASURED]
+    command = ["reproduce", *names, "--scale", "smoke", "--workers", "2"]
+    assert killed_again_and_again(tmp_path, [*command, "--run", "killed"], 12.0) >= 3
+    assert subprocess.run([sys.executable, "-m", "fourlab", *command, "--run", "whole"], cwd=tmp_path).returncode == 0
+    killed, whole = found(tmp_path / "killed"), found(tmp_path / "whole")
+    assert [name for name in names if killed[name] != whole[name]] == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise there")
+def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
+    started = subprocess.Popen(
+        [sys.executable, "-m", "fourlab", "reproduce", "000", "--scale", "smoke", "--run", "stopped", "--workers", "1"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert started.stderr is not None
+    for line in started.stderr:
+        if line.startswith("000-figure-1"):
+            break
+    started.send_signal(signal.SIGINT)
+    _, told = started.communicate(timeout=60)
+    assert started.returncode == 130, told
+    assert told.splitlines()[-1] == "stopped; the same command again goes on (run stopped)"
+    assert "000-exact" in found(tmp_path / "stopped")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["001-tabel-5"], "there is no experiment '001-tabel-5'; did you mean 001-table-5? fourlab reproduce list shows all"),
+        (["all", "005"], "there is no experiment '005'; did you mean"),
+        (["000-exact", "--scale", "tiny"], "a scale is smoke, quick, full, not 'tiny'"),
+        (["000-exact", "--workers", "0"], "worker"),
+        (["000-exact", "--executor", "cloud"], "there is no executor 'cloud'; executors are local, ray"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], told: str, fourlab: Fourlab, tmp_path: Path) -> None:
+    done = fourlab("reproduce", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_extra_is_told_before_anything_begins(fourlab: Fourlab, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import importlib.util as util\n"
+        "find = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'chess' else find(name, *rest)\n"
+    )
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = fourlab("reproduce", "000-exact", "004-chess", "--scale", "smoke", "--run", "run", PYTHONPATH=path)
+    assert done.returncode == 2
+    assert done.stderr == "fourlab: 004-chess needs chess: pip install 'fourlab[chess]'\n"
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_of_another_run_is_left_alone(fourlab: Fourlab, tmp_path: Path) -> None:
+    assert fourlab("reproduce", "000-exact", "--scale", "smoke", "--run", "run").returncode == 0
+    before = reports(tmp_path / "run")
+    for arguments in (["--scale", "quick"], ["--scale", "smoke", "--seed", "1"]):
+        done = fourlab("reproduce", "000-exact", *arguments, "--run", "run")
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 1
+        assert "run" in done.stderr
+    assert reports(tmp_path / "run") == before
+
+
+def test_two_cannot_work_on_one_run(fourlab: Fourlab, tmp_path: Path) -> None:
+    first = subprocess.Popen(
+        [sys.executable, "-m", "fourlab", "reproduce", "000", "--scale", "smoke", "--run", "run"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert first.stderr is not None
+        first.stderr.readline()  # it is at work
+        done = fourlab("reproduce", "000-exact", "--scale", "smoke", "--run", "run")
+        assert done.returncode == 2
+        assert done.stderr == "fourlab: another process is working on run\n"
+    finally:
+        os.killpg(first.pid, signal.SIGKILL)
+        first.communicate()
