@@ -104,6 +104,8 @@ def test_a_bot_tells_its_policy() -> None:
     assert column in state.legal_actions()
     certain = AgentBot(make("minimax:depth=1")).step_with_policy(to_state(Position("121212")))
     assert certain == ([(column, float(column == 0)) for column in range(7)], 0)
+    with pytest.raises(UserError, match="the game is over"):
+        bot.step(to_state(Position("1212121")))
 
 
 def test_the_same_seed_makes_the_same_game() -> None:

@@ -5,7 +5,6 @@ import os
 import shlex
 import sys
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -37,8 +36,7 @@ SimulationsChoice = Annotated[
 @app.callback()
 def _chess() -> None:
     """Chess, by the same tree search: players document (document 004's), improved and random."""
-    if find_spec("chess") is None:
-        raise UserError("chess needs python-chess: pip install 'fourlab[chess]'")
+    import fourlab.interop.chess  # noqa: F401  # tells what to install, if something is missing
 
 
 @app.command()

@@ -46,10 +46,12 @@ def kaggle(
     """
     from fourlab.interop.kaggle.export import export
 
+    def begin() -> None:
+        if not quiet:
+            print("fourlab: examining the file with Kaggle's clock, which takes a while …", file=sys.stderr, flush=True)
+
     announce_compilation()
-    if not quiet:
-        print("fourlab: examining the file with Kaggle's clock, which takes a while …", file=sys.stderr, flush=True)
-    exported = export(spec, output)
+    exported = export(spec, output, begin)
     if json:
         print_json(asdict(exported))
     else:

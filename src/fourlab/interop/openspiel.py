@@ -104,6 +104,8 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
         """The game goes on elsewhere; as for `restart`."""
 
     def _decide(self, state: Any) -> Decision:
+        if state.is_terminal():
+            raise UserError("the game is over, there is nothing to decide")
         return self.agent.decide(to_position(state), self.limit, self.rng)
 
 

@@ -35,6 +35,10 @@ def test_what_cannot_be_exported_is_said(spec: str, said: str) -> None:
 def test_a_folder_that_is_not_there_is_said_first(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no folder"):
         export("rules", tmp_path / "nothing" / "main.py")
+    with pytest.raises(UserError, match="it is a folder"):
+        export("rules", tmp_path)
+    with pytest.raises(UserError, match="there is no agent"):
+        export("rulse", tmp_path / "main.py", lambda: pytest.fail("what cannot be exported is not examined"))
 
 
 def test_presets_can_be_exported() -> None:

@@ -136,12 +136,18 @@ class Exported:
     """What is other than in the lab."""
 
 
-def export(spec: str, file: Path) -> Exported:
-    """Write the submission of a spec, once it has passed its examinations; otherwise nothing is written."""
+def export(spec: str, file: Path, begin: Callable[[], None] = lambda: None) -> Exported:
+    """Write the submission of a spec, once it has passed its examinations; otherwise nothing is written.
+
+    `begin` is called before the examinations, which take a while.
+    """
     if not file.parent.is_dir():  # better said now than after the examinations
         raise UserError(f"cannot write {file}: there is no folder {file.parent}")
+    if file.is_dir():
+        raise UserError(f"cannot write {file}: it is a folder")
     name, agent = _agent(spec)
     source = source_of(spec).encode()
+    begin()
     examined: dict[bool, Examined] = {}
     for mode in MODES:
         found = _examine(source, mode)
