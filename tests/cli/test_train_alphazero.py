@@ -27,8 +27,8 @@ def test_a_network_is_trained_told_of_and_played(fourlab: Callable[..., Result],
 
 
 def test_a_training_goes_on_after_ctrl_c_and_ends_the_same(fourlab: Callable[..., Result], tmp_path: Path) -> None:
-    many = [*TINY, "--set", "games=200", "--set", "exam_every=100"]
-    ends_the_same(fourlab, tmp_path, many, "200 games", "alphazero.onnx")
+    many = [*TINY, "--set", "games=80", "--set", "exam_every=80"]
+    ends_the_same(fourlab, tmp_path, many, "80 games", "alphazero.onnx")
 
 
 def test_what_cannot_be_is_said_in_one_line(fourlab: Callable[..., Result], tmp_path: Path) -> None:

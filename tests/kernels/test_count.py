@@ -35,7 +35,7 @@ def naive_perft(rules: Rules, moves: list[int], depth: int) -> int:
     return 1 if depth == 0 else sum(naive_perft(rules, [*moves, column], depth - 1) for column in game.legal())
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(games(usual_boards()))
 def test_perft_from_any_position_agrees_with_the_naive_game(game: tuple[Rules, list[int]]) -> None:
     rules, moves = game
