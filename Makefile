@@ -14,7 +14,8 @@ run: $(VENV)/.warm
 	@echo "== fourlab web (other commands: $(BIN)/fourlab --help)"
 	@$(BIN)/fourlab web
 
-test: check $(VENV)/.kaggle $(VENV)/.warm
+test:
+	@$(MAKE) --no-print-directory --jobs 2 check $(VENV)/.kaggle $(VENV)/.warm
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n 2
 
