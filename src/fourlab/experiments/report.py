@@ -87,7 +87,8 @@ def publish(run: Run, folder: Path) -> None:
 
 
 def _scale(run: Run) -> str:
-    return f"Scale {run.config['scale']}, seed {run.config['seed']}. Shares have 95 % intervals (Wilson)."
+    told = f"Scale {run.config['scale']}, seed {run.config['seed']}. Shares have 95 % intervals (Wilson)."
+    return f"{told} The documents' faults, B1 to B20, are listed in docs/reproduce.md."
 
 
 def _documents(done: Mapping[str, Any]) -> list[str]:
