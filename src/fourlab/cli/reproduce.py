@@ -28,6 +28,9 @@ def reproduce(
     scale: Annotated[
         str, typer.Option(help="smoke: seconds, only whether it runs; quick: minutes; full: the documents' own sizes.")
     ] = "quick",
+    time: Annotated[
+        bool, typer.Option("--time", help="Document 004's searches think its seconds a move, not simulations in their place.")
+    ] = False,
     seed: SeedOption = 0,
     workers: WorkersOption = None,
     executor: ExecutorOption = "local",
@@ -47,15 +50,15 @@ def reproduce(
 
     Example: fourlab reproduce 001-table-5 000 --scale quick
     """
-    from fourlab.experiments.catalogue import all_experiments, chosen
+    from fourlab.experiments.catalogue import chosen
     from fourlab.experiments.experiment import SCALES
 
-    if names == ["list"]:
-        _list(list(all_experiments().values()), json)
+    if "list" in names:
+        _list(chosen([name for name in names if name != "list"] or ["all"]), json)
         return
     if scale not in SCALES:
         raise UserError(f"a scale is {', '.join(SCALES)}, not {scale!r}")
-    _carry_out(chosen(names), scale, seed, workers, executor, address, publish, run, home, quiet, json)
+    _carry_out(chosen(names), scale, time, seed, workers, executor, address, publish, run, home, quiet, json)
 
 
 def _list(experiments: "list[Experiment]", json: bool) -> None:
@@ -92,6 +95,7 @@ def _duration(seconds: float) -> str:
 def _carry_out(
     experiments: "list[Experiment]",
     scale: str,
+    by_clock: bool,
     seed: int,
     workers: int | None,
     executor: str,
@@ -108,23 +112,28 @@ def _carry_out(
 
     from fourlab.arena.executors import executor as executor_of
     from fourlab.cli.live import interruptible, stage_progress
-    from fourlab.experiments.report import found_by, keep, publish, write_reports
+    from fourlab.experiments.report import check_target, check_work, found_by, keep, publish, write_reports
     from fourlab.experiments.workbench import Stopped, Workbench
     from fourlab.lab.run import open_run
 
     for each in experiments:
         each.check()
+    if publish_to is not None:
+        check_target(publish_to)
     pool = executor_of(executor, workers or os.cpu_count() or 1, address, staying=True)
-    run = open_run(home, f"reproduce-{scale}", {"kind": "reproduce", "scale": scale, "seed": seed}, folder)
+    config = {"kind": "reproduce", "scale": scale, "seed": seed, **({"time": True} if by_clock else {})}
+    run = open_run(home, f"reproduce-{scale}", config, folder)
     again = f"the same command again goes on (run {run.folder})"
     with run.locked(), closing(pool), interruptible(pool, again) as interrupted:
+        for each in experiments:
+            check_work(run, each)
         try:
             for number, each in enumerate(experiments):
                 if interrupted():
                     raise Stopped
                 if found_by(run, each.name) is None:
                     with stage_progress(f"{each.name} ({number + 1}/{len(experiments)})", quiet) as told:
-                        bench = Workbench(run.folder / "work" / each.name, scale, each.sizes[scale], seed, pool, told)
+                        bench = Workbench(run.folder / "work" / each.name, scale, each.sizes[scale], seed, pool, told, by_clock)
                         keep(run, each, list(each.conduct(bench)))
         except Stopped:
             write_reports(run)

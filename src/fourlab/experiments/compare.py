@@ -45,6 +45,11 @@ def fisher(one: int, of_one: int, other: int, of_other: int) -> float:
     return math.fsum(chance for chance, log in zip(chances, logs, strict=True) if log <= seen) / math.fsum(chances)
 
 
+def falls(first: int, of_first: int, last: int, of_last: int, level: float = 0.05) -> bool | None:
+    """Whether the last share is smaller than the first, if Fisher's exact test can tell them apart."""
+    return None if same_share(first, of_first, last, of_last, level) else last * of_first < first * of_last
+
+
 def homogeneity(rows: Sequence[Sequence[int]]) -> float:
     """The chance of counts as different as these rows, if all come from the same shares (Pearson 1900)."""
     columns = [column for column in zip(*rows, strict=True) if sum(column)]

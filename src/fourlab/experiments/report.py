@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import Any
 
+import fourlab
+from fourlab.errors import UserError
 from fourlab.experiments.catalogue import DOCUMENTS, all_experiments
 from fourlab.experiments.experiment import Experiment, Finding, Part, Picture, Text
 from fourlab.files import write_atomically
@@ -43,11 +46,26 @@ def keep(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
 
 def found_by(run: Run, name: str) -> list[dict[str, Any]] | None:
     """What an experiment found, if it is done."""
+    file = run.folder / "work" / name / FOUND
     try:
-        found: list[dict[str, Any]] = json.loads((run.folder / "work" / name / FOUND).read_text(encoding="utf-8"))
+        found: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
+    except ValueError:
+        raise UserError(f"{file} is damaged; remove it and give the command again") from None
     return found
+
+
+def check_work(run: Run, experiment: Experiment) -> None:
+    """Refuse to go on with what was begun with other sizes or by another version: the parts would not belong together."""
+    file = run.folder / "work" / experiment.name / "begun.json"
+    now = json.loads(json.dumps({"fourlab": fourlab.__version__, "size": dict(experiment.sizes[run.config["scale"]])}))
+    if not file.exists():
+        _write(file, json.dumps(now).encode())
+    elif (begun := json.loads(file.read_text(encoding="utf-8"))) != now:
+        raise UserError(
+            f"{experiment.name} was begun with {begun}, not {now}; remove {file.parent} to do it again, or take another --run"
+        )
 
 
 def write_reports(run: Run) -> dict[str, Any]:
@@ -77,8 +95,20 @@ def write_reports(run: Run) -> dict[str, Any]:
     return results
 
 
+def check_target(folder: Path) -> None:
+    """Refuse a place where nothing can be published."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"cannot publish to {folder}: it is not a folder")
+
+
 def publish(run: Run, folder: Path) -> None:
-    """Copy the Markdown, figures, data and manifest of a run's reports, without what only a browser needs."""
+    """Copy the Markdown, figures, data and manifest of a run's reports, without what only a browser needs.
+
+    What an earlier report of the same documents left there goes.
+    """
+    for document in DOCUMENTS:
+        for kind in ("figures", "data"):
+            shutil.rmtree(folder / document / kind, ignore_errors=True)
     for file in sorted(run.folder.rglob("*")):
         within = file.relative_to(run.folder)
         if file.suffix in (".md", ".svg", ".csv") and within.parts[0] != "work":
@@ -87,7 +117,8 @@ def publish(run: Run, folder: Path) -> None:
 
 
 def _scale(run: Run) -> str:
-    told = f"Scale {run.config['scale']}, seed {run.config['seed']}. Shares have 95 % intervals (Wilson)."
+    thinking = ", searches by the clock" if run.config.get("time") else ""
+    told = f"Scale {run.config['scale']}{thinking}, seed {run.config['seed']}. Shares have 95 % intervals (Wilson)."
     return f"{told} The documents' faults, B1 to B20, are listed in docs/reproduce.md."
 
 

@@ -14,6 +14,7 @@ from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.tournament import Tournament
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
+from fourlab.game.record import Cause
 
 SAVE_SECONDS = 5.0
 
@@ -48,6 +49,12 @@ class Workbench:
     executor: Executor
     told: Callable[[str, int, int], None] = lambda what, done, of: None
     """Hears how much of what is done."""
+    by_clock: bool = False
+    """Whether searches that the documents gave seconds get seconds, and not the simulations that stand for them."""
+
+    def seconds(self, documents: float) -> float | None:
+        """The document's seconds a move, if they are asked for."""
+        return documents if self.by_clock else None
 
     def calculate(self, name: str, what: Callable[[], Any]) -> Any:
         """A result that JSON can hold."""
@@ -94,8 +101,18 @@ class Workbench:
                     raise Stopped
             if judged:
                 judge_games(store, self.executor, lambda done, of: self.told(f"{name}, solving", done, of))
-            return list(store.games(thoughts=thoughts))
+            return whole(name, list(store.games(thoughts=thoughts)))
 
     def _write(self, file: Path, value: Any) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, json.dumps(value).encode())
+
+
+def whole(name: str, games: list[StoredGame]) -> list[StoredGame]:
+    """Games that all came to a regular end; a crash is no result."""
+    for game in games:
+        if game.cause != Cause.NORMAL.value:
+            raise UserError(
+                f"game {game.number} of {name}, {game.red} against {game.yellow}, ended by {game.cause}: {game.detail}"
+            )
+    return games

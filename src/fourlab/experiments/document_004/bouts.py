@@ -11,7 +11,7 @@ from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.experiments.compare import fisher, same_share, share
 from fourlab.experiments.experiment import Finding, Part, Picture
-from fourlab.experiments.workbench import Workbench
+from fourlab.experiments.workbench import Workbench, whole
 from fourlab.lab.figures import COLOURS
 from fourlab.lab.tables import Table
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 BOARD = ("7x6x4",)
 FAITHFUL, CORRECTED = "faithful", "corrected"
 WORDS = ("wins", "losses", "draws")
+ENOUGH = 40
+"""Fewer games than that cannot tell the document's shares from others."""
 
 
 class Score(NamedTuple):
@@ -62,6 +64,8 @@ class Bout:
     """Who they may have been; two of these are `faithful` and `corrected`."""
     why: str = ""
     """What explains a difference."""
+    told: bool = True
+    """Whether the document tells who played; else the faithful reading is the one that fits, and that it agrees says nothing."""
 
 
 def score(games: Sequence[StoredGame], player: str, side: int | None = None) -> Score:
@@ -107,7 +111,7 @@ class _Games:
 def play(bench: Workbench, name: str, matches: Sequence[Tournament]) -> list[list[StoredGame]]:
     """All games of some matches, match by match; playing them together keeps every process busy to the end."""
     games = iter(bench.repeat(name, _Games(tuple(matches)), sum(map(len, matches))))
-    return [[StoredGame(*game) for game in islice(games, len(each))] for each in matches]
+    return [whole(name, [StoredGame(*game) for game in islice(games, len(each))]) for each in matches]
 
 
 def conduct(bench: Workbench, bouts: Sequence[Bout], games: int) -> Iterator[Part]:
@@ -127,14 +131,15 @@ def _tell(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part]:
     scores = {name: score(each, bout.hero) for name, each in played.items()}
     faithful, corrected = scores[FAITHFUL], scores[CORRECTED]
     other = next(name for name in bout.players if name != bout.hero)
+    comparable = bout.told and faithful.games >= ENOUGH
     for place, word in enumerate(WORDS):
         yield Finding(
             f"{bout.hero} against {other}: {word}",
             share(bout.reported[place], bout.reported.games),
             share(faithful[place], faithful.games),
             share(corrected[place], corrected.games),
-            agrees=same_share(bout.reported[place], bout.reported.games, faithful[place], faithful.games),
-            why=bout.why,
+            agrees=same_share(bout.reported[place], bout.reported.games, faithful[place], faithful.games) if comparable else None,
+            why=bout.why if faithful.games >= ENOUGH else f"too few games to tell. {bout.why}",
         )
     yield _explanations(bout, scores)
     yield _by_side(bout, played)

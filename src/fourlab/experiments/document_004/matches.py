@@ -1,10 +1,22 @@
 """Document 004's Experiments 1 to 3 without a network, and what belongs to them: its search as listed, thinking time, DQN."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from fourlab.experiments.compare import same_share, share
-from fourlab.experiments.document_004.bouts import CORRECTED, FAITHFUL, Bout, Reading, Score, conduct, match, play, score
+from fourlab.experiments.compare import falls, same_share, share
+from fourlab.experiments.document_004.bouts import (
+    CORRECTED,
+    ENOUGH,
+    FAITHFUL,
+    Bout,
+    Reading,
+    Score,
+    conduct,
+    match,
+    play,
+    score,
+)
 from fourlab.experiments.document_004.lessons import q_tables
 from fourlab.experiments.experiment import Experiment, Finding, Part, Picture
 from fourlab.experiments.workbench import Workbench
@@ -19,9 +31,15 @@ WITHOUT_HEURISTIC = "evaluation=terminal,tie=random"
 NO_HEURISTIC, PLAIN_SEARCH = "no heuristic", "search corrected"
 
 
-def vanilla(rollouts: int, faithful: bool) -> str:
-    """The document's vanilla search with rollouts in place of seconds."""
-    return f"arya-vanilla:seconds=none,simulations={rollouts},faithful={int(faithful)}"
+def vanilla(rollouts: int, faithful: bool, seconds: float | None = None) -> str:
+    """The document's vanilla search with rollouts in place of seconds, or with seconds."""
+    budget = f"seconds=none,simulations={rollouts}" if seconds is None else f"seconds={seconds:g}"
+    return f"arya-vanilla:{budget},faithful={int(faithful)}"
+
+
+def stands_for(rollouts: int, seconds: float | None) -> str:
+    """What a search had, for people."""
+    return f"{rollouts:,} rollouts a move stand for the seconds" if seconds is None else f"{seconds:g} CPU seconds a move"
 
 
 def experiments_1_and_2(bench: Workbench) -> Iterator[Part]:
@@ -29,7 +47,7 @@ def experiments_1_and_2(bench: Workbench) -> Iterator[Part]:
     (faithful, corrected), told = q_tables(bench, bench.size["training"])
     as_coded, as_meant = (f"{each['positions']:,}" for each in told[-1])
     yield Finding(f"positions in the table after {bench.size['training']:,} games of self-play", "", as_coded, as_meant)
-    blind, rollouts = f"minimax:depth=4,{WITHOUT_HEURISTIC}", bench.size["rollouts"]
+    blind, rollouts, seconds = f"minimax:depth=4,{WITHOUT_HEURISTIC}", bench.size["rollouts"], bench.seconds(1)
     first = Bout(
         "experiment-1",
         ("minimax(4)", "Q-learning"),
@@ -42,9 +60,10 @@ def experiments_1_and_2(bench: Workbench) -> Iterator[Part]:
             "no table, random columns": Reading(blind, "random", "alternate"),
             CORRECTED: Reading("arya-minimax:depth=4", corrected, "alternate"),
         },
-        "B18: the window's minimax sees a win everywhere and plays the leftmost column; moving first, that is often enough "
-        "against a table. Who began is not told: of all readings below this one fits. One that sees four discs ahead, with a "
-        "heuristic or without, hardly ever loses to such a player",
+        "neither the minimax that played nor who began is told: of all readings below the one on the left was chosen because it "
+        "fits. There (B18) the window's minimax sees a win everywhere and plays the leftmost column, which is often enough "
+        "against a table. One that sees four discs ahead, with a heuristic or without, hardly ever loses to such a player",
+        told=False,
     )
     second = Bout(
         "experiment-2",
@@ -52,26 +71,31 @@ def experiments_1_and_2(bench: Workbench) -> Iterator[Part]:
         "MCTS 1 s",
         Score(100, 0, 0),
         {
-            FAITHFUL: Reading(faithful, vanilla(rollouts, True)),
-            PLAIN_SEARCH: Reading(faithful, vanilla(rollouts, False)),
-            CORRECTED: Reading(corrected, vanilla(rollouts, False)),
+            FAITHFUL: Reading(faithful, vanilla(rollouts, True, seconds)),
+            PLAIN_SEARCH: Reading(faithful, vanilla(rollouts, False, seconds)),
+            CORRECTED: Reading(corrected, vanilla(rollouts, False, seconds)),
         },
-        f"B15: as listed, the search knows only the ends of games inside its tree; {rollouts:,} rollouts stand for the second",
+        f"B15: as listed, the search knows only the ends of games inside its tree; {stands_for(rollouts, seconds)}",
     )
     yield from conduct(bench, (first, second), bench.size["games"])
 
 
 def experiment_3(bench: Workbench) -> Iterator[Part]:
     """Minimax against the vanilla search, in two parts."""
+    size, three, one = bench.size, bench.seconds(3), bench.seconds(1)
+    elsewhere = () if bench.by_clock else (size["rollouts_1s_elsewhere"],)
     parts = (
-        ("experiment-3a", 4, "MCTS 3 s", Score(98, 2, 0), bench.size["rollouts_3s"], ()),
-        ("experiment-3b", 6, "MCTS 1 s", Score(71, 16, 13), bench.size["rollouts_1s"], (bench.size["rollouts_1s_elsewhere"],)),
+        ("experiment-3a", 4, "MCTS 3 s", Score(98, 2, 0), size["rollouts_3s"], three, ()),
+        ("experiment-3b", 6, "MCTS 1 s", Score(71, 16, 13), size["rollouts_1s"], one, elsewhere),
     )
-    yield from conduct(bench, [_against_minimax(*each) for each in parts], bench.size["games"])
+    yield from conduct(bench, [_against_minimax(*each) for each in parts], size["games"])
 
 
-def _against_minimax(name: str, depth: int, search: str, reported: Score, rollouts: int, also: Sequence[int]) -> Bout:
+def _against_minimax(
+    name: str, depth: int, search: str, reported: Score, rollouts: int, seconds: float | None, also: Sequence[int]
+) -> Bout:
     """A part of Experiment 3; `also` with so many rollouts, where the document contradicts itself."""
+    listed, mended = (vanilla(rollouts, faithful, seconds) for faithful in (True, False))
     window, blind = f"arya-minimax:depth={depth},faithful=1", f"minimax:depth={depth},{WITHOUT_HEURISTIC}"
     return Bout(
         name,
@@ -79,86 +103,112 @@ def _against_minimax(name: str, depth: int, search: str, reported: Score, rollou
         search,
         reported,
         {
-            FAITHFUL: Reading(window, vanilla(rollouts, True)),
-            NO_HEURISTIC: Reading(blind, vanilla(rollouts, True)),
-            f"{NO_HEURISTIC}, {PLAIN_SEARCH}": Reading(blind, vanilla(rollouts, False)),
+            FAITHFUL: Reading(window, listed),
+            NO_HEURISTIC: Reading(blind, listed),
+            f"{NO_HEURISTIC}, {PLAIN_SEARCH}": Reading(blind, mended),
             **{f"{CORRECTED}, {each:,} rollouts": Reading(f"arya-minimax:depth={depth}", vanilla(each, False)) for each in also},
-            CORRECTED: Reading(f"arya-minimax:depth={depth}", vanilla(rollouts, False)),
+            CORRECTED: Reading(f"arya-minimax:depth={depth}", mended),
         },
-        f"B15, B18: the window's minimax is no opponent, and which one was used is not told; {rollouts:,} rollouts a move stand "
-        "for the seconds",
+        f"B15, B18: the window's minimax is no opponent, and which one was used is not told; {stands_for(rollouts, seconds)}",
     )
 
 
 def listed_search(bench: Workbench) -> Iterator[Part]:
     """The search as listed, with its credit to the wrong side, against the corrected one and a random player."""
     listed, corrected = (vanilla(bench.size["rollouts"], faithful) for faithful in (True, False))
+    wrong_side = "B15: the result of a rollout goes to the side to move at its end, so the leaf is always credited with a win"
     matches = (
-        ("as listed against corrected", ("listed", "corrected"), (listed, corrected), (2, 60)),
-        ("as listed against a random player", ("listed", "random"), (listed, "random"), (97, 100)),
-        ("corrected against a random player", ("corrected", "random"), (corrected, "random"), (100, 100)),
+        ("as listed against corrected", ("listed", "corrected"), (listed, corrected), (2, 60), wrong_side),
+        ("as listed against a random player", ("listed", "random"), (listed, "random"), (97, 100), wrong_side),
+        ("corrected against a random player", ("corrected", "random"), (corrected, "random"), (100, 100), ""),
+        (
+            "only the credit as listed, against corrected",
+            ("listed credit", "corrected"),
+            (f"{corrected},credit=leaf", corrected),
+            None,
+            "B15 alone",
+        ),
+        (
+            "only draws as listed, against corrected",
+            ("listed draws", "corrected"),
+            (f"{corrected},draw_credit=leaf,draw=0", corrected),
+            None,
+            "B16 alone: a draw counts 1 at the leaf and 0 above, which hardly matters as long as draws are rare",
+        ),
     )
-    played = play(bench, "games", [match(bench, specs, players, bench.size["games"]) for _, players, specs, _ in matches])
-    for (what, players, _, (wins, of)), games in zip(matches, played, strict=True):
+    played = play(bench, "games", [match(bench, specs, players, bench.size["games"]) for _, players, specs, _, _ in matches])
+    for (what, players, _, known, why), games in zip(matches, played, strict=True):
         found = score(games, players[0])
         told = share(found.won, found.games)
         yield Finding(
             f"{what}: wins",
-            f"{wins} of {of}, by an independent program",
+            "" if known is None else "{} of {}, by an independent program".format(*known),
             told if "listed" in what else "",
             told if "listed" not in what else "",
-            agrees=same_share(wins, of, found.won, found.games),
-            why="B15: the result of a rollout goes to the side to move at its end, so the leaf is always credited with a win",
+            agrees=None if known is None or found.games < ENOUGH else same_share(*known, found.won, found.games),
+            why=why,
         )
 
 
 def thinking_time(bench: Workbench) -> Iterator[Part]:
-    """Minimax's share of wins against a search that thinks longer and longer."""
+    """Minimax's share of wins against a search that thinks longer and longer, as listed and corrected."""
     budgets, depths = bench.size["budgets"], bench.size["depths"]
-    pairs = [(depth, budget) for depth in depths for budget in budgets]
+    curves = [(faithful, depth) for faithful in (True, False) for depth in depths]
     matches = [
         match(
             bench,
-            (f"minimax:depth={depth},tie=random", vanilla(budget, False)),
+            (f"minimax:depth={depth},tie=random", vanilla(budget, faithful)),
             ("minimax", "MCTS"),
             bench.size["games"],
             openings="random:4",
         )
-        for depth, budget in pairs
+        for faithful, depth in curves
+        for budget in budgets
     ]
-    scores = [score(games, "minimax") for games in play(bench, "games", matches)]
-    found = {depth: [each for (one, _), each in zip(pairs, scores, strict=True) if one == depth] for depth in depths}
+    scores = iter([score(games, "minimax") for games in play(bench, "games", matches)])
+    found = {curve: list(islice(scores, len(budgets))) for curve in curves}
     for depth in depths:
+        listed, corrected = ((found[faithful, depth][0], found[faithful, depth][-1]) for faithful in (True, False))
+        told = ["; ".join(share(each.won, each.games) for each in ends) for ends in (listed, corrected)]
+        first, last = corrected
         yield Finding(
             f"minimax({depth}) wins against {budgets[0]:,} and against {budgets[-1]:,} rollouts a move",
             "falls as the search thinks longer",
-            f"{share(found[depth][0].won, found[depth][0].games)}; {share(found[depth][-1].won, found[depth][-1].games)}",
-            agrees=found[depth][-1].won < found[depth][0].won,
+            told[0],
+            told[1],
+            agrees=falls(first.won, first.games, last.won, last.games),
+            why="the figure is of another program's search, so the corrected one is compared (B15)",
         )
-    rows = [(depth, budget, *each) for depth in depths for budget, each in zip(budgets, found[depth], strict=True)]
-    data = Table("minimax against MCTS", ("depth", "rollouts a move", "minimax wins", "losses", "draws"), tuple(rows))
+    rows = [
+        ("as listed" if faithful else "corrected", depth, budget, *each)
+        for (faithful, depth), curve in found.items()
+        for budget, each in zip(budgets, curve, strict=True)
+    ]
+    head = ("search", "depth", "rollouts a move", "minimax wins", "losses", "draws")
     yield Picture(
         "thinking-time",
         "Minimax's share of wins against the search's thinking time, as in the document's Figure 10 (after Sheoran and others): "
         "rollouts a move in place of seconds, random openings of four discs with both colours, 95 % intervals.",
         lambda: _draw_thinking(budgets, found),
-        data,
+        Table("minimax against MCTS", head, tuple(rows)),
     )
 
 
-def _draw_thinking(budgets: Sequence[int], found: dict[int, list[Score]]) -> "Figure":
+def _draw_thinking(budgets: Sequence[int], found: "dict[tuple[bool, int], list[Score]]") -> "Figure":
     from matplotlib.figure import Figure
 
     from fourlab.arena.stats import wilson
 
-    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
-    axes = figure.subplots()
-    for place, (depth, scores) in enumerate(found.items()):
+    figure = Figure(figsize=(9.5, 3.6), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    depths = list(dict.fromkeys(depth for _, depth in found))
+    for (faithful, depth), scores in found.items():
+        place = depths.index(depth)
         middle = [100 * each.won / each.games for each in scores]
         ends = [wilson(each.won, each.games) for each in scores]
         below = [max(0.0, value - 100 * low) for value, (low, _) in zip(middle, ends, strict=True)]  # not less by rounding
         above = [max(0.0, 100 * high - value) for value, (_, high) in zip(middle, ends, strict=True)]
-        axes.errorbar(
+        panels[0 if faithful else 1].errorbar(
             budgets,
             middle,
             (below, above),
@@ -168,12 +218,14 @@ def _draw_thinking(budgets: Sequence[int], found: dict[int, list[Score]]) -> "Fi
             capsize=2,
             label=f"minimax({depth})",
         )
-    axes.set_xscale("log")
-    axes.set_ylim(-3, 103)
-    axes.set_xlabel("rollouts a move of MCTS")
-    axes.set_ylabel("games won by minimax, %")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    for axes, title in zip(panels, ("the search as listed", "the search corrected"), strict=True):
+        axes.set_title(title, fontsize="medium")
+        axes.set_xscale("log")
+        axes.set_ylim(-3, 103)
+        axes.set_xlabel("rollouts a move of MCTS")
+        axes.grid(alpha=0.3)
+    panels[0].set_ylabel("games won by minimax, %")
+    panels[1].legend(fontsize="small")
     return figure
 
 
@@ -251,7 +303,7 @@ EXPERIMENTS = (
             "full": {"games": 400, "budgets": (10, 30, 100, 300, 1000, 3000, 10_500, 30_000, 95_000), "depths": (2, 4, 6, 8)},
         },
         thinking_time,
-        (2, 20, 2000),
+        (2, 40, 4000),
     ),
     Experiment(
         "004-dqn",
