@@ -65,6 +65,8 @@ def test_list_tells_what_each_experiment_claims_and_costs(fourlab: Fourlab) -> N
     machine = json.loads(fourlab("reproduce", "list", "--json").stdout)
     assert [each["name"] for each in machine] == list(all_experiments())
     assert all(set(each["seconds"]) == {"smoke", "quick", "full"} for each in machine)
+    some = json.loads(fourlab("reproduce", "list", "002", "--json").stdout)
+    assert [each["name"] for each in some] == [name for name in all_experiments() if name.startswith("002")]
 
 
 def test_everything_runs_at_the_smallest_scale(fourlab: Fourlab, tmp_path: Path) -> None:
@@ -128,6 +130,7 @@ def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
         (["all", "005"], "there is no experiment '005'; did you mean"),
         (["000-exact", "--scale", "tiny"], "a scale is smoke, quick, full, not 'tiny'"),
         (["000-exact", "--workers", "0"], "worker"),
+        (["000-exact", "--publish", sys.executable], "it is not a folder"),
         (["000-exact", "--executor", "cloud"], "there is no executor 'cloud'; executors are local, ray"),
     ],
 )
@@ -160,6 +163,31 @@ def test_a_folder_of_another_run_is_left_alone(fourlab: Fourlab, tmp_path: Path)
         assert len(done.stderr.splitlines()) == 1
         assert "run" in done.stderr
     assert reports(tmp_path / "run") == before
+
+
+def test_work_of_other_sizes_and_damaged_findings_are_told(fourlab: Fourlab, tmp_path: Path) -> None:
+    command = ["reproduce", "000-figure-2", "--scale", "smoke", "--run", "run", "--workers", "1"]
+    assert fourlab(*command, "--publish", "pages").returncode == 0
+    work = tmp_path / "run" / "work" / "000-figure-2"
+    begun = (work / "begun.json").read_text()
+    (work / "begun.json").write_text(begun.replace('"sets": 4', '"sets": 5'))
+    done = fourlab(*command)
+    assert done.returncode == 2
+    assert "fourlab: 000-figure-2 was begun with" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    (work / "begun.json").write_text(begun)
+    whole = (work / "found.json").read_text()
+    (work / "found.json").write_text(whole[:-20])
+    done = fourlab(*command)
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"fourlab: {work.relative_to(tmp_path) / 'found.json'} is damaged; remove it and give the command again\n",
+    )
+    (work / "found.json").unlink()
+    (tmp_path / "pages" / "000" / "data" / "of-yesterday.csv").write_text("old")
+    assert fourlab(*command, "--publish", "pages").returncode == 0  # from the work that is kept
+    assert (work / "found.json").read_text() == whole
+    assert not (tmp_path / "pages" / "000" / "data" / "of-yesterday.csv").exists()
 
 
 def test_two_cannot_work_on_one_run(fourlab: Fourlab, tmp_path: Path) -> None:

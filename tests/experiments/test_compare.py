@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import chi2, chi2_contingency, fisher_exact
 
-from fourlab.experiments.compare import chi_squared_tail, consistent, fisher, homogeneity, mean, p_value, same_share, share
+from fourlab.experiments.compare import chi_squared_tail, consistent, falls, fisher, homogeneity, mean, p_value, same_share, share
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,9 @@ def test_homogeneity_is_scipys_and_empty_columns_say_nothing() -> None:
     assert homogeneity(rows) == pytest.approx(chi2_contingency(rows, correction=False).pvalue, rel=1e-9)
     assert homogeneity([(5, 0, 6), (7, 0, 3)]) == pytest.approx(homogeneity([(5, 6), (7, 3)]))
     assert homogeneity([(5, 0), (7, 0)]) == 1.0
+
+
+def test_falling_is_told_only_where_chance_does_not_explain_it() -> None:
+    assert falls(30, 40, 5, 40) is True
+    assert falls(5, 40, 30, 40) is False
+    assert falls(20, 40, 18, 40) is None

@@ -1,6 +1,7 @@
 """Document 004's experiments."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from fourlab.agent import Limit
 from fourlab.agents.registry import make
 from fourlab.arena.executors.threads import Threads
 from fourlab.experiments import document_004
-from fourlab.experiments.document_004 import bouts, chess, evaluator, lessons, speed
+from fourlab.experiments.document_004 import bouts, chess, evaluator, lessons, matches, speed
 from fourlab.experiments.experiment import Finding, Part, Picture, Text
 from fourlab.experiments.workbench import Workbench
 from fourlab.game.position import Position
@@ -89,6 +90,8 @@ def test_experiments_1_and_2(tmp_path: Path) -> None:
     parts = conduct("004-experiments-1-2", tmp_path, training=400, games=2, rollouts=50)
     found = findings(parts)
     assert found["minimax(4) against Q-learning: wins"].document.startswith("73.0 %")
+    assert {each.agrees for each in found.values()} == {None}  # two games tell nothing
+    assert found["MCTS 1 s against Q-learning: wins"].why.startswith("too few games to tell")
     assert found["MCTS 1 s against Q-learning: wins"].document.startswith("100.0 %")
     assert sum(isinstance(each, Picture) for each in parts) == 2
 
@@ -119,6 +122,26 @@ def test_figure_33_is_trained_and_drawn(tmp_path: Path) -> None:
     assert figures.render(picture.draw(), "svg").startswith(b"<?xml")
 
 
+def test_searches_think_seconds_when_they_are_asked_for() -> None:
+    assert matches.vanilla(10_500, True) == "arya-vanilla:seconds=none,simulations=10500,faithful=1"
+    assert matches.vanilla(10_500, False, 3) == "arya-vanilla:seconds=3,faithful=0"
+    limit = make(matches.vanilla(10_500, True, 3))
+    assert (limit.seconds, limit.simulations, limit.clock) == (3, None, "cpu")  # type: ignore[attr-defined]
+
+
+def test_the_document_does_not_tell_who_played_experiment_1(tmp_path: Path) -> None:
+    bout = bouts.Bout(
+        "b",
+        ("one", "other"),
+        "one",
+        bouts.Score(20, 20, 0),
+        {each: bouts.Reading("random", "random") for each in (bouts.FAITHFUL, bouts.CORRECTED)},
+    )
+    for told in (True, False):
+        found = findings(list(bouts.conduct(bench(tmp_path, {}), [replace(bout, told=told)], bouts.ENOUGH)))
+        assert found["one against other: draws"].agrees is (True if told else None)
+
+
 def test_the_listed_search_loses_to_the_corrected_one(tmp_path: Path) -> None:
     found = findings(conduct("004-listed-search", tmp_path, games=20, rollouts=500))
     won = float(found["as listed against corrected: wins"].faithful.split(" ")[0])
@@ -130,7 +153,8 @@ def test_longer_thinking_helps_the_search(tmp_path: Path) -> None:
     parts = conduct("004-thinking-time", tmp_path, games=6, budgets=(1, 2000), depths=(2,))
     picture = parts[-1]
     assert isinstance(picture, Picture)
-    assert picture.data.rows[0][2] > picture.data.rows[1][2]  # type: ignore[operator]
+    assert [row[:3] for row in picture.data.rows[2:]] == [("corrected", 2, 1), ("corrected", 2, 2000)]
+    assert picture.data.rows[2][3] > picture.data.rows[3][3]  # type: ignore[operator]
     assert figures.render(picture.draw(), "svg").startswith(b"<?xml")
 
 

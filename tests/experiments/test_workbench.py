@@ -9,7 +9,7 @@ from fourlab.arena.executors.threads import Threads
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.errors import UserError
 from fourlab.experiments.catalogue import all_experiments, chosen
-from fourlab.experiments.workbench import Stopped, Workbench
+from fourlab.experiments.workbench import Stopped, Workbench, whole
 
 
 class Stopping(Threads):
@@ -59,6 +59,13 @@ def test_games_are_played_once_and_can_be_judged(tmp_path: Path) -> None:
     assert [game.number for game in first] == [0, 1, 2]
     assert all(game.scores is not None for game in first)
     assert bench(tmp_path).play("games", tournament, judged=True) == first
+
+
+def test_a_crashed_game_is_no_result(tmp_path: Path) -> None:
+    (game, *_) = bench(tmp_path).play("games", Tournament((Player("random"), Player("rules")), ("5x4x4",), "empty", 1, "fixed"))
+    assert whole("games", [game]) == [game]
+    with pytest.raises(UserError, match="game 0 of games, random against rules, ended by crash: oh"):
+        whole("games", [game, game._replace(cause="crash", detail="oh")])
 
 
 def test_names_mean_experiments() -> None:
