@@ -6,7 +6,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from fourlab import Decision, Limit, Position, make
+from fourlab import Decision, Exact, Limit, Position, make
 from fourlab.errors import UserError
 from fourlab.solver import Solver
 
@@ -104,3 +104,45 @@ def test_what_cannot_be_is_said(tmp_path: Path) -> None:
             make(spec)
     with pytest.raises(UserError, match="knows the board 7x6x4"):
         make("alphazero").decide(Position(board="5x4"), Limit(), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("proving", [0, 1])
+def test_the_faithful_search_stays_inside_its_tree(proving: int) -> None:
+    """Also where every column of a node is seen to lose."""
+    agent, rng = make(f"alphazero:simulations=200,faithful=1,proving={proving}"), np.random.default_rng(4)
+    for _ in range(12):
+        position, plies = Position(), int(rng.integers(22, 34))
+        while position.ply < plies and position.play((column := int(rng.choice(position.legal_columns())))).outcome() is None:
+            position = position.play(column)
+        result = agent.search(position, Limit(), rng)  # type: ignore[attr-defined]
+        roots = result.forest.roots()
+        assert (result.forest.forest.words[: result.forest.forest.used[0], :7] >= 0).all()  # visits of every node
+        assert result.decision.proven is not None or roots.visits[0].sum() == 200
+        assert bool(proving) or result.decision.proven is None
+
+
+@pytest.mark.parametrize("method", ["gumbel", "puct"])
+@pytest.mark.parametrize(("moves", "result"), [("44335", -1), ("121212", 1)])
+def test_a_proven_position_asked_again_is_proven_again(method: str, moves: str, result: int) -> None:
+    agent, rng = make(f"alphazero:simulations=100,reuse=1,method={method}"), np.random.default_rng(0)
+    for _ in range(2):
+        decision = agent.decide(Position(moves), Limit(), rng)
+        assert decision.proven == Exact(result)
+        assert min(decision.stats["visits"]) >= 0
+
+
+def test_without_simulations_the_network_alone_decides() -> None:
+    agent, rng = make("alphazero:simulations=0"), np.random.default_rng(0)
+    for moves in ("121212", "12121"):  # a win at once, a forced reply
+        decision = agent.decide(Position(moves), Limit(), rng)
+        assert decision.stats["evaluations"] == 1
+        assert decision.proven is None
+        assert min(decision.policy or ()) > 0
+
+
+@pytest.mark.parametrize("temperature", [1e-4, 1.25])
+def test_lots_are_drawn_between_columns_that_are_not_proven_to_be_worse(temperature: float) -> None:
+    agent = make(f"alphazero:simulations=60,method=puct,temperature={temperature}")
+    for seed in range(8):
+        assert agent.decide(Position("121212"), Limit(), np.random.default_rng(seed)).column == 0
+        assert agent.decide(Position("12121"), Limit(), np.random.default_rng(seed)).column in (0, 1)

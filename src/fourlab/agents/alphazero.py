@@ -70,7 +70,7 @@ class AlphaZero:
     temperature: float = 0.0
     """Columns are drawn by their shares of the policy to the power of 1 / temperature; 0 plays the best one."""
     faithful: bool = False
-    """Document 004: PUCT with its faults; a finished game is first judged by the network, games end one disc early."""
+    """Document 004: PUCT with its faults; with proving=0 a finished game is first judged by the network, games end one disc early."""
     evaluator: OnnxEvaluator | None = field(default=None, repr=False, compare=False)
     """For programs: an evaluator of one's own in place of a network."""
     _kept: dict[str, "tuple[Position, ForestSearch]"] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -124,7 +124,7 @@ class AlphaZero:
         started = time.perf_counter()
         counted, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
         most = MOST_SIMULATIONS if counted is None else min(counted, MOST_SIMULATIONS)
-        search = self._plant(position, max(most, 1))
+        search = self._plant(position, most)
         done, goal = search.forest.done, search.forest.goal
         goal[0] = done[0] + (0 if search.forest.used[0] else 1)  # first look at the root
         search.grow()
@@ -157,11 +157,12 @@ class AlphaZero:
     def _plant(self, position: Position, most: int) -> ForestSearch:
         """A new tree, or what grew from this position in the last search."""
         assert self.evaluator is not None
-        switches = forest.Switches(self._gumbel, self.c, self.scale, self.fpu, 0.0, self.proving, self.faithful)
+        proving = self.proving and most > 0  # without a search it is the network that plays, not what is seen on the discs
+        switches = forest.Switches(self._gumbel, self.c, self.scale, self.fpu, 0.0, proving, self.faithful)
         kept = self._kept.get("search")
         root = None if kept is None else _find(*kept, position)
         blocks = 0 if kept is None or root is None else int(kept[1].forest.used[0])
-        new = ForestSearch(self.evaluator, position.rules, 1, most + blocks, switches, self.batch, CACHE, plan=1)
+        new = ForestSearch(self.evaluator, position.rules, 1, max(most, 1) + blocks, switches, self.batch, CACHE, plan=1)
         new.plant(np.array([position.own]), np.array([position.mask]), -1)
         if kept is not None and root is not None:
             new.take_over(kept[1], root)
@@ -175,14 +176,10 @@ class AlphaZero:
             column = int(np.where(roots.proofs[0] == forest.SHUT, -1.0, roots.priors[0]).argmax())
             shares = roots.priors[0]
         else:
-            column = int(roots.most_visited()[0])
-            total = max(int(roots.visits[0].sum()), 1)
-            shares = roots.visits[0] / total if roots.visits[0].sum() else np.eye(columns)[column]
-            if self._gumbel:
-                shares = roots.improved(self.scale)[0]
-                column = int(shares.argmax())
+            shares = (roots.improved(self.scale) if self._gumbel else roots.shares())[0]
+            column = int(shares.argmax() if self._gumbel else roots.most_visited()[0])
             if self.temperature:
-                chances = shares ** (1 / self.temperature)
+                chances = (shares / shares.max()) ** (1 / self.temperature)
                 column = int(rng.choice(columns, p=chances / chances.sum()))
         proven = 2 - int(roots.proven[0]) if roots.proven[0] else None
         played = roots.visits[0, column] > 0 or roots.proofs[0, column] > 0
@@ -221,6 +218,8 @@ def _column_stats(roots: Roots, column: int) -> ColumnStats:
 
 def _find(before: Position, search: ForestSearch, position: Position) -> int | None:
     """The block of a position that is at most two plies below the root of the last search, if there is one."""
+    if search.forest.proof[0]:
+        return None  # it was not searched any more
     if before == position:
         return 0
     for column in before.legal_columns():

@@ -51,6 +51,17 @@ class Roots:
         chosen: np.ndarray = np.where(first == first.max(axis=1, keepdims=True), self.means, -2.0).argmax(axis=1)
         return chosen
 
+    def shares(self) -> np.ndarray:
+        """The share of each column in the visits; a proven root is sure of its best columns."""
+        visits = np.where(self.open, self.visits, 0).astype(float)
+        best = (self.proofs == self.proven[:, None]) & (self.proven != kernels.NOTHING)[:, None]
+        sure = best.any(axis=1, keepdims=True)
+        counted = np.where(sure, best, visits)
+        empty = counted.sum(axis=1, keepdims=True) == 0
+        counted = np.where(empty, self.open, counted)
+        found: np.ndarray = counted / counted.sum(axis=1, keepdims=True)
+        return found
+
     def improved(self, scale: float) -> np.ndarray:
         """The improved policy of Gumbel search: priors * exp(scale * values), where unplayed columns have a mixed value."""
         played = (self.visits > 0) & self.open

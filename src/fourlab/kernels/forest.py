@@ -88,8 +88,8 @@ class Switches(NamedTuple):
     proving: bool
     """See wins and forced replies on the discs, and back up what is proven."""
     faithful: bool = False
-    """Document 004: the network is asked about a finished game when it is first met, and believed; games end one disc early;
-    priors are shares of the columns that are open at the root."""
+    """Document 004: priors are shares of the columns that are open at the root; and where nothing is seen on the discs (`proving`),
+    the network is asked about a finished game when it is first met, and believed, and games end one disc early."""
 
 
 def new_forest(trees: int, size: int, leaves: int, g: Geometry) -> Forest:
@@ -200,7 +200,7 @@ def walk(f: Forest, tree: int, root: int, leaf: int, g: Geometry, s: Switches, l
         result, safe = examine(own, mask, g, s)
         if result == NOTHING and s.proving and depth > 0 and popcount(mask) + EXACT >= g.columns * g.rows:
             result = DRAW - ending(own, mask, g)
-        if result != NOTHING and s.faithful and depth > 0:
+        if result != NOTHING and s.faithful and not s.proving and depth > 0:
             safe = result - WIN - LOSS  # a proof where cells are expected: `plant` will understand
         elif result != NOTHING:
             proof = WIN + LOSS - result

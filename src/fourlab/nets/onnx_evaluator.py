@@ -137,11 +137,15 @@ def _probe_positions(rules: Rules, count: int, seed: int) -> np.ndarray:
     return np.array([own, mask], np.int64)
 
 
+SHIPPED_AT = -1
+"""When a network that comes with Fourlab was changed: never."""
+
+
 def load(name: str) -> OnnxEvaluator:
     """The network of a file, or the shipped one of that name; one that was read before is not read again."""
     shipped = SHIPPED / f"{name}.onnx"
     if not name.endswith(".onnx") and shipped.is_file():
-        return _loaded(name, 0, 0)
+        return _loaded(name, SHIPPED_AT, 0)
     file = Path(name)
     try:
         status = file.stat()
@@ -156,5 +160,5 @@ def load(name: str) -> OnnxEvaluator:
 
 @lru_cache(maxsize=8)
 def _loaded(name: str, changed_at: int, size: int) -> OnnxEvaluator:
-    data = Path(name).read_bytes() if size else (SHIPPED / f"{name}.onnx").read_bytes()
+    data = (SHIPPED / f"{name}.onnx").read_bytes() if changed_at == SHIPPED_AT else Path(name).read_bytes()
     return OnnxEvaluator(data, name)
