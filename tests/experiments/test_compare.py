@@ -3,7 +3,18 @@
 import pytest
 from scipy.stats import chi2, chi2_contingency, fisher_exact
 
-from fourlab.experiments.compare import chi_squared_tail, consistent, falls, fisher, homogeneity, mean, p_value, same_share, share
+from fourlab.experiments.compare import (
+    chi_squared_tail,
+    consistent,
+    falls,
+    fisher,
+    homogeneity,
+    may_happen,
+    mean,
+    p_value,
+    same_share,
+    share,
+)
 
 
 @pytest.mark.parametrize(
@@ -14,6 +25,12 @@ def test_fishers_test_is_scipys(counts: tuple[int, int, int, int]) -> None:
     expected = fisher_exact([[one, of_one - one], [other, of_other - other]]).pvalue
     assert fisher(*counts) == pytest.approx(expected, rel=1e-6)
     assert same_share(*counts) == (expected >= 0.01)
+
+
+def test_what_was_seen_once_may_happen_if_one_of_a_hundred_of_ours_shows_it() -> None:
+    assert [may_happen(count, 19) for count in (0, 19)] == [None, None], "too few to tell"
+    assert [may_happen(0, 20), may_happen(1, 20), may_happen(9, 1000), may_happen(10, 1000)] == [False, True, False, True]
+    assert same_share(1, 1, 0, 99), "which two shares would not tell"
 
 
 def test_words() -> None:

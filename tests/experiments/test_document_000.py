@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fourlab.arena.executors.threads import Threads
-from fourlab.experiments.document_000 import EXPERIMENTS, exact, runs
+from fourlab.experiments.document_000 import EXPERIMENTS, boards, empty_board, exact, runs
 from fourlab.experiments.experiment import Finding, Part, Picture, Text
 from fourlab.experiments.workbench import Workbench
 from fourlab.game.position import Position
@@ -90,7 +90,29 @@ def test_running_means_lie_closer_together_than_runs() -> None:
 def test_our_own_moves_are_4_6_4_and_exactly_right(folder: Path) -> None:
     found = findings(folder, "000-own-moves")
     assert [each.document for each in found.values()] == [each.truth for each in found.values()] == ["4", "6", "4"]
-    assert all(each.agrees for each in found.values())
+    assert all(each.faithful.startswith(f"{each.document} by 100.0 %") for each in found.values())
+    assert all(each.agrees is None for each in found.values()), "one mean is too few to tell"
+
+
+def test_a_ranking_that_none_of_ours_shows_differs() -> None:
+    assert [runs._ranking("", "yes", (first, 50), (50, 50)).agrees for first in (0, 50)] == [False, True]
+    assert runs._ranking("", "", (0, 50), (50, 50)).agrees is None
+
+
+def test_games_of_eight_own_moves_may_be_among_shorter_and_longer_ones_only() -> None:
+    both, shorter, longer = [*range(4, 14)] * 3, [4, 5, 6] * 10, [9, 10] * 15
+    agree = [empty_board._so_many_moves(np.array(lengths, np.float64)) for lengths in (both, shorter, longer, both[:19])]
+    assert agree == [True, False, False, None]
+
+
+def test_the_game_that_is_won_in_two_moves_must_be_among_ours() -> None:
+    def played(columns: list[int]) -> dict[str, object]:
+        return {"columns": columns, "searches": [], "score": 1}
+
+    for columns, agrees in (([4, 4, 4], True), ([4, 4, 6, 6, 4], False)):
+        found = {each.what: each for each in boards._games([played(columns)] * 50, [played([4, 4, 4])] * 50)}
+        assert found["own moves until the game is won"].agrees is agrees
+        assert found["games won"].agrees is True
 
 
 def test_figure_1_shows_the_documents_line(folder: Path) -> None:

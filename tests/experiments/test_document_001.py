@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import betabinom
 
 from fourlab.agent import Decision, Limit
 from fourlab.agents.q_table import QTable
@@ -109,6 +110,23 @@ def test_exchanged_labels_are_likelier_if_beginning_helps() -> None:
     assert exploration._same_curve(helps["MC40"], [(60, 40, 0)] * 16) < 0.01
 
 
+def test_few_games_of_ours_tell_little_of_the_labels() -> None:
+    few, many = ({"MC40": [(3 * n, 7 * n, 0)] * 16, "MC200": [(2 * n, 8 * n, 0)] * 16} for n in (1, 1000))
+    assert 0 < exploration._log_odds_of_exchange(few) < exploration._log_odds_of_exchange(many) / 3
+    for curves, judged in ((few, False), (many, True)):
+        assert (exploration._labels(curves, curves).agrees is not None) is judged
+    difference = exploration._log_likelihood((13, 36, 1), (3, 7, 0)) - exploration._log_likelihood((13, 36, 1), (60, 40, 0))
+    expected = betabinom.logpmf(36, 50, 8, 4) - betabinom.logpmf(36, 50, 41, 61)
+    assert difference == pytest.approx(expected)
+
+
+def test_labels_are_blamed_only_if_exchanged_ones_fit() -> None:
+    near, far = [(5 * one, 5 * other, 5 * draws) for one, other, draws in exploration.FIGURE_6["MC40"]], [(225, 25, 0)] * 16
+    for own, exchanged, fault in ((near, far, "B5"), (far, near, "B9"), (far, far, "no fault")):
+        curves = {"MC40": own, "MC200": exchanged}
+        assert exploration._agreement("MC40", curves, curves).why.startswith(fault)
+
+
 def test_games_to_so_many_wins_are_negative_binomial() -> None:
     chance = schedules.Chance(56, 1000)
     assert chance.expected(100) == pytest.approx(1785.7, abs=0.1)
@@ -134,6 +152,17 @@ def test_training_rightly_beats_the_documents(folder: Path) -> None:
     found = {variant: exam(table_8.JOBS.index((2, variant)))["counts"] for variant in ("faithful", "corrected")}
     assert found["corrected"][0] < found["faithful"][0] / 3
     assert found["corrected"][1] > 2 * found["faithful"][1]
+
+
+def test_a_random_player_meets_the_opponents_of_the_learner_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    met = []
+    monkeypatch.setattr(table_8, "random_player", lambda settings, games, seed: met.append((settings.against, settings.passing)))
+    exam = table_8.Exam(0, wins=1, code_wins=1, training=1, games=1)
+    for number, (_, variant) in enumerate(table_8.JOBS):
+        if variant.startswith("random"):
+            exam(number)
+    sides = [learner.settings_of(rows, faithful) for rows in learner.ROWS for faithful in (True, False)]
+    assert met == [(each.against, each.passing) for each in sides]
 
 
 def test_what_a_table_holds_is_counted() -> None:

@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from fourlab.arena.executors.threads import Threads
-from fourlab.experiments.document_002 import EXPERIMENTS, games, root
+from fourlab.arena.tally import Tally
+from fourlab.experiments.document_002 import EXPERIMENTS, future, games, root
 from fourlab.experiments.experiment import Finding, Part, Picture, Text
 from fourlab.experiments.workbench import Workbench
 from fourlab.game.position import Position
@@ -74,6 +75,12 @@ def test_table_1_is_neither_near_nor_symmetric(folder: Path) -> None:
     assert found["column 4 is best in one run"].agrees
 
 
+def test_mirror_images_differ_as_in_the_document_only_if_ours_do() -> None:
+    noise = np.random.default_rng(0).normal(0.5, 1, (400, 7))
+    for spread, agrees in ((0.1, True), (0.01, False)):
+        assert [each.agrees for each in root._mirrored(0.5 + spread * noise)] == [agrees] * 3
+
+
 def test_flat_playouts_win_as_often_as_other_programs_say(folder: Path) -> None:
     (table,) = [each for each in conducted(folder, "002-table-1") if isinstance(each, Table)]
     expected = (0.512, 0.544, 0.575, 0.640, 0.570, 0.543, 0.511)
@@ -92,3 +99,12 @@ def test_visits_follow_values(folder: Path) -> None:
 def test_everybody_meets_everybody(folder: Path) -> None:
     table = next(each for each in conducted(folder, "002-future") if isinstance(each, Table))
     assert [row[1] for row in table.rows] == [18] * 10
+
+
+def test_a_gain_has_an_interval_and_one_pair_tells_nothing(folder: Path) -> None:
+    assert future._gain(Tally((0, 0, 1, 0, 0))) == "–"
+    assert future._gain(Tally((0, 0, 0, 0, 15))) == "no Elo: a score of 100 % has no finite Elo"
+    assert future._gain(Tally((1, 2, 4, 3, 5))) == "+107.5 [-4.6, +258.3] Elo"
+    gains = [each.corrected for what, each in findings(folder, "002-future").items() if what.startswith("gain: ")]
+    assert all(gain.startswith("–; won ") for gain in gains)
+    assert gains

@@ -11,9 +11,10 @@ from fourlab.agent import Limit
 from fourlab.agents.negamax import Negamax
 from fourlab.agents.registry import make
 from fourlab.arena.executors.threads import Threads
+from fourlab.errors import UserError
 from fourlab.evaluator import Evaluation
 from fourlab.experiments.catalogue import all_experiments
-from fourlab.experiments.document_003 import experiment_1, experiment_3, future, predictions
+from fourlab.experiments.document_003 import experiment_1, experiment_3, future, network, predictions
 from fourlab.experiments.document_003.curves import blocks, told_won_from, won_from
 from fourlab.experiments.document_003.learner import ByNetwork, Learner, Lessons
 from fourlab.experiments.experiment import Finding, Part, Picture, Text
@@ -154,6 +155,7 @@ def test_experiment_1_learns_and_shows_five_games(tmp_path: Path) -> None:
     assert all(part.agrees is None for part in parts if isinstance(part, Finding))  # two points are no curve
     assert [len(part.data.rows) for part in parts if isinstance(part, Picture)] == [2, 2]
     (text,) = (part for part in parts if isinstance(part, Text))
+    assert "training" in text.title
     assert text.lines.count("wins") + text.lines.count("draw") == 5
     assert parts == parts_without_pictures(
         conducted("003-experiment-1", tmp_path, {"runs": 1, "games": 20, "afterwards": 1}), parts
@@ -197,6 +199,13 @@ def test_the_figures_boards_and_the_count_of_87(tmp_path: Path) -> None:
     assert sum(int(str(row[1])) for part in parts if isinstance(part, Table) for row in part.rows) == 2 * 67_557
 
 
+def test_only_more_networks_need_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(predictions, "find_spec", lambda name: None)
+    all_experiments()["003-figures-2-4"].check()
+    with pytest.raises(UserError, match=r"003-figures-2-4 needs torch: pip install 'fourlab\[train\]'"):
+        conducted("003-figures-2-4", tmp_path, {"networks": 1})
+
+
 def test_another_count_of_bad_errors_would_not_agree() -> None:
     def said(count: int) -> dict[str, list[dict[str, Any]]]:
         return {labels: [{"badly_wrong": count}] for labels in ("unit", "signed")}
@@ -218,6 +227,16 @@ def test_figure_1s_data_and_ends(tmp_path: Path) -> None:
     assert [len(part.data.rows) for part in parts if isinstance(part, Picture)] == [3, 3]
 
 
+@pytest.mark.parametrize(
+    ("epochs", "other", "agrees"), [(1000, 0.37, True), (1000, 0.33, False), (1000, 0.358, None), (3, 0.9, None)]
+)
+def test_momentum_helps_only_beyond_the_margin(epochs: int, other: float, agrees: bool | None) -> None:
+    rows = [[{"epochs": epochs, "train_mse": 0.31, "test_mse": error}] for error in (0.35, other)]
+    found = network._momentum(*rows)
+    assert found.agrees is agrees
+    assert found.why.startswith("one run each")
+
+
 def test_experiment_3_compares_with_experiment_1(tmp_path: Path) -> None:
     parts = conducted("003-experiment-3", tmp_path, {"runs": 1, "games": 10})
     (table,) = (part for part in parts if isinstance(part, Table))
@@ -232,6 +251,10 @@ def test_the_wishes_for_the_future(tmp_path: Path) -> None:
     assert len(beaten) == 5
     second = next(part for part in beaten if "as second" in part.what)
     assert second.faithful.startswith("0.0 %")  # nobody beats the perfect first player
+    first = [part for part in parts if isinstance(part, Finding) and part.what.startswith("as first player against")]
+    assert [bool(part.faithful) for part in first] == [True, False, False], "only the first is the document's own"
+    others = [part for part in parts if isinstance(part, Finding) and "against random rollouts" in part.what]
+    assert all(part.corrected and not part.faithful for part in [*first[1:], *others])
     assert any(isinstance(part, Text) and "c_puct" in part.lines for part in parts)
 
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from fourlab.arena.stats import Z_95, wilson
 
+FEWEST, SELDOM = 20, 0.01
+
 
 def share(count: int, of: int) -> str:
     """A share with Wilson's interval: 71.0 % [61.5, 79.0] of 100."""
@@ -29,6 +31,14 @@ def p_value(chance: float) -> str:
 def same_share(one: int, of_one: int, other: int, of_other: int, level: float = 0.01) -> bool:
     """Whether two counts may well come from one share: Fisher's exact test does not reject it."""
     return fisher(one, of_one, other, of_other) >= level
+
+
+def may_happen(count: int, of: int) -> bool | None:
+    """Whether what a document saw once, and so many of ours show, happens in at least one of a hundred; None if ours are too few.
+
+    A test of two shares could not tell: one of one and none of a hundred may come from one share.
+    """
+    return count / of >= SELDOM if of >= FEWEST else None
 
 
 def fisher(one: int, of_one: int, other: int, of_other: int) -> float:

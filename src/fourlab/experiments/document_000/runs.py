@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fourlab.experiments.compare import consistent, same_share, share
+from fourlab.experiments.compare import consistent, may_happen, share
 from fourlab.experiments.document_000.exact import ACTIONS, GIVEN, REPORTED, exact_values, told
 from fourlab.experiments.experiment import Finding, Part, Picture
 from fourlab.experiments.searches import Floats, Line, Searched, band, drawn, means_of_so_many, search_all, within
@@ -108,7 +108,7 @@ def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Fin
 
 
 def _ranking(what: str, document: str, faithful: tuple[int, int], corrected: tuple[int, int]) -> Finding:
-    agrees = same_share(1, 1, *faithful) if document else None
+    agrees = may_happen(*faithful) if document else None
     return Finding(what, document, share(*faithful), share(*corrected), "yes", agrees, FROZEN)
 
 
@@ -164,7 +164,7 @@ def own_moves(bench: Workbench) -> Iterator[Part]:
             f"{move} by {share(*sets['faithful'])} means of {RUNS} runs",
             f"{move} by {share(*sets['corrected'])}",
             truth=str(best),
-            agrees=same_share(1, 1, *sets["faithful"]),
+            agrees=may_happen(*sets["faithful"]),
             why=FROZEN,
         )
         for column, solved in solver.columns(position).items():

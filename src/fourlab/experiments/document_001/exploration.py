@@ -27,6 +27,8 @@ CONSTANTS = tuple(tenths / 10 for tenths in range(0, 31, 2))
 FLAT_FROM = CONSTANTS.index(0.4)
 """From here on it makes little difference."""
 GAMES = 50
+ENOUGH = 40
+"""With fewer games a bar of ours there is no verdict on the labels."""
 Counts = tuple[int, int, int]
 """Games won by MC40, by MC200, and drawn."""
 
@@ -133,13 +135,19 @@ def _won(counts: Sequence[Counts]) -> tuple[int, int]:
 def _agreement(first: str, faithful: Curves, corrected: Curves) -> Finding:
     """Cell by cell, the document's bars beside ours."""
     chance, exchanged = (_same_curve(FIGURE_6[first], faithful[each]) for each in (first, NAMES[1 - NAMES.index(first)]))
+    if chance >= 0.01:
+        why = "B5: a won position is searched on"
+    elif exchanged >= 0.01:
+        why = "B9: the panels' labels are probably exchanged"
+    else:
+        why = "no fault known to us explains it: the other label does not fit either"
     return Finding(
         f"{first} first: MC200's wins at all {len(CONSTANTS)} values of c",
         share(*_won(FIGURE_6[first])),
         f"{share(*_won(faithful[first]))}; the curves are one with {p_value(chance)}, with the other label {p_value(exchanged)}",
         share(*_won(corrected[first])),
         agrees=chance >= 0.01,
-        why="B5: a won position is searched on" if chance >= 0.01 else "B9: the panels' labels are probably exchanged",
+        why=why,
     )
 
 
@@ -162,28 +170,38 @@ def _variance(one: Counts, other: Counts) -> float:
 def _labels(faithful: Curves, corrected: Curves) -> Finding:
     """Which panel is which order?"""
     odds, right = (_log_odds_of_exchange(each) for each in (faithful, corrected))
+    fewest = min(sum(each) for curve in faithful.values() for each in curve)
     return Finding(
         "panel a is MC40 first, panel b MC200 first",
         "so labelled",
         f"the exchanged labels are {math.exp(odds):,.3g} times as likely",
         f"{math.exp(right):,.3g} times",
-        agrees=odds < math.log(20),
+        agrees=odds < math.log(20) if fewest >= ENOUGH else None,
         why="B9: MC200 wins more in the document's panel a than in b, though beginning must help it",
     )
 
 
 def _log_odds_of_exchange(curves: Curves) -> float:
-    """How much likelier the document's counts are with panels a and b exchanged, by our shares; natural logarithm."""
+    """How much likelier the document's counts are with panels a and b exchanged, by our games; natural logarithm."""
 
     def likelihood(panel: str, first: str) -> float:
-        shares = [(each[1] + 0.5) / (sum(each) + 1) for each in curves[first]]
-        return math.fsum(
-            each[1] * math.log(p) + (sum(each) - each[1]) * math.log(1 - p)
-            for each, p in zip(FIGURE_6[panel], shares, strict=True)
-        )
+        return math.fsum(_log_likelihood(*each) for each in zip(FIGURE_6[panel], curves[first], strict=True))
 
     exchanged = likelihood("MC40", "MC200") + likelihood("MC200", "MC40")
     return exchanged - likelihood("MC40", "MC40") - likelihood("MC200", "MC200")
+
+
+def _log_likelihood(theirs: Counts, ours: Counts) -> float:
+    """Of the document's wins and other games in one order, if all that is known of MC200's share are our games.
+
+    The share is not ours exactly, it may be any, all alike likely before our games: the counts are beta-binomial.
+    """
+    wins, others = ours[1] + 1, sum(ours) - ours[1] + 1
+    return _log_beta(wins + theirs[1], others + sum(theirs) - theirs[1]) - _log_beta(wins, others)
+
+
+def _log_beta(one: int, other: int) -> float:
+    return math.lgamma(one) + math.lgamma(other) - math.lgamma(one + other)
 
 
 def _ratio_panels() -> Finding:

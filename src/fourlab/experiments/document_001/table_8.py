@@ -17,9 +17,9 @@ TABLE_8: dict[int, Counts] = {2: (95, 34, 371), 3: (247, 56, 197), 4: (385, 95, 
 VARIANTS = {
     "faithful": "the document's text: alpha halved and epsilon + 0.01 at every update",
     "code": "its published code: alpha halved, epsilon 0.3, greedy after the training",
-    "corrected": "corrected: alpha 0.1, epsilon falling, MC0 moving, greedy after the training",
-    "random": "a random player",
-    "random, MC0 moves": "a random player, MC0 at random instead of passing (B6)",
+    "corrected": "corrected: alpha 0.1, epsilon falling, greedy after the training; opponents without B5, B6",
+    "random": "a random player against the document's opponents: a won position is searched on (B5), MC0 passes (B6)",
+    "random, corrected": "a random player against the corrected's opponents: without B5, MC0 at random instead of passing (B6)",
 }
 
 
@@ -42,7 +42,7 @@ class Exam:
         rows, variant = JOBS[number]
         seeds = [[self.seed, number, part] for part in (0, 1)]
         if variant.startswith("random"):
-            settings = settings_of(rows, True, passing=variant == "random")
+            settings = settings_of(rows, variant == "random")  # the same opponents as the learner beside it has
             return {"counts": random_player(settings, self.games, seeds[1])}
         settings = settings_of(rows, variant != "corrected")
         if variant == "corrected":
@@ -83,7 +83,7 @@ def table_8(bench: Workbench) -> Iterator[Part]:
 def _results(rows: int, found: Found) -> Iterator[Finding]:
     faithful, corrected = (found[rows, variant]["counts"] for variant in ("faithful", "corrected"))
     reported = TABLE_8[rows]
-    faults = "B7: alpha vanishes and epsilon is 1 after some twenty games; B6: MC0 passes"
+    faults = "B7: alpha vanishes and epsilon is 1 after some twenty games; B6: MC0 passes; B5: MC_n searches a won position on"
     for place, who in enumerate(("MC_n wins", "Q wins", "draws")):
         agrees = same_share(reported[place], sum(reported), faithful[place], sum(faithful))
         yield Finding(
@@ -102,14 +102,15 @@ def _beside_random(rows: int, found: Found) -> Finding:
     """Are the results others than a random player's?"""
     counts = {variant: found[rows, variant]["counts"] for variant in VARIANTS}
     reported, faithful = (homogeneity([each, counts["random"]]) for each in (TABLE_8[rows], counts["faithful"]))
-    corrected = homogeneity([counts["corrected"], counts["random, MC0 moves"]])
+    corrected = homogeneity([counts["corrected"], counts["random, corrected"]])
     return Finding(
         f"{rows} rows: p of such results if the learner is a random player",
         f"it has learned, and generalises; its counts: {p_value(reported)}",
         p_value(faithful),
         p_value(corrected),
         agrees=faithful < 0.01,
-        why="B7: epsilon is 1, so it plays at random; and no table generalises, it knows the positions it has met",
+        why="B7: epsilon is 1, so it plays at random; and no table generalises, it knows the positions it has met;"
+        " each random player has its learner's opponents, on the right without B5 and B6",
     )
 
 

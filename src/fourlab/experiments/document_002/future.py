@@ -10,6 +10,7 @@ from fourlab.agent import Limit
 from fourlab.agents.registry import make
 from fourlab.arena.ratings import Rating
 from fourlab.arena.results import Results
+from fourlab.arena.tally import Tally
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.experiments.compare import share
 from fourlab.experiments.experiment import Finding, Part, Picture
@@ -61,9 +62,8 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     ratings = {rating.name: rating for rating in results.ratings(bench.seed)}
     for name, why in WHY.items():
         met = results.share(name, BASE)
-        yield Finding(
-            f"gain: {name}", "future work", "", f"{_gain(ratings, name)}; won {share(met.wins, met.games)} against it", why=why
-        )
+        told = f"{_gain(results.tally(name, BASE))}; won {share(met.wins, met.games)} against it"
+        yield Finding(f"gain: {name}", "future work", "", told, why=why)
     names = list(ratings)
     scores = {
         (one, other): score
@@ -80,10 +80,15 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     yield from _parallel(bench)
 
 
-def _gain(ratings: dict[str, Rating], name: str) -> str:
-    """The lead in Elo over the document's search."""
-    ends = [ratings[each].elo.value for each in (BASE, name)]
-    return "no Elo: it won or lost everything" if None in ends else f"{ends[1] - ends[0]:+.0f} Elo"  # type: ignore[operator]
+def _gain(met: Tally) -> str:
+    """The lead in Elo over the document's search, by the pairs of games that both played; of one pair nothing can be said.
+
+    Not the difference of two ratings: their intervals are from the mean of all players and do not give one of the difference.
+    """
+    if met.units < 2:
+        return "–"
+    elo = met.elo()
+    return f"no Elo: {elo}" if elo.value is None else f"{elo} Elo"
 
 
 def _row(rating: Rating) -> tuple[object, ...]:

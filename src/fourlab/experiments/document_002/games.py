@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import Player, Tournament
-from fourlab.experiments.compare import same_share, share
+from fourlab.experiments.compare import may_happen, share
 from fourlab.experiments.experiment import Finding, Part, Text
 from fourlab.experiments.workbench import Workbench
 from fourlab.game.position import Position
@@ -63,7 +63,7 @@ def _example(won: list[StoredGame]) -> Iterator[Part]:
     """How lines run, and the first game like the document's."""
     ways = {game.number: direction(list(game.record.positions())[-1]) for game in won}
     counts = Counter(ways.values())
-    agrees = same_share(1, 1, counts["horizontal"], counts.total()) if won else None
+    agrees = may_happen(counts["horizontal"], counts.total())
     yield Finding("wins by a horizontal line", "Figure 1", share(counts["horizontal"], counts.total()), agrees=agrees)
     game = next((game for game in won if ways[game.number] == "horizontal"), None)
     if game is not None:

@@ -35,9 +35,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "Figures 2 to 4: six boards as the network sees them, and its worst errors",
         "The network knows won and lost boards, errs in two, and is wrong by more than 0.9 in 87 positions only.",
         {"smoke": {"networks": 0}, "quick": {"networks": 0}, "full": {"networks": 4}},
-        predictions.conduct,
+        predictions.conduct,  # only its full size trains, and asks for torch itself
         (5, 6, 1800),
-        TORCH,
     ),
     Experiment(
         "003-experiment-3",

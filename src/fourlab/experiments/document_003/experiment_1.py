@@ -54,7 +54,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         lambda: curves.draw_kinds(kinds),
         curves.data(kinds),
     )
-    yield Text("Five games after all is learned, by the first run", _shown(first[0]["shown"]))
+    yield Text("The last five games of the first run: still of its training, none are played after it", _shown(first[0]["shown"]))
 
 
 def _lessons(bench: Workbench) -> tuple[Runs, Runs]:

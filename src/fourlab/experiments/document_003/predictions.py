@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fourlab.errors import UserError
 from fourlab.experiments.compare import same_share
 from fourlab.experiments.document_003.network import EPOCHS, ROWS, SHIPPED, Trainings
 from fourlab.experiments.experiment import Finding, Part, Picture
@@ -33,6 +35,8 @@ Floats = NDArray[np.float64]
 
 def conduct(bench: Workbench) -> Iterator[Part]:
     """Networks on both scales beside the exact results."""
+    if bench.size["networks"] and find_spec("torch") is None:  # others need none: their networks come with Fourlab
+        raise UserError("003-figures-2-4 needs torch: pip install 'fourlab[train]'")
     work = _Answers(bench.folder.resolve(), bench.seed)
     answers = bench.repeat("networks", work, 2 + 2 * bench.size["networks"])
     said = {labels: answers[place::2] for place, labels in enumerate(SHIPPED)}
