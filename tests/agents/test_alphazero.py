@@ -112,7 +112,7 @@ def test_the_faithful_search_stays_inside_its_tree(proving: int) -> None:
     agent, rng = make(f"alphazero:simulations=200,faithful=1,proving={proving}"), np.random.default_rng(4)
     for _ in range(12):
         position, plies = Position(), int(rng.integers(22, 34))
-        while position.ply < plies and position.play((column := int(rng.choice(position.legal_columns())))).outcome() is None:
+        while position.ply < plies and position.play(column := int(rng.choice(position.legal_columns()))).outcome() is None:
             position = position.play(column)
         result = agent.search(position, Limit(), rng)  # type: ignore[attr-defined]
         roots = result.forest.roots()

@@ -70,7 +70,7 @@ class AlphaZero:
     temperature: float = 0.0
     """Columns are drawn by their shares of the policy to the power of 1 / temperature; 0 plays the best one."""
     faithful: bool = False
-    """Document 004: PUCT with its faults; with proving=0 a finished game is first judged by the network, games end one disc early."""
+    """Document 004: PUCT with its faults; with proving=0 the network first judges finished games, which end one disc early."""
     evaluator: OnnxEvaluator | None = field(default=None, repr=False, compare=False)
     """For programs: an evaluator of one's own in place of a network."""
     _kept: dict[str, "tuple[Position, ForestSearch]"] = field(default_factory=dict, init=False, repr=False, compare=False)
