@@ -88,8 +88,8 @@ class Switches(NamedTuple):
     proving: bool
     """See wins and forced replies on the discs, and back up what is proven."""
     faithful: bool = False
-    """Document 004: priors are shares of the columns that are open at the root; and without `proving` the network is asked about a
-    finished game when it is first met, and believed, and games end one disc early."""
+    """Document 004: priors are shares of the columns that are open at the root; and without `proving` the network is asked about
+    a finished game when it is first met, and believed, and games end one disc early."""
 
 
 def new_forest(trees: int, size: int, leaves: int, g: Geometry) -> Forest:
