@@ -109,6 +109,23 @@ def test_metrics_after_the_checkpoint_are_forgotten(tmp_path: Path) -> None:
     assert rows(run) == whole(tmp_path)
 
 
+def test_no_checkpoint_reaches_the_disk_before_its_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, sizes, fsync = begun(tmp_path), dict[int, int](), os.fsync
+
+    def watched(handle: int) -> None:
+        fsync(handle)
+        sizes[os.fstat(handle).st_ino] = os.fstat(handle).st_size
+
+    class Watched(Sum):
+        def save(self, folder: Path) -> None:
+            metrics = (run.folder / "metrics.jsonl").stat()
+            assert sizes[metrics.st_ino] == metrics.st_size
+            super().save(folder)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    assert train(run, Watched(), checkpoint_seconds=0) is not None
+
+
 def test_a_damaged_checkpoint_is_told_of_and_the_one_before_is_used(tmp_path: Path) -> None:
     run, notes = begun(tmp_path), []
     train(run, Sum(), stop_after(3))

@@ -1,6 +1,7 @@
 """AlphaMCTS: generations of self-play and learning."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from fourlab.learning.alphazero import AlphaZeroTrainee, network_of, player, tra
 from fourlab.learning.alphazero_settings import PRESETS, AlphaZeroSettings, preset, settings_of
 from fourlab.nets.modules import Net
 from fourlab.nets.onnx_evaluator import OnnxEvaluator
+from fourlab.nets.weights import load_net
 
 TINY = replace(
     preset("smoke"), board="4x4x3", networks=("4x1",), games=40, exact_from=8, opening=2, exam_games=2, exam_every=100, batch=32
@@ -62,7 +64,7 @@ def test_a_larger_network_takes_over_and_catches_up() -> None:
 
 
 def test_a_network_that_takes_over_plays_as_it_has_learned() -> None:
-    trainee = AlphaZeroTrainee(replace(TINY, networks=("4x1", "6x2 from 20"), games=40, averaging=0.9))
+    trainee = AlphaZeroTrainee(replace(TINY, networks=("4x1", "6x2 from 20"), games=60, averaging=0.9))
     trainee.advance()
     learn = trainee._learn
 
@@ -75,7 +77,6 @@ def test_a_network_that_takes_over_plays_as_it_has_learned() -> None:
     trainee.advance()
     learned, playing = trainee.net.state_dict(), trainee.average.state_dict()
     assert all(torch.equal(learned[name], playing[name]) for name in learned)
-    trainee.settings = replace(trainee.settings, games=60)
     trainee.advance()
     learned, playing = trainee.net.state_dict(), trainee.average.state_dict()
     assert not all(torch.equal(learned[name], playing[name]) for name in learned)
@@ -95,16 +96,56 @@ def test_self_play_learns_a_small_game() -> None:
     assert trained["win_block"]["wins"] > untrained["win_block"]["wins"] + 0.1
 
 
-def test_the_gate_keeps_what_is_better() -> None:
-    never = AlphaZeroTrainee(replace(TINY, gate_games=8, gate_score=1.0, games=60))
-    always = AlphaZeroTrainee(replace(TINY, gate_games=8, gate_score=0.0, games=60))
-    first = never.playing
-    never_rows, _ = rows(never), rows(always)
-    scores = [row["gate"]["score"] for row in never_rows]
-    assert len(scores) == 3
-    if max(scores) < 1:
-        assert never.playing == first
-    assert always.playing != first
+def test_the_gate_keeps_what_is_better(tmp_path: Path) -> None:
+    """What a newcomer that loses has learned is neither played nor saved, also where the run was stopped on the way."""
+    always = AlphaZeroTrainee(replace(TINY, gate_games=8, gate_score=0.0))
+    never = AlphaZeroTrainee(
+        never_settings := replace(TINY, gate_games=8, networks=("4x1", "6x2 from 20"), games=60, exam_games=0)
+    )
+    first, weights = never.playing, {name: tensor.clone() for name, tensor in never.average.state_dict().items()}
+    lost = {"score": 0.0}
+    never._match = lambda one, other, games: lost  # type: ignore[method-assign]
+    never.advance()
+    never.advance()
+    (tmp_path / "checkpoint").mkdir()
+    never.save(tmp_path / "checkpoint")
+    again = AlphaZeroTrainee(never_settings)
+    again.load(tmp_path / "checkpoint")
+    again._match = never._match  # type: ignore[method-assign]
+    assert [row["gate"] for row in rows(again)] == [lost]
+    assert again.playing == first
+    run = open_run(tmp_path, "az", {"kind": "train-alphazero"}, tmp_path / "run", lambda text: None)
+    again.finish(run)
+    saved = load_net(run.folder / "alphazero-fp32").state_dict()
+    assert saved.keys() == weights.keys()
+    assert all(torch.equal(saved[name], weights[name]) for name in weights)
+    before = always.playing
+    rows(always)
+    assert always.playing != before
+    assert all(torch.equal(a, b) for a, b in zip(always.accepted.parameters(), always.average.parameters(), strict=True))
+
+
+def test_a_checkpoint_from_before_there_was_an_accepted_network_is_loaded(tmp_path: Path) -> None:
+    trainee = AlphaZeroTrainee(gated := replace(TINY, gate_games=2, gate_score=0.0, games=20))
+    rows(trainee)
+    trainee.save(tmp_path)
+    (tmp_path / "accepted.safetensors").unlink()
+    state = json.loads((tmp_path / "state.json").read_text())
+    del state["accepted_stage"]
+    (tmp_path / "state.json").write_text(json.dumps(state))
+    again = AlphaZeroTrainee(gated)
+    again.load(tmp_path)
+    assert all(torch.equal(a, b) for a, b in zip(again.accepted.parameters(), trainee.average.parameters(), strict=True))
+
+
+def test_the_last_games_are_learned_from_too() -> None:
+    trainee = AlphaZeroTrainee(replace(TINY, games=20, networks=("4x1", "6x2 from 20")))  # one generation
+    first = trainee.playing
+    (row,) = rows(trainee)
+    assert row["policy_loss"] is not None
+    assert row["network"] == "4x1"  # a larger one could not learn enough any more
+    assert trainee.updates > 0
+    assert trainee.playing != first
 
 
 def test_what_comes_out_is_played_without_torch_and_told_of(tmp_path: Path) -> None:
@@ -136,9 +177,25 @@ def test_settings_of_a_run_come_back_and_typing_errors_are_told() -> None:
         ({"networks": ["64x2 from 10"]}, "networks are written"),
         ({"opening_share": 1.5}, "opening_share must be a number from 0 to 1"),
         ({"rate": "fast"}, "rate must be a number"),
+        ({"rate": math.inf}, "rate must be a number of at least 0, as in rate=0.002"),
+        ({"rate": math.nan}, "rate must be a number"),
+        ({"rate": 10**400}, "rate must be a number"),
+        ({"rate": True}, "rate must be a number"),
+        ({"games": True}, "games must be a whole number of at least 1, as in games=150000, not true"),
+        ({"mirror": "False"}, 'mirror must be true or false, as in mirror=false, not "False"'),
+        ({"proving": "no"}, "proving must be true or false"),
+        ({"mirror": 1}, "mirror must be true or false"),
+        ({"networks": 5}, "networks must be a list of texts, as in networks=.*32x3.*, not 5"),
+        ({"networks": "32x3"}, "networks must be a list of texts"),
+        ({"networks": [1, 2]}, "networks must be a list of texts"),
+        ({"networks": []}, "networks are written"),
+        ({"board": 5}, 'board must be a text, as in board="7x6x4", not 5'),
+        ({"features": ["cells"]}, "features must be a text"),
+        ({"search": ["puct"]}, "search must be gumbel or puct"),
     ):
-        with pytest.raises(UserError, match=why):
+        with pytest.raises(UserError, match=why) as refused:
             settings_of(given)
+        assert "\n" not in str(refused.value)
 
 
 def test_document_004s_network_is_its_own() -> None:

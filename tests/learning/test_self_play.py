@@ -82,6 +82,16 @@ def test_policies_come_from_the_search() -> None:
     assert not np.allclose(samples.policies[0], 0.2)
 
 
+@pytest.mark.parametrize("temperature", [0.0, 1e-320, 1e-3])
+def test_without_temperature_the_columns_visited_most_are_played(temperature: float) -> None:
+    s = replace(BOARD, lanes=1, opening=0, search="puct", dirichlet_share=0.0, temperature=temperature)
+    found = played(s, games=2)
+    boards = positions(found.samples, "5x4x4")
+    for board, policy, after in zip(boards, found.samples.policies, boards[1:], strict=False):
+        if after.ply and policy.sum():  # not a new game, and not one that is lost, which teaches no column
+            assert after in [board.play(int(column)) for column in np.flatnonzero(policy == policy.max())]
+
+
 def test_random_openings_vary_the_first_searched_position() -> None:
     found = played(replace(BOARD, opening=6, opening_share=1.0), games=30)
     boards = positions(found.samples, "5x4x4")

@@ -1,6 +1,7 @@
 """`fourlab train alphazero`: a network that learns by playing itself."""
 
 import tomllib
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, QuietOption, RunOption
-from fourlab.cli.training import begin, require_torch
+from fourlab.cli.training import begin, refuse_another, require_torch
 from fourlab.errors import UserError
 from fourlab.learning.alphazero_settings import PRESETS, settings_of
 
@@ -43,11 +44,13 @@ def alphazero(
     for each in change or []:
         given |= _assignment(each)
     settings = settings_of(given, faithful)
+    configuration = {"kind": "train-alphazero", **asdict(settings)}
+    refuse_another(run, configuration)
     from fourlab.learning.alphazero import AlphaZeroTrainee
 
     called = name or f"alphazero-{given.get('preset', 'laptop')}{'-faithful' if faithful else ''}"
-    trainee = AlphaZeroTrainee(settings, _executor(executor, workers, address))
-    begin(called, {"kind": "train-alphazero", **asdict(settings)}, trainee, run, home, quiet, json)
+    with closing(_executor(executor, workers, address)) as pool:
+        begin(called, configuration, AlphaZeroTrainee(settings, pool), run, home, quiet, json)
 
 
 def _executor(name: str, workers: int, address: str | None) -> Any:
@@ -61,7 +64,7 @@ def _executor(name: str, workers: int, address: str | None) -> Any:
         return Threads(workers)
     from fourlab.arena.executors import executor
 
-    return executor(name, workers, address)
+    return executor(name, workers, address, staying=True)
 
 
 def _read(file: Path) -> dict[str, Any]:

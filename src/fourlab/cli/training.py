@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 LINES_SECONDS = 10.0
 """Without a terminal, a line tells of the progress so often."""
+SPEED_SECONDS = 3600.0
+"""What is left is told from the speed of so long a time, for a piece of work may take minutes."""
 
 
 def require_torch() -> None:
@@ -47,6 +50,14 @@ def begin(
             print(f"note: {text}", file=sys.stderr)
 
     carry_out(open_run(home, name, config, run, told), trainee, quiet, json)
+
+
+def refuse_another(folder: Path | None, config: Mapping[str, Any]) -> None:
+    """Refuse a folder that holds a run of another configuration, before anything dear is made for it."""
+    from fourlab.lab.run import Run, refuse_changes
+
+    if folder is not None and (folder / "manifest.json").exists():
+        refuse_changes(Run(folder), config)
 
 
 def carry_out(run: "Run", trainee: "Trainee", quiet: bool, json: bool) -> None:
@@ -107,20 +118,38 @@ def _progress(trainee: "Trainee", quiet: bool) -> Iterator[Callable[[dict[str, A
         yield lambda row: None
         return
     if not console.is_terminal:
-        last = 0.0
+        last, left = 0.0, _Left()
 
         def line(row: dict[str, Any]) -> None:
             nonlocal last
-            if (now := time.monotonic()) - last >= LINES_SECONDS or trainee.finished:
+            now = time.monotonic()
+            rest = left.told(now, trainee.done, trainee.total)
+            if now - last >= LINES_SECONDS or trainee.finished:
                 last = now
-                print(f"{trainee.done:,}/{trainee.total:,} {trainee.unit}  {_words(row, trainee)}", file=sys.stderr, flush=True)
+                words = f"{trainee.done:,}/{trainee.total:,} {trainee.unit}  {rest}{_words(row, trainee)}"
+                print(words, file=sys.stderr, flush=True)
 
         yield line
         return
     parts = (TextColumn("training"), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*parts, console=console, transient=True) as bar:
+    with Progress(*parts, console=console, transient=True, speed_estimate_period=SPEED_SECONDS) as bar:
         task = bar.add_task("", total=trainee.total, completed=trainee.done)
         yield lambda row: bar.update(task, completed=trainee.done, total=trainee.total, description=_words(row, trainee))
+
+
+class _Left:
+    """How long it will take, told from what was done since the first row that was heard, which may be of before a resume."""
+
+    def __init__(self) -> None:
+        self._first: tuple[float, int] | None = None
+
+    def told(self, now: float, done: int, total: int) -> str:
+        """The time that is left in words; none where it is not known yet or there is nothing left."""
+        self._first = self._first or (now, done)
+        seconds, more = now - self._first[0], done - self._first[1]
+        if more <= 0 or done >= total:
+            return ""
+        return f"{timedelta(seconds=round((total - done) * seconds / more))} left  "
 
 
 def _words(row: Mapping[str, Any], trainee: "Trainee") -> str:

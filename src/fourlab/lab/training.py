@@ -125,6 +125,7 @@ def train(
             rows.append(row)
             told(row)
             if time.monotonic() - saved_at >= checkpoint_seconds:
+                os.fsync(metrics.fileno())  # a checkpoint without its rows could not be gone on from
                 _checkpoint(run, trainee, piece, seconds)
                 saved_at, saved = time.monotonic(), piece
         os.fsync(metrics.fileno())
@@ -179,6 +180,7 @@ def _keep_metrics(run: Run, piece: int) -> list[dict[str, Any]]:
     if len(kept) < piece:
         raise UserError(f"{run.folder / 'metrics.jsonl'} lacks rows of what is in the checkpoint")
     run.write("metrics.jsonl", "".join(json.dumps(row) + "\n" for row in kept))
+    _sync(run.folder)
     return kept
 
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,7 @@ class AlphaZeroTrainee:
         self.games = self.generation = self.fresh = 0
         self._enter_stage(0)
         self._export()
+        self._accept()
 
     @property
     def done(self) -> int:
@@ -161,8 +163,15 @@ class AlphaZeroTrainee:
             with suppress(UserError):  # one that int8 cannot do justice to plays in full precision
                 self.playing = quantise(self.playing, samples.own, samples.mask)
 
+    def _accept(self) -> None:
+        """Keep what the file of the network that plays was made of, for that goes on learning even if a gate is shut."""
+        self.accepted, self.accepted_stage = deepcopy(self.average), self.stage
+
     def advance(self) -> dict[str, Any]:
-        """Make the next generation: games by the network that plays, while the other learns from those of before."""
+        """Make the next generation: games by the network that plays, while the other learns from those of before.
+
+        From the last games it learns at once, for no others follow.
+        """
         s = self.settings
         games = min(s.generation, s.games - self.games)
         simulations = min(s.simulations + self.games // s.simulations_games, max(s.simulations_end, s.simulations))
@@ -173,6 +182,8 @@ class AlphaZeroTrainee:
         samples = Samples.joined([part.samples for part in parts])
         self.games, self.generation, self.fresh = self.games + games, self.generation + 1, len(samples)
         self.window.add(samples, min(s.window_end, max(s.window, round(s.window_share * (self.window.added + len(samples))))))
+        if self.finished:
+            losses = self._study()
         # Play with what was learned, if it is good enough.
         before = self.playing
         self._export()
@@ -193,6 +204,8 @@ class AlphaZeroTrainee:
         }
         if s.gate_games:
             row["gate"] = self._gate(before)
+        else:
+            self._accept()
         if self.generation % s.exam_every == 0 or self.finished:
             row |= self._examine()
         return row
@@ -214,6 +227,7 @@ class AlphaZeroTrainee:
             return None, None
         positions = self.fresh
         takes_over = self.stage + 1 < len(s.stages) and self.games >= s.stages[self.stage + 1].games
+        takes_over = takes_over and not self.finished  # at the end there is no time left to grow up
         if takes_over:
             self._enter_stage(self.stage + 1)
             positions = 2 * len(self.window)
@@ -278,6 +292,8 @@ class AlphaZeroTrainee:
         found = self._match(player(new, s.simulations, s), player(old, s.simulations, s), s.gate_games)
         if found["score"] < s.gate_score:
             self.playing = before
+        else:
+            self._accept()
         return found
 
     def _match(self, one: Chooser, other: Chooser, games: int) -> dict[str, Any]:
@@ -299,6 +315,8 @@ class AlphaZeroTrainee:
         """Write both networks, the optimiser's memory, the window and the random generator."""
         save_tensors(self.net.state_dict(), folder / "net.safetensors")
         save_tensors(self.average.state_dict(), folder / "average.safetensors")
+        if self.settings.gate_games:
+            save_tensors(self.accepted.state_dict(), folder / "accepted.safetensors")
         save_tensors(optimizer_tensors(self.optimizer), folder / "optimizer.safetensors")
         window = {name: torch.from_numpy(array) for name, array in self.window.arrays().items()}
         save_tensors(window, folder / "window.safetensors")
@@ -309,6 +327,7 @@ class AlphaZeroTrainee:
             "fresh": self.fresh,
             "updates": self.updates,
             "stage": self.stage,
+            "accepted_stage": self.accepted_stage,
             "added": self.window.added,
             "random": self.rng.bit_generator.state,
         }
@@ -328,13 +347,18 @@ class AlphaZeroTrainee:
         self.games, self.generation, self.fresh = state["games"], state["generation"], state["fresh"]
         self.updates = state["updates"]
         self.playing = (folder / "playing.onnx").read_bytes()
+        self._accept()
+        if (file := folder / "accepted.safetensors").exists():  # older checkpoints have none, and those without a gate
+            self.accepted_stage = state["accepted_stage"]
+            self.accepted = Net(network_of(self.settings, self.settings.stages[self.accepted_stage]))
+            self.accepted.load_state_dict(load_tensors(file))
 
     def finish(self, run: Run) -> dict[str, Any]:
         """Write alphazero.onnx, which plays, and alphazero-fp32.*, which learn on; examine once more."""
         found = self._examine()
-        self.average.network = replace(self.average.network, about={"training": asdict(self.settings), **found})
+        self.accepted.network = replace(self.accepted.network, about={"training": asdict(self.settings), **found})
         file = run.folder / "alphazero.onnx"
-        save_net(self.average, run.folder / "alphazero-fp32.onnx")
+        save_net(self.accepted, run.folder / "alphazero-fp32.onnx")
         write_atomically(file, self.playing)
         told = []
         if "search" in found:

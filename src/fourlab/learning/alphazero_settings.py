@@ -1,12 +1,16 @@
 """The settings of AlphaMCTS, a network that learns by playing itself, and presets of them. They need no torch."""
 
-import math
+import json
 import re
+import sys
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from fourlab.errors import UserError
 from fourlab.game.rules import Rules
+
+_MAY_BE_NONE = ("seed", "exact_from", "opening", "gate_games", "value_hidden", "exam_games")
+_SHARES = ("dirichlet_share", "opening_share", "window_share", "search_share", "averaging", "gate_score")
 
 
 class Stage(NamedTuple):
@@ -55,7 +59,7 @@ class AlphaZeroSettings:
     dirichlet_share: float = 0.25
     """PUCT: its share."""
     temperature: float = 1.25
-    """PUCT: columns are drawn by visits to the power of 1 / temperature."""
+    """PUCT: columns are drawn by visits to the power of 1 / temperature; 0 plays one that was visited most."""
     proving: bool = True
     """See wins and forced replies on the discs, and back up what is proven."""
     faithful: bool = False
@@ -116,18 +120,13 @@ class AlphaZeroSettings:
     """The same seed gives the same network."""
 
     def __post_init__(self) -> None:
-        Rules.parse(self.board)
-        may_be_none = ("seed", "exact_from", "opening", "gate_games", "value_hidden", "exam_games")
-        shares = ("dirichlet_share", "opening_share", "window_share", "search_share", "averaging", "gate_score")
         for field in fields(self):
-            value, kind = getattr(self, field.name), field.type
-            least, most = int(field.name not in may_be_none), 1 if field.name in shares else math.inf
-            if kind is int and (not isinstance(value, int) or value < least):
-                raise UserError(f"{field.name} must be a whole number of at least {least}, not {value!r}")
-            if kind is float and not (isinstance(value, int | float) and 0 <= value <= most):
-                raise UserError(f"{field.name} must be a number from 0 to {most:g}, not {value!r}")
-            if get_origin(kind) is Literal and value not in get_args(kind):
-                raise UserError(f"{field.name} must be {' or '.join(get_args(kind))}, not {value!r}")
+            value = getattr(self, field.name)
+            right, wanted = _check(field.name, field.type, value)
+            if not right:
+                example = "false" if field.type is bool else json.dumps(field.default)
+                raise UserError(f"{field.name} must be {wanted}, as in {field.name}={example}, not {_as_toml(value)}")
+        Rules.parse(self.board)
         if not self.stages or self.stages[0].games or list(self.stages) != sorted(self.stages, key=lambda stage: stage.games):
             raise UserError(f"networks are written '32x3' and then '64x5 from GAMES', in order: {', '.join(self.networks)}")
 
@@ -135,6 +134,29 @@ class AlphaZeroSettings:
     def stages(self) -> tuple[Stage, ...]:
         """The networks, in the order in which they learn."""
         return tuple(map(_stage, self.networks))
+
+
+def _check(name: str, kind: Any, value: Any) -> tuple[bool, str]:
+    """Whether a value is what a setting of its kind may be, and what that is in words."""
+    whole = isinstance(value, int) and not isinstance(value, bool)  # to Python, true is a number
+    if kind is bool:
+        return isinstance(value, bool), "true or false"
+    if kind is str:
+        return isinstance(value, str), "a text"
+    if kind is int:
+        least = int(name not in _MAY_BE_NONE)
+        return whole and value >= least, f"a whole number of at least {least}"
+    if kind is float:
+        most, words = (1.0, "from 0 to 1") if name in _SHARES else (sys.float_info.max, "of at least 0")
+        return (whole or isinstance(value, float)) and 0 <= value <= most, f"a number {words}"
+    if get_origin(kind) is Literal:
+        return value in get_args(kind), " or ".join(get_args(kind))
+    return isinstance(value, tuple) and all(isinstance(each, str) for each in value), "a list of texts"
+
+
+def _as_toml(value: Any) -> str:
+    """A value as it was written, or nearly so where TOML has what JSON has not."""
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _stage(text: str) -> Stage:

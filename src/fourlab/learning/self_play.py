@@ -1,5 +1,6 @@
 """Self-play: many games in step, each move chosen by a search with the network; the exact end played by the solver."""
 
+import math
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -128,7 +129,7 @@ class _SelfPlay:
         self.made += int(self.search.forest.done.sum())
         # 2. Remember.
         roots, own, mask = self.search.roots(which), self.own[which], self.mask[which]
-        policies = roots.improved(self.s.scale) if self.s.search == "gumbel" else visits_policy(roots)
+        policies = roots.improved(self.s.scale) if self.s.search == "gumbel" else roots.shares()
         learned = np.where((roots.proven == forest.LOSS)[:, None], 0.0, policies)  # a lost position teaches no column
         self.remember(own.copy(), mask.copy(), learned, expected(roots, policies), self.number[which], self.ply[which])
         # 3. Play.
@@ -188,22 +189,12 @@ class _SelfPlay:
             promise = noise + np.log(np.maximum(policies, 1e-30))
             chosen: np.ndarray = np.where(visits == visits.max(axis=1, keepdims=True), promise, -np.inf).argmax(axis=1)
             return chosen
-        warm = np.maximum(policies, 0) ** (1 / self.s.temperature)
+        # Beside the greatest, which stays 1, small temperatures make all others nothing, and 0 leaves only the best, by lot.
+        power = 1 / self.s.temperature if self.s.temperature else math.inf
+        warm = (np.maximum(policies, 0) / policies.max(axis=1, keepdims=True)) ** power
         chances = np.cumsum(warm / warm.sum(axis=1, keepdims=True), axis=1)
         drawn: np.ndarray = (chances < self.rng.random(len(chances))[:, None] * chances[:, -1:]).sum(axis=1)
         return drawn
-
-
-def visits_policy(roots: Roots) -> np.ndarray:
-    """The share of each column in the visits; a proven root is sure of its best columns."""
-    visits = np.where(roots.open, roots.visits, 0).astype(float)
-    best = (roots.proofs == roots.proven[:, None]) & (roots.proven != forest.NOTHING)[:, None]
-    sure = best.any(axis=1, keepdims=True)
-    counted = np.where(sure, best, visits)
-    empty = counted.sum(axis=1, keepdims=True) == 0
-    counted = np.where(empty, roots.open, counted)
-    shares: np.ndarray = counted / counted.sum(axis=1, keepdims=True)
-    return shares
 
 
 def expected(roots: Roots, policies: np.ndarray) -> np.ndarray:
