@@ -11,8 +11,8 @@ from fourlab.experiments.experiment import Experiment, Finding, Part
 from fourlab.experiments.workbench import Workbench
 from fourlab.lab.tables import Table
 
-NETWORKS = {1000: "arya-1000", 5000: "arya-1000"}
-"""The networks that come with Fourlab, by how many games of the preset arya they stand for."""
+NETWORKS = {1000: "arya-1000", 5000: "arya-5000"}
+"""The networks that come with Fourlab, by how many games of the preset arya they learned from."""
 SEEING = "faithful=1,batch=1,fpu=0"
 """The document's search, but wins at once are seen on the discs, as in the games that our network learned from."""
 LISTED = f"{SEEING},proving=0"
