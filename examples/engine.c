@@ -29,11 +29,11 @@ static int choose(void) {  /* a win, else a block, else any open column, each fr
             if (landing(x) >= 0 && (wish == 2 || makes_line(x, wish ? disc ^ 'r' ^ 'y' : disc))) return x;
     return -1;
 }
+static char line[4096], word[16]; static int is(const char *it) { return !strcmp(word, it); }  /* the line's first word */
 int main(void) {
-    for (char line[4096]; fgets(line, sizeof line, stdin) && strncmp(line, "quit", 4); fflush(stdout)) {
-        if (!strncmp(line, "c4i", 3)) puts("id name example in C\nid author Fourlab\nc4iok");
-        if (!strncmp(line, "isready", 7)) puts("readyok"); else if (!strncmp(line, "ping ", 5)) printf("pong %s", line + 5);
-        if (*line == 'n') sscanf(strchr(line, 'x') ? line : "newgame 7x6x4", "newgame %dx%dx%d", &columns, &rows, &in_a_row);
-        if (!strncmp(line, "position ", 9)) set_up(line); else if (!strncmp(line, "go", 2)) printf("bestmove %d\n", choose() + 1);
-    }
+    for (; fgets(line, sizeof line, stdin) && (sscanf(line, "%15s", word), !is("quit")); *word = 0, fflush(stdout))
+        if (is("c4i")) puts("id name example in C\nid author Fourlab\nc4iok"); else if (is("isready")) puts("readyok");
+        else if (is("ping")) printf("pong %s", strstr(line, "ping") + 5); else if (is("position")) set_up(line);
+        else if (is("newgame")) sscanf(strchr(line, 'x') ? line : "newgame 7x6x4", "%*s %dx%dx%d", &columns, &rows, &in_a_row);
+        else if (is("go")) printf("bestmove %d\n", choose() + 1);
 }

@@ -18,8 +18,8 @@ for line in sys.stdin:
     match line.split():
         case ["c4i"]:
             print("id name example in Python\nid author Fourlab\nc4iok", flush=True)
-        case ["isready" | "ping", *number]:
-            print("pong" if number else "readyok", *number, flush=True)
+        case ["isready"] | ["ping", _] as words:
+            print("readyok" if words[0] == "isready" else "pong", *words[1:], flush=True)
         case ["newgame", *words]:
             columns, rows, in_a_row = map(int, words[0].split("x")) if words[:1] not in ([], ["seed"]) else (7, 6, 4)
         case ["position", *words]:  # the board is a dictionary: (column, row from the bottom) to r or y

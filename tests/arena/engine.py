@@ -35,6 +35,8 @@ class Board:
     def newgame(self, words: list[str]) -> None:
         if KIND == "wants-a-board" and "x" not in "".join(words[:1]):
             sys.exit("no board")
+        if KIND == "classic-only" and words[:1] not in ([], ["seed"], ["7x6x4"]):
+            sys.exit("another board")
         self.columns, self.rows, _ = map(int, words[0].split("x")) if "x" in "".join(words[:1]) else (7, 6, 4)
         self.seed = int(words[-1]) if "seed" in words else self.seed
 
@@ -171,6 +173,8 @@ def main() -> None:
                 board.position(words)
             case ["go", *words]:
                 board.rank = int(words[words.index("multipv") + 1]) if "multipv" in words else 0
+                answer(board)
+            case [word, *_] if KIND == "guesses" and word.startswith("go"):
                 answer(board)
             case _ if KIND == "knows-all":
                 sys.exit("what?")

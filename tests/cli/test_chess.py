@@ -168,3 +168,7 @@ def test_without_python_chess_the_install_command_is_told(command: list[str], fo
     done = fourlab("chess", *command, PYTHONPATH=os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     assert done.returncode == 2
     assert done.stderr == "fourlab: chess needs python-chess: pip install 'fourlab[chess]'\n"
+    helped = fourlab(
+        "chess", *command[:1], "--help", PYTHONPATH=os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    )
+    assert helped.returncode == 0

@@ -311,6 +311,16 @@ def test_the_solver_tells_of_all_columns(talks: Any) -> None:
     assert answer == f"bestmove {next(iter(told)) + 1}"
 
 
+@pytest.mark.parametrize("option", ["", "setoption name threads value 1"])
+def test_the_solver_that_is_cut_short_plays_what_it_would_play_unasked_for_other_columns(option: str, talks: Any) -> None:
+    talk = talks("perfect:book=0" if option else "perfect")
+    said = talk.ask("newgame 8x6x4", option or "xyzzy", "setoption name book value true", "go movetime 50 multipv 2")
+    assert said[-1] in ("bestmove 4", "bestmove 5")  # a central one, not the first
+    assert (
+        len([line for line in talk.ask("newgame", "position startpos moves 4 4 4 4 4 4", "go multipv 6") if " pv " in line]) >= 6
+    )
+
+
 def test_several_columns_are_told_as_far_as_an_agent_knows_them(talks: Any) -> None:
     said = talks("mcts:simulations=500").ask("position startpos moves 4 4", "go multipv 3")[-4:]
     assert [line.split()[:3] for line in said[:3]] == [["info", "multipv", str(rank)] for rank in (1, 2, 3)]

@@ -1,6 +1,7 @@
 """Chess by the textbook's search. The judge of the rules is python-chess, asked the slow way."""
 
 import json
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from fourlab.agent import Limit, Stop
 from fourlab.agents.textbook import Edge
 from fourlab.errors import UserError
+from fourlab.interop.chess import uci
 from fourlab.interop.chess.game import VALUES, Chess, ChessState, ChessWithCaptures, judge, mate_in_one, priors, profit
 from fourlab.interop.chess.match import ChessGame, ChessMatch, Games, summarize
 from fourlab.interop.chess.players import PRESETS, ChessDecision, Searcher, player
@@ -294,7 +296,7 @@ def test_a_file_of_another_match_is_refused(tmp_path: Path) -> None:
         ("wtime 60000 btime 30000 winc 0 binc 500", False, 0, Limit(seconds=1.45)),
         ("wtime 1000 movestogo 1", True, 0, Limit(seconds=0.45)),
         ("wtime -50 btime 10", False, 0, Limit(seconds=0.001)),
-        ("depth 3 mate 2 ponder searchmoves e2e4", True, 0, Limit(depth=3)),
+        ("depth 3 mate 2 ponder searchmoves e2e4 d2d4", True, 0, Limit(depth=3)),
         ("infinite", True, 70, Limit(simulations=10**12)),
     ],
 )
@@ -318,6 +320,35 @@ def test_the_engine_greets_and_ignores_what_it_does_not_know() -> None:
     assert greeting[0].startswith("id name Fourlab")
     assert greeting[-2:] == ["uciok", "readyok"]
     assert [line.split()[2] for line in greeting if line.startswith("option")] == ["Preset", "Simulations", "Seed"]
+
+
+def test_only_the_moves_that_are_asked_for_are_considered() -> None:
+    assert Bounds.of(["searchmoves", "a2a3", "h2h3", "depth", "2"]) == Bounds(depth=2, searchmoves=("a2a3", "h2h3"))
+    assert said("go nodes 40 searchmoves a2a3")[-1] == "bestmove a2a3"
+    assert said("go searchmoves h2h3 a2a3 nodes 40")[-1] in ("bestmove a2a3", "bestmove h2h3")
+    assert (
+        said("position fen 6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "go nodes 40 searchmoves g1g2")[-1] == "bestmove g1g2"
+    )  # no mate
+    assert said("go nodes 40 searchmoves a1a8")[-1] in {f"bestmove {move.uci()}" for move in ChessState.of().moves}
+
+
+def test_the_engine_ends_soon_after_its_input_and_when_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uci, "SECONDS_TO_ANSWER", 0.2)
+    assert said("go nodes 100000000")[-1].startswith("bestmove ")
+
+    def say(text: str) -> None:
+        raise BrokenPipeError
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pytest.PytestUnhandledThreadExceptionWarning)
+        Engine(say).serve(["go nodes 10"])
+
+
+@pytest.mark.soak
+def test_the_improved_player_is_far_stronger_than_the_documents() -> None:
+    planned = ChessMatch(("improved", "document"), 10)
+    games = [planned(number, None) for number in range(planned.games)]
+    assert summarize(planned, games)["score"] >= 0.85  # 300 Elo
 
 
 def test_the_engine_says_what_it_cannot_use_and_goes_on() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from fourlab import Position, Rules
 from fourlab.arena.referee import Engine
+from fourlab.game.rules import CLASSIC
 from fourlab.interop import engine_check
 from fourlab.interop.engine_check import Finding, check, nearly_full
 from tests.conftest import ROOT
@@ -42,6 +43,7 @@ BROKEN = [
     ("lines", "keeps to its time", "said more than 10000 lines for one move (position startpos)"),
     ("ignores-quit", "ends at quit", "still ran 0.5 s after quit"),
     ("ignores-quit", "ends when its input ends", "still ran 0.5 s after the end of its input"),
+    ("guesses", "passes over lines it does not know", "answered lines that no protocol knows: bestmove 1"),
     ("knows-all", "passes over lines it does not know", "exited with code 1: what?"),
     ("deaf-to-ping-2", "answers every ping, in order", "left out pong 2"),
     ("answers-stop", "says nothing to stop when it does not think", "answered stop: bestmove 1"),
@@ -60,11 +62,18 @@ BROKEN = [
 @pytest.mark.parametrize(("kind", "rule", "detail"), BROKEN, ids=[f"{kind}: {rule}" for kind, rule, _ in BROKEN])
 def test_a_fault_is_found_and_told(kind: str, rule: str, detail: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_check, "LEAVE_SECONDS", 0.5)
-    findings = examine(kind, 1 if kind == "silent" else 30, 0.1 if kind == "late" else 5)
+    findings = examine(kind, {"silent": 1, "deaf-to-ping-2": 5}.get(kind, 30), 0.1 if kind == "late" else 5)
     finding = next(each for each in findings if each.rule == rule)
     assert not finding.kept
     assert detail in finding.detail
     findings.close()  # type: ignore[attr-defined]
+
+
+def test_an_engine_for_the_usual_board_only_can_pass() -> None:
+    engine = Engine(shlex.join([sys.executable, "-S", str(SCRIPT), "classic-only"]), 30, 5, move_seconds=2)
+    findings = list(check(engine, [CLASSIC]))
+    assert all(finding.kept for finding in findings), findings
+    assert "not examined" in next(each.detail for each in findings if each.rule == "reads the size of the board from a fen")
 
 
 def test_an_engine_that_does_not_greet_is_not_examined_further(tmp_path: Path) -> None:

@@ -120,6 +120,7 @@ def test_a_full_column_loses_or_raises() -> None:
             observation, reward, over, truncated, info = env.step(3)
             assert (reward, over, truncated, info["illegal"]) == (-1.0, True, False, True)
             np.testing.assert_array_equal(observation, before)
+            assert not info["action_mask"].any()
         assert env.position == full
 
 

@@ -52,8 +52,8 @@ class Perfect:
             worth, best = self._solver.best_columns(position, first=self.choice == "centre")
             return self._decision(position, worth, best, {best[0]: worth}, rng, started)
         columns = self._solver.columns(position, limit)
-        promise = max(_promise(each) for each in columns.values())
-        best = [column for column, each in columns.items() if _promise(each) == promise]
+        most = max(promise(each) for each in columns.values())
+        best = [column for column, each in columns.items() if promise(each) == most]
         return self._decision(position, _best(columns), best, columns, rng, started)
 
     def _decision(
@@ -81,6 +81,6 @@ def _best(columns: dict[int, Solution]) -> Solution:
     return Solution(max(each.lower for each in columns.values()), max(each.upper for each in columns.values()), some.left)
 
 
-def _promise(worth: Solution) -> tuple[bool, int]:
+def promise(worth: Solution) -> tuple[bool, int]:
     """A proven win is better than any hope."""
     return worth.lower > 0, worth.lower + worth.upper

@@ -36,7 +36,6 @@ SimulationsChoice = Annotated[
 @app.callback()
 def _chess() -> None:
     """Chess, by the same tree search: players document (document 004's), improved and random."""
-    import fourlab.interop.chess  # noqa: F401  # tells what to install, if something is missing
 
 
 @app.command()
@@ -55,10 +54,10 @@ def play(
     Two players that are not human play by themselves. With --json the game is one JSON value on standard output, and the
     board goes to standard error.
     """
-    import chess
     import numpy as np
 
     from fourlab.agent import Limit
+    from fourlab.interop.chess import chess
     from fourlab.interop.chess.game import ChessState
     from fourlab.interop.chess.players import player
 

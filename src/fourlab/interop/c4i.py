@@ -16,6 +16,7 @@ import numpy as np
 
 import fourlab
 from fourlab.agent import Agent, Limit, Stop
+from fourlab.agents.perfect import Perfect
 from fourlab.agents.registry import Option, make, options_of, parse_spec
 from fourlab.arena import c4i
 from fourlab.errors import UserError
@@ -253,8 +254,8 @@ class _Served:
                 self._say("\n".join(info_lines(opinion, go.multipv)))
 
         limit = self._limit(go, stop)
-        if go.multipv > 1 and self._spec == "perfect" and limit.nodes is None:
-            return solve(position, limit, told)  # the same choice, and the solver tells of all columns
+        if go.multipv > 1 and _knows_all_columns(self._agent) and limit.nodes is None:
+            return solve(position, limit, told)
         return ask(self._agent, position, limit, self._rng, told)
 
     def _limit(self, go: c4i.Go, stop: Stop) -> Limit:
@@ -283,6 +284,11 @@ def _default(option: Option) -> str:
 def _close(agent: Agent) -> None:
     """Let an agent that holds something outside, such as a program, release it."""
     getattr(agent, "close", lambda: None)()
+
+
+def _knows_all_columns(agent: Agent) -> bool:
+    """Whether an agent plays what the solver says of all columns, which it would not tell itself."""
+    return isinstance(agent, Perfect) and (agent.choice, agent.mistakes, agent.book) == ("centre", 0, True)
 
 
 def searches_for_ever(agent: Agent) -> bool:
@@ -315,9 +321,10 @@ def info_lines(opinion: Opinion, multipv: int) -> list[str]:
 
 def ranked(opinion: Opinion) -> list[ColumnOpinion]:
     """The open columns, the chosen one first, then as a search prefers them: wins, what it looked at most, losses."""
+    first = opinion.promising if opinion.best is None else opinion.best
 
     def rank(each: ColumnOpinion) -> tuple[bool, int, int, float, int]:
         result, plies = (0, 0) if each.proven is None else (each.proven.result, each.proven.plies or 0)
-        return each.column == opinion.best, result, each.visits or 0, each.value or 0.0, -result * plies
+        return each.column == first, result, each.visits or 0, each.value or 0.0, -result * plies
 
     return sorted((each for each in opinion.columns if each.open), key=rank, reverse=True)

@@ -73,8 +73,9 @@ def _tests(boards: Sequence[Rules]) -> Iterator[tuple[str, Test]]:
     for rules in boards:
         yield f"knows on {rules} which columns are open, by moves, by fen and by both", partial(_knows_open_columns, rules)
         yield f"plays whole games on {rules}", partial(_plays, rules)
-    yield "begins games without a board and with a seed alone", _begins_games
-    yield "reads the size of the board from a fen", _reads_sizes
+    other = next((rules for rules in boards if rules != CLASSIC and nearly_full(rules) is not None), None)
+    yield "begins games without a board and with a seed alone", partial(_begins_games, other)
+    yield "reads the size of the board from a fen", partial(_reads_sizes, other)
     yield "tells what it thinks in the protocol's words", _tells
     yield "takes its chance from the seed", _repeats_itself
     yield "ends at quit", _quits
@@ -107,7 +108,7 @@ def _takes_options(engine: Engine) -> str:
 
 def _passes_over(engine: Engine) -> str:
     with engine.talk() as program:
-        program.say("", "hello there", "x" * 1000)
+        program.say("", "hello there", "x" * 1000, "goodbye", "nonsense", "positions 4", "quitter", "stopped")
         _expect_no_answer(_until_pong(engine, program), "lines that no protocol knows")
     return ""
 
@@ -223,21 +224,23 @@ def _expect_last_column(engine: Engine, newgame: str, asked: str, rules: Rules) 
             raise Broken(f"answered {answer[:20]!r} where only column {rules.columns} is open ({newgame}, {asked})")
 
 
-def _begins_games(engine: Engine) -> str:
+def _begins_games(other: Rules | None, engine: Engine) -> str:
     """The usual board is meant, whatever was played before."""
     position = nearly_full(CLASSIC)
     assert position is not None
     for newgame in ("newgame", "newgame seed 17"):
-        _decide(engine, Position(board=Rules(5, 4, 4)), QUICK)
+        if other is not None:
+            _decide(engine, Position(board=other), QUICK)
         _expect_last_column(engine, newgame, c4i.write_position(position), CLASSIC)
     return ""
 
 
-def _reads_sizes(engine: Engine) -> str:
-    rules = Rules(5, 4, 4)
-    position = nearly_full(rules)
+def _reads_sizes(other: Rules | None, engine: Engine) -> str:
+    if other is None:
+        return "not examined, since it is to know the usual board only"
+    position = nearly_full(other)
     assert position is not None
-    _expect_last_column(engine, "newgame", f"position fen {position.write('fen')}", rules)
+    _expect_last_column(engine, "newgame", f"position fen {position.write('fen')}", other)
     return ""
 
 

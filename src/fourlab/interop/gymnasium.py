@@ -96,7 +96,7 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
     def action_masks(self) -> NDArray[np.bool_]:
         """The open columns, by the name under which masking learners look for them; none when the game is over."""
         mask = np.zeros(self.start.rules.columns, bool)
-        mask[list(self.position.legal_columns())] = True
+        mask[list(self.position.legal_columns())] = not self._lost
         return mask
 
     def render(self) -> Any:

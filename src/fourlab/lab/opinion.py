@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fourlab.agent import Agent, Decision, Exact, Limit
+from fourlab.agents.perfect import promise
 from fourlab.agents.search_tree import ColumnStats
 from fourlab.agents.xray import Node, excerpt
 from fourlab.game.position import Position
@@ -52,6 +53,8 @@ class Opinion:
     tree: tuple[Node, ...] | None = None
     depth: int | None = None
     """How many discs a search that goes by depth looked ahead."""
+    promising: int | None = None
+    """What the solver would play if it had to before it knows the best column."""
 
 
 Told = Callable[[Opinion], None]
@@ -96,6 +99,7 @@ def _of_solver(position: Position, known: dict[int, Solution], line: tuple[int, 
         None,
         sum(each.nodes for each in known.values()),
         finished,
+        promising=max(centre_first(position), key=lambda column: promise(known[column])),
     )
 
 

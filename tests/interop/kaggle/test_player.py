@@ -12,6 +12,7 @@ from fourlab.agent import Forfeit
 from fourlab.arena.match import play_game
 from fourlab.game.record import Cause
 from fourlab.interop.kaggle.export import source_of
+from tests.conftest import ROOT
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -67,6 +68,7 @@ def test_chance_comes_from_our_seed_and_stays_inside(submission: Callable[[str],
         ("def agent(o, c): return '3'", Cause.ILLEGAL, "answered '3', which is not a column"),
         ("def agent(o, c): return True", Cause.ILLEGAL, "answered True, which is not a column"),
         ("def agent(o, c): print('x'); return 1 / 0", Cause.CRASH, "raised ZeroDivisionError: division by zero"),
+        ("def agent(o, c): raise SystemExit(3)", Cause.CRASH, "raised SystemExit: 3"),
     ],
 )
 def test_faults_cost_the_game(
@@ -85,14 +87,17 @@ def test_what_cannot_be_played_is_said_in_one_line(submission: Callable[[str], s
         make(submission("def agent("))
     with pytest.raises(UserError, match="is not a submission: ValueError: there is no function in it"):
         make(submission("x = 1"))
+    with pytest.raises(UserError, match="is not a submission: SystemExit"):
+        make(submission("import sys\nsys.exit()"))
 
 
 def test_without_kaggles_package_its_installation_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("kaggle_environments")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "kaggle_environments", None)
-    with pytest.raises(UserError, match="pip install jsonschema requests && pip install --no-deps kaggle-environments"):
+    with pytest.raises(UserError, match="pip install jsonschema requests && pip install --no-deps kaggle-environments==") as told:
         make("kaggle:agent=negamax")
+    assert str(told.value).split()[-1] in (ROOT / "Makefile").read_text()  # the version that is tested
 
 
 def test_their_negamax_plays_in_our_arena(environments: Any) -> None:

@@ -1,6 +1,6 @@
 """Chess as a game that the textbook's search can play: its states, and what a beginner sees in a state and in a move."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -58,6 +58,13 @@ class ChessState:
     def moves(self) -> list[chess.Move]:
         """The legal moves."""
         return list(self.board.generate_legal_moves())
+
+    def among(self, moves: Collection[str]) -> "ChessState":
+        """The same state for who may choose between some of its moves only; between all, if none of those is legal."""
+        state = ChessState(self.board, self.before)
+        if some := [move for move in self.moves if move.uci() in moves]:
+            state.__dict__["moves"] = some  # where `moves` remembers them
+        return state
 
     @cached_property
     def ending(self) -> str:

@@ -1,6 +1,8 @@
 """The players of chess as an engine that speaks UCI, the protocol of chess programs."""
 
+import contextlib
 import itertools
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -22,6 +24,9 @@ MOVES_LEFT = 30
 """A clock that does not say how many moves it is for is for so many."""
 RESERVE_SECONDS = 0.05
 """A clock goes on while the move is on its way."""
+MOVE = re.compile("[a-h][1-8][a-h][1-8][qrbn]?")
+SECONDS_TO_ANSWER = 10.0
+"""How long a search that was asked for before the end of the input has."""
 SURE = 0.95
 """A greater value than this is not told as a greater score."""
 GREETING = f"""id name Fourlab chess {fourlab.__version__}
@@ -45,13 +50,16 @@ class Bounds:
     nodes: int | None = None
     depth: int | None = None
     infinite: bool = False
+    searchmoves: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, words: list[str]) -> "Bounds":
         """Read the words after `go`."""
         numbers = {name: int(word) for name, word in itertools.pairwise(words) if is_number(word)}
-        known = {name: number for name, number in numbers.items() if name in cls.__annotations__}
-        return cls(**{**known, "infinite": "infinite" in words})  # type: ignore[arg-type]
+        known = {name: number for name, number in numbers.items() if name in cls.__annotations__ and name != "searchmoves"}
+        wanted = words[words.index("searchmoves") + 1 :] if "searchmoves" in words else []
+        moves = tuple(itertools.takewhile(MOVE.fullmatch, wanted))
+        return cls(**{**known, "infinite": "infinite" in words, "searchmoves": moves})  # type: ignore[arg-type]
 
     def limit(self, white: bool, simulations: int, stop: Stop) -> Limit:
         """The limit for a side, `simulations` being the engine's own setting."""
@@ -80,7 +88,7 @@ class Engine:
         self._stop, self._endless = Stop(), False
 
     def serve(self, lines: Iterable[str]) -> None:
-        """Answer until `quit`; at the end of the input a search that has an end comes to it."""
+        """Answer until `quit`; at the end of the input a search that has an end comes to it, if that is not far."""
         for line in lines:
             words = line.split()
             if words[:1] == ["quit"]:
@@ -90,8 +98,9 @@ class Engine:
                 self.hear(words)
             except UserError as error:
                 self.say(f"info string {' '.join(str(error).split())}")
-        if self._endless:
-            self._stop.set()
+        if self._thread is not None and not self._endless and not self._stop.is_set():
+            self._thread.join(SECONDS_TO_ANSWER)
+        self._stop.set()
         self._wait()
 
     def hear(self, words: list[str]) -> None:
@@ -130,12 +139,19 @@ class Engine:
         self._wait()
         self._stop, self._endless = Stop(), bounds.infinite
         limit = bounds.limit(self.state is None or self.state.board.turn, self.simulations, self._stop)
-        self._thread = threading.Thread(target=self._think, args=(self.state, limit, bounds.infinite), daemon=True)
+        state = self.state
+        if state is not None and bounds.searchmoves:
+            state = state.among(bounds.searchmoves)
+        self._thread = threading.Thread(target=self._answer, args=(state, limit, bounds.infinite), daemon=True)
         self._thread.start()
 
     def _wait(self) -> None:
         if self._thread is not None:
             self._thread.join()
+
+    def _answer(self, state: ChessState | None, limit: Limit, endless: bool) -> None:
+        with contextlib.suppress(OSError):  # nobody reads what we say
+            self._think(state, limit, endless)
 
     def _think(self, state: ChessState | None, limit: Limit, endless: bool) -> None:
         """Search and answer; an endless search is answered only when it is stopped, even if there is nothing left to find."""

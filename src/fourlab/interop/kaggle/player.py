@@ -17,8 +17,8 @@ from fourlab.game.position import Position
 from fourlab.game.record import Cause
 from fourlab.interop.kaggle.submission import BANK, USUAL, Submission, ask, load
 
-INSTALL = "pip install jsonschema requests && pip install --no-deps kaggle-environments"
-"""All that its ConnectX needs; with everything that it says it needs, the package takes gigabytes."""
+INSTALL = "pip install jsonschema requests && pip install --no-deps kaggle-environments==1.33.2"
+"""All that its ConnectX needs, in the version that is tested; with everything that it says it needs, it takes gigabytes."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Kaggle:
         with _seeded(int(rng.integers(2**32))), contextlib.redirect_stdout(io.StringIO()):
             try:
                 answer = ask(self._asked, cells, 1 + position.to_move, position.ply, bank, actTimeout=seconds, **board)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise Forfeit(Cause.CRASH, f"raised {type(error).__name__}: {error}") from None
         if isinstance(answer, bool) or not isinstance(answer, int | np.integer):
             raise Forfeit(Cause.ILLEGAL, f"answered {answer!r}, which is not a column")
@@ -65,7 +65,7 @@ def _submission(path: str) -> Submission:
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             return load(source)
-    except Exception as error:  # it is somebody's code
+    except (Exception, SystemExit) as error:  # it is somebody's code
         raise UserError(f"{path} is not a submission: {type(error).__name__}: {error}") from None
 
 
