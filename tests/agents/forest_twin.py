@@ -126,8 +126,8 @@ class Twin:
 
     def completed(self, node: Node) -> dict[int, F]:
         """The value of every open column; those not played get a mixture."""
-        played = [column for column in node.visits if node.visits[column]]
-        total = sum(node.visits.values())
+        played = [column for column in node.open() if node.visits[column]]
+        total = sum(node.visits[column] for column in node.open())
         value, weight = node.value, sum((node.priors[column] for column in played), F(0))
         if weight > 0:
             worth = sum((node.priors[column] * node.mean(column) for column in played), F(0))
@@ -135,7 +135,7 @@ class Twin:
         return {column: node.mean(column) if node.visits[column] else value for column in node.open()}
 
     def choose(self, node: Node, number: int, is_root: bool) -> int:
-        total, most = sum(node.visits.values()), max(node.visits.values())
+        total = sum(node.visits.values())
         if not self.s.gumbel:
             spread, unplayed = F(self.s.c * math.sqrt(total + 1)), node.value - F(self.s.fpu)
             bound = {
@@ -144,6 +144,7 @@ class Twin:
                 for column in node.open()
             }
             return max(bound, key=lambda column: bound[column])
+        total, most = (each(node.visits[column] for column in node.open()) for each in (sum, max))
         worth, weight = self.completed(node), F(self.s.scale * (SPREAD + most) / 2)
         if is_root:
             promise = {column: self.noise[column] + F(math.log(node.priors[column])) + weight * worth[column] for column in worth}

@@ -131,6 +131,12 @@ def test_a_proven_position_asked_again_is_proven_again(method: str, moves: str, 
         assert min(decision.stats["visits"]) >= 0
 
 
+def test_a_temperature_draws_lots_by_the_prior_too() -> None:
+    agent = make("alphazero:simulations=0,temperature=5")
+    drawn = {agent.decide(Position("4435"), Limit(), np.random.default_rng(seed)).column for seed in range(40)}
+    assert len(drawn) > 3
+
+
 def test_without_simulations_the_network_alone_decides() -> None:
     agent, rng = make("alphazero:simulations=0"), np.random.default_rng(0)
     for moves in ("121212", "12121"):  # a win at once, a forced reply

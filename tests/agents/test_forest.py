@@ -1,10 +1,12 @@
 """Search with a network, many trees in step."""
 
+import math
+
 import numpy as np
 import pytest
 
 from fourlab import Position, Rules
-from fourlab.agents.forest import ForestSearch
+from fourlab.agents.forest import ForestSearch, Roots
 from fourlab.evaluator import Evaluation
 from fourlab.game.rules import CLASSIC
 from fourlab.kernels import forest
@@ -153,13 +155,39 @@ def test_sequential_halving_gives_the_better_half_the_rest() -> None:
 
 
 def test_what_is_proven_on_the_way_does_not_disturb_the_halving() -> None:
-    """Three of five columns turn out to lose; the two that are left share the simulations."""
-    position = Position("74115176431112722756723637656")
-    roots = searched([position], GUMBEL, 600, noise(1)).roots()
-    open_ = [column for column in position.legal_columns() if roots.proofs[0, column] == forest.NOTHING]
-    if not roots.proven[0]:
-        assert len(open_) == 2
-        assert min(roots.visits[0, open_]) > 0.3 * roots.visits[0].sum()
+    """Some columns turn out to lose; the two best that are left share most of the simulations."""
+    position = Position("53313647655714642133772")
+    roots = searched([position], GUMBEL, 300, noise(1)).roots()
+    assert not roots.proven[0]
+    found_out = [column for column in range(7) if roots.proofs[0, column] == forest.LOSS and roots.visits[0, column]]
+    assert len(found_out) == 3
+    *others, second, first = sorted(set(roots.visits[0].tolist()) - set(roots.visits[0, found_out].tolist()))
+    assert (first - second) <= 1
+    assert second > 3 * max(others)
+
+
+def test_noise_is_mixed_into_the_priors_of_columns_that_do_not_lose_at_once() -> None:
+    noisy = PUCT._replace(noise=0.25)
+    lots = np.zeros((1, 7), np.float32)
+    lots[0, 2] = 1
+    plain, mixed = (searched([Position("44")], s, 1, lots).roots().priors[0] for s in (PUCT, noisy))
+    assert mixed == pytest.approx(0.75 * plain + 0.25 * lots[0])
+    lots = np.zeros((1, 7), np.float32)
+    lots[0, 3] = 1  # where red would have to block, all of it falls on a column that loses
+    roots = searched([Position("12121")], noisy, 30, lots).roots()
+    assert roots.priors[0].tolist() == [1, 0, 0, 0, 0, 0, 0]
+    assert roots.visits[0].tolist() == [30, 0, 0, 0, 0, 0, 0]
+
+
+def test_what_is_proven_to_lose_does_not_count_in_what_an_unplayed_column_is_worth() -> None:
+    proofs = np.array([[forest.LOSS, forest.NOTHING, forest.NOTHING]])
+    means, priors = np.array([[-1.0, 0.5, 0.0]]), np.array([[0.5, 0.3, 0.2]])
+    values, unproven = np.array([0.1]), np.array([0])
+    for lost in (0, 40):
+        roots = Roots(np.array([[lost, 9, 0]]), means, priors, proofs, values, unproven)
+        unplayed = (0.1 + 9 * 0.5) / 10
+        expected = np.array([0, 0.3 * math.exp((50 + 9) / 2 * 0.5), 0.2 * math.exp((50 + 9) / 2 * unplayed)])
+        assert roots.improved(1.0)[0] == pytest.approx(expected / expected.sum())
 
 
 def test_the_improved_policy_prefers_what_was_good() -> None:

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable
 
+import pytest
+
 from tests.conftest import Result
 
 
@@ -18,6 +20,20 @@ def test_agents_are_asked_with_every_budget_they_can_be(fourlab: Callable[..., R
     table = fourlab("accuracy", "perfect", "--solved", "960")
     assert table.returncode == 0, table.stderr
     assert "  0.0%   0.0%   0.0%  100.0%" in table.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["alphazero:simulations=20", "--solved", "3", "--budgets", "0,600"], "has a bound of its own, simulations=20"),
+        (["random", "--solved", "3", "--board", "5x4x4"], "are on 7x6x4"),
+        (["random", "--solved", "961"], "less than or equal to 960"),
+    ],
+)
+def test_what_would_be_told_wrongly_is_refused(arguments: list[str], why: str, fourlab: Callable[..., Result]) -> None:
+    done = fourlab("accuracy", *arguments)
+    assert done.returncode == 2
+    assert why in done.stderr
 
 
 def test_bad_budgets_are_told_in_one_line(fourlab: Callable[..., Result]) -> None:

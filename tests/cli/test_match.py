@@ -184,6 +184,7 @@ def test_a_bad_engine_loses_its_games_and_the_match_goes_on(fourlab: Fourlab) ->
         (["match", "random", "rules", "--executor", "cloud"], "local, ray"),
         (["match", "random", "rules", "--address", "x"], "ray"),
         (["match", "random", "rules", "--starts", "me"], "alternate or fixed"),
+        (["match", "random", "dqn", "--board", "5x4x4"], "the network knows the board 7x6x4, not 5x4x4"),
         (["tournament", "none.toml"], "none.toml"),
         (["resume", "nothing"], "there is no run 'nothing'"),
         (["games", "nothing"], "there is no run 'nothing'"),

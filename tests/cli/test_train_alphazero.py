@@ -2,6 +2,10 @@
 
 import json
 import shlex
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,3 +51,19 @@ def test_what_cannot_be_is_said_in_one_line(fourlab: Callable[..., Result], tmp_
         assert done.returncode == 2
         assert why in done.stderr
         assert len(done.stderr.splitlines()) == 1
+
+
+def test_ctrl_c_twice_leaves_at_once_though_games_are_being_played(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "fourlab", "train", "alphazero", "--set", "simulations=2000", "--run", "left"]
+    started = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while started.poll() is None and not (tmp_path / "left" / "metrics.jsonl").exists():
+        time.sleep(0.05)
+    assert started.stderr is not None
+    time.sleep(1)  # hours of games have begun
+    started.send_signal(signal.SIGINT)
+    while "press Ctrl-C again" not in started.stderr.readline():
+        pass
+    started.send_signal(signal.SIGINT)
+    _, told = started.communicate(timeout=20)
+    assert started.returncode == 130
+    assert told.endswith("left at once; what was saved is safe\n")

@@ -15,11 +15,13 @@ from fourlab.arena.executors.threads import Threads
 from fourlab.errors import UserError
 from fourlab.lab.run import open_run
 from fourlab.lab.training import read_metrics, train
+from fourlab.learning import alphazero
 from fourlab.learning.alphazero import AlphaZeroTrainee, network_of, player, trainee_of
 from fourlab.learning.alphazero_settings import PRESETS, AlphaZeroSettings, preset, settings_of
+from fourlab.learning.self_play import Samples, switches_of
 from fourlab.nets.modules import Net
 from fourlab.nets.onnx_evaluator import OnnxEvaluator
-from fourlab.nets.weights import load_net
+from fourlab.nets.weights import load_net, to_onnx
 
 TINY = replace(
     preset("smoke"), board="4x4x3", networks=("4x1",), games=40, exact_from=8, opening=2, exam_games=2, exam_every=100, batch=32
@@ -171,7 +173,7 @@ def test_settings_of_a_run_come_back_and_typing_errors_are_told() -> None:
     for given, why in (
         ({"gamez": 3}, "there is no setting 'gamez'"),
         ({"preset": "huge"}, "there is no preset 'huge'"),
-        ({"games": 0}, "games must be a whole number of at least 1"),
+        ({"games": 0}, "games must be a whole number from 1 to 2147483647"),
         ({"search": "uct"}, "search must be gumbel or puct"),
         ({"networks": ["64"]}, "a network is written"),
         ({"networks": ["64x2 from 10"]}, "networks are written"),
@@ -181,7 +183,7 @@ def test_settings_of_a_run_come_back_and_typing_errors_are_told() -> None:
         ({"rate": math.nan}, "rate must be a number"),
         ({"rate": 10**400}, "rate must be a number"),
         ({"rate": True}, "rate must be a number"),
-        ({"games": True}, "games must be a whole number of at least 1, as in games=150000, not true"),
+        ({"games": True}, "games must be a whole number from 1 to 2147483647, as in games=150000, not true"),
         ({"mirror": "False"}, 'mirror must be true or false, as in mirror=false, not "False"'),
         ({"proving": "no"}, "proving must be true or false"),
         ({"mirror": 1}, "mirror must be true or false"),
@@ -192,6 +194,12 @@ def test_settings_of_a_run_come_back_and_typing_errors_are_told() -> None:
         ({"board": 5}, 'board must be a text, as in board="7x6x4", not 5'),
         ({"features": ["cells"]}, "features must be a text"),
         ({"search": ["puct"]}, "search must be gumbel or puct"),
+        ({"seed": 10**20}, "seed must be a whole number from 0"),
+        ({"threads": 10**9}, "threads must be a whole number from 1 to 1024"),
+        ({"simulations": 10**9}, "simulations must be a whole number from 1 to 100000"),
+        ({"dirichlet_alpha": 0}, "dirichlet_alpha must be a number greater than 0"),
+        ({"preset": "smoke", "faithful": True}, "nothing to be faithful to"),
+        ({"faithful": 2}, "faithful must be true or false"),
     ):
         with pytest.raises(UserError, match=why) as refused:
             settings_of(given)
@@ -218,6 +226,8 @@ def test_faithful_settings_have_the_documents_faults() -> None:
     assert not preset("arya").faithful
     with pytest.raises(UserError, match="nothing to be faithful to"):
         preset("laptop", faithful=True)
+    assert settings_of({"preset": "arya", "faithful": True}) == settings_of({"preset": "arya", "faithful": 1}) == faithful
+    assert (faithful.lanes, faithful.chunk) == (1, 1)  # one game at a time
     tiny = replace(faithful, board="4x4x3", networks=("4x1",), games=8, exam_games=0, simulations=4, simulations_end=4)
     trainee = AlphaZeroTrainee(tiny)
     rows(trainee)
@@ -232,6 +242,56 @@ def test_the_bare_policy_and_the_search_choose_open_columns() -> None:
     for simulations in (0, 10):
         columns = player(judge, simulations, TINY)(np.array([position.own]), np.array([position.mask]), np.random.default_rng(0))
         assert columns[0] in position.legal_columns()
+
+
+def test_the_value_to_learn_is_a_mixture_of_result_and_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    goals = []
+    original = alphazero.mse_loss
+    monkeypatch.setattr(alphazero, "mse_loss", lambda value, goal: goals.append(goal) or original(value, goal))
+    for share in (0.0, 0.25, 1.0):
+        trainee = AlphaZeroTrainee(replace(TINY, search_share=share))
+        position = np.array([Position(board=trainee.rules).mask] * 40)
+        policies = np.full((40, 4), 0.25, np.float32)
+        results, values = np.full(40, -1, np.float32), np.full(40, 0.5, np.float32)
+        trainee.window.add(Samples(position, position, policies, values, results), 40)
+        trainee._learn(1)
+        assert goals[-1].tolist() == pytest.approx([share * 0.5 - (1 - share)] * TINY.batch)
+
+
+def test_the_rate_falls_and_the_window_grows_with_the_games() -> None:
+    found = rows(AlphaZeroTrainee(replace(TINY, games=80, window=60, window_end=150, window_share=0.5, rate=0.1, rate_end=0.02)))
+    windows, positions = [row["window"] for row in found], [row["positions"] for row in found]
+    assert windows == [min(150, max(60, round(each / 2)), each) for each in positions]  # type: ignore[operator, type-var]
+    assert windows[0] < windows[-1] == 150
+    trainee = AlphaZeroTrainee(replace(TINY, rate=0.1, rate_end=0.02))
+    trainee.advance()
+    for games, rate in ((0, 0.1), (TINY.games // 2, 0.06), (TINY.games, 0.02)):
+        trainee.games, trainee.updates = games, 10_000
+        trainee._learn(1)
+        assert trainee.optimizer.param_groups[0]["lr"] == pytest.approx(rate)
+
+
+def test_noise_is_mixed_into_priors_in_its_share() -> None:
+    assert switches_of(replace(TINY, search="puct", dirichlet_share=0.3)).noise == 0.3
+    assert switches_of(TINY).noise == 0.0
+
+
+def test_learning_can_begin_with_weights_of_before(tmp_path: Path) -> None:
+    before = AlphaZeroTrainee(TINY)
+    rows(before)
+    before.finish(open_run(tmp_path, "az", {"kind": "train-alphazero"}, tmp_path / "run", lambda text: None))
+    file = str(tmp_path / "run" / "alphazero-fp32.json")
+    after = AlphaZeroTrainee(replace(TINY, start=file))
+    assert all(torch.equal(tensor, after.net.state_dict()[name]) for name, tensor in before.average.state_dict().items())
+    assert after.playing == to_onnx(before.average)
+    with pytest.raises(
+        UserError, match=r"is a network of another form, 4x1 for 4x4x3 with threats; networks\[0\] is 4x2 for 4x4x3"
+    ):
+        AlphaZeroTrainee(replace(TINY, start=file, networks=("4x2",)))
+    with pytest.raises(UserError, match=r"cannot read nothing\.json"):
+        AlphaZeroTrainee(replace(TINY, start="nothing"))
+    shipped = AlphaZeroTrainee(AlphaZeroSettings(start="alphazero", networks=("64x5",)))
+    assert shipped.net.network.board == "7x6x4"
 
 
 def test_self_play_on_ray_is_the_same() -> None:

@@ -178,9 +178,9 @@ class AlphaZero:
         else:
             shares = (roots.improved(self.scale) if self._gumbel else roots.shares())[0]
             column = int(shares.argmax() if self._gumbel else roots.most_visited()[0])
-            if self.temperature:
-                chances = (shares / shares.max()) ** (1 / self.temperature)
-                column = int(rng.choice(columns, p=chances / chances.sum()))
+        if self.temperature:
+            chances = (shares / shares.max()) ** (1 / self.temperature)
+            column = int(rng.choice(columns, p=chances / chances.sum()))
         proven = 2 - int(roots.proven[0]) if roots.proven[0] else None
         played = roots.visits[0, column] > 0 or roots.proofs[0, column] > 0
         value = float(roots.means[0, column]) if played else float(roots.values[0])

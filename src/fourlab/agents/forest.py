@@ -65,12 +65,13 @@ class Roots:
     def improved(self, scale: float) -> np.ndarray:
         """The improved policy of Gumbel search: priors * exp(scale * values), where unplayed columns have a mixed value."""
         played = (self.visits > 0) & self.open
-        total = self.visits.sum(axis=1)
+        visits = np.where(played, self.visits, 0)  # what is proven to lose does not count
+        total = visits.sum(axis=1)
         weight = np.where(played, self.priors, 0.0)
         mixed = (weight * self.means).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-30)
         unplayed = (self.values + total * mixed) / (1 + total)
         worth = np.where(played | (self.proofs == kernels.DRAW), self.means, unplayed[:, None])
-        boost = scale * (kernels.SPREAD + self.visits.max(axis=1, keepdims=True)) / 2 * worth
+        boost = scale * (kernels.SPREAD + visits.max(axis=1, keepdims=True)) / 2 * worth
         score = np.where(self.open, np.log(np.maximum(self.priors, 1e-30)) + boost, -np.inf)
         policy = np.exp(score - score.max(axis=1, keepdims=True))
         policy /= policy.sum(axis=1, keepdims=True)

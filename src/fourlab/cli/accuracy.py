@@ -37,7 +37,9 @@ def accuracy(
     random: Annotated[int | None, typer.Option("--random", metavar="N", min=1, help="N positions of random play.")] = None,
     solved: Annotated[
         int | None,
-        typer.Option("--solved", metavar="N", min=1, help="N of the 960 solved positions of all phases that come with Fourlab."),
+        typer.Option(
+            "--solved", metavar="N", min=1, max=960, help="N of the 960 solved positions of all phases that come with Fourlab."
+        ),
     ] = None,
     budgets: Annotated[
         str | None,
@@ -69,6 +71,14 @@ def accuracy(
     limit = Limit(seconds=seconds, simulations=simulations, nodes=nodes, depth=depth)
     examined = {spec: make(spec) for spec in agents}
     limits = {"": limit} if budgets is None else {text: _budget(text.strip(), limit) for text in budgets.split(",")}
+    if budgets is not None:
+        for spec, agent in examined.items():
+            if bound := next((name for name in ("simulations", "seconds") if getattr(agent, name, None) is not None), None):
+                raise UserError(
+                    f"{spec} has a bound of its own, {bound}={getattr(agent, bound)}; budgets are for those who have none"
+                )
+    if solved is not None and board is not None:
+        raise UserError("the solved positions that come with Fourlab are on 7x6x4; --board is for --positions and --random")
     if [positions, random, solved].count(None) != 2:
         raise UserError("say where the positions come from: --positions FILE, --random N or --solved N")
     if positions is not None:

@@ -140,13 +140,19 @@ def read_openings(asked: str, beside: Path, board: str | None) -> str | tuple[st
 
 def check_agents(tournament: "Tournament") -> None:
     """Make every agent once, so that a wrong spec is told now and not by a worker."""
+    import numpy as np
+
+    from fourlab.agent import Limit
     from fourlab.agents.human import Human
     from fourlab.agents.registry import make
 
     for player in tournament.players:
-        if isinstance(make(player.spec), Human):
+        agent = make(player.spec)
+        if isinstance(agent, Human):
             raise UserError("people do not play in matches; fourlab play is for them")
-    tournament.starts_on  # noqa: B018 - openings that cannot be had are told now, too
+        for starts in tournament.starts_on:  # openings that cannot be had are told now, too
+            if hasattr(agent, "net") or hasattr(agent, "table"):  # who has learned knows the board of the lessons only
+                agent.decide(starts[0], Limit(simulations=1), np.random.default_rng(0))
 
 
 def _bounds(text: str) -> dict[str, Any]:

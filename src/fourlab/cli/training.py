@@ -1,5 +1,6 @@
 """A training as it goes on the terminal: progress, Ctrl-C, and what is left at the end."""
 
+import os
 import shlex
 import signal
 import sys
@@ -71,6 +72,8 @@ def carry_out(run: "Run", trainee: "Trainee", quiet: bool, json: bool) -> None:
             with _progress(trainee, quiet) as told:
                 results = train(run, trainee, interrupted, told, lambda text: print(f"note: {text}", file=sys.stderr))
             write_training_report(run, trainee, results)
+    except MemoryError as error:
+        raise UserError(f"there is not enough memory for this; choose smaller settings ({error})") from None
     except OSError as error:  # a full disk, say
         print(f"fourlab: {error}; what was saved is safe, go on with: {resume}", file=sys.stderr)
         raise typer.Exit(1) from None
@@ -95,8 +98,9 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
     def pressed(number: int, frame: object) -> None:
         nonlocal times
         times += 1
-        if times > 1:
-            raise KeyboardInterrupt
+        if times > 1:  # not by an exception: it would wait for the workers' games
+            print("left at once; what was saved is safe", file=sys.stderr, flush=True)
+            os._exit(130)
         print("\nfinishing the piece in hand; press Ctrl-C again to leave at once", file=sys.stderr)
 
     before = {each: signal.signal(each, pressed) for each in (signal.SIGINT, signal.SIGTERM)}

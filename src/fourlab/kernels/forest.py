@@ -369,11 +369,13 @@ def settle(f: Forest, tree: int, root: int, own: int, mask: int, result: int, g:
 
 @kernel
 def mix_noise(words: np.ndarray, numbers: np.ndarray, block: int, noise: np.ndarray, columns: int, share: np.float32) -> None:
-    """Mix noise into the priors of open columns."""
+    """Mix noise into the priors of open columns, unless all of it fell on others."""
     total = np.float32(0)
     for column in range(columns):
         if words[block, LEADS * columns + column] == 0:
             total += noise[column]
+    if total <= 0:
+        return
     for column in range(columns):
         if words[block, LEADS * columns + column] == 0:
             place = PRIORS * columns + column
@@ -486,12 +488,12 @@ def choose_by_puct(words: np.ndarray, numbers: np.ndarray, block: int, columns: 
 def complete(words: np.ndarray, numbers: np.ndarray, block: int, columns: int) -> tuple[np.float32, int, int]:
     """What a column that was not played is worth: between the network's value of the node and the mean of those that were.
 
-    Also returns how often columns were played, in all and at most.
+    What is proven to lose does not count. Also returns how often the others were played, in all and at most.
     """
     total, most, weight, worth = 0, 0, np.float32(0), np.float32(0)
     for column in range(columns):
         n = words[block, VISITS * columns + column]
-        if n > 0:
+        if n > 0 and not is_out(words, block, column, columns):
             total += n
             most = max(most, n)
             prior = numbers[block, PRIORS * columns + column]

@@ -176,7 +176,10 @@ def number(row: Mapping[str, Any], name: str) -> float | None:
 def _keep_metrics(run: Run, piece: int) -> list[dict[str, Any]]:
     """The rows up to a piece; what came later will be done again, so it is cut off."""
     rows = read_metrics(run)
-    kept = [row for row in rows if row["piece"] <= piece]
+    try:
+        kept = [row for row in rows if row["piece"] <= piece]
+    except (KeyError, TypeError) as error:
+        raise UserError(f"{run.folder / 'metrics.jsonl'} is damaged: {error}") from None
     if len(kept) < piece:
         raise UserError(f"{run.folder / 'metrics.jsonl'} lacks rows of what is in the checkpoint")
     run.write("metrics.jsonl", "".join(json.dumps(row) + "\n" for row in kept))

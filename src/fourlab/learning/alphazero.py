@@ -35,9 +35,9 @@ from fourlab.learning.truth import truth_of, win_block_accuracy
 from fourlab.learning.window import Window
 from fourlab.nets.modules import Net
 from fourlab.nets.network import Network
-from fourlab.nets.onnx_evaluator import OnnxEvaluator
+from fourlab.nets.onnx_evaluator import SHIPPED, OnnxEvaluator
 from fourlab.nets.quantise import quantise
-from fourlab.nets.weights import save_net, to_onnx
+from fourlab.nets.weights import load_net, save_net, to_onnx
 
 OPPONENTS = ("rules", "minimax:depth=4")
 CALIBRATION = 1024
@@ -112,6 +112,7 @@ class AlphaZeroTrainee:
     curves: tuple[Curve, ...] = (
         Curve("mistakes without search", ("policy.mistakes", "policy.early", "policy.middle", "policy.late"), logarithmic=True),
         Curve("mistakes with search", ("search.mistakes", "search.early", "search.middle", "search.late"), logarithmic=True),
+        Curve("exactly best columns", ("policy.best", "search.best")),
         Curve("wins and blocks seen", ("win_block.wins", "win_block.blocks")),
         Curve("score with search", tuple(f"{spec}.score" for spec in OPPONENTS)),
         Curve("loss", ("policy_loss", "value_loss"), logarithmic=True),
@@ -126,6 +127,8 @@ class AlphaZeroTrainee:
         self.rng = np.random.default_rng([settings.seed, 1 << 20])
         self.games = self.generation = self.fresh = 0
         self._enter_stage(0)
+        if settings.start:
+            self._begin_with(settings.start)
         self._export()
         self._accept()
 
@@ -154,6 +157,15 @@ class AlphaZeroTrainee:
         self.net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # a third faster
         self.optimizer = torch.optim.AdamW(self.net.parameters(), lr=self.settings.rate, weight_decay=self.settings.decay)
         self.updates = 0
+
+    def _begin_with(self, start: str) -> None:
+        """Take over weights of the first network's form."""
+        shipped = SHIPPED / f"{start}-fp32.json"
+        net = load_net(Path(str(shipped)) if shipped.is_file() else Path(start))
+        if (found := replace(net.network, about={})) != self.net.network:
+            raise UserError(f"{start} is a network of another form, {_form(found)}; networks[0] is {_form(self.net.network)}")
+        for each in (self.net, self.average):
+            each.load_state_dict(net.state_dict())
 
     def _export(self) -> None:
         """Make the file of the network that plays."""
@@ -371,6 +383,11 @@ class AlphaZeroTrainee:
             "lines": [f"play it: fourlab play --board {self.rules} --yellow alphazero:net={file}"],
             **found,
         }
+
+
+def _form(network: Network) -> str:
+    blocks = sum(layer.startswith("residual") for layer in network.body)
+    return f"{network.body[0].split()[1]}x{blocks} for {network.board} with {network.features}"
 
 
 def trainee_of(config: Mapping[str, Any]) -> AlphaZeroTrainee:

@@ -10,6 +10,10 @@ from fourlab.errors import UserError
 from fourlab.game.rules import Rules
 
 _MAY_BE_NONE = ("seed", "exact_from", "opening", "gate_games", "value_hidden", "exam_games")
+_MOST = {"threads": 1_024, "opening": 1_000, "exact_from": 1_000} | dict.fromkeys(
+    ("simulations", "simulations_end", "exam_simulations", "lanes", "policy_filters", "value_filters", "value_hidden"), 100_000
+)
+"""The greatest values of some settings; all other whole numbers must fit into 31 bits."""
 _SHARES = ("dirichlet_share", "opening_share", "window_share", "search_share", "averaging", "gate_score")
 
 
@@ -31,6 +35,8 @@ class AlphaZeroSettings:
     """So many games are played in all."""
     networks: tuple[str, ...] = ("32x3", "64x5 from 60000")
     """FILTERSxBLOCKS of the residual tower; a larger one takes over after so many games and first learns from the window."""
+    start: str = ""
+    """Weights to begin with instead of random ones, of the first network's form: `alphazero`, or a run's alphazero-fp32.json."""
     features: str = "threats"
     """What the network sees of a position: cells, stones, empty or threats."""
     policy_filters: int = 16
@@ -144,11 +150,14 @@ def _check(name: str, kind: Any, value: Any) -> tuple[bool, str]:
     if kind is str:
         return isinstance(value, str), "a text"
     if kind is int:
-        least = int(name not in _MAY_BE_NONE)
-        return whole and value >= least, f"a whole number of at least {least}"
+        least, greatest = int(name not in _MAY_BE_NONE), _MOST.get(name, 2**31 - 1)
+        return whole and least <= value <= greatest, f"a whole number from {least} to {greatest}"
     if kind is float:
         most, words = (1.0, "from 0 to 1") if name in _SHARES else (sys.float_info.max, "of at least 0")
-        return (whole or isinstance(value, float)) and 0 <= value <= most, f"a number {words}"
+        if name == "dirichlet_alpha":  # there is no such distribution
+            words = "greater than 0"
+        right = (whole or isinstance(value, float)) and 0 <= value <= most
+        return right and (value > 0 or name != "dirichlet_alpha"), f"a number {words}"
     if get_origin(kind) is Literal:
         return value in get_args(kind), " or ".join(get_args(kind))
     return isinstance(value, tuple) and all(isinstance(each, str) for each in value), "a list of texts"
@@ -181,8 +190,8 @@ _ARYA = AlphaZeroSettings(
     opening=0,
     exact_from=0,
     generation=8,
-    chunk=4,
-    lanes=4,
+    chunk=1,
+    lanes=1,
     window=256,
     window_end=256,
     passes=2.0,
@@ -228,7 +237,13 @@ def preset(name: str, faithful: bool = False) -> AlphaZeroSettings:
 def settings_of(config: dict[str, Any], faithful: bool = False) -> AlphaZeroSettings:
     """Read settings, of a run or of a file: those that are not there are the preset's."""
     given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in config.items()}
-    base = preset(str(given.pop("preset", "laptop")), faithful)
+    if given.get("faithful") in (0, 1):
+        given["faithful"] = bool(given["faithful"])
+    if "preset" in given or faithful:  # what is read of a run has all settings, so it needs none
+        name = str(given.pop("preset", "laptop"))
+        base = preset(name, faithful or given.get("faithful") is True)
+    else:
+        base = preset("laptop")
     if odd := sorted(given.keys() - {field.name for field in fields(AlphaZeroSettings)}):
         raise UserError(f"there is no setting {odd[0]!r}")
     return replace(base, **given)

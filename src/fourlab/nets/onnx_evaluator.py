@@ -18,6 +18,8 @@ from fourlab.kernels.planes import encode
 from fourlab.nets.network import Network
 
 MOST_BYTES = 1 << 30
+PROBES = 8
+"""A network that is read is asked about so many positions."""
 SHIPPED = files("fourlab.nets") / "weights"
 
 
@@ -54,9 +56,11 @@ class OnnxEvaluator:
 
     def _check_answers(self, name: str) -> None:
         """Refuse a graph that does not answer as its form says, or not in numbers."""
-        expected = {head: (1, layers[-1].outputs) for head, layers in self.network.parts().items() if head != "body" and layers}
+        expected = {
+            head: (PROBES, layers[-1].outputs) for head, layers in self.network.parts().items() if head != "body" and layers
+        }
         try:
-            found = self.heads(self.planes(np.zeros(1, np.int64), np.zeros(1, np.int64)))
+            found = self.heads(self.planes(*probe_positions(self.rules, PROBES)))
         except Exception as error:  # onnxruntime's own kinds again
             raise UserError(f"{name} does not fit its description: {str(error).splitlines()[0][:120]}") from None
         if {head: answer.shape for head, answer in found.items()} != expected:
