@@ -1,5 +1,6 @@
 """Document 000's experiments at their smallest, and the exact facts they rest on."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -80,6 +81,8 @@ def test_the_documents_means_are_those_of_its_search_and_not_of_a_right_one(fold
         assert found[f"action {action}: mean of 25 runs"].agrees
     assert found["one run ranks action 4 first"].corrected.startswith("100.0 %")
     assert not found["one run ranks action 4 first"].faithful.startswith("100.0 %")
+    whys = [found[f"action {action}: mean of 25 runs"].why for action in (4, 6)]
+    assert ["hardly visits it" in why and "is not a value" in why for why in whys] == [False, True]
 
 
 def test_running_means_lie_closer_together_than_runs() -> None:
@@ -129,6 +132,14 @@ def test_the_variants_have_a_line_each_beside_another_program(folder: Path) -> N
     assert [row[1] for row in table.rows] == [1000, 1048, 2048, 1000, 2048, 2048, 1000, 200_000]
     assert all(len(row) == len(table.head) for row in table.rows)
     assert [table.rows[line][-1] for line in (0, 1, 2, 5)] == ["yes"] * 4
+
+
+def test_the_variants_means_have_intervals(folder: Path) -> None:
+    found = [each for what, each in findings(folder, "000-variants").items() if "iterations (" in what]
+    assert len(found) == 6
+    for each in found:
+        for told in (each.faithful, each.corrected):
+            assert re.match(r"-?\d\.\d{3} \[-?\d\.\d{3}, -?\d\.\d{3}\], sd \d\.\d{3}", told), told
 
 
 def test_the_empty_boards_exact_values_stand_beside_the_means(folder: Path) -> None:

@@ -9,7 +9,7 @@ from scipy.stats import betabinom
 from fourlab.agent import Decision, Limit
 from fourlab.agents.q_table import QTable
 from fourlab.arena.executors.threads import Threads
-from fourlab.experiments.compare import homogeneity
+from fourlab.experiments.compare import homogeneity, same_share
 from fourlab.experiments.document_001 import EXPERIMENTS, demos, exploration, learner, schedules, table_5, table_8
 from fourlab.experiments.experiment import Finding, Part, Picture, Text
 from fourlab.experiments.workbench import Workbench
@@ -152,6 +152,50 @@ def test_training_rightly_beats_the_documents(folder: Path) -> None:
     found = {variant: exam(table_8.JOBS.index((2, variant)))["counts"] for variant in ("faithful", "corrected")}
     assert found["corrected"][0] < found["faithful"][0] / 3
     assert found["corrected"][1] > 2 * found["faithful"][1]
+
+
+def test_table_8_has_one_verdict_for_each_number_of_rows(folder: Path) -> None:
+    found = [each for each in conducted(folder, "001-table-8") if isinstance(each, Finding)]
+    singles = [each for each in found if each.what.endswith((": MC_n wins", ": Q wins", ": draws"))]
+    assert [each.agrees for each in singles] == [None] * 9
+    together = [each for each in found if "all three together" in each.what]
+    assert [each.what[0] for each in together] == ["2", "3", "4"]
+    for each in together:
+        assert each.agrees is not None
+        assert ", p " in each.faithful
+
+
+def test_table_8_is_judged_by_all_three_counts_at_once() -> None:
+    # The draws alone differ (Fisher's p is 0.002), which one of nine tests may well do; all three together do not.
+    faithful = (2993, 702, 305)
+    assert not same_share(20, 500, faithful[2], sum(faithful))
+    found = table_8._together(4, table_8.TABLE_8[4], faithful, (500, 3300, 200))
+    assert found.agrees
+    assert found.faithful == "2,993 / 702 / 305, p = 0.012"
+    differs = table_8._together(4, table_8.TABLE_8[4], (2000, 1700, 300), (500, 3300, 200))
+    assert differs.agrees is False
+    assert differs.why.startswith("no fault known")
+
+
+def test_figure_8s_random_players_meet_the_mc25_of_their_side(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    met = []
+    with monkeypatch.context() as patched:
+        patched.setattr(schedules, "random_player", lambda settings, games, seed: met.append((settings.against, seed[2])))
+        for faithful in (True, False):
+            schedules.Baseline(0, 1, faithful)(0)
+    assert met == [(learner.FAITHFUL_MC25["against"], 2), (learner.MC25["against"], 3)]
+    parts = conducted(folder, "001-figure-8")
+    needs = [each for each in parts if isinstance(each, Finding) and each.what.endswith("a random player needs")]
+    assert all(each.faithful and each.corrected for each in needs)
+    assert len(needs) == 4
+
+
+def test_each_figure_8_shows_its_own_random_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chances = {True: schedules.Chance(50, 1000), False: schedules.Chance(20, 1000)}
+    monkeypatch.setattr(schedules, "_chances", lambda bench, faithful: dict.fromkeys(learner.ROWS, chances[faithful]))
+    pictures = {each.name: each for each in conducted(tmp_path, "001-figure-8") if isinstance(each, Picture)}
+    middles = [pictures[name].draw().axes[0].lines[0].get_ydata()[0] for name in ("figure-8", "figure-8-corrected")]  # type: ignore[index]
+    assert middles == [2000, 5000]
 
 
 def test_a_random_player_meets_the_opponents_of_the_learner_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:

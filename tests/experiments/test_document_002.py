@@ -1,11 +1,15 @@
 """Document 002's experiments at their smallest, and the exact facts they rest on."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from fourlab.agents.registry import make
+from fourlab.arena.executors import Work
 from fourlab.arena.executors.threads import Threads
 from fourlab.arena.tally import Tally
 from fourlab.experiments.document_002 import EXPERIMENTS, future, games, root
@@ -19,7 +23,7 @@ SIZES = {
     "002-games": {"games": 6, "weak_games": 3},
     "002-table-1": {"sets": 4},
     "002-convergence": {"runs": 12, "simulations": 500},
-    "002-future": {"simulations": 10, "rounds": 1, "timed": 300},
+    "002-future": {"simulations": 10, "rounds": 1, "timed": 300, "timed_rounds": 1},
 }
 """As small as smoke, or smaller."""
 
@@ -57,6 +61,7 @@ def test_the_example_game_ends_with_a_horizontal_line_of_x(folder: Path) -> None
     (text,) = [each for each in conducted(folder, "002-games") if isinstance(each, Text)]
     assert text.lines.startswith(" 1. X column ")
     assert any("X X X X" in line for line in text.lines.splitlines())
+    assert text.lines.splitlines()[-1] == "red wins", "nobody is to move any more"
 
 
 @pytest.mark.parametrize(
@@ -96,6 +101,15 @@ def test_visits_follow_values(folder: Path) -> None:
     assert root._rank_correlation(values, visits) == pytest.approx(spearmanr(values, visits).statistic)
 
 
+def test_means_of_convergence_have_intervals(folder: Path) -> None:
+    found = findings(folder, "002-convergence")
+    for what in (
+        "column 4: the value changes less and less",
+        "visits of column 4 and of an edge column (mean of both) after 500",
+    ):
+        assert found[what].faithful.count("], sd ") == 2
+
+
 def test_everybody_meets_everybody(folder: Path) -> None:
     table = next(each for each in conducted(folder, "002-future") if isinstance(each, Table))
     assert [row[1] for row in table.rows] == [18] * 10
@@ -104,7 +118,38 @@ def test_everybody_meets_everybody(folder: Path) -> None:
 def test_a_gain_has_an_interval_and_one_pair_tells_nothing(folder: Path) -> None:
     assert future._gain(Tally((0, 0, 1, 0, 0))) == "–"
     assert future._gain(Tally((0, 0, 0, 0, 15))) == "no Elo: a score of 100 % has no finite Elo"
-    assert future._gain(Tally((1, 2, 4, 3, 5))) == "+107.5 [-4.6, +258.3] Elo"
+    assert future._gain(Tally((1, 2, 4, 3, 5))) == "+107.5 [-6.0, +250.4] Elo"  # 0.65 ± 1.96 · √(1.475 / 15 / 15)
     gains = [each.corrected for what, each in findings(folder, "002-future").items() if what.startswith("gain: ")]
     assert all(gain.startswith("–; won ") for gain in gains)
     assert gains
+
+
+def test_threads_are_measured_by_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[str]()
+    monkeypatch.setattr(future, "make", lambda spec: asked.append(spec) or make(spec))  # type: ignore[func-returns-value]
+    for spec, trees in zip(future.WAYS.values(), (1, 4), strict=True):
+        asked.clear()
+        speeds = future._speeds(spec, 400)
+        assert all(rate > 0 and processors > 0 for rate, processors in speeds.values())
+        assert {each.split("simulations=")[1].split(",")[0] for each in asked} == {str(400 // trees)}
+        assert {each.partition(",runs=")[2] for each in asked} == {"" if trees == 1 else "4"}
+
+
+def test_threads_are_measured_by_their_strength_one_game_after_another(folder: Path, tmp_path: Path) -> None:
+    (found,) = [each for what, each in findings(folder, "002-future").items() if what.startswith("strength with 2 threads")]
+    assert found.corrected.startswith("–; won ")
+    assert "not repeatable" in found.why
+    assert "threads" not in future.WHY["+ 10 × simulations"]
+    at_once = list[int]()
+
+    class Counting(Threads):
+        def map(self, work: Work, items: Iterable[int]) -> Iterator[list[tuple[int, Any]]]:
+            listed = list(items)
+            at_once.append(len(listed))
+            yield [(number, {"results": [1, -1], "processors": 0.7}) for number in listed]
+
+    bench = Workbench(tmp_path, "smoke", {"timed_rounds": 3}, 0, Counting(2))
+    strength = future._strength(bench)
+    assert "won 50.0 %" in strength.corrected
+    assert "0.7 processors" in strength.why, "a busy machine is told"
+    assert at_once == [1, 1, 1]

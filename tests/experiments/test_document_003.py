@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fourlab.agent import Limit
+from fourlab.agent import Agent, Limit
 from fourlab.agents.negamax import Negamax
 from fourlab.agents.registry import make
 from fourlab.arena.executors.threads import Threads
@@ -62,6 +62,47 @@ def test_five_rollouts_are_made_before_every_own_column_and_one_before_all() -> 
     games = [learner.play() for _ in range(4)]
     assert learner.rollouts == 1 + 5 * sum((game.ply + 1) // 2 for game in games)
     assert learner.root.visits == 1 + 5 * 4  # rollouts from further on are not credited up to the root
+
+
+def test_the_games_shown_are_played_after_the_training_and_are_not_counted_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends, play = list[Position](), Learner.play
+
+    def watched(self: Learner, opponent: Agent | None = None) -> Position:
+        ends.append(play(self, opponent))
+        return ends[-1]
+
+    monkeypatch.setattr(Learner, "play", watched)
+    found = Lessons(0, 4)(0)
+    assert len(ends) == 4 + 5
+    assert found["shown"] == [end.write("moves") for end in ends[4:]]
+    assert found["rollouts"] == 1 + 5 * sum((end.ply + 1) // 2 for end in ends[:4])
+    assert len(found["results"]) == 4
+
+
+@pytest.mark.parametrize("side", [RED, YELLOW])
+def test_a_negamax_that_is_asked_anew_replies_for_itself_in_the_tree_and_in_rollouts(
+    side: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, first_reply = dict[Position, set[int]](), Learner._first_reply
+
+    def watched(self: Learner, position: Position) -> int:
+        assert position.to_move != side
+        column = first_reply(self, position)
+        asked.setdefault(position, set()).add(column)
+        return column
+
+    monkeypatch.setattr(Learner, "_first_reply", watched)
+    learner = Learner(Lessons(0, 0, "random", kept=False, side=side), np.random.default_rng(1))
+    games = [learner.play() for _ in range(12)]
+    for game in games:
+        position = Position()
+        for column in game.moves or ():
+            assert position.to_move == side or column in asked[position]
+            position = position.play(column)
+    tried = [edge.node for edge in learner.root.edges if edge.node is not None]
+    replies = [{edge.move for edge in node.edges if edge.visits} for node in tried]
+    assert any(len(each) > 1 for each in replies), "the tree has room for more than one reply"
+    assert all(each <= asked[node.state] for each, node in zip(replies, tried, strict=True))
 
 
 def test_rollouts_from_a_position_are_credited_to_the_column_that_led_there_and_no_further() -> None:
@@ -155,8 +196,15 @@ def test_experiment_1_learns_and_shows_five_games(tmp_path: Path) -> None:
     assert all(part.agrees is None for part in parts if isinstance(part, Finding))  # two points are no curve
     assert [len(part.data.rows) for part in parts if isinstance(part, Picture)] == [2, 2]
     (text,) = (part for part in parts if isinstance(part, Text))
-    assert "training" in text.title
+    assert "after its training" in text.title
     assert text.lines.count("wins") + text.lines.count("draw") == 5
+    assert "to move" not in text.lines
+    table = next(part for part in parts if isinstance(part, Table))
+    assert [row[0] for row in table.rows] == [
+        "first of equals, replies kept",
+        "lots (B13), replies kept",
+        "lots, asked anew (B2, B13)",
+    ]
     assert parts == parts_without_pictures(
         conducted("003-experiment-1", tmp_path, {"runs": 1, "games": 20, "afterwards": 1}), parts
     )
@@ -187,6 +235,27 @@ def test_experiment_1_agrees_if_all_is_won_from_point_5_to_35(
     assert found["won of real games afterwards, against negamax of today, which draws lots"].agrees is False
 
 
+def test_the_corrected_side_of_experiment_1_asks_negamax_anew() -> None:
+    made = [made_up([result] * 500) for result in (1, 0, -1)]
+    for run, won in zip(made, (4, 3, 2), strict=True):
+        run["afterwards"] = dict.fromkeys((experiment_1.DETERMINISTIC, experiment_1.RANDOM), [1] * won + [0] * (4 - won))
+    for found in experiment_1._once_found(experiment_1.Taught([made[0]], [made[1]], [made[2]]), whole=True):
+        first, lots, anew = (100, 0, 0) if "last 50" in found.what else (100, 75, 50)
+        assert found.faithful.startswith(f"{first}.0 %")
+        assert found.corrected.startswith(f"{anew}.0 %")
+        assert f"{experiment_1.ONLY_LOTS} {lots}.0 %" in found.why
+
+
+def test_the_first_points_are_judged_one_by_one_and_not_by_their_mean() -> None:
+    wild = made_up(([1] * 10 + [-1] * 10) * 25)  # from -1 to 1, on average 0
+    tame = made_up(([1] * 5 + [-1] * 5) * 50)
+    for runs, agrees in (([wild] * 20, False), ([wild] * 5, None), ([wild, tame], True), ([tame] * 20, True)):
+        found = experiment_1._start(experiment_1.Taught(runs, runs, runs), whole=True)
+        assert found.agrees is agrees
+    told = experiment_1._start(experiment_1.Taught([wild, tame], [wild], [wild]), whole=True)
+    assert told.faithful == "50.0 % [9.5, 90.5] of 2 runs; 50.0 % [23.7, 76.3] of 10 points, from -1 to 1"
+
+
 def test_the_figures_boards_and_the_count_of_87(tmp_path: Path) -> None:
     parts = conducted("003-figures-2-4", tmp_path, {"networks": 0})
     found = findings(parts)
@@ -194,9 +263,18 @@ def test_the_figures_boards_and_the_count_of_87(tmp_path: Path) -> None:
     assert [finding.truth.split(":")[0] for finding in boards.values()] == ["won", "won", "lost", "lost", "lost", "lost"]
     assert all(finding.agrees for finding in boards.values())
     unit, signed = (found[f"wrong by more than 0.9 with labels {labels}"] for labels in ("0, 1/2, 1", "-1, 0, 1"))
-    assert (unit.faithful, unit.agrees) == ("94", True)
-    assert (signed.faithful, signed.agrees) == ("7,700", False)
+    assert (unit.document, unit.faithful, unit.agrees) == ("87 [71, 107] of 67,557", "94 [77, 115] of 67,557", True)
+    assert (signed.faithful, signed.agrees) == ("7,700 [7,540, 7,863] of 67,557", False)
+    (centre,) = [finding for what, finding in found.items() if what.startswith("said minus actual")]
+    assert "4 own discs" in centre.what
+    assert "(122 positions)" in centre.faithful
+    assert "by construction" in centre.why
     assert sum(int(str(row[1])) for part in parts if isinstance(part, Table) for row in part.rows) == 2 * 67_557
+
+
+@pytest.mark.parametrize(("error", "agrees"), [(0.041, True), (-0.041, False), (0.01, None), (-0.01, None)])
+def test_a_kind_is_over_valued_only_if_its_interval_says_so(error: float, agrees: bool | None) -> None:
+    assert predictions._over_valued({"positions": 100, "error": error, "sd": 0.1}) is agrees
 
 
 def test_only_more_networks_need_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,6 +302,10 @@ def test_figure_1s_data_and_ends(tmp_path: Path) -> None:
     assert found["train error after 10,000 passes"].agrees
     assert found["test error after 10,000 passes"].agrees
     assert found["error after 3 passes, with momentum and without"].agrees is None
+    for picture in (part for part in parts if isinstance(part, Picture)):
+        assert "Only 3 of the document's 10,000 passes" in picture.caption
+        axes = picture.draw().axes[0]
+        assert {0.31, 0.35} <= {float(line.get_ydata()[0]) for line in axes.lines}  # type: ignore[index]
     assert [len(part.data.rows) for part in parts if isinstance(part, Picture)] == [3, 3]
 
 

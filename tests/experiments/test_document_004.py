@@ -12,6 +12,7 @@ from fourlab.agent import Limit
 from fourlab.agents.registry import make
 from fourlab.arena.executors.threads import Threads
 from fourlab.experiments import document_004
+from fourlab.experiments.compare import share
 from fourlab.experiments.document_004 import bouts, chess, evaluator, lessons, matches, speed
 from fourlab.experiments.experiment import Finding, Part, Picture, Text
 from fourlab.experiments.workbench import Workbench
@@ -64,6 +65,9 @@ def test_a_bout_tells_its_numbers_tables_and_bars_and_is_the_same_again(tmp_path
     assert isinstance(picture, Picture)
     assert len(picture.data.rows) == 1 + 2 * 4
     assert figures.render(picture.draw(), "svg").startswith(b"<?xml")
+    bars = picture.draw().axes[0]
+    assert [each.get_text() for each in bars.texts][:3] == ["90 %", "10 %", "0 %"]  # the axis has percent, so the bars have
+    assert len(bars.collections) == 3  # their intervals
     again = list(bouts.conduct(work, [bout], 4))
     assert [each for each in again if not isinstance(each, Picture)] == parts[:-1]
 
@@ -102,6 +106,10 @@ def test_experiment_4_and_what_chance_costs(tmp_path: Path) -> None:
     assert found["MCTS 5 s against AlphaMCTS(10): wins"].document.startswith("66.0 %")
     assert found["AlphaMCTS(50) against MCTS 5 s: wins"].document.startswith("81.0 %")
     assert all("of 2" in each.faithful and "of 2" in each.corrected for each in found.values())
+    for each in found.values():
+        assert each.agrees is None
+        assert each.why.startswith("no verdict, for the network is not the document's: arya-")
+        assert "--preset arya --faithful" in each.why
     table, *duels = conduct("004-temperature", tmp_path / "t", positions=2, games=2, iterations=2)
     assert isinstance(table, Table)
     assert len(table.rows) == 4
@@ -113,6 +121,9 @@ def test_figure_33_is_trained_and_drawn(tmp_path: Path) -> None:
     parts = conduct("004-figure-33", tmp_path, network="2x1", games=8, step=8)
     picture = parts[-1]
     assert isinstance(picture, Picture)
+    for each in findings(parts).values():
+        assert each.faithful.count("] of 500") == each.corrected.count("] of 500") == 2
+        assert "random games" in each.why
     assert [(row[0], row[1], row[2]) for row in picture.data.rows] == [
         ("faithful", 0, 0),
         ("faithful", 8, 18),
@@ -129,7 +140,7 @@ def test_searches_think_seconds_when_they_are_asked_for() -> None:
     assert (limit.seconds, limit.simulations, limit.clock) == (3, None, "cpu")  # type: ignore[attr-defined]
 
 
-def test_the_document_does_not_tell_who_played_experiment_1(tmp_path: Path) -> None:
+def test_players_that_are_not_the_documents_get_no_verdict(tmp_path: Path) -> None:
     bout = bouts.Bout(
         "b",
         ("one", "other"),
@@ -137,16 +148,53 @@ def test_the_document_does_not_tell_who_played_experiment_1(tmp_path: Path) -> N
         bouts.Score(20, 20, 0),
         {each: bouts.Reading("random", "random") for each in (bouts.FAITHFUL, bouts.CORRECTED)},
     )
-    for told in (True, False):
-        found = findings(list(bouts.conduct(bench(tmp_path, {}), [replace(bout, told=told)], bouts.ENOUGH)))
-        assert found["one against other: draws"].agrees is (True if told else None)
+    for comparable in (True, False):
+        found = findings(list(bouts.conduct(bench(tmp_path, {}), [replace(bout, comparable=comparable)], bouts.ENOUGH)))
+        assert found["one against other: draws"].agrees is (True if comparable else None)
+
+
+def readings(parts: list[Part]) -> list[tuple[object, ...]]:
+    return [
+        row
+        for each in parts
+        if isinstance(each, Table) and each.head[0] == "reading" and "begins" in each.head
+        for row in each.rows
+    ]
+
+
+def test_the_faithful_minimax_is_the_one_of_the_text(tmp_path: Path) -> None:
+    for name, size in (("004-experiments-1-2", {"training": 400, "games": 2, "rollouts": 50}), ("004-experiment-3", {})):
+        told = readings(conduct(name, tmp_path / name, **size))
+        faithful = [str(row[1]) for row in told if row[0] == bouts.FAITHFUL and "minimax" in str(row[1])]
+        assert faithful
+        assert all("evaluation=terminal" in each and "arya" not in each for each in faithful)
+        assert any(str(row[0]).startswith(matches.THE_WINDOWS) and "arya-minimax" in str(row[1]) for row in told)
+
+
+def test_experiment_1_gets_a_verdict(tmp_path: Path) -> None:
+    found = findings(conduct("004-experiments-1-2", tmp_path, training=400, games=bouts.ENOUGH, rollouts=10))
+    wins = found["minimax(4) against Q-learning: wins"]
+    assert wins.agrees is False  # it sees four discs ahead
+    assert wins.why.startswith("B18: ")
 
 
 def test_the_listed_search_loses_to_the_corrected_one(tmp_path: Path) -> None:
     found = findings(conduct("004-listed-search", tmp_path, games=20, rollouts=500))
     won = float(found["as listed against corrected: wins"].faithful.split(" ")[0])
     assert won <= 25
+    assert {each.agrees for each in found.values()} == {None}  # twenty games tell nothing
     assert found["corrected against a random player: wins"].corrected.startswith("100.0 %")
+
+
+def test_the_listing_is_no_working_tree_search(tmp_path: Path) -> None:
+    parts = conduct("004-listed-search", tmp_path, games=bouts.ENOUGH, rollouts=300)
+    found, table = findings(parts), parts[-1]
+    claim = found.pop("as listed against corrected: wins")
+    assert (claim.document, claim.agrees) == ("a working tree search", False)
+    assert claim.why.startswith("B15")
+    assert {(each.document, each.agrees) for each in found.values()} == {("", None)}  # another program is not the document
+    assert isinstance(table, Table)
+    assert [row[2] for row in table.rows] == [share(2, 60), share(97, 100), share(100, 100)]
 
 
 def test_longer_thinking_helps_the_search(tmp_path: Path) -> None:
@@ -193,6 +241,35 @@ def test_what_is_said_of_the_game(tmp_path: Path) -> None:
     assert first.agrees is False
     assert found["the ply at which the middle column wins"].agrees is True
     assert found["threats that minimax blocks"].agrees is True
+    assert found["threats that minimax blocks"].faithful == "12.6 % [10.0, 15.8] of 500"
+    assert found["mean number of open columns in random games"].faithful.startswith("6.")
+    assert "[6." in found["mean number of open columns in random games"].faithful
+
+
+def test_games_of_different_lengths_give_the_mean_of_all_positions_with_its_interval() -> None:
+    rng = np.random.default_rng(0)
+    games = [(int(count * 6 + rng.integers(-3, 4)), int(count)) for count in rng.integers(10, 40, 400)]
+    values = speed.per_game(games)
+    assert np.mean(values) == pytest.approx(sum(total for total, _ in games) / sum(count for _, count in games))
+    drawn = [rng.integers(0, len(games), len(games)) for _ in range(2000)]
+    ratios = [sum(games[i][0] for i in each) / sum(games[i][1] for i in each) for each in drawn]
+    assert np.std(values) / np.sqrt(len(values)) == pytest.approx(np.std(ratios), rel=0.1)
+
+
+def test_speeds_are_told_by_the_second_with_a_verdict(tmp_path: Path) -> None:
+    for name, count in (("listed", 300), ("corrected", 320)):
+        for seconds in (1, 3, 5):
+            (tmp_path / f"{name}-{seconds}s.json").write_text(str(count * seconds))
+    (tmp_path / "plain.json").write_text("5000.0")
+    for depth, each in ((4, 1.5), (6, 0.01)):
+        for kind in ("terminal", "lines"):
+            (tmp_path / f"minimax-{depth}-{kind}.json").write_text(str(each))
+    found = findings(conduct("004-speed", tmp_path))
+    three = found["rollouts a CPU second on the empty board, counted over 0.03 s (the document: 3 s)"]
+    assert (three.document, three.faithful, three.corrected, three.agrees) == ("31,843", "30,000", "32,000", True)
+    assert (found["minimax(4): seconds a move"].agrees, found["minimax(6): seconds a move"].agrees) == (True, False)
+    assert all(each.agrees is not None for each in found.values())
+    assert "newer machine" in found["minimax(6): seconds a move"].why
 
 
 def test_the_text_mode_shows_games(tmp_path: Path) -> None:
@@ -218,4 +295,6 @@ def test_chess_games_keep_the_rules(tmp_path: Path) -> None:
     (tmp_path / "games.json").write_text(json.dumps(known))
     found = findings(conduct("004-chess", tmp_path, games=2))
     assert found["moves against the rules, and games without an end"].faithful == "0 of 6 moves, 0 of 6 games"
-    assert found["improved against random: wins"].corrected.startswith("50.0 %")
+    assert found["improved against random: wins, 1 rollouts a move"].corrected.startswith("50.0 %")
+    assert chess._Games(2, None, 0).rollouts("improved", "document") == "400 and 50"
+    assert "2 games a pair" in found["document against random: wins, 1 rollouts a move"].why

@@ -1,6 +1,7 @@
 """Work that is remembered."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,18 @@ def test_repetitions_go_on_where_they_were_stopped(tmp_path: Path) -> None:
     found = bench(tmp_path).repeat("squares", lambda number: asked.append(number) or number**2, 10)
     assert found == [number**2 for number in range(10)]
     assert sorted(asked) == [number for number in range(10) if str(number) not in known]
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b""])
+def test_damaged_work_is_told(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "work.json").write_bytes(content)
+    told = f"{re.escape(str(tmp_path / 'work.json'))} is damaged; remove it and give the command again"
+    with pytest.raises(UserError, match=told):
+        bench(tmp_path).calculate("work", lambda: 1)
+    for wrong in (content, b"[]"):
+        (tmp_path / "work.json").write_bytes(wrong)
+        with pytest.raises(UserError, match=told):
+            bench(tmp_path).repeat("work", abs, 2)
 
 
 def test_a_repetition_that_fails_is_told(tmp_path: Path) -> None:

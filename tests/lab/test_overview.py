@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,16 @@ from fourlab.arena.play import judge_games, play_tournament
 from fourlab.arena.store import Store
 from fourlab.arena.tournament import read
 from fourlab.errors import UserError
+from fourlab.experiments.catalogue import all_experiments
+from fourlab.experiments.experiment import Finding, Text
+from fourlab.experiments.report import check_work, keep, write_reports
 from fourlab.lab import overview
 from fourlab.lab.overview import NotThere
 from fourlab.lab.report import write_report
 from fourlab.lab.run import Run, open_run
 from fourlab.lab.summary import summarize
 from fourlab.lab.training import train
+from fourlab.web.record_messages import RunTold
 from tests.arena.players import make
 from tests.lab.test_training import Sum, stop_after
 
@@ -156,6 +161,34 @@ def test_a_training_tells_its_progress_and_its_curves(tmp_path: Path) -> None:
         overview.games(run)
 
 
+def test_the_documents_experiments_are_listed_as_they_go_on(tmp_path: Path) -> None:
+    run = open_run(tmp_path, "reproduce-smoke", {"kind": "reproduce", "scale": "smoke", "seed": 0})
+    told = overview.row(run)
+    assert (told["status"], told["done"], told["total"], told["unit"]) == ("stopped", 0, 0, "experiments")
+    first, second = all_experiments()["000-exact"], all_experiments()["004-speed"]
+    for each in (first, second):
+        check_work(run, each)
+    with run.locked():
+        told = overview.row(run)
+        assert (told["status"], told["done"], told["total"], told["headline"]) == ("running", 0, 2, "")
+    keep(run, first, [Finding("one", "1", "1", agrees=True), Finding("two", "2", "3", agrees=False), Text("said", "words")])
+    write_reports(run)  # as when it is stopped
+    told = overview.row(run)
+    assert (told["status"], told["done"], told["total"]) == ("stopped", 1, 2)
+    assert told["headline"] == "1 experiment: 1 agree, 1 differ"
+    keep(run, second, [Finding("three", "1", "1", agrees=True), Finding("four", "", "1")])
+    write_reports(run)
+    told = overview.detail(run)
+    assert (told["status"], told["done"], told["total"]) == ("finished", 2, 2)
+    assert told["headline"] == "2 experiments: 2 agree, 1 differ"
+    (table,) = told["tables"]
+    assert table["rows"] == [["000-exact", 1, 1, 0], ["004-speed", 1, 0, 1]]
+    assert (told["games"], told["metrics"], told["kind"]) == (None, None, "reproduce")
+    RunTold.model_validate(told)  # so the page can show it
+    shutil.rmtree(run.folder / "work")  # nobody needs it any more
+    assert overview.row(run)["status"] == "finished"
+
+
 def test_metrics_are_thinned_and_end_with_the_last_row(tmp_path: Path) -> None:
     run = open_run(tmp_path, "sum", {"kind": "train-sum", "total": 4000})
     train(run, Sum(4000))
@@ -183,6 +216,7 @@ def test_numbers_that_json_does_not_have_are_left_out(tmp_path: Path) -> None:
         ("manifest.json", "[]"),
         ("results.json", "{}"),
         ("results.json", "[]"),
+        ("results.json", '{"experiments": {"000-exact": 1}}'),
         ("results.json", '{"headline": 1, "games": 2'),
         ("training.json", "{}"),
         ("games.sqlite", "nonsense " * 1000),

@@ -14,6 +14,7 @@ import fourlab
 from fourlab.errors import UserError
 from fourlab.experiments.catalogue import DOCUMENTS, all_experiments
 from fourlab.experiments.experiment import Experiment, Finding, Part, Picture, Text
+from fourlab.experiments.workbench import read_json
 from fourlab.files import write_atomically
 from fourlab.lab import figures
 from fourlab.lab.page import how_it_was_made, page, table, within_page
@@ -47,13 +48,7 @@ def keep(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
 def found_by(run: Run, name: str) -> list[dict[str, Any]] | None:
     """What an experiment found, if it is done."""
     file = run.folder / "work" / name / FOUND
-    try:
-        found: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except ValueError:
-        raise UserError(f"{file} is damaged; remove it and give the command again") from None
-    return found
+    return read_json(file, list) if file.exists() else None
 
 
 def check_work(run: Run, experiment: Experiment) -> None:
@@ -62,7 +57,7 @@ def check_work(run: Run, experiment: Experiment) -> None:
     now = json.loads(json.dumps({"fourlab": fourlab.__version__, "size": dict(experiment.sizes[run.config["scale"]])}))
     if not file.exists():
         _write(file, json.dumps(now).encode())
-    elif (begun := json.loads(file.read_text(encoding="utf-8"))) != now:
+    elif (begun := read_json(file)) != now:
         raise UserError(
             f"{experiment.name} was begun with {begun}, not {now}; remove {file.parent} to do it again, or take another --run"
         )
@@ -70,7 +65,7 @@ def check_work(run: Run, experiment: Experiment) -> None:
 
 def write_reports(run: Run) -> dict[str, Any]:
     """Write a report of each document of which something is done, and the index; returns all findings for machines."""
-    done = {name: found for name in all_experiments() if (found := found_by(run, name)) is not None}
+    done = _all_found(run)
     for document in _documents(done):
         parts = {name: found for name, found in done.items() if all_experiments()[name].document == document}
         title = DOCUMENTS[document] if document == "all" else f"Document {document} – {DOCUMENTS[document]}"
@@ -104,9 +99,9 @@ def check_target(folder: Path) -> None:
 def publish(run: Run, folder: Path) -> None:
     """Copy the Markdown, figures, data and manifest of a run's reports, without what only a browser needs.
 
-    What an earlier report of the same documents left there goes.
+    What an earlier report of the same documents left there goes; other documents stay, but the index is that of this run.
     """
-    for document in DOCUMENTS:
+    for document in _documents(_all_found(run)):
         for kind in ("figures", "data"):
             shutil.rmtree(folder / document / kind, ignore_errors=True)
     for file in sorted(run.folder.rglob("*")):
@@ -114,6 +109,11 @@ def publish(run: Run, folder: Path) -> None:
         if file.suffix in (".md", ".svg", ".csv") and within.parts[0] != "work":
             _write(folder / within, file.read_bytes())
     _write(folder / "manifest.json", (run.folder / "manifest.json").read_bytes())
+
+
+def _all_found(run: Run) -> dict[str, list[dict[str, Any]]]:
+    """What all experiments found that are done."""
+    return {name: found for name in all_experiments() if (found := found_by(run, name)) is not None}
 
 
 def _scale(run: Run) -> str:

@@ -63,12 +63,12 @@ class Workbench:
             self.told(name, 0, 1)
             self._write(file, what())
             self.told(name, 1, 1)
-        return json.loads(file.read_text(encoding="utf-8"))
+        return read_json(file)
 
     def repeat(self, name: str, what: Callable[[int], Any], times: int) -> list[Any]:
         """The results of calls with 0, 1, 2, …, made anywhere in any order. `what` is a function of a module, or such a value."""
         file = self.folder / f"{name}.json"
-        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        found: dict[str, Any] = read_json(file, dict) if file.exists() else {}
         missing = [number for number in range(times) if str(number) not in found]
         saved = time.monotonic()
         if missing:
@@ -106,6 +106,18 @@ class Workbench:
     def _write(self, file: Path, value: Any) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, json.dumps(value).encode())
+
+
+def read_json(file: Path, kind: type = object) -> Any:
+    """What was written down of work that is remembered; whoever finds it damaged is told what to do."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        found = None
+    else:
+        if isinstance(found, kind):
+            return found
+    raise UserError(f"{file} is damaged; remove it and give the command again")
 
 
 def whole(name: str, games: list[StoredGame]) -> list[StoredGame]:

@@ -24,6 +24,8 @@ MOST_ROWS = 500
 """So many rows of metrics are enough for a curve."""
 WRONG = (UserError, OSError, AttributeError, LookupError, TypeError, ValueError)
 """How a folder with strange files in it makes itself felt."""
+EXPERIMENTS = "experiments"
+"""The unit of runs of the documents' experiments."""
 OF_A_GAME = ("number", "red", "yellow", "board", "start", "moves", "result", "cause", "detail", "plies")
 
 
@@ -47,7 +49,7 @@ def row(run: Run) -> dict[str, Any]:
     try:
         outcome = _outcome(run)
         done, total, unit = _progress(run, outcome)
-        finished = outcome is not None and outcome.finished
+        finished = outcome is not None and outcome.finished and (unit != EXPERIMENTS or done == total)
         return {
             "name": run.name,
             "kind": run.config.get("kind"),
@@ -126,7 +128,7 @@ class _Outcome:
 
     finished: bool
     done: int | None
-    """Games, None for trainings."""
+    """Games or experiments, None for trainings."""
     total: int | None
     headline: str
     tables: tuple[Table, ...]
@@ -148,8 +150,20 @@ def _read_outcome(folder: Path, changed_at: int, size: int) -> _Outcome | None:
         return None
     if "headline" in results:
         return _Outcome(True, None, None, results["headline"], (tables.of_training(results),))
+    if "experiments" in results:
+        return _of_experiments(results["experiments"])
     done, total = results["games"], results["of"]
     return _Outcome(done >= total, done, total, _headline(results), tuple(tables.of_games(results)))
+
+
+def _of_experiments(found: dict[str, list[dict[str, Any]]]) -> _Outcome:
+    """What the documents' experiments that are done have found: how often documents and runs agree."""
+    verdicts = {name: [part["agrees"] for part in parts if part["kind"] == "finding"] for name, parts in found.items()}
+    agree, differ = (sum(each.count(verdict) for each in verdicts.values()) for verdict in (True, False))
+    headline = f"{len(found)} {'experiment' if len(found) == 1 else EXPERIMENTS}: {agree} agree, {differ} differ"
+    rows = tuple((name, *(each.count(verdict) for verdict in (True, False, None))) for name, each in verdicts.items())
+    head = ("experiment", "agrees", "differs", "without comparison")
+    return _Outcome(True, len(found), len(found), headline, (Table("Findings beside the documents", head, rows),))
 
 
 def _headline(results: dict[str, Any]) -> str:
@@ -172,6 +186,10 @@ def _progress(run: Run, outcome: _Outcome | None) -> tuple[int | None, int | Non
             return 0, total, "games"
         with _games_of(run) as store:
             return store.progress(), total, "games"
+    if run.config.get("kind") == "reproduce":
+        known = 0 if outcome is None else outcome.done or 0
+        found, begun = (len(list(run.folder.glob(f"work/*/{name}.json"))) for name in ("found", "begun"))
+        return max(found, known), max(begun, known), EXPERIMENTS
     if (about := _training(run)) is None:
         return None, None, None
     last = last_metrics(run)

@@ -35,6 +35,15 @@ SPECS = {
 FROZEN = "B1, B2: √log(N/n) never stops exploring, and the opponent's reply is frozen"
 
 
+def why(place: int, corrected: Searched) -> str:
+    """Why an action's means are what they are; the corrected search is far from the truth where it hardly looks."""
+    if place == 0:
+        return FROZEN
+    visits = corrected.visits.sum(axis=(0, 1))
+    seldom = f"corrected, UCT hardly visits it ({100 * visits[place] / visits.sum():.1f} % of visits)"
+    return f"{FROZEN}; {seldom}, and a mean over visits, which counts what was tried and found bad, is not a value"
+
+
 def running(values: Floats) -> Floats:
     """The mean of the first, the first two, the first three …"""
     return np.array(np.cumsum(values, axis=0) / np.arange(1, len(values) + 1)[:, None])
@@ -59,7 +68,7 @@ def figure_2(bench: Workbench) -> Iterator[Part]:
             ours["corrected"],
             truth=told(exact[action]),
             agrees=consistent(REPORTED[action], faithful.runs[:, place].tolist(), of=RUNS),
-            why=FROZEN,
+            why=why(place, corrected),
         )
     yield from _spreads(faithful, corrected, bench.seed)
     yield _ranking("one run ranks action 4 first", "", faithful.share_first(0), corrected.share_first(0))

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fourlab.experiments.compare import consistent, share
+from fourlab.experiments.compare import consistent, mean, share
 from fourlab.experiments.document_000.exact import ACTIONS, CAPTION, GIVEN, REPORTED, exact_values, told
-from fourlab.experiments.document_000.runs import FROZEN, RUNS
+from fourlab.experiments.document_000.runs import RUNS, why
 from fourlab.experiments.experiment import Finding, Part
 from fourlab.experiments.searches import Floats, Line, Searched, best_places, means_of_so_many, middle, search_all
 from fourlab.experiments.workbench import Workbench
@@ -76,15 +76,15 @@ def _findings(found: dict[str, Searched]) -> Iterator[Finding]:
     exact, corrected = exact_values(GIVEN), found[f"{ANEW}, 2048"]
     for each in VARIANTS[:3]:
         for place, action in enumerate(ACTIONS):
-            runs = found[each.name].runs[:, place]
+            runs, right = (some.runs[:, place].tolist() for some in (found[each.name], corrected))
             yield Finding(
                 f"action {action}, {each.iterations} iterations ({TEXT[each.iterations]})",
                 CAPTION[action],
-                f"{runs.mean():.3f}, sd of one run {runs.std(ddof=1):.3f}",
-                f"{corrected.runs[:, place].mean():.3f}, sd {corrected.runs[:, place].std(ddof=1):.3f} (2048 iterations)",
+                mean(runs),
+                f"{mean(right)} (2048 iterations)",
                 told(exact[action]),
-                consistent(REPORTED[action], runs.tolist(), of=RUNS),
-                FROZEN,
+                consistent(REPORTED[action], runs, of=RUNS),
+                why(place, corrected),
             )
     steps = (("the right formula", "B1", f"{FORMULA}, 1000"), ("and the reply drawn anew", "B1, B2", f"{ANEW}, 2048"))
     for name, fault, better in steps:

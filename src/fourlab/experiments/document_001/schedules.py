@@ -58,11 +58,14 @@ class Baseline:
 
     seed: int
     games: int
+    faithful: bool
+    """Whether MC25 has its fault B5, as it has against the learner beside it."""
 
     def __call__(self, number: int) -> tuple[int, int, int]:
         """How the games ended."""
-        settings = settings_of(ROWS[number % len(ROWS)], True, **FAITHFUL_MC25)
-        return random_player(settings, self.games, [self.seed, number, 2])
+        opponents = FAITHFUL_MC25 if self.faithful else MC25
+        settings = settings_of(ROWS[number % len(ROWS)], self.faithful, **opponents)
+        return random_player(settings, self.games, [self.seed, number, 2 if self.faithful else 3])
 
 
 @dataclass(frozen=True)
@@ -84,38 +87,47 @@ class Chance:
     def __str__(self) -> str:
         low, high = wilson(self.won, self.games)
         expected = f"{self.expected(WINS):,.0f} [{WINS / high:,.0f}, {WINS / low:,.0f}], sd {self.spread(WINS):.0f}"
-        return f"a random player, winning {100 * self.won / self.games:.1f} %: {expected}"
+        return f"{expected}; it wins {100 * self.won / self.games:.1f} %"
 
 
 def figure_8(bench: Workbench) -> Iterator[Part]:
     """Does any parameter matter?"""
-    wins, sweeps, batches = bench.size["wins"], bench.size["sweeps"], bench.size["batches"]
-    found = bench.repeat("baseline", Baseline(bench.seed, bench.size["games"]), len(ROWS) * batches)
-    chances = {rows: Chance(sum(each[1] for each in part), sum(map(sum, part))) for rows, part in _by_rows(found)}
+    wins, sweeps = bench.size["wins"], bench.size["sweeps"]
+    chances, right_chances = (_chances(bench, name == "faithful") for name in ("faithful", "corrected"))
     faithful, corrected = (
         _sweeps(bench.repeat(name, Race(bench.seed, wins, name == "faithful"), len(RUNS) * sweeps), wins)
         for name in ("faithful", "corrected")
     )
     for rows in ROWS:
         yield _mean(rows, faithful, corrected, chances[rows])
+        yield _random(rows, chances[rows], right_chances[rows])
     yield Finding(
         f"fewest and most games to {WINS} wins in {len(RUNS)} runs",
         "{:,} to {:,}".format(*FIGURE_8_RANGE),
         f"{min(faithful[0].values()):,.0f} to {max(faithful[0].values()):,.0f}",
         f"{min(corrected[0].values()):,.0f} to {max(corrected[0].values()):,.0f}",
     )
-    yield _within(faithful, chances)
+    yield _within(faithful, chances, corrected, right_chances)
     for rows in ROWS:
         yield _optimum(rows, faithful, corrected, wins)
     yield _table_7(faithful, corrected)
     note = "" if wins == WINS else f", counted to {wins} wins"
     caption = f"Figure 8: games to {WINS} wins by parameter, our first sweep{note}; {_GREY}"
     yield _figure("figure-8", faithful[0], wins, chances, caption)
-    caption = f"Figure 8 with alpha constant, epsilon falling (B7) and MC25 without its fault (B5){note}; grey as before"
-    yield _figure("figure-8-corrected", corrected[0], wins, chances, caption)
+    caption = (
+        f"Figure 8 with alpha constant, epsilon falling (B7) and MC25 without its fault (B5){note}; {_GREY} against that MC25"
+    )
+    yield _figure("figure-8-corrected", corrected[0], wins, right_chances, caption)
 
 
 _GREY = "grey is where nineteen of twenty runs of a random player end"
+
+
+def _chances(bench: Workbench, faithful: bool) -> dict[int, Chance]:
+    """What a random player would need against the same MC25 as the learner, by rows."""
+    baseline, name = Baseline(bench.seed, bench.size["games"], faithful), "baseline" if faithful else "baseline-corrected"
+    found = bench.repeat(name, baseline, len(ROWS) * bench.size["batches"])
+    return {rows: Chance(sum(each[1] for each in part), sum(map(sum, part))) for rows, part in _by_rows(found)}
 
 
 def _by_rows(found: Sequence[Sequence[int]]) -> Iterator[tuple[int, list[Sequence[int]]]]:
@@ -140,21 +152,39 @@ def _mean(rows: int, faithful: Sequence[Sweep], corrected: Sequence[Sweep], chan
         f"{FIGURE_8_MEANS[rows]:,} of {runs} runs",
         mean(ours, 0),
         mean(_games(corrected, rows), 0),
-        str(chance),
         agrees=consistent(FIGURE_8_MEANS[rows], ours, runs),
-        why="B7: epsilon is 1 after some twenty games, so the learner is a random player",
+        why=f"B7: epsilon is 1 after some twenty games: the learner is a random player, who needs {chance.expected(WINS):,.0f}",
     )
 
 
-def _within(faithful: Sequence[Sweep], chances: Mapping[int, Chance]) -> Finding:
-    games = [(each, chances[run[0]].expected(WINS)) for sweep in faithful for run, each in sweep.items()]
-    near = sum(abs(each - expected) <= TOLERANCE * expected for each, expected in games)
+def _random(rows: int, chance: Chance, right: Chance) -> Finding:
+    """Each side's random player has its own MC25: B5 makes it weaker."""
+    return Finding(
+        f"{rows} rows: games to {WINS} wins that a random player needs",
+        "",
+        str(chance),
+        str(right),
+        why="B5: on the left MC25 searches won positions on, on the right it does not, as against the learners",
+    )
+
+
+def _within(
+    faithful: Sequence[Sweep], chances: Mapping[int, Chance], corrected: Sequence[Sweep], right_chances: Mapping[int, Chance]
+) -> Finding:
     return Finding(
         f"runs within {TOLERANCE:.0%} of what a random player needs",
         "",
-        share(near, len(games)),
+        share(*_near(faithful, chances)),
+        share(*_near(corrected, right_chances)),
         truth="about 95 % for a random player",
+        why="each beside a random player against its own MC25",
     )
+
+
+def _near(sweeps: Sequence[Sweep], chances: Mapping[int, Chance]) -> tuple[int, int]:
+    """How many runs are as long as a random player's, of how many."""
+    games = [(each, chances[run[0]].expected(WINS)) for sweep in sweeps for run, each in sweep.items()]
+    return sum(abs(each - expected) <= TOLERANCE * expected for each, expected in games), len(games)
 
 
 def _optimum(rows: int, faithful: Sequence[Sweep], corrected: Sequence[Sweep], wins: int) -> Finding:

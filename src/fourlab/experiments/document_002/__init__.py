@@ -45,11 +45,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "The future work: minimax opponents, heuristic evaluation, parallel search",
         "Stronger opponents, heuristic evaluation for deeper search and parallel execution are left for later.",
         {
-            "smoke": {"simulations": 50, "rounds": 1, "timed": 5000},
-            "quick": {"simulations": 500, "rounds": 15, "timed": 400_000},
-            "full": {"simulations": 500, "rounds": 200, "timed": 4_000_000},
+            "smoke": {"simulations": 50, "rounds": 1, "timed": 5000, "timed_rounds": 1},
+            "quick": {"simulations": 500, "rounds": 15, "timed": 1_000_000, "timed_rounds": 20},
+            "full": {"simulations": 500, "rounds": 200, "timed": 4_000_000, "timed_rounds": 200},
         },
         future.conduct,
-        (9, 80, 1000),
+        (10, 130, 1300),
     ),
 )

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ from fourlab.agents.registry import make
 from fourlab.arena.ratings import Rating
 from fourlab.arena.results import Results
 from fourlab.arena.tally import Tally
-from fourlab.arena.tournament import Player, Tournament
+from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.experiments.compare import share
 from fourlab.experiments.experiment import Finding, Part, Picture
-from fourlab.experiments.workbench import Workbench
+from fourlab.experiments.workbench import Workbench, whole
 from fourlab.game.position import Position
 from fourlab.lab import figures
 from fourlab.lab.tables import Table
@@ -35,11 +36,13 @@ WHY = {
     "two players in the tree": "an opponent who thinks, too",
     "+ rollouts win and block": "a heuristic in the rollouts",
     BEST: "and the search proves wins and losses, and plays the most visited column",
-    "+ 10 × simulations": "deeper search, as several threads allow in the same time",
+    "+ 10 × simulations": "deeper search, which costs ten times the work",
     "a network judges": "a learned evaluation in place of rollouts",
 }
 DEPTHS = (2, 4, 6)
 THREADS = (1, 2, 4)
+WAYS = {"one tree for all": "mcts:simulations={},threads={}", "a tree each": "gao:simulations={},threads={},runs={}"}
+TURNS, SECONDS = 5, 0.01
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
@@ -100,25 +103,79 @@ def _percent(score: float | None) -> str:
 
 
 def _parallel(bench: Workbench) -> Iterator[Part]:
-    """How many simulations a second threads make: on one tree, and on a tree each."""
-    ways = {"one tree for all": "mcts:simulations={},threads={}", "a tree each": "gao:simulations={},threads={},runs={}"}
-    found = bench.calculate("speed", lambda: {name: _speeds(spec, bench.size["timed"]) for name, spec in ways.items()})
+    """What threads gain: simulations a second, on one tree and on a tree each, and games won in the same time."""
+    found = bench.calculate("speed", lambda: {name: _speeds(spec, bench.size["timed"]) for name, spec in WAYS.items()})
     for name, speeds in found.items():
-        told = ", ".join(f"{threads} threads {speeds[str(threads)] / speeds['1']:.2f}" for threads in THREADS[1:])
-        yield Finding(f"speed with threads, {name}", "future work", "1", f"times as fast: {told}", why="on this machine")
-    rows = [(name, threads, f"{speeds[str(threads)]:,.0f}") for name, speeds in found.items() for threads in THREADS]
-    yield Table("Simulations a second on the empty board", ("search", "threads", "simulations a second"), tuple(rows))
+        gains = (
+            f"{threads} threads {speeds[str(threads)][0] / speeds['1'][0]:.2f} on {speeds[str(threads)][1]:.1f} processors"
+            for threads in THREADS[1:]
+        )
+        yield Finding(
+            f"speed with threads, {name}",
+            "future work",
+            "1",
+            f"times as fast: {', '.join(gains)}",
+            why="on this machine, by the clock on the wall; a search has the processors that others leave it, so they are told",
+        )
+    yield _strength(bench)
+    rows = [
+        (name, threads, f"{speeds[str(threads)][0]:,.0f}", f"{speeds[str(threads)][1]:.2f}")
+        for name, speeds in found.items()
+        for threads in THREADS
+    ]
+    head = ("search", "threads", "simulations a second", "processors it had")
+    yield Table("Simulations a second on the empty board", head, tuple(rows))
 
 
-def _speeds(spec: str, simulations: int) -> dict[str, float]:
-    """Simulations a second by the number of threads: the best of three turns, taken in turns."""
-    best: dict[str, float] = {}
-    for turn in range(4):
+def _speeds(spec: str, simulations: int) -> dict[str, tuple[float, float]]:
+    """By threads: simulations a second and processors used, in the best of five turns, taken in turns.
+
+    All do the same work: as many trees of the same size, by however many threads.
+    """
+    best: dict[str, tuple[float, float]] = {}
+    trees = max(THREADS) if "runs" in spec else 1
+    for turn in range(TURNS + 1):
         for threads in THREADS:
-            each = simulations // (threads if "runs" in spec else 1)  # a run's own
-            agent: Any = make(spec.format(each, threads, threads))
-            before = time.perf_counter()
+            agent: Any = make(spec.format(max(simulations // trees, 1), threads, trees))
+            before, used = time.perf_counter(), time.process_time()
             done = agent.decide(Position(), Limit(), np.random.default_rng(turn)).stats["simulations"]
+            seconds, used = time.perf_counter() - before, time.process_time() - used
             if turn:  # the first is for loading
-                best[str(threads)] = max(best.get(str(threads), 0.0), done / (time.perf_counter() - before))
+                best[str(threads)] = max(best.get(str(threads), (0.0, 0.0)), (done / seconds, used / seconds))
     return best
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """The work: pairs of games by the clock, two threads against one, by their numbers."""
+
+    seed: int
+    rounds: int
+
+    def __call__(self, number: int) -> dict[str, Any]:
+        """The results for two threads, as first player and as second, and how many processors both sides used on average."""
+        players = tuple(Player(f"mcts:seconds={SECONDS},threads={threads}") for threads in (2, 1))
+        tournament = Tournament(players, openings="random:4", rounds=self.rounds, seed=self.seed)
+        before, used = time.perf_counter(), time.process_time()
+        games = whole("games by the clock", [GamePlayer(tournament, make)(2 * number + swapped) for swapped in (0, 1)])
+        processors = (time.process_time() - used) / (time.perf_counter() - before)
+        results = [(game.result or 0) * sign for game, sign in zip(games, (1, -1), strict=True)]
+        return {"results": results, "processors": processors}
+
+
+def _strength(bench: Workbench) -> Finding:
+    """Two threads against one in the same time."""
+    rounds, pairs = bench.size["timed_rounds"], list[dict[str, Any]]()
+    for played in range(1, rounds + 1):  # one after another: games side by side would take the threads' processors
+        pairs = bench.repeat("threads", _Timed(bench.seed, rounds), played)
+    tally = Tally.of_pairs([((one + 1) / 2, (other + 1) / 2) for one, other in (pair["results"] for pair in pairs)])
+    results = [result for pair in pairs for result in pair["results"]]
+    processors = sum(pair["processors"] for pair in pairs) / len(pairs)
+    return Finding(
+        f"strength with 2 threads on one tree, against 1 in the same {SECONDS:g} s a move",
+        "future work",
+        "",
+        f"{_gain(tally)}; won {share(results.count(1), len(results))}, {results.count(0)} drawn",
+        why=f"on this machine, one game at a time, with {processors:.1f} processors on average of both sides; with fewer"
+        " than about 1.5 the second thread had none to itself; games by the clock are not repeatable",
+    )

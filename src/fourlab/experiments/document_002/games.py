@@ -78,4 +78,6 @@ def _printed(game: StoredGame) -> str:
         chance = "" if value is None else f" (w/n {(value + 1) / 2:.2f})"
         reply = f", O column {record.columns[ply + 1] + 1}" if ply + 1 < len(record.columns) else ""
         lines.append(f"{ply // 2 + 1:2}. X column {column + 1}{chance}{reply}")
-    return "\n".join([*lines, "", str(list(record.positions())[-1])])
+    end = list(record.positions())[-1]
+    board = str(end).splitlines()[:-1]  # whose turn it would be does not matter any more
+    return "\n".join([*lines, "", *board, str(end.outcome())])

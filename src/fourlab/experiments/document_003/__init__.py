@@ -13,11 +13,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "With five rollouts a move the average result rises from -0.6 to 0.6 to 1.0 after about 200 games and stays there.",
         {
             "smoke": {"runs": 1, "games": 20, "afterwards": 1},
-            "quick": {"runs": 6, "games": 500, "afterwards": 20},
+            "quick": {"runs": 5, "games": 500, "afterwards": 20},
             "full": {"runs": 40, "games": 500, "afterwards": 100},
         },
         experiment_1.conduct,
-        (5, 80, 1200),
+        (6, 140, 2000),
     ),
     Experiment(
         "003-figure-1",

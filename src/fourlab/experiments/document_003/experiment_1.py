@@ -1,10 +1,11 @@
 """Document 003's Experiment 1: one tree for 500 games against negamax, five rollouts before each own column."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from fourlab.experiments.compare import mean, share
+from fourlab.experiments.compare import FEWEST, may_happen, share
 from fourlab.experiments.document_003 import curves
 from fourlab.experiments.document_003.curves import Runs
 from fourlab.experiments.document_003.learner import Lessons, teach
@@ -21,96 +22,142 @@ MOST_ROLLOUTS = 52_500
 """Five before each of 21 columns of 500 games."""
 START, REPORTED_START = 5, 0.6
 """The curve's first points lie between -0.6 and +0.6."""
+FAULTS = "B2, B13: on the right negamax draws lots between equals, as it does today, and is asked anew at every pass"
+ONLY_LOTS = "with lots, but replies kept:"
 DETERMINISTIC, RANDOM = "negamax:ties=first", "negamax:ties=random"
 
 
+@dataclass(frozen=True)
+class Taught:
+    """Runs of all kinds of lessons, each followed by real games against both kinds of negamax."""
+
+    first: Runs
+    """As in the document: negamax takes the first of equals, and its replies are kept."""
+    lots: Runs
+    """It draws lots between equals, as today (B13); its replies are kept."""
+    anew: Runs
+    """It draws lots, and is asked anew whenever it is to move (B2)."""
+
+    @property
+    def kinds(self) -> dict[str, Runs]:
+        """With their names."""
+        return {
+            "first of equals, replies kept": self.first,
+            "lots (B13), replies kept": self.lots,
+            "lots, asked anew (B2, B13)": self.anew,
+        }
+
+
 def conduct(bench: Workbench) -> Iterator[Part]:
-    """The curve with both kinds of negamax, and what the tree is worth in real games."""
-    first, lots = _lessons(bench)
+    """The curve with both kinds of negamax and without kept replies, and what the tree is worth in real games."""
+    taught = _lessons(bench)
     whole = bench.size["games"] == GAMES  # else the curve has too few points to be compared
-    yield _won_from("all games are won from point", first, lots, whole)
-    yield _start(first, lots, whole)
-    most = max(run["rollouts"] for run in first)
-    told = f"at most {max(run['rollouts'] for run in lots):,}"
+    yield _won_from("all games are won from point", taught, whole)
+    yield _start(taught, whole)
+    most, lots, anew = (max(run["rollouts"] for run in runs) for runs in (taught.first, taught.lots, taught.anew))
     yield Finding(
         "rollouts in all",
         f"fewer than {MOST_ROLLOUTS:,}",
         f"at most {most:,}",
-        told,
+        f"at most {anew:,}",
         agrees=most < MOST_ROLLOUTS if whole else None,
+        why=f"{FAULTS}; {ONLY_LOTS} at most {lots:,}",
     )
-    yield from _once_found(first, lots, whole)
-    yield curves.table("Every run", {"first of equals": first, "equals by lot": lots})
+    yield from _once_found(taught, whole)
+    yield curves.table("Every run", taught.kinds)
     yield Picture(
         "avg-win-vs-iters",
         "As the document draws it: one run against negamax that takes the first of equals.",
-        lambda: curves.draw_one(first[0]["results"], "Avg win vs Iters"),
-        curves.data({"first of equals": first[:1]}),
+        lambda: curves.draw_one(taught.first[0]["results"], "Avg win vs Iters"),
+        curves.data({"first of equals": taught.first[:1]}),
     )
-    kinds = {"negamax takes the first of equals": first, "negamax draws lots (B13)": lots}
     yield Picture(
         "all-runs",
-        "All runs, thin, and their average: negamax as it was, and as it is today.",
-        lambda: curves.draw_kinds(kinds),
-        curves.data(kinds),
+        "All runs, thin, and their average: negamax as it was and as it is today with its replies kept, and asked anew.",
+        lambda: curves.draw_kinds(taught.kinds),
+        curves.data(taught.kinds),
     )
-    yield Text("The last five games of the first run: still of its training, none are played after it", _shown(first[0]["shown"]))
+    yield Text(
+        "Five games of the first run after its training, along the replies that its tree keeps", _shown(taught.first[0]["shown"])
+    )
 
 
-def _lessons(bench: Workbench) -> tuple[Runs, Runs]:
-    """Runs with both kinds of negamax in the tree, each followed by real games against both kinds."""
+def _lessons(bench: Workbench) -> Taught:
     real = {"opponents": (DETERMINISTIC, RANDOM), "afterwards": bench.size["afterwards"]}
-    ties: tuple[Literal["first", "random"], ...] = ("first", "random")
-    found = teach(bench, {each: Lessons(bench.seed, bench.size["games"], each, **real) for each in ties})
-    return found["first"], found["random"]
+    ways: dict[str, tuple[Literal["first", "random"], bool]] = {
+        "first": ("first", True),
+        "lots": ("random", True),
+        "anew": ("random", False),
+    }
+    games = bench.size["games"]
+    lessons = {name: Lessons(bench.seed, games, ties, kept, **real) for name, (ties, kept) in ways.items()}
+    return Taught(**teach(bench, lessons))
 
 
-def _won_from(what: str, first: Runs, lots: Runs, whole: bool) -> Finding:
+def _won_from(what: str, taught: Taught, whole: bool) -> Finding:
     low, high = TOLERATED
     return Finding(
         what,
         "{} to {}".format(*REPORTED_FROM),
-        curves.told_won_from(first),
-        curves.told_won_from(lots),
-        agrees=low <= median(curves.won_from(run["results"]) for run in first) <= high if whole else None,
-        why="B13: on the right negamax draws lots between equals, as it does today; the tree keeps its replies all the same (B2)",
+        curves.told_won_from(taught.first),
+        curves.told_won_from(taught.anew),
+        agrees=low <= median(curves.won_from(run["results"]) for run in taught.first) <= high if whole else None,
+        why=f"{FAULTS}; {ONLY_LOTS} {curves.told_won_from(taught.lots)}",
     )
 
 
-def _start(first: Runs, lots: Runs, whole: bool) -> Finding:
-    begun, others = ([each for run in runs for each in curves.blocks(run["results"])[:START]] for runs in (first, lots))
-    average = sum(begun) / len(begun)
+def _start(taught: Taught, whole: bool) -> Finding:
+    """The first points of each run: not their mean, which lies well inside even if no point does."""
+    told, counts = [], []
+    for runs in (taught.first, taught.anew, taught.lots):
+        begun = [curves.blocks(run["results"])[:START] for run in runs]
+        points = [each for some in begun for each in some]
+        inside = sum(abs(each) <= REPORTED_START for each in points)
+        counts.append(sum(all(abs(each) <= REPORTED_START for each in some) for some in begun))
+        ends = f"from {min(points):g} to {max(points):g}"
+        told.append(f"{share(counts[-1], len(runs))} runs; {share(inside, len(points))} points, {ends}")
     return Finding(
-        f"average result of the first {START * curves.BLOCK} games, by point",
-        f"between -{REPORTED_START} and {REPORTED_START}",
-        mean(begun, 2),
-        mean(others, 2),
-        agrees=abs(average) <= REPORTED_START if whole else None,
+        f"the first {START} points of a run all lie between -{REPORTED_START} and {REPORTED_START}",
+        "yes, in its one run",
+        told[0],
+        told[1],
+        agrees=_seen(counts[0], len(taught.first)) if whole else None,
+        why=f"{FAULTS}; {ONLY_LOTS} {told[2]}; agrees: runs like the document's one are among ours",
     )
 
 
-def _once_found(first: Runs, lots: Runs, whole: bool) -> Iterator[Finding]:
+def _seen(count: int, of: int) -> bool | None:
+    """Whether what the document saw once happens: of few runs one is enough, but none tells nothing."""
+    return True if count and of < FEWEST else may_happen(count, of)
+
+
+def _once_found(taught: Taught, whole: bool) -> Iterator[Finding]:
     """Whether a line once found always wins: by the tree's own replies, and in real games."""
-    ends = [result for run in first for result in run["results"][-5 * curves.BLOCK :]]
+    first, lots, anew = (
+        _won([result for run in runs for result in run["results"][-5 * curves.BLOCK :]])
+        for runs in (taught.first, taught.lots, taught.anew)
+    )
     yield Finding(
         "won of each run's last 50 games, along the replies that the tree keeps",
         "all",
-        share(ends.count(1), len(ends)),
-        share(*_won([result for run in lots for result in run["results"][-5 * curves.BLOCK :]])),
-        agrees=ends.count(1) == len(ends) if whole else None,
-        why="B13: the right one is learned with lots between equals",
+        share(*first),
+        share(*anew),
+        agrees=first[0] == first[1] if whole else None,
+        why=f"{FAULTS}, so nothing is kept; {ONLY_LOTS} {share(*lots)}",
     )
     for opponent, told in ((DETERMINISTIC, "that takes the first of equals"), (RANDOM, "of today, which draws lots")):
-        results = [[each for run in runs for each in run["afterwards"][opponent]] for runs in (first, lots)]
-        won, of = _won(results[0])
+        first, lots, anew = (
+            _won([each for run in runs for each in run["afterwards"][opponent]])
+            for runs in (taught.first, taught.lots, taught.anew)
+        )
         yield Finding(
             f"won of real games afterwards, against negamax {told}",
             "it will always win",
-            share(won, of),
-            share(*_won(results[1])),
-            agrees=won == of if whole else None,
+            share(*first),
+            share(*anew),
+            agrees=first[0] == first[1] if whole else None,
             why="B11: the document walks along kept replies and never asks negamax again; what was learned ends with the first"
-            " reply that the tree does not have; on the right it was learned with lots between equals",
+            f" reply that the tree does not have; {FAULTS}; {ONLY_LOTS} {share(*lots)}",
         )
 
 
@@ -119,6 +166,10 @@ def _won(results: list[int]) -> tuple[int, int]:
 
 
 def _shown(games: list[str]) -> str:
-    """Moves and last positions; the learner is X."""
-    boards = [f"game {number}: {moves}, {Position(moves).outcome()}\n{Position(moves)}" for number, moves in enumerate(games, 1)]
-    return "\n\n".join(boards)
+    """Moves, last positions and how they ended; the learner is X."""
+    return "\n\n".join(f"game {number}: {moves}\n{_ended(Position(moves))}" for number, moves in enumerate(games, 1))
+
+
+def _ended(position: Position) -> str:
+    """A board as it is drawn, but with the outcome where a side to move would stand."""
+    return "\n".join([*str(position).splitlines()[:-1], str(position.outcome())])

@@ -3,6 +3,8 @@
 Every choice in the tree is ours; the reply to it is made once, by negamax, and kept. Five rollouts are made before each own
 column, from where the game stands, and credited from there on. A "game" follows the replies that are kept, so what is
 learned is a line against them; a game against a real opponent leaves the tree when that opponent replies otherwise.
+
+Without this fault (B2) negamax is asked anew whenever it is to move, and the tree has room for all its replies.
 """
 
 import math
@@ -23,6 +25,8 @@ from fourlab.nets.onnx_evaluator import OnnxEvaluator, load
 
 ROLLOUTS = 5
 """Before each own column."""
+SHOWN = 5
+"""Games that the document shows after the training."""
 WITHOUT_LIMIT = Limit()
 Reply = Callable[[Position, Below], int]
 
@@ -35,6 +39,8 @@ class Lessons:
     games: int
     ties: Literal["first", "random"] = "first"
     """Which of equal columns negamax takes: the first as in the document's day, or any as today (B13)."""
+    kept: bool = True
+    """Whether a reply in the tree is made once and kept, as in the document, or anew at every pass (B2)."""
     side: int = RED
     """Which side learns."""
     net: str | None = None
@@ -50,10 +56,11 @@ class Lessons:
         """Results are ours: +1, 0 or -1."""
         learner = Learner(self, np.random.default_rng([self.seed, number]))
         games = [learner.play() for _ in range(self.games)]
-        rollouts = learner.rollouts
+        rollouts = learner.rollouts  # those of the training: in games after it the search goes on
+        shown = [learner.play() for _ in range(SHOWN)]
         return {
             "results": [self._result(game) for game in games],
-            "shown": ["".join(str(column + 1) for column in game.moves or ()) for game in games[-5:]],
+            "shown": ["".join(str(column + 1) for column in game.moves or ()) for game in shown],
             "plies": sum(game.ply for game in games),
             "rollouts": rollouts,
             "afterwards": {
@@ -96,13 +103,22 @@ class Learner:
     def __init__(self, lessons: Lessons, rng: np.random.Generator) -> None:
         self.rng, self.rollouts = rng, 0
         self.negamax, self.known = Negamax(ties=lessons.ties), dict[Position, int]()
-        game = ConnectFour() if lessons.net is None else ByNetwork(load(lessons.net), self.reply, lessons.epsilon)
+        self.side, self.kept, start = lessons.side, lessons.kept, Position()
+        game: ConnectFour
+        if lessons.net is not None:
+            assert self.kept  # whose ply it is in a rollout, a network's game does not ask
+            game = ByNetwork(load(lessons.net), self.reply, lessons.epsilon)
+        else:
+            game = ConnectFour() if self.kept else AskedAnew(self.side, self.reply)
         self.search: TextbookSearch[Position, int] = TextbookSearch(
-            game, lambda n: int(rng.integers(n)), c=math.sqrt(2), reply=self.reply, frozen=True
+            game, self.below, c=math.sqrt(2), reply=self.reply, frozen=self.kept
         )
-        self.side, start = lessons.side, Position()
         self.root = self.search.make_node(start if self.side == RED else start.play(self._first_reply(start)), visits=0)
         self._roll_out(self.root, None)
+
+    def below(self, n: int) -> int:
+        """Chance."""
+        return int(self.rng.integers(n))
 
     def reply(self, position: Position, below: Below) -> int:
         """Negamax's; one that takes the first of equals replies the same every time."""
@@ -116,7 +132,7 @@ class Learner:
         return self.negamax.decide(position, WITHOUT_LIMIT, self.rng).column
 
     def play(self, opponent: Agent | None = None) -> Position:
-        """Play a game, learning as it goes, and return its end; without an opponent the tree's own replies are followed."""
+        """Play a game, learning as it goes, and return its end; without an opponent the tree's own negamax replies."""
         node, into = self.root, None
         if opponent is not None and self.side != RED:
             node = self._meet(Position(), opponent, self.root)
@@ -128,18 +144,21 @@ class Learner:
             if position.outcome() is not None:
                 return position
             assert into.node is not None  # whatever has been tried has its reply
-            (kept,) = into.node.edges
-            reply = kept.move if opponent is None else opponent.decide(position, WITHOUT_LIMIT, self.rng).column
+            if opponent is not None:
+                reply = opponent.decide(position, WITHOUT_LIMIT, self.rng).column
+            else:
+                reply = into.node.edges[0].move if self.kept else self.reply(position, self.below)
             position = position.play(reply)
             if position.outcome() is not None:
                 return position
-            if reply != kept.move:
+            known = next((edge for edge in into.node.edges if edge.move == reply), None)
+            if known is None:
                 node, into = self.search.make_node(position, visits=0), None  # the tree does not know this position
                 continue
-            if kept.node is None:
-                self.search.expand(kept, position, ours=False)
-            assert kept.node is not None
-            node = kept.node
+            if known.node is None:
+                self.search.expand(known, position, ours=False)
+            assert known.node is not None
+            node = known.node
 
     def _meet(self, start: Position, opponent: Agent, known: Node[Position, int]) -> Node[Position, int]:
         """Where a game stands that a real opponent has begun."""
@@ -161,6 +180,19 @@ class Learner:
         if into is not None:
             into.visits += 1
             into.total += result if len(path) % 2 else -result  # it is the last mover's
+
+
+@dataclass(frozen=True)
+class AskedAnew(ConnectFour):
+    """Connect Four in which whatever the other side plays by chance, in the tree and in rollouts, is its opponent's reply."""
+
+    side: int
+    """Ours, which plays at random in rollouts."""
+    reply: Reply
+
+    def random_move(self, state: Position, below: Below) -> int:
+        """Any column if it is our turn, else the reply."""
+        return super().random_move(state, below) if state.to_move == self.side else self.reply(state, below)
 
 
 @dataclass(frozen=True)

@@ -68,15 +68,17 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     with_momentum, without = trained
     yield from _ends(with_momentum[-1], epochs)
     yield _momentum(with_momentum, without)
+    passes = f"All {EPOCHS:,} passes." if epochs == EPOCHS else f"Only {epochs:,} of the document's {EPOCHS:,} passes."
+    passes += " Grey is where the document's curves end."
     yield Picture(
         "figure-1",
         "Figure 1 as the document draws it: the error while learning, labels -1, 0, 1, with momentum 0.9. Its axis counts notes,"
-        " and it notes nine passes of ten.",
+        f" and it notes nine passes of ten. {passes}",
         lambda: _figure_1(with_momentum),
         _data({"with momentum": with_momentum}),
     )
     kinds = {"with momentum": with_momentum, "without": without}
-    told = "The same by passes over the training positions, with momentum 0.9 and without."
+    told = f"The same by passes over the training positions, with momentum 0.9 and without. {passes}"
     yield Picture("momentum", told, lambda: _both(kinds), _data(kinds))
 
 
@@ -157,6 +159,9 @@ def _both(kinds: Mapping[str, Rows]) -> "Figure":
 
 
 def _frame(axes: "Axes", counted: str) -> None:
+    for (part, end), line in zip(REPORTED.items(), ("-", "--"), strict=True):
+        label = f"{part}, document after {EPOCHS:,} passes: {end}"
+        axes.axhline(end, color="#888888", linestyle=line, linewidth=0.9, label=label)
     axes.set_xlabel(counted)
     axes.set_ylabel("mean squared error")
     axes.grid(alpha=0.3)

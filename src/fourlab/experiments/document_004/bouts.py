@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fourlab.agents.registry import make
+from fourlab.arena.stats import wilson
 from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.experiments.compare import fisher, same_share, share
@@ -64,8 +65,8 @@ class Bout:
     """Who they may have been; two of these are `faithful` and `corrected`."""
     why: str = ""
     """What explains a difference."""
-    told: bool = True
-    """Whether the document tells who played; else the faithful reading is the one that fits, and that it agrees says nothing."""
+    comparable: bool = True
+    """Whether the faithful players may be the document's; else its numbers stand beside ours without a verdict."""
 
 
 def score(games: Sequence[StoredGame], player: str, side: int | None = None) -> Score:
@@ -131,22 +132,25 @@ def _tell(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part]:
     scores = {name: score(each, bout.hero) for name, each in played.items()}
     faithful, corrected = scores[FAITHFUL], scores[CORRECTED]
     other = next(name for name in bout.players if name != bout.hero)
-    comparable = bout.told and faithful.games >= ENOUGH
+    enough = faithful.games >= ENOUGH
     for place, word in enumerate(WORDS):
         yield Finding(
             f"{bout.hero} against {other}: {word}",
             share(bout.reported[place], bout.reported.games),
             share(faithful[place], faithful.games),
             share(corrected[place], corrected.games),
-            agrees=same_share(bout.reported[place], bout.reported.games, faithful[place], faithful.games) if comparable else None,
-            why=bout.why if faithful.games >= ENOUGH else f"too few games to tell. {bout.why}",
+            agrees=same_share(bout.reported[place], bout.reported.games, faithful[place], faithful.games)
+            if bout.comparable and enough
+            else None,
+            why=bout.why if enough or not bout.comparable else f"too few games to tell. {bout.why}",
         )
     yield _explanations(bout, scores)
     yield _by_side(bout, played)
     shown = {name: played[name] for name in (FAITHFUL, CORRECTED)}
     yield Picture(
         bout.name,
-        f"{' against '.join(bout.players)}, as in Figures 44 to 50: the score, and the results so far as games were played.",
+        f"{' against '.join(bout.players)}, as in Figures 44 to 50: the score with 95 % intervals, and the results "
+        "so far as games were played.",
         lambda: _draw(bout, shown),
         _data(bout, shown),
     )
@@ -191,6 +195,12 @@ def _data(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> Table:
     return Table(f"{bout.hero}: results so far", ("reading", "games", *WORDS), tuple(rows))
 
 
+def _errors(found: Score) -> tuple[list[float], list[float]]:
+    """How far Wilson's intervals reach below and above the shares, in percent."""
+    ends = [(100 * count / found.games, *(100 * end for end in wilson(count, found.games))) for count in found]
+    return [max(0.0, middle - low) for middle, low, _ in ends], [max(0.0, high - middle) for middle, _, high in ends]
+
+
 def _draw(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> "Figure":
     from matplotlib.figure import Figure
 
@@ -198,13 +208,24 @@ def _draw(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> "Figure":
     bars, running = figure.subplots(1, 2)
     totals = {"document": bout.reported, **{name: score(games, bout.hero) for name, games in played.items()}}
     for place, (name, found) in enumerate(totals.items()):
-        left = [word + 0.27 * (place - 1) for word in range(3)]
+        left = [word + 0.29 * (place - 1) for word in range(3)]
         shares = [100 * each / found.games for each in found]
-        drawn = bars.bar(left, shares, width=0.25, color=COLOURS[place], label=f"{name}, {found.games} games")
-        bars.bar_label(drawn, [str(each) for each in found], fontsize=7)
+        bars.bar(
+            left,
+            shares,
+            width=0.27,
+            yerr=_errors(found),
+            capsize=2,
+            error_kw={"linewidth": 0.8, "alpha": 0.7},
+            color=COLOURS[place],
+            label=f"{name}, {found.games} games",
+        )
+        for x, each, above in zip(left, shares, _errors(found)[1], strict=True):
+            bars.annotate(f"{each:.3g} %", (x, each + above), (0, 2), textcoords="offset points", ha="center", fontsize=7)
     bars.set_xticks(range(3), [f"{bout.hero} {word}" for word in WORDS], fontsize=8)
     bars.set_ylabel("% of games")
-    bars.set_ylim(0, 118)
+    bars.set_ylim(0, 125)  # room for the legend
+    bars.set_yticks(range(0, 101, 20))
     bars.legend(fontsize="x-small", loc="upper right")
     for place, (name, games) in enumerate(played.items()):
         so_far = [score(games[:count], bout.hero) for count in range(1, len(games) + 1)]

@@ -30,6 +30,13 @@ class _Games:
 
         return ChessMatch(PAIRS[pair], self.games, simulations=self.simulations, seed=self.seed)
 
+    def rollouts(self, *pair: str) -> str:
+        """How many rollouts a move the players of a pair make: as many as are asked for, or each its own number."""
+        from fourlab.interop.chess.players import Searcher, player
+
+        own = [each.simulations for name in pair if isinstance(each := player(name), Searcher)]
+        return str(self.simulations) if self.simulations else " and ".join(map(str, own))
+
     def __call__(self, number: int) -> dict[str, Any]:
         """Play one game and go through it again, to see that every move was allowed."""
         pair, game = divmod(number, self.games)
@@ -73,9 +80,17 @@ def appendix(bench: Workbench) -> Iterator[Part]:
         found = summarize(work.match(pair), games)
         won, drawn, lost = (found[name]["count"] for name in ("wins", "draws", "losses"))
         in_column = ("", share(won, work.games))
-        yield Finding(f"{one} against {other}: wins", "", *(in_column if one == "improved" else in_column[::-1]))
-        told.append((f"{one} against {other}", won, drawn, lost, f"{found['plies']['mean']:.0f}", _endings(found["endings"])))
-    yield Table("Chess matches", ("match", "won", "drawn", "lost", "plies a game", "endings"), tuple(told))
+        rollouts = work.rollouts(one, other)
+        yield Finding(
+            f"{one} against {other}: wins, {rollouts} rollouts a move",
+            "",
+            *(in_column if one == "improved" else in_column[::-1]),
+            why=f"{work.games} games a pair; the document's player has 50 rollouts a move" if work.simulations else "",
+        )
+        length, endings = f"{found['plies']['mean']:.0f}", _endings(found["endings"])
+        told.append((f"{one} against {other}", rollouts, work.games, won, drawn, lost, length, endings))
+    head = ("match", "rollouts a move", "games", "won", "drawn", "lost", "plies a game", "endings")
+    yield Table("Chess matches", head, tuple(told))
     yield Finding(
         "rating",
         "142 on chess.com",
