@@ -16,7 +16,7 @@ def test_agents_are_asked_with_every_budget_they_can_be(fourlab: Callable[..., R
     for each in found.values():
         assert each["positions"] == 24
         assert set(each["phases"]) == {"early", "middle", "late"}
-    assert found["alphazero 0"]["mistake_rate"] >= found["mcts 5ms"]["mistake_rate"]
+    assert found["alphazero 16"]["mistakes"] <= 3
     table = fourlab("accuracy", "perfect", "--solved", "240")
     assert table.returncode == 0, table.stderr
     assert "  0.0%   0.0%   0.0%  100.0%" in table.stdout

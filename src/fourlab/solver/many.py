@@ -7,10 +7,8 @@ journal, so that work that was stopped goes on where it was.
 import json
 import os
 import signal
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from multiprocessing import get_context
@@ -22,6 +20,7 @@ import numpy as np
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
+from fourlab.interrupts import hear_interrupts, interrupts_held
 from fourlab.solver.solver import Solver
 
 CHUNK = 16
@@ -89,7 +88,7 @@ def solve_all(
                 _append(lines, heading)
             running: dict[Future[list[Any]], int] = {}
             while len(answers) < len(chunks):
-                with _interrupts_held():  # whoever is started here hears of them only when it is ready
+                with interrupts_held():  # whoever is started here hears of them only when it is ready
                     for start, chunk in islice(todo, 2 * workers - len(running)):
                         running[pool.submit(solve_chunk, chunk, str(rules), question, book)] = start
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -116,26 +115,7 @@ def _solver(book: str | None) -> Solver:
 def _quit_quietly() -> None:
     """Let Ctrl-C, which a terminal sends to every process, end a worker without a word; the master tells what is left."""
     signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C wait: here, where another thread may have heard it, and in processes that are started meanwhile."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    heard: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        if heard:
-            signal.raise_signal(signal.SIGINT)
+    hear_interrupts()
 
 
 def _open(journal: Path) -> TextIO:

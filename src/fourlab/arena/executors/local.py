@@ -17,6 +17,7 @@ from multiprocessing import connection, get_context, parent_process
 from typing import Any
 
 from fourlab.arena.executors import Lost, Pace, Work
+from fourlab.interrupts import hear_interrupts, interrupts_held
 
 BATCH_SECONDS = 0.1
 MOST_IN_A_BATCH = 200
@@ -170,7 +171,7 @@ class _Hand:
         self.batches: deque[list[int]] = deque()
         self.work: Any = None
         self.process = _spawn.Process(target=_serve, args=(others, self.shared), daemon=True)
-        with _without_interrupts():  # the master decides what Ctrl-C means
+        with interrupts_held():
             self.process.start()
         others.close()
 
@@ -223,7 +224,9 @@ class _Hand:
 
 def _serve(pipe: Any, shared: Any) -> None:
     """The life of a process: work and batches in, results out, until the pipe or the master is gone."""
-    signal.signal(signal.SIGTERM, lambda number, frame: None)  # the master decides what that means, too
+    signal.signal(signal.SIGTERM, lambda number, frame: None)  # the master decides what that means …
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # … and Ctrl-C
+    hear_interrupts()
     threading.Thread(target=_die_with_the_master, daemon=True).start()
     watch = _Watch(shared)
     work: Any = None
@@ -251,20 +254,6 @@ def _die_with_the_master() -> None:
     assert master is not None
     connection.wait([master.sentinel])
     os._exit(1)
-
-
-@contextlib.contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """What is started here does not hear Ctrl-C."""
-    try:
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except ValueError:  # not in the main thread, where Ctrl-C does not arrive either
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _cause(exit_code: int | None) -> str:
