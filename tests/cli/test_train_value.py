@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,15 @@ from tests.conftest import Result
 TINY = ("train", "value", "--data", "some.data", "--body", "conv 4, relu", "--head", "dense 8, relu", "--epochs", "3")
 
 
+@cache
+def every(so_many: int) -> bytes:
+    """A file with a few of the positions, for speed."""
+    return as_text(uci8().take(np.arange(0, 67_557, so_many)))
+
+
 @pytest.fixture(autouse=True)
 def some_positions(tmp_path: Path) -> None:
-    """A file with a few of the positions, for speed."""
-    (tmp_path / "some.data").write_bytes(as_text(uci8().take(np.arange(0, 67_557, 60))))
+    (tmp_path / "some.data").write_bytes(every(60))
 
 
 def test_a_training_leaves_a_network_that_plays(fourlab: Callable[..., Result], tmp_path: Path) -> None:
@@ -76,7 +82,7 @@ def test_ctrl_c_prints_the_command_that_goes_on_and_the_end_is_the_same(fourlab:
 
 def test_a_changed_file_is_never_answered_with_the_old_result(fourlab: Callable[..., Result], tmp_path: Path) -> None:
     first = json.loads(fourlab(*TINY, "--epochs", "1", "--json").stdout)
-    (tmp_path / "some.data").write_bytes(as_text(uci8().take(np.arange(0, 67_557, 120))))
+    (tmp_path / "some.data").write_bytes(every(120))
     again = fourlab(*TINY, "--epochs", "1", "--json")
     assert "of the same name differs in files" in again.stderr
     assert json.loads(again.stdout)["run"] != first["run"]
