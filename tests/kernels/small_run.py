@@ -230,6 +230,7 @@ RESULTS = {
     "mcts.back_up": mcts.back_up(tree, path, 1, 5, 1, True, SWITCHES),
     "mcts.prove": mcts.prove(tree, path, 1, 5, mcts.WIN, False, np.zeros((2, 1), np.int32)),
     "mcts.copy_subtree": [mcts.copy_subtree(tree, 1, 5, copied), copied.tolist()],
+    "mcts.copy_block": [mcts.copy_block(tree, 1, copied, 0, 15), copied.tolist()],
     "guided.gather": searched_with_guide(),
     "guided.play_on": [searched_with_guide(by_logits=True), searched_with_guide(depth=2, wins_and_blocks=True)],
     "guided.next_cell": guided.next_cell(own, mask, 0, g, policy, state),

@@ -9,7 +9,7 @@ from fourlab.cli.options import JsonOption, print_json
 def warmup(json: JsonOption = False) -> None:
     """Compile every kernel for this machine and keep the result, so that no later command waits."""
     print("fourlab: loading the compiler …", file=sys.stderr)
-    from fourlab.kernels._jit import CACHE_FOLDER, is_kept
+    from fourlab.kernels._cache import CACHE_FOLDER, is_kept
     from fourlab.kernels.warmup import WARMUPS
 
     seconds = {}

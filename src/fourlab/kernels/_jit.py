@@ -1,102 +1,157 @@
-"""The one decorator that compiles a kernel, and where compiled code is kept.
+"""The one decorator that compiles a kernel.
 
-Numba's own cache has three faults that cost users a day each: it does not notice an edited callee in another file, it
-fails at import when neither the package nor the home folder can be written, and it forgets that bounds checking was
-asked for. So compiled code lives in a folder of our own whose name is a hash of every kernel's source and of the
-compile settings; if no folder can be written, a private temporary one serves for this process.
+A kernel can be called from Python and from other kernels, and is compiled separately for the two:
+
+    from Python        optimised machine code with a Python wrapper, kept on disk (`_cache.py`)
+    from a kernel      a *step*: LLVM code that is linked into the kernel that Python calls and
+                       optimised as part of it; it has neither machine code nor a wrapper
+
+Plain `numba.njit` optimises every function again at each level of a chain of calls and generates
+machine code and wrappers for all of them, though Python calls only the topmost. That took half of
+the compile time.
 """
 
-import atexit
-import contextlib
-import hashlib
-import os
-import shutil
-import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from pathlib import Path
+import logging
+import threading
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba import _dynfunc
+from numba.core import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
+from numba.core.compiler_machinery import register_pass
+from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NativeLowering
 
-_TEMPORARY = "fourlab-kernels-"
+from fourlab.kernels._cache import CACHE_FOLDER, KernelCache
+
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+LOGGER = logging.getLogger("fourlab.kernels")
+"""Says what is being compiled. Without any configuration, Python prints it to standard error."""
+NOTICE_SECONDS = 0.5
+"""A compilation that takes longer than this is announced."""
+
+_SETTINGS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def kernel(function: Function, inlined: bool = False) -> Function:
-    """Compile a function on first use; release the GIL while it runs."""
-    with _numba_cache_in(CACHE_FOLDER):
-        settings = {"nogil": True, "error_model": "numpy", "cache": CACHE_FOLDER is not None, "forceinline": inlined}
-        compiled = numba.njit(**settings)(function)
-    return compiled  # type: ignore[no-any-return]
+    """Compile a function on first use; it runs without the GIL."""
+    if numba.config.DISABLE_JIT:
+        return function
+    return Kernel(function, inlined)
 
 
 def inlined_kernel(function: Function) -> Function:
-    """A kernel that is pasted into each caller: left to itself, LLVM calls some of the solver's small steps, which costs 10 %."""
+    """Compile a function into each of its callers.
+
+    LLVM on its own leaves calls to some of the solver's small steps, which costs 10 %.
+    """
     return kernel(function, inlined=True)
 
 
-def source_hash(folder: Path) -> str:
-    """Name the state of all kernel sources and compile settings in sixteen letters."""
-    digest = hashlib.sha256(f"boundscheck={numba.config.BOUNDSCHECK} opt={numba.config.OPT}".encode())
-    for file in sorted(folder.glob("*.py")):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()[:16]
+class Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function; see the module for its two forms."""
+
+    def __init__(self, function: Callable[..., Any], inlined: bool) -> None:
+        super().__init__(function, targetoptions=dict(_SETTINGS))
+        if CACHE_FOLDER is not None:
+            self._cache = KernelCache(function, CACHE_FOLDER)
+        self._step = _Step(function, self, inlined)
+
+    @property
+    def _numba_type_(self) -> types.Dispatcher:
+        """What other kernels see when they name this one: its step."""
+        return types.Dispatcher(self._step)
+
+    def compile(self, signature: Any) -> Any:
+        """Load or compile the form for a signature, and announce what takes long."""
+        notice = threading.Timer(NOTICE_SECONDS, _announce, [self.py_func])
+        notice.daemon = True
+        notice.start()
+        try:
+            return super().compile(signature)
+        finally:
+            notice.cancel()
 
 
-def cache_places() -> Iterator[Path]:
-    """Yield the folders to try, best first."""
-    for variable in ("FOURLAB_CACHE_DIR", "NUMBA_CACHE_DIR"):
-        if os.environ.get(variable):
-            yield Path(os.environ[variable])
-    if sys.platform == "win32" and os.environ.get("LOCALAPPDATA"):
-        yield Path(os.environ["LOCALAPPDATA"]) / "fourlab" / "cache"
-    if os.environ.get("XDG_CACHE_HOME"):
-        yield Path(os.environ["XDG_CACHE_HOME"]) / "fourlab"
-    with contextlib.suppress(RuntimeError):  # no HOME and no entry in the user database
-        yield Path.home() / ".cache" / "fourlab"
+class _Step(CPUDispatcher):  # type: ignore[misc]
+    """A kernel as part of another one."""
+
+    def __init__(self, function: Callable[..., Any], kernel: Kernel, inlined: bool) -> None:
+        settings = {**_SETTINGS, "no_cpython_wrapper": True, "forceinline": inlined}
+        super().__init__(function, targetoptions=settings, pipeline_class=_StepCompiler)
+        self._kernel = kernel
+
+    @property
+    def is_compiling(self) -> bool:
+        """Whether a call found now is recursive; the kernel's own body names the step, too."""
+        return bool(super().is_compiling or self._kernel.is_compiling)
+
+    def get_call_template(self, arguments: Any, keywords: Any) -> Any:
+        """Compile for the types of a call, once for all constants and all widths of integers.
+
+        Numba would compile `f(x, 0)`, `f(x, 1)` and `f(x, y)` separately. LLVM knows constants anyway.
+        """
+        keywords = {name: _widened(type_) for name, type_ in keywords.items()}
+        return super().get_call_template(tuple(map(_widened, arguments)), keywords)
 
 
-def choose_cache_folder() -> Path | None:
-    """Make the cache folder at the first place that works, else a temporary one, else None."""
-    name = source_hash(Path(__file__).parent)
-    for place in cache_places():
-        folder = place / name
-        with contextlib.suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if _is_ours(folder):
-                return folder
-    with contextlib.suppress(OSError):
-        folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        return folder
-    return None
+def _widened(type_: Any) -> Any:
+    """Return the type that stands for all constants or integers of this kind."""
+    type_ = types.unliteral(type_)  # type: ignore[attr-defined]
+    is_signed = isinstance(type_, types.Integer) and type_.signed  # type: ignore[attr-defined]
+    return types.int64 if is_signed else type_
 
 
-def is_kept(folder: Path | None) -> bool:
-    """Tell whether a cache folder outlives this process."""
-    return folder is not None and not folder.name.startswith(_TEMPORARY)
+def _announce(function: Callable[..., Any]) -> None:
+    name = f"{function.__module__.removeprefix('fourlab.')}.{function.__name__}"
+    LOGGER.warning("compiling %s for this machine, once (`fourlab warmup` compiles all) …", name)
 
 
-def _is_ours(folder: Path) -> bool:
-    """Tell whether the folder is ours alone to write: Numba loads pickles from it, and pickles can run code."""
-    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        return False
-    if sys.platform == "win32":
-        return True  # folders below LOCALAPPDATA are private by default
-    status = folder.stat()
-    return status.st_uid == os.getuid() and not status.st_mode & 0o022
+class _StepLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """LLVM code that only serves to be linked into other libraries."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave this to the library the code is linked into.
+
+        `_optimize_functions` stays: without it more reference counts survive, and Q-learning takes
+        40 % longer.
+        """
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
 
 
-@contextlib.contextmanager
-def _numba_cache_in(folder: Path | None) -> Iterator[None]:
-    """Point Numba's cache at the folder while a function is being decorated, then restore the user's setting."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = "" if folder is None else str(folder)
-    try:
-        yield
-    finally:
-        numba.config.CACHE_DIR = before
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _StepLowering(NativeLowering):  # type: ignore[misc]
+    """Generate the LLVM code of a step."""
+
+    _name = "fourlab_step_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _StepLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        # Callers refer to a function by the Python object of its machine code. A step has none, so
+        # this one cannot be called; it only names the step.
+        lowered = state["cr"]
+        description = lowered.fndesc
+        name = _dynfunc.make_function(description.lookup_module(), description.qualname, "", 0, lowered.env, (state.library,))
+        state.targetctx.insert_user_function(name, description, [state.library])
+        state["cr"] = _LowerResult(description, lowered.call_helper, cfunc=name, env=lowered.env)
+        return True
 
 
-CACHE_FOLDER = choose_cache_folder()
+class _StepCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's usual pipeline but for its last pass."""
+
+    def define_pipelines(self) -> list[Any]:
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state, "fourlab_step")
+        pipeline.passes = [(_StepLowering, why) if step is NativeLowering else (step, why) for step, why in pipeline.passes]
+        pipeline._finalized = False
+        pipeline.finalize()
+        return [pipeline]

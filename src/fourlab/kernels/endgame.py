@@ -62,7 +62,9 @@ def play_out(
             for column in range(g.columns):
                 if not landing(mask, column, g) & wins:
                     results[column] = NO_COLUMN
-        count = (results == best).sum()
+        count = 0
+        for column in range(g.columns):
+            count += results[column] == best
         owns[met], masks[met] = own, mask
         for column in range(g.columns):
             policies[met, column] = np.float32(1 / count) if results[column] == best else np.float32(0)

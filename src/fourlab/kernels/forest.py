@@ -242,13 +242,14 @@ def grow(
     cache: Cache,
 ) -> None:
     """Make nodes of the leaves from the network's answers, and remember these."""
-    answer = np.empty(g.columns + 1, np.float32)
     for leaf in range(leaves):
-        answer[: g.columns] = logits[leaf]
+        name = key(int(f.asked_own[leaf]), int(f.asked_mask[leaf]), g)
+        slot = slot_of(name, cache)
+        cache.keys[slot] = name
+        answer = cache.answers[slot]
+        for column in range(g.columns):
+            answer[column] = logits[leaf, column]
         answer[g.columns] = values[leaf]
-        slot = slot_of(key(int(f.asked_own[leaf]), int(f.asked_mask[leaf]), g), cache)
-        cache.keys[slot] = key(int(f.asked_own[leaf]), int(f.asked_mask[leaf]), g)
-        cache.answers[slot] = answer
         tree, mask = f.trees[leaf], int(f.asked_mask[leaf])
         if f.flipped[leaf]:
             mask = mirror(mask, g)
@@ -435,7 +436,8 @@ def transplant(words: np.ndarray, block: int, columns: int, to: np.ndarray) -> i
     queue[0] = block
     new = 0
     while new < used:
-        to[new] = words[queue[new]]
+        for word in range(words.shape[1]):
+            to[new, word] = words[queue[new], word]
         for column in range(columns):
             leads = to[new, LEADS * columns + column]
             if leads > 0:

@@ -520,15 +520,22 @@ def mark(tree: np.ndarray, edge: int, offset: int) -> None:
 def copy_subtree(tree: np.ndarray, root: int, columns: int, copy: np.ndarray) -> int:
     """Copy the blocks below a root into another array, the root as block 1; returns the blocks then in use."""
     size = 3 * columns
-    copy[size : 2 * size] = tree[root * size : (root + 1) * size]
+    copy_block(tree, root, copy, 1, size)
     used, scanned = 2, 1
     while scanned < used:
         for place in range(scanned * size + 2 * columns, (scanned + 1) * size):
             leads = copy[place]
             block = leads if leads > 0 else -leads >> 2
             if block > 0:
-                copy[used * size : (used + 1) * size] = tree[block * size : (block + 1) * size]
+                copy_block(tree, int(block), copy, used, size)
                 copy[place] = used if leads > 0 else -(4 * used + (-leads & 3))
                 used += 1
         scanned += 1
     return used
+
+
+@kernel
+def copy_block(tree: np.ndarray, block: int, copy: np.ndarray, to: int, size: int) -> None:
+    """Copy one block. (Compiling a slice assignment takes two seconds, for its error message.)"""
+    for word in range(size):
+        copy[to * size + word] = tree[block * size + word]

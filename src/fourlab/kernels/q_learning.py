@@ -303,7 +303,10 @@ def play_games(
     owns, masks, sides = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64), np.full(lanes, -1)  # side -1: no game
     keys = np.zeros((lanes, 2), np.int64)
     seats, searches, last = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64), np.full(2 * lanes, -1)
-    worth, tree = np.empty(g.columns), np.empty((simulations.max() + 3) * 3 * g.columns, np.int32)
+    most_simulations = 0
+    for number in simulations:
+        most_simulations = max(most_simulations, number)
+    worth, tree = np.empty(g.columns), np.empty((most_simulations + 3) * 3 * g.columns, np.int32)
     begun, done, busy = 0, 0, True
     while busy:
         busy = False
