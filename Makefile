@@ -6,6 +6,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
+# As uv's own variable: cpu, auto, or empty for whatever uv's other settings find.
+UV_TORCH_BACKEND ?= cpu
+unexport UV_TORCH_BACKEND
+TORCH := $(if $(UV_TORCH_BACKEND),--torch-backend $(UV_TORCH_BACKEND))
 COMMA := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
@@ -72,7 +76,7 @@ clean:
 # pip's configuration, so pip may know indexes and folders that uv does not.
 # Neither compiles all modules in advance: Python compiles those that are used when they are used.
 define install
-	@if [ -n "$(UV)" ] && $(UV) pip install --quiet --python $(BIN)/python --torch-backend cpu \
+	@if [ -n "$(UV)" ] && $(UV) pip install --quiet --python $(BIN)/python $(TORCH) \
 	    --constraint constraints.txt $(1) 2>$(VENV)/uv.log; then :; \
 	else \
 	    if [ -n "$(UV)" ]; then echo "uv cannot install this here ($(VENV)/uv.log says why); trying pip"; fi; \
