@@ -79,7 +79,7 @@ define install
 	@if [ -n "$(UV)" ] && $(UV) pip install --quiet --python $(BIN)/python $(TORCH) \
 	    --constraint constraints.txt $(1) 2>$(VENV)/uv.log; then :; \
 	else \
-	    if [ -n "$(UV)" ]; then echo "uv cannot install this here ($(VENV)/uv.log says why); trying pip"; fi; \
+	    if [ -n "$(UV)" ]; then echo "uv cannot install this ($(VENV)/uv.log says why); trying pip"; fi; \
 	    $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; \
 	    $(PIP) install --no-compile --constraint constraints.txt $(1); \
 	fi
@@ -98,8 +98,8 @@ $(VENV)/.core: $(VENV)/.python pyproject.toml constraints.txt
 	@touch $@
 
 # Everything at once, the core included (so nothing may need .core and .dev side by side in one make
-# with several jobs; recipes ask for .warm when .dev is done). Kaggle's package says that it needs gigabytes; its ConnectX
-# needs two small packages, which are among those of the tests.
+# with several jobs; recipes ask for .warm when .dev is done). Kaggle's package says that it needs
+# gigabytes; its ConnectX needs two small packages, which are among those of the tests.
 $(VENV)/.dev: $(VENV)/.python pyproject.toml constraints.txt
 	@echo "== installing fourlab with all that the tests and checks need"
 	$(call install,--editable '.[all$(COMMA)dev]')

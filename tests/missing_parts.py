@@ -44,5 +44,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("NOT EVERYTHING WAS TESTED", sep="!", red=True, bold=True)
     for name, count in sorted(parts.items()):
         part = PARTS[name]
-        terminalreporter.line(f"{count} {part.tests} were skipped: {part.title} is missing here.", red=True)
+        line = f"{count} {part.tests} were skipped: {part.title} is missing here."
+        terminalreporter.line(line, red=True)
         terminalreporter.line(f"    to fix this: {command_for(name)}", bold=True)

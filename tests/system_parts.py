@@ -78,7 +78,10 @@ MAC_BROWSERS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
-DOWNLOADED = re.compile(r"(chrome|chromium|headless_shell|chrome-headless-shell|Chromium|Google Chrome for Testing)(\.exe)?")
+DOWNLOADED = re.compile(
+    r"(chrome|chromium|headless_shell|chrome-headless-shell"  # Linux, Windows
+    r"|Chromium|Google Chrome for Testing)(\.exe)?"  # macOS
+)
 """Names of the program inside Playwright's folder; they depend on its version and the system."""
 
 

@@ -1,4 +1,4 @@
-"""What the tests need beyond Python is found, fetched or named; nothing ever asks for a password."""
+"""What the tests need beyond Python is found, fetched or named; nothing asks for a password."""
 
 import os
 import shutil
@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from tests import system_parts
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Result
 
 WORKS = "exit 0"
 FAILS = "exit 1"
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs here are shell scripts")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fakes are shell scripts")
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine with only the programs that a test puts on it; each writes down how it is called."""
+    """A machine with only the programs that a test puts on it; each logs how it is called."""
 
     folder: Path
     monkeypatch: pytest.MonkeyPatch
@@ -134,7 +134,11 @@ def test_a_download_that_lacks_libraries_is_not_enough(machine: Machine) -> None
 
 @pytest.mark.parametrize(
     ("part", "program", "packages"),
-    [("browser", "chromium", "chromium"), ("compiler", "cc", "gcc libc6-dev"), ("node", "node", "nodejs")],
+    [
+        ("browser", "chromium", "chromium"),
+        ("compiler", "cc", "gcc libc6-dev"),
+        ("node", "node", "nodejs"),
+    ],
 )
 def test_root_gets_the_systems_package(
     machine: Machine,
@@ -182,9 +186,8 @@ def test_without_rights_one_line_says_what_to_type(
     assert machine.calls == [PLAYWRIGHT, "sudo -n true"]
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("MISSING")]
     consequence = "the build fails" if code else "tests of the page will be skipped"
-    assert lines == [
-        f"MISSING: Chromium or Chrome, so {consequence}; to fix this: sudo apt-get install --no-install-recommends chromium"
-    ]
+    command = "sudo apt-get install --no-install-recommends chromium"
+    assert lines == [f"MISSING: Chromium or Chrome, so {consequence}; to fix this: {command}"]
 
 
 def test_an_installation_that_changes_nothing_is_not_believed(machine: Machine) -> None:
@@ -224,18 +227,23 @@ def test_four(): pass
 """
 
 
-def pytest_without_parts(folder: Path, *arguments: str, ci: str) -> subprocess.CompletedProcess[str]:
+def pytest_without_parts(folder: Path, *arguments: str, ci: str) -> Result:
     """Run tests of which some need parts on a machine that has none."""
     empty = folder / "empty"
     empty.mkdir()
     (folder / "test_needy.py").write_text(NEEDY)
     (folder / "pytest.ini").write_text("[pytest]\n")
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    hidden = {"PATH": str(empty), "PLAYWRIGHT_BROWSERS_PATH": str(empty)}
+    hidden = {
+        "PATH": str(empty),
+        "PLAYWRIGHT_BROWSERS_PATH": str(empty),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # others only cost time here
+    }
+    plugins = ["-p", "tests.missing_parts", "-p", "no:cacheprovider"]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "tests.missing_parts", "-p", "no:cacheprovider", *arguments],
+        [sys.executable, "-m", "pytest", *plugins, *arguments],
         cwd=folder,
-        env={**os.environ, **hidden, "CI": ci, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env={**os.environ, **hidden, "CI": ci, "PYTHONPATH": path},
         capture_output=True,
         text=True,
     )
@@ -256,5 +264,5 @@ def test_what_was_skipped_is_told_at_the_end(tmp_path: Path) -> None:
 def test_in_ci_a_missing_part_is_a_failure(tmp_path: Path) -> None:
     done = pytest_without_parts(tmp_path, ci="true")
     assert done.returncode == 1
-    assert "1 passed, 1 failed, 2 errors" in done.stdout or "1 failed, 1 passed, 2 errors" in done.stdout
+    assert "1 failed, 1 passed, 2 errors" in done.stdout
     assert "MISSING PART: browser; to fix this: " in done.stdout
