@@ -237,6 +237,7 @@ def pytest_without_parts(folder: Path, *arguments: str, ci: str) -> Result:
     hidden = {
         "PATH": str(empty),
         "PLAYWRIGHT_BROWSERS_PATH": str(empty),
+        "PYTEST_ADDOPTS": "",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # others only cost time here
     }
     plugins = ["-p", "tests.missing_parts", "-p", "no:cacheprovider"]
