@@ -1,29 +1,37 @@
 # make run    set everything up, then start the program
 # make test   set everything up, then check and test everything
-# Both make their own .venv and are quick the second time.
+# Both make their own .venv, with uv if it is there, else with pip, and are quick the second time.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+# As uv's own variable: cpu, auto, or empty for whatever uv's other settings find.
+UV_TORCH_BACKEND ?= cpu
+unexport UV_TORCH_BACKEND
+TORCH := $(if $(UV_TORCH_BACKEND),--torch-backend $(UV_TORCH_BACKEND))
+COMMA := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test kaggle soak check bench warmup clean
+.PHONY: run test kaggle soak check parts bench warmup clean
 .DEFAULT_GOAL := run
 
-run: $(VENV)/.warm
+run: $(VENV)/.core
 	@echo "== fourlab web (other commands: $(BIN)/fourlab --help)"
 	@$(BIN)/fourlab web
 
-test:
-	@$(MAKE) --no-print-directory --jobs 2 check $(VENV)/.kaggle $(VENV)/.warm
+test: $(VENV)/.dev
+	@$(MAKE) --no-print-directory --jobs 3 check parts $(VENV)/.warm
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n 2
 
-kaggle: $(VENV)/.kaggle $(VENV)/.warm
+kaggle: $(VENV)/.dev
+	@$(MAKE) --no-print-directory $(VENV)/.warm
 	@echo "== submissions in Kaggle's own environment"
 	@CI=true $(BIN)/python -m pytest tests/interop/kaggle
 
-soak: $(VENV)/.kaggle $(VENV)/.warm
+soak: $(VENV)/.dev
+	@$(MAKE) --no-print-directory $(VENV)/.warm
 	@echo "== tests that take minutes"
 	@$(BIN)/python -m pytest -m soak --durations=10
 
@@ -34,7 +42,12 @@ check: $(VENV)/.dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: $(VENV)/.bench $(VENV)/.warm
+# A browser, a C compiler and Node: found, installed if that is allowed, or named with the command.
+parts: $(VENV)/.dev
+	@$(BIN)/python tests/system_parts.py
+
+bench: $(VENV)/.bench
+	@$(MAKE) --no-print-directory $(VENV)/.warm
 	@echo "== benchmarks: ours beside peers, in one run"
 	@$(BIN)/python benchmarks/playouts.py
 	@$(BIN)/python benchmarks/mcts.py
@@ -59,32 +72,43 @@ clean:
 
 # --- stamps: each step runs once, and again when what it depends on has changed ---
 
+# $(call install,WHAT) installs with uv; where uv is missing or fails, with pip. uv does not read
+# pip's configuration, so pip may know indexes and folders that uv does not.
+# Neither compiles all modules in advance: Python compiles those that are used when they are used.
+define install
+	@if [ -n "$(UV)" ] && $(UV) pip install --quiet --python $(BIN)/python $(TORCH) \
+	    --constraint constraints.txt $(1) 2>$(VENV)/uv.log; then :; \
+	else \
+	    if [ -n "$(UV)" ]; then echo "uv cannot install this ($(VENV)/uv.log says why); trying pip"; fi; \
+	    $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; \
+	    $(PIP) install --no-compile --constraint constraints.txt $(1); \
+	fi
+endef
+
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; try make PYTHON=python3.12"; exit 1; }
 	@echo "== making $(VENV)"
-	@$(PYTHON) -m venv $(VENV)
+	@{ [ -n "$(UV)" ] && $(UV) venv --quiet --clear --python "$$(command -v $(PYTHON))" $(VENV); } \
+	|| $(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-$(VENV)/.core: $(VENV)/.python pyproject.toml
+$(VENV)/.core: $(VENV)/.python pyproject.toml constraints.txt
 	@echo "== installing fourlab"
-	@$(PIP) install --editable .
+	$(call install,--editable .)
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.core
-	@echo "== installing what the tests and checks need"
-	@$(PIP) install --editable '.[chess,dev,envs,openspiel,ray,train]'
-	@touch $@
-
-# Kaggle's package says that it needs gigabytes; its ConnectX needs two small packages.
-$(VENV)/.kaggle: $(VENV)/.dev
-	@echo "== installing Kaggle's environment"
-	@$(PIP) install jsonschema requests
-	@$(PIP) install --no-deps kaggle-environments==1.33.2
-	@touch $@
+# Everything at once, the core included (so nothing may need .core and .dev side by side in one make
+# with several jobs; recipes ask for .warm when .dev is done). Kaggle's package says that it needs
+# gigabytes; its ConnectX needs two small packages, which are among those of the tests.
+$(VENV)/.dev: $(VENV)/.python pyproject.toml constraints.txt
+	@echo "== installing fourlab with all that the tests and checks need"
+	$(call install,--editable '.[all$(COMMA)dev]')
+	$(call install,--no-deps kaggle-environments==1.33.2)
+	@touch $(VENV)/.core $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	@echo "== installing the peers"
-	@$(PIP) install --editable '.[bench]'
+	$(call install,--editable '.[bench]')
 	@touch $@
 
 $(VENV)/.warm: $(VENV)/.core $(wildcard src/fourlab/kernels/*.py)

@@ -18,6 +18,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
 settings.register_profile("fourlab", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("fourlab")
 
+pytest_plugins = ["tests.missing_parts"]
+
 Result = subprocess.CompletedProcess[str]
 ROOT = Path(__file__).parents[1]
 

@@ -1,7 +1,6 @@
 """The example engines keep the protocol and play sensibly."""
 
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,17 +15,10 @@ from fourlab.arena.referee import Engine
 from fourlab.game.record import Cause
 from fourlab.interop.engine_check import BOARDS, check
 from tests.conftest import ROOT
+from tests.missing_parts import require
 
 EXAMPLES = ROOT / "examples"
 ENGINES = ["engine.py", "engine.c", "engine.mjs"]
-
-
-def tool(name: str, example: str) -> str:
-    """The path of a program, or a skip that nobody can miss."""
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"THERE IS NO {name} HERE, SO examples/{example} IS NOT TESTED")
-    return found
 
 
 def command(example: str, folder: Path) -> list[str]:
@@ -35,10 +27,10 @@ def command(example: str, folder: Path) -> list[str]:
         case ".c":
             program = folder / "engine"
             flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"]
-            subprocess.run([tool("cc", example), *flags, "-o", str(program), str(source)], check=True)
+            subprocess.run([require("compiler"), *flags, "-o", str(program), str(source)], check=True)
             return [str(program)]
         case ".mjs":
-            return [tool("node", example), str(source)]
+            return [require("node"), str(source)]
     return [sys.executable, str(source)]
 
 

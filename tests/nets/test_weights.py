@@ -4,6 +4,7 @@ import hashlib
 import json
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,12 +16,15 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from fourlab.errors import UserError
+from fourlab.experiments.catalogue import all_experiments
+from fourlab.experiments.experiment import Experiment
 from fourlab.kernels.planes import PLANES, encode
 from fourlab.nets.modules import Net
 from fourlab.nets.network import Network
-from fourlab.nets.onnx_evaluator import OnnxEvaluator, load, probe_positions
+from fourlab.nets.onnx_evaluator import ONLY_IN_THE_REPOSITORY, OnnxEvaluator, load, probe_positions
 from fourlab.nets.onnx_graph import seal
 from fourlab.nets.weights import load_net, save_net, to_int8, to_onnx
+from tests.conftest import ROOT
 
 FORMS = {
     "sewell": Network("value", "7x6x4", "cells", (), ("dense 100", "relu", "dense 1"), labels="unit"),
@@ -251,3 +255,30 @@ def test_a_file_that_was_replaced_is_read_again(tmp_path: Path) -> None:
     save_net(first, file)
     planes = before.planes(*probe_positions(before.rules))
     assert (load(str(file)).heads(planes)["value"] != before.heads(planes)["value"]).any()
+
+
+@pytest.mark.parametrize("name", ONLY_IN_THE_REPOSITORY)
+def test_a_network_that_the_wheel_leaves_out_is_refused_with_its_place(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(name)
+    monkeypatch.setattr("fourlab.nets.onnx_evaluator.SHIPPED", tmp_path)
+    with pytest.raises(UserError) as refusal:
+        load(name)
+    assert str(refusal.value) == (
+        f"the network {name} is not in the installed package: copy "
+        f"src/fourlab/nets/weights/{name}.onnx from Fourlab's repository to {tmp_path}"
+    )
+    with pytest.raises(UserError, match=f"^the network {name} is not in the installed package"):
+        Experiment("000-x", (), "", "", {}, lambda bench: iter(()), networks=(name,)).check()
+    copied = (ROOT / f"src/fourlab/nets/weights/{name}.onnx").read_bytes()
+    (tmp_path / f"{name}.onnx").write_bytes(copied)
+    load(name)
+
+
+def test_the_wheel_leaves_out_exactly_what_the_loader_knows_to_be_missing() -> None:
+    targets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
+    missing = [f"src/fourlab/nets/weights/{name}.onnx" for name in ONLY_IN_THE_REPOSITORY]
+    assert targets["wheel"]["exclude"] == missing
+    used = {network for each in all_experiments().values() for network in each.networks}
+    assert used == set(ONLY_IN_THE_REPOSITORY)

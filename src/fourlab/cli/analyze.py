@@ -57,6 +57,11 @@ def analyze(
     """
     import numpy as np
 
+    if plot is not None:
+        from fourlab.lab.figures import INSTALL, can_draw
+
+        if not can_draw():
+            raise UserError(f"--plot needs matplotlib: {INSTALL}")
     shown = Position(position, board, check_counts=not any_counts)
     if shown.outcome() is not None:
         raise UserError(f"the game is over ({shown.outcome()}): {shown!r}")

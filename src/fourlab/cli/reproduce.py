@@ -112,7 +112,15 @@ def _carry_out(
 
     from fourlab.arena.executors import executor as executor_of
     from fourlab.cli.live import interruptible, stage_progress
-    from fourlab.experiments.report import check_target, check_work, found_by, keep, publish, write_reports
+    from fourlab.experiments.report import (
+        check_target,
+        check_work,
+        found_by,
+        keep,
+        lacks_figures,
+        publish,
+        write_reports,
+    )
     from fourlab.experiments.workbench import Stopped, Workbench
     from fourlab.lab.run import open_run
 
@@ -131,7 +139,7 @@ def _carry_out(
             for number, each in enumerate(experiments):
                 if interrupted():
                     raise Stopped
-                if found_by(run, each.name) is None:
+                if found_by(run, each.name) is None or lacks_figures(run, each.name):
                     with stage_progress(f"{each.name} ({number + 1}/{len(experiments)})", quiet) as told:
                         bench = Workbench(run.folder / "work" / each.name, scale, each.sizes[scale], seed, pool, told, by_clock)
                         keep(run, each, list(each.conduct(bench)))

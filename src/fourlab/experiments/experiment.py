@@ -83,6 +83,9 @@ class Experiment:
     needs: tuple[tuple[str, str], ...] = ()
     """Packages it cannot do without, each with the extra that brings it: ("torch", "train")."""
 
+    networks: tuple[str, ...] = ()
+    """Shipped networks it plays with; an installed wheel does not contain all of them."""
+
     @property
     def document(self) -> str:
         """The document's number; `all` for what belongs to none of them alone."""
@@ -93,3 +96,8 @@ class Experiment:
         for package, extra in self.needs:
             if find_spec(package) is None:
                 raise UserError(f"{self.name} needs {package}: pip install 'fourlab[{extra}]'")
+        if self.networks:
+            from fourlab.nets.onnx_evaluator import check_shipped
+
+            for network in self.networks:
+                check_shipped(network)

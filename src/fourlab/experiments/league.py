@@ -279,5 +279,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         },
         league,
         (6, 370, 4600),
+        networks=tuple(NETWORKS.values()),
     ),
 )

@@ -17,7 +17,7 @@ from fourlab.experiments.experiment import Experiment, Finding, Part, Picture, T
 from fourlab.experiments.workbench import read_json
 from fourlab.files import write_atomically
 from fourlab.lab import figures
-from fourlab.lab.page import how_it_was_made, page, table, within_page
+from fourlab.lab.page import NO_FIGURES, how_it_was_made, page, table, within_page
 from fourlab.lab.run import Run
 from fourlab.lab.tables import Table
 
@@ -26,7 +26,10 @@ FOUND = "found.json"
 
 
 def keep(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
-    """Write down what an experiment found: its pictures, its data as CSV, and last the list of everything."""
+    """Write what an experiment found: pictures, data as CSV, and last the list of all parts.
+
+    Without matplotlib the pictures are left out; their data are not.
+    """
     home, found = run.folder / experiment.document, []
     for number, part in enumerate(parts):
         name = f"{experiment.name}-{part.name}" if isinstance(part, Picture) else f"{experiment.name}-{number}"
@@ -39,7 +42,9 @@ def keep(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
             found.append({"kind": "table", "file": f"{name}.csv", **asdict(part)})
         else:
             _write(home / "data" / f"{name}.csv", _csv(part.data))
-            _write(home / "figures" / f"{name}.svg", figures.render(part.draw(), "svg", salt=name))
+            if figures.can_draw():
+                drawing = figures.render(part.draw(), "svg", salt=name)
+                _write(home / "figures" / f"{name}.svg", drawing)
             found.append({"kind": "picture", "file": name, "caption": part.caption})
     _write(home / "data" / f"{experiment.name}.csv", _csv(_findings(found)))
     _write(run.folder / "work" / experiment.name / FOUND, json.dumps(found, ensure_ascii=False).encode())
@@ -49,6 +54,14 @@ def found_by(run: Run, name: str) -> list[dict[str, Any]] | None:
     """What an experiment found, if it is done."""
     file = run.folder / "work" / name / FOUND
     return read_json(file, list) if file.exists() else None
+
+
+def lacks_figures(run: Run, name: str) -> bool:
+    """Whether an experiment was done without matplotlib and could be drawn now."""
+    home = run.folder / all_experiments()[name].document
+    pictures = [part for part in found_by(run, name) or () if part["kind"] == "picture"]
+    missing = any(not (home / "figures" / f"{part['file']}.svg").exists() for part in pictures)
+    return missing and figures.can_draw()
 
 
 def check_work(run: Run, experiment: Experiment) -> None:
@@ -73,7 +86,9 @@ def write_reports(run: Run) -> dict[str, Any]:
         for name, found in parts.items():
             html += _html(run.folder / document, name, found)
         run.write(f"{document}/report.html", page(title, [*html, *how_it_was_made(run)]))
-        lines = [f"# {title}", "", *(line for name, found in parts.items() for line in _markdown(name, found))]
+        lines = [f"# {title}", ""]
+        for name, found in parts.items():
+            lines += _markdown(run.folder / document, name, found)
         run.write(f"{document}/report.md", "\n".join(lines))
     rows = [_row(name, found) for name, found in done.items()]
     head = ("experiment", "what the document says", "agrees", "differs", "without comparison")
@@ -151,11 +166,12 @@ def _html(home: Path, name: str, found: Sequence[Mapping[str, Any]]) -> Iterator
         elif each["kind"] == "text":
             yield f"<h3>{escape(each['title'])}</h3><pre>{escape(each['lines'])}</pre>"
         elif each["kind"] == "picture":
-            svg = within_page((home / "figures" / f"{each['file']}.svg").read_text(encoding="utf-8"))
-            yield f"<figure>{svg}<figcaption>{escape(each['caption'])}</figcaption></figure>"
+            file = home / "figures" / f"{each['file']}.svg"
+            shown = within_page(file.read_text(encoding="utf-8")) if file.exists() else NO_FIGURES
+            yield f"<figure>{shown}<figcaption>{escape(each['caption'])}</figcaption></figure>"
 
 
-def _markdown(name: str, found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _markdown(home: Path, name: str, found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     experiment, findings = all_experiments()[name], _findings(found)
     yield from (f"## {experiment.title}", "", f"`{name}`, {', '.join(experiment.ids)}. The document: {experiment.claim}", "")
     if findings.rows:
@@ -172,7 +188,10 @@ def _markdown(name: str, found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield from (f"**{each['title']}**", "", "```text", each["lines"], "```", "")
         elif each["kind"] == "picture":
             file = each["file"]
-            yield from (f"![{each['caption']}](figures/{file}.svg)", "", f"{each['caption']} ([data](data/{file}.csv))", "")
+            drawn = (home / "figures" / f"{file}.svg").exists()
+            picture = f"![{each['caption']}](figures/{file}.svg)"
+            yield picture if drawn else f"({figures.NEEDS_PLOTS})"
+            yield from ("", f"{each['caption']} ([data](data/{file}.csv))", "")
 
 
 def _used(findings: Table) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:

@@ -1,4 +1,8 @@
-"""Figures, drawn by matplotlib without a screen."""
+"""Figures, drawn by matplotlib without a screen.
+
+Matplotlib is the optional extra `plots`: callers check `can_draw` first, and reports show
+`NEEDS_PLOTS` in place of figures they cannot draw.
+"""
 
 import io
 import threading
@@ -17,8 +21,20 @@ if TYPE_CHECKING:
 
 COLOURS = ("#1b6ca8", "#e07a1f", "#2e8b57", "#c0392b", "#7d5ba6", "#8c6d46", "#d16ba5")
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
+INSTALL = "pip install 'fourlab[plots]'"
+NEEDS_PLOTS = f"figures need: {INSTALL}"
+"""What a report shows where its figures would be."""
 DRAWING = threading.Lock()
 """matplotlib's settings are those of the whole program, so one figure is drawn at a time."""
+
+
+def can_draw() -> bool:
+    """Whether matplotlib is installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ModuleNotFoundError:
+        return False
+    return True
 
 
 class Snapshot(Protocol):

@@ -1,7 +1,9 @@
 """Pages that need no other file: style, tables, drawings."""
 
+import itertools
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +27,10 @@ pre { background: var(--soft); padding: .8rem; overflow-x: auto; } .lead { font-
 """
 
 
+NO_FIGURES = f'<p class="missing">{escape(figures.NEEDS_PLOTS, quote=False)}</p>'
+"""Stands where figures would be."""
+
+
 def page(title: str, parts: Iterable[str]) -> str:
     """The whole page around its parts."""
     return (
@@ -42,11 +48,25 @@ def how_it_was_made(run: Run) -> Iterator[str]:
     yield f"<pre>{escape(json.dumps({k: v for k, v in run.manifest.items() if k != 'config'}, indent=2))}</pre>"
 
 
-def inline_svg(file: Path, figure: "Figure") -> str:
-    """Save a figure and return it for a page."""
-    file.parent.mkdir(exist_ok=True)
-    figures.save(figure, file, salt=file.stem)
-    return within_page(file.read_text(encoding="utf-8"))
+def inline_figures(
+    folder: Path,
+    drawings: "Iterable[tuple[str, Callable[[], Figure]]]",
+) -> dict[str, str]:
+    """Save figures as NAME.svg in `folder` and return them, by name, as elements for a page.
+
+    Without matplotlib the first one is a line that says what to install. Drawings of an earlier
+    state of the run are removed then: they would contradict the tables beside them.
+    """
+    if not figures.can_draw():
+        shutil.rmtree(folder, ignore_errors=True)
+        return {name: NO_FIGURES for name, _ in itertools.islice(drawings, 1)}
+    elements = {}
+    for name, draw in drawings:
+        file = folder / f"{name}.svg"
+        folder.mkdir(exist_ok=True)
+        figures.save(draw(), file, salt=name)
+        elements[name] = f"<figure>{within_page(file.read_text(encoding='utf-8'))}</figure>"
+    return elements
 
 
 def within_page(svg: str) -> str:

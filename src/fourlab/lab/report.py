@@ -1,9 +1,10 @@
 """A run as one page: tables, figures, configuration, environment and a link for each game, in a file that needs no other."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from fourlab.arena.store import Store, StoredGame, write_columns
@@ -11,10 +12,13 @@ from fourlab.arena.tournament import Tournament
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC
 from fourlab.lab import figures, tables
-from fourlab.lab.page import cells, how_it_was_made, inline_svg, page, table
+from fourlab.lab.page import cells, how_it_was_made, inline_figures, page, table
 from fourlab.lab.run import Run
 from fourlab.lab.summary import head_to_head, interval
 from fourlab.lab.tables import percent
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WEB_PAGE = "http://127.0.0.1:8000/"
 """Where `fourlab web` shows games; the address holds the game."""
@@ -24,27 +28,33 @@ RESULTS = {1: "red", 0: "draw", -1: "yellow", None: "–"}
 
 
 def write_report(run: Run, tournament: Tournament, summary: dict[str, Any], store: Store) -> None:
-    """Write figures/*.svg and report.html."""
-    drawn = {
-        name: inline_svg(run.folder / "figures" / f"{name}.svg", figure) for name, figure in _figures(tournament, summary, store)
-    }
+    """Write figures/*.svg, where matplotlib is installed, and report.html."""
+    drawn = inline_figures(run.folder / "figures", _figures(tournament, summary, store))
     run.write("report.html", _page(run, tournament, summary, drawn, store))
 
 
-def _figures(tournament: Tournament, summary: dict[str, Any], store: Store) -> Iterator[tuple[str, Any]]:
+def _figures(
+    tournament: Tournament,
+    summary: dict[str, Any],
+    store: Store,
+) -> Iterator[tuple[str, Callable[[], "Figure"]]]:
+    """The figures by name, each with what draws it."""
     if summary["ratings"] is not None:
         rated = {each["agent"]: each["elo"] for each in summary["ratings"] if each["elo"]["value"] is not None}
         if rated:
             values = {name: (elo["value"], elo["low"], elo["high"]) for name, elo in rated.items()}
-            yield "ratings", figures.estimates(values, "Elo (Bradley-Terry) with 95 % intervals")
-        yield "cross-table", figures.cross_table([each["agent"] for each in summary["ratings"]], head_to_head(summary))
+            label = "Elo (Bradley-Terry) with 95 % intervals"
+            yield "ratings", partial(figures.estimates, values, label)
+        names = [each["agent"] for each in summary["ratings"]]
+        yield "cross-table", partial(figures.cross_table, names, head_to_head(summary))
     elif scores := list(_unit_scores(tournament, store)):
-        yield "score", figures.running_score(scores, tournament.players[0].label)
+        yield "score", partial(figures.running_score, scores, tournament.players[0].label)
     if summary["lengths"]:
-        yield "lengths", figures.lengths({int(length): count for length, count in summary["lengths"].items()})
+        games = {int(length): count for length, count in summary["lengths"].items()}
+        yield "lengths", partial(figures.lengths, games)
     if summary["first_columns"]:
         counts = {int(column): tuple(found.values()) for column, found in summary["first_columns"].items()}
-        yield "first-columns", figures.first_columns(counts)
+        yield "first-columns", partial(figures.first_columns, counts)
 
 
 def _unit_scores(tournament: Tournament, store: Store) -> Iterator[float]:
@@ -68,7 +78,7 @@ def _page(run: Run, tournament: Tournament, summary: dict[str, Any], drawn: dict
         f"<p>{_what_was_played(tournament, summary)}</p>",
         *_standings(summary, drawn),
         "<h2>The games</h2>",
-        *(f"<figure>{drawn[name]}</figure>" for name in ("lengths", "first-columns") if name in drawn),
+        *(drawn[name] for name in ("lengths", "first-columns") if name in drawn),
         _faults(summary),
         *_accuracy(summary["accuracy"]),
         "<h2>Every game</h2>",
@@ -90,7 +100,7 @@ def _standings(summary: dict[str, Any], drawn: dict[str, str]) -> Iterator[str]:
         yield f'<p class="lead">{escape(summary["sprt"]["sentence"])}</p>'
     yield "<h2>Result</h2>"
     yield from (table(each.head, each.rows) for each in tables.standings(summary))
-    yield from (f"<figure>{drawn[name]}</figure>" for name in ("ratings", "cross-table", "score") if name in drawn)
+    yield from (drawn[name] for name in ("ratings", "cross-table", "score") if name in drawn)
     first = summary["first_player"]
     won = interval(first["wins"]["count"], first["games"])
     yield f"<p>Red, who moves first, scored {percent(first['score'])}: {won} won.</p>"

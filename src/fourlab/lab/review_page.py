@@ -6,7 +6,7 @@ from html import escape
 from fourlab.game.draw import svg
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW
 from fourlab.lab import figures
-from fourlab.lab.page import page, table, within_page
+from fourlab.lab.page import NO_FIGURES, page, table, within_page
 from fourlab.lab.review import Move, Review
 from fourlab.lab.tables import percent
 
@@ -36,7 +36,7 @@ def _game(review: Review) -> Iterator[str]:
         found = review.accuracy(side)
         rows.append((SIDE_NAMES[side], percent(found.accuracy), found.moves, percent(found.kept), percent(found.best)))
     yield table(("side", "accuracy", "moves judged", "value kept", "exactly best"), rows)
-    yield f"<figure>{_chances(review)}</figure>"
+    yield f"<figure>{_chances(review)}</figure>" if figures.can_draw() else NO_FIGURES
 
 
 def _chances(review: Review) -> str:

@@ -1,23 +1,27 @@
 """A training run as one page: what came out, the curves, the last numbers, and how it was made."""
 
 from collections.abc import Iterator
+from functools import partial
 from html import escape
 from typing import Any
 
 from fourlab.lab import figures, tables
-from fourlab.lab.page import how_it_was_made, inline_svg, page, table
+from fourlab.lab.page import how_it_was_made, inline_figures, page, table
 from fourlab.lab.run import Run
 from fourlab.lab.training import Trainee, number, read_metrics
 
 
 def write_training_report(run: Run, trainee: Trainee, results: dict[str, Any] | None) -> None:
-    """Write figures/training.svg and report.html; `results` is None while the training is not finished."""
+    """Write figures/training.svg, where matplotlib is installed, and report.html.
+
+    `results` is None while the training is not finished.
+    """
     rows = read_metrics(run)
     parts = [f"<h1>{escape(run.name)}</h1>", *_outcome(trainee, results)]
     drawn = [curve for curve in trainee.curves if any(number(row, name) is not None for row in rows for name in curve.names)]
     if drawn:
-        figure = figures.training(rows, trainee.unit, drawn)
-        parts.append(f"<figure>{inline_svg(run.folder / 'figures' / 'training.svg', figure)}</figure>")
+        draw = partial(figures.training, rows, trainee.unit, drawn)
+        parts += inline_figures(run.folder / "figures", [("training", draw)]).values()
     if rows:
         last = tables.named_values("The last row of metrics", rows[-1])
         parts += [

@@ -21,6 +21,8 @@ MOST_BYTES = 1 << 30
 PROBES = 8
 """A network that is read is asked about so many positions."""
 SHIPPED = files("fourlab.nets") / "weights"
+ONLY_IN_THE_REPOSITORY = ("arya-1000", "arya-5000")
+"""Networks of the studies, 2.4 MB each, that the wheel leaves out (pyproject.toml)."""
 
 
 class OnnxEvaluator:
@@ -157,9 +159,19 @@ def load(name: str) -> OnnxEvaluator:
             raise UserError(f"{file} is too large for a network")
         return _loaded(str(file.resolve()), status.st_mtime_ns, status.st_size)
     except OSError as error:
+        check_shipped(name)
         names = sorted(each.name.removesuffix(".onnx") for each in SHIPPED.iterdir() if each.name.endswith(".onnx"))
         known = f"; with Fourlab come {', '.join(names)}" if names else ""
         raise UserError(f"cannot read the network {name}: {error.strerror}{known}") from None
+
+
+def check_shipped(name: str) -> None:
+    """Refuse a network that an installed wheel does not contain, and say where it is."""
+    if name in ONLY_IN_THE_REPOSITORY and not (SHIPPED / f"{name}.onnx").is_file():
+        raise UserError(
+            f"the network {name} is not in the installed package: copy "
+            f"src/fourlab/nets/weights/{name}.onnx from Fourlab's repository to {SHIPPED}"
+        )
 
 
 @lru_cache(maxsize=8)

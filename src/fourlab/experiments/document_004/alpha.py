@@ -12,7 +12,7 @@ from fourlab.experiments.workbench import Workbench
 from fourlab.lab.tables import Table
 
 NETWORKS = {1000: "arya-1000", 5000: "arya-5000"}
-"""The networks that come with Fourlab, by how many games of the preset arya they learned from."""
+"""The networks in Fourlab's repository, by how many games of the preset arya they learned from."""
 SEEING = "faithful=1,batch=1,fpu=0"
 """The document's search, but wins at once are seen on the discs, as in the games that our network learned from."""
 LISTED = f"{SEEING},proving=0"
@@ -133,6 +133,7 @@ EXPERIMENTS = (
         },
         experiment_4,
         (3, 240, 10_000),
+        networks=tuple(NETWORKS.values()),
     ),
     Experiment(
         "004-temperature",
@@ -146,5 +147,6 @@ EXPERIMENTS = (
         },
         temperature,
         (2, 130, 35_000),
+        networks=(NETWORKS[5000],),
     ),
 )

@@ -211,5 +211,6 @@ EXPERIMENTS = (
         figure_33,
         (8, 120, 17_000),
         (("torch", "train"),),
+        networks=tuple(NETWORKS.values()),
     ),
 )
