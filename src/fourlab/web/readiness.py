@@ -1,0 +1,166 @@
+"""Which agents can reply at once, and when the others will: kernels are compiled beside the server, in child processes.
+
+Agents declare the groups of kernels that they search with. A request for an agent that is not ready waits here, before
+it takes the place of a search, and moves what the agent needs to the front of the queue.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from typing import Any
+
+from fastapi import Request
+
+from fourlab.agents import registry
+from fourlab.game.rules import CLASSIC, Rules
+from fourlab.kernels.background import Background, Child, Closed, Here, Worker
+from fourlab.web import messages as m
+from fourlab.web import players
+from fourlab.web.gate import Busy, Gone, gone
+from fourlab.web.guard import log
+from fourlab.web.settings import CORES
+
+PROCESSES = min(2, CORES)
+NICENESS = 10
+"""The children compile with a lower priority than the server, which answers meanwhile."""
+
+
+def compile_in_background() -> Background:
+    """Compile what agents need that can be asked over the web, levels first. Imports the compiler: not for the event loop."""
+    from fourlab.kernels._jit import CACHE_FOLDER, is_kept
+    from fourlab.kernels.warmup import TYPICAL_SECONDS, is_compiled
+
+    specs = [*(level.spec for level in players.LEVELS), *sorted(players.OPTIONS)]
+    agents = [registry.parse_spec(spec)[0] for spec in specs]
+    names = list(dict.fromkeys(name for agent in agents for name in registry.kernels_of(agent)))
+    compiled = [name for name in names if is_compiled(name)]
+    workers: list[Worker] = [Child(NICENESS) for _ in range(PROCESSES)] if is_kept(CACHE_FOLDER) else [Here()]
+    background = Background(names, workers, TYPICAL_SECONDS, compiled, load)
+    threading.Thread(target=_load_all, args=(compiled,), daemon=True, name="load").start()
+    return background
+
+
+def load(name: str) -> None:
+    """Load a compiled group into this process, and what its first search would otherwise have to read."""
+    from fourlab.kernels.warmup import WARMUPS
+
+    WARMUPS[name]()
+    if name == "solver":
+        from fourlab.solver.book import shipped_book
+
+        shipped_book()
+    if name == "planes":
+        from fourlab.nets.onnx_evaluator import load as load_network
+
+        load_network("alphazero")
+
+
+def _load_all(names: Iterable[str]) -> None:
+    for name in names:
+        try:
+            load(name)
+        except Exception:  # the first search tries again, and its answer says what is wrong
+            log.exception("the kernels of %s cannot be loaded", name)
+
+
+class Readiness:
+    """What is ready in a running server."""
+
+    def __init__(self, begin: Callable[[], Background] = compile_in_background) -> None:
+        """Take what begins to compile; it is called in a thread of its own when the server starts."""
+        self._begin = begin
+        self._background: Future[Background] = Future()
+        self._background.set_running_or_notify_cancel()
+        self._known: dict[str, tuple[str, ...]] = {}  # the kernels of agents that were asked for
+        self._closed = False
+
+    def open(self, on_compiling: Callable[[float], None] = lambda seconds: None) -> None:
+        """Begin to compile; `on_compiling` is called with the estimated seconds unless everything is ready."""
+
+        def run() -> None:
+            try:
+                background = self._begin()
+                background.start()
+            except BaseException as error:
+                self._background.set_exception(error)
+                raise
+            self._background.set_result(background)
+            if self._closed:
+                background.close()
+            elif not background.is_ready():
+                on_compiling(max(background.seconds_left().values()))
+
+        threading.Thread(target=run, daemon=True, name="readiness").start()
+
+    def close(self) -> None:
+        """End the children; requests that wait are refused."""
+        self._closed = True
+        if self._background.done() and self._background.exception() is None:
+            self._background.result().close()
+
+    async def agent(self, asked: str, rules: Rules, request: Request) -> None:
+        """Return when the agent that is asked for can search; raises UserError if there is none, and Gone."""
+        spec = players.spec_of(asked, rules)
+        await self.kernels(await self._kernels_of(spec), request)
+
+    async def kernels(self, names: Iterable[str], request: Request) -> None:
+        """Return when groups are ready; they are compiled before all others."""
+        if not names:
+            return
+        background = await asyncio.wrap_future(self._background)
+        waiting = [asyncio.wrap_future(future) for future in background.prefer(names)]
+        if not waiting:
+            return
+        ready: asyncio.Future[Any] = asyncio.gather(*waiting)
+        watching = asyncio.ensure_future(gone(request))
+        both: set[asyncio.Future[Any]] = {ready, watching}
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if not ready.done():
+                raise Gone
+            ready.result()
+        except Closed:
+            raise Busy from None
+        finally:
+            watching.cancel()
+            ready.cancel()
+
+    async def prefer(self, asked: str, rules: Rules) -> None:
+        """Compile what an agent needs before everything else."""
+        spec = players.spec_of(asked, rules)
+        background = await asyncio.wrap_future(self._background)
+        background.prefer(await self._kernels_of(spec))
+
+    async def report(self, rules: Rules = CLASSIC) -> m.ReadyTold:
+        """Say what is ready, and when the rest will be."""
+        background = await asyncio.wrap_future(self._background)
+        left = background.seconds_left()
+        states = {name: background.state(name) for name in background.names}
+
+        async def agent(asked: str) -> m.AgentReady:
+            names = await self._kernels_of(players.spec_of(asked, rules))
+            waiting = [left.get(name, 0.0) for name in names if states.get(name, "ready") != "ready"]
+            return m.AgentReady(agent=asked, ready=not waiting, seconds=_rounded(max(waiting)) if waiting else 0.0)
+
+        ready = all(state == "ready" for state in states.values())
+        return m.ReadyTold(
+            ready=ready,
+            seconds=0.0 if ready else _rounded(max(left.values())),
+            levels=[await agent(f"level:{number}") for number in range(1, len(players.LEVELS) + 1)],
+            agents=[await agent(name) for name in players.names()],
+            groups=[
+                m.GroupReady(name=name, state=state, seconds=0.0 if state == "ready" else _rounded(left[name]))
+                for name, state in states.items()
+            ],
+        )
+
+    async def _kernels_of(self, spec: str) -> tuple[str, ...]:
+        base = players.base_of(registry.parse_spec(spec)[0])
+        if base not in self._known:
+            self._known[base] = await asyncio.to_thread(registry.kernels_of, base)
+        return self._known[base]
+
+
+def _rounded(seconds: float) -> float:
+    return round(max(seconds, 0.1), 1)
