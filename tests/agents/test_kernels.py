@@ -17,7 +17,8 @@ MORE = [
     *("move mcts:opponent=negamax,rollouts=uniform,solver=0", "move guided:depth=none", "move alphazero:method=puct"),
     *("analysis mcts", "analysis alphazero", "proof", "review"),
 ]
-SCENARIOS = [*(f"move {name}" for name in players.OPTIONS), *MORE]
+REFUSES = "expectimax-random"  # more positions than these, as it does over the web
+SCENARIOS = [*(f"move {name}{':positions=50' if name == REFUSES else ''}" for name in players.OPTIONS), *MORE]
 
 
 @pytest.fixture(scope="module")
