@@ -357,6 +357,7 @@ class AgentReady(BaseModel):
     """Whether an agent can reply at once."""
 
     agent: str
+    name: str = Field(description="The name of a level; of others, the agent.")
     ready: bool
     seconds: float = Field(description="The estimated time until it is ready; 0 if it is.")
 

@@ -8,7 +8,6 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from typing import Any
 
 from fastapi import Request
 
@@ -109,22 +108,23 @@ class Readiness:
         if not names:
             return
         background = await asyncio.wrap_future(self._background)
-        waiting = [asyncio.wrap_future(future) for future in background.prefer(names)]
+        waiting = {asyncio.wrap_future(future) for future in background.prefer(names)}
         if not waiting:
             return
-        ready: asyncio.Future[Any] = asyncio.gather(*waiting)
         watching = asyncio.ensure_future(gone(request))
-        both: set[asyncio.Future[Any]] = {ready, watching}
         try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            if not ready.done():
-                raise Gone
-            ready.result()
+            while waiting:
+                done, _ = await asyncio.wait({*waiting, watching}, return_when=asyncio.FIRST_COMPLETED)
+                if watching in done:
+                    raise Gone
+                waiting -= done
+                for future in done:
+                    future.result()
         except Closed:
             raise Busy from None
         finally:
-            watching.cancel()
-            ready.cancel()
+            for future in (*waiting, watching):
+                future.cancel()
 
     async def prefer(self, asked: str, rules: Rules) -> None:
         """Compile what an agent needs before everything else."""
@@ -138,17 +138,17 @@ class Readiness:
         left = background.seconds_left()
         states = {name: background.state(name) for name in background.names}
 
-        async def agent(asked: str) -> m.AgentReady:
-            names = await self._kernels_of(players.spec_of(asked, rules))
-            waiting = [left.get(name, 0.0) for name in names if states.get(name, "ready") != "ready"]
-            return m.AgentReady(agent=asked, ready=not waiting, seconds=_rounded(max(waiting)) if waiting else 0.0)
+        async def agent(asked: str, name: str) -> m.AgentReady:
+            kernels = await self._kernels_of(players.spec_of(asked, rules))
+            waiting = [left[each] for each in kernels if states.get(each, "ready") != "ready"]
+            return m.AgentReady(agent=asked, name=name, ready=not waiting, seconds=_rounded(max(waiting)) if waiting else 0.0)
 
         ready = all(state == "ready" for state in states.values())
         return m.ReadyTold(
             ready=ready,
             seconds=0.0 if ready else _rounded(max(left.values())),
-            levels=[await agent(f"level:{number}") for number in range(1, len(players.LEVELS) + 1)],
-            agents=[await agent(name) for name in players.names()],
+            levels=[await agent(f"level:{number}", level.name) for number, level in enumerate(players.LEVELS, 1)],
+            agents=[await agent(name, name) for name in players.names()],
             groups=[
                 m.GroupReady(name=name, state=state, seconds=0.0 if state == "ready" else _rounded(left[name]))
                 for name, state in states.items()

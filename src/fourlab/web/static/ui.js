@@ -1,6 +1,7 @@
 // Small helpers for elements, and the picker of an agent.
 
 import { get } from './api.js';
+import { about as inAbout, secondsUntil, subscribe, waitFor } from './ready.js';
 
 // h('button', {class: 'primary', onclick: f, disabled: true}, 'Text'): an element; false and null leave an attribute or child out.
 export const h = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
@@ -82,8 +83,9 @@ export function agentPicker({ label, value, human = false, levels = true, filter
   const id = `agent-${++pickers}`;
   const select = h('select', { id });
   const about = h('p', { class: 'note', id: `${id}-about` });
+  const soon = h('p', { class: 'note soon', hidden: true });
   const spec = h('input', { maxlength: 300, spellcheck: 'false', autocomplete: 'off', 'aria-label': 'Agent with its options', 'aria-describedby': about.id });
-  const picker = h('div', { class: 'picker' }, h('label', { for: id }, label), select, spec, about);
+  const picker = h('div', { class: 'picker' }, h('label', { for: id }, label), select, spec, soon, about);
   let known = { levels: [], agents: [] };
 
   const option = (agent, text) => h('option', { value: agent }, text);
@@ -106,9 +108,21 @@ export function agentPicker({ label, value, human = false, levels = true, filter
     select.value = choice;
     spec.hidden = name === 'level' || value === 'human';
     spec.value = value;
+    showReady();
     const level = known.levels.find((each) => each.agent === value);
     tell(level ? [level.about, level.strength].filter(Boolean).join('; ') : '');
     if (known.agents.some((each) => each.name === name)) tellAgent(name).catch(() => {});
+  }
+
+  // Behind an agent that is not ready yet stands when it will be.
+  function showReady() {
+    for (const each of select.options) {
+      const seconds = secondsUntil(each.value);
+      const text = `${(each.dataset.text ??= each.text)}${seconds ? ` (in ${inAbout(seconds)})` : ''}`;
+      if (each.text !== text) each.text = text;
+    }
+    soon.textContent = waitFor(value);
+    soon.hidden = !soon.textContent;
   }
 
   function tell(text) {
@@ -140,6 +154,7 @@ export function agentPicker({ label, value, human = false, levels = true, filter
     },
   });
   show();
+  const unsubscribe = subscribe(() => (picker.isConnected ? showReady() : unsubscribe()));
   agents().then((answer) => {
     known = answer;
     show();
