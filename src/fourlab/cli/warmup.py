@@ -77,7 +77,7 @@ def warmup(
             }
         )
     elif kept:
-        print(f"{len(seconds)} kernels ready in {CACHE_FOLDER}")
+        print(f"groups of kernels ready in {CACHE_FOLDER}: {', '.join(chosen)}")
     else:
         print("no cache folder can be written, so every process compiles anew; FOURLAB_CACHE_DIR names one that can")
 

@@ -88,14 +88,16 @@ class Child:
         with self._lock:
             self._closed = True
             if self._process is not None:
-                self._process.kill()
-                self._process.wait()
+                _end(self._process)
 
     def _alive(self) -> "subprocess.Popen[str]":
         with self._lock:
             if self._closed:
                 raise CompilationFailed("the compilation was ended")
-            if self._process is None or self._process.poll() is not None:
+            if self._process is not None and self._process.poll() is not None:
+                _end(self._process)
+                self._process = None
+            if self._process is None:
                 self._process = _start(self._niceness)
             return self._process
 
@@ -292,6 +294,15 @@ def _start(niceness: int) -> "subprocess.Popen[str]":
         text=True,
         **apart,
     )
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(OSError):  # what was not written yet is of no use any more
+                stream.close()
 
 
 def _answer_parent(niceness: int) -> None:

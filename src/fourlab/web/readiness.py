@@ -25,14 +25,19 @@ NICENESS = 10
 """The children compile with a lower priority than the server, which answers meanwhile."""
 
 
-def compile_in_background() -> Background:
-    """Compile what agents need that can be asked over the web, levels first. Imports the compiler: not for the event loop."""
+def compile_in_background(only: Iterable[str] | None = None) -> Background:
+    """Compile what agents need that can be asked over the web, levels first, or `only` some of it.
+
+    This imports the compiler, so the thread of the event loop must not call it.
+    """
     from fourlab.kernels._jit import CACHE_FOLDER, is_kept
     from fourlab.kernels.warmup import TYPICAL_SECONDS, is_compiled
 
     specs = [*(level.spec for level in players.LEVELS), *sorted(players.OPTIONS)]
     agents = [registry.parse_spec(spec)[0] for spec in specs]
     names = list(dict.fromkeys(name for agent in agents for name in registry.kernels_of(agent)))
+    if only is not None:
+        names = [name for name in names if name in set(only)]
     compiled = [name for name in names if is_compiled(name)]
     workers: list[Worker] = [Child(NICENESS) for _ in range(PROCESSES)] if is_kept(CACHE_FOLDER) else [Here()]
     background = Background(names, workers, TYPICAL_SECONDS, compiled, load)

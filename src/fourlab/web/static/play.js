@@ -83,7 +83,7 @@ export function mount(root, app) {
   // What a person can do who wants to play when it is an agent's turn.
   function advice() {
     if (problem) return 'Press “Try again”, or give its seat to another.';
-    if (asked && secondsUntil(seat(app.shown))) return `${waitFor(seat(app.shown))}, and moves by itself.`;
+    if (asked && secondsUntil(seat(app.shown))) return `${nameOf(seat(app.shown))} is not ready yet, and will move by itself.`;
     return asked ? 'Wait, or press “Move now”.' : 'Go to the last position, or press “Move now” to let it choose anew.';
   }
 

@@ -1,7 +1,7 @@
 // Small helpers for elements, and the picker of an agent.
 
 import { get } from './api.js';
-import { about as inAbout, secondsUntil, subscribe, waitFor } from './ready.js';
+import { about as inAbout, secondsUntil, subscribe } from './ready.js';
 
 // h('button', {class: 'primary', onclick: f, disabled: true}, 'Text'): an element; false and null leave an attribute or child out.
 export const h = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
@@ -83,9 +83,8 @@ export function agentPicker({ label, value, human = false, levels = true, filter
   const id = `agent-${++pickers}`;
   const select = h('select', { id });
   const about = h('p', { class: 'note', id: `${id}-about` });
-  const soon = h('p', { class: 'note soon', hidden: true });
   const spec = h('input', { maxlength: 300, spellcheck: 'false', autocomplete: 'off', 'aria-label': 'Agent with its options', 'aria-describedby': about.id });
-  const picker = h('div', { class: 'picker' }, h('label', { for: id }, label), select, spec, soon, about);
+  const picker = h('div', { class: 'picker' }, h('label', { for: id }, label), select, spec, about);
   let known = { levels: [], agents: [] };
 
   const option = (agent, text) => h('option', { value: agent }, text);
@@ -121,8 +120,6 @@ export function agentPicker({ label, value, human = false, levels = true, filter
       const text = `${(each.dataset.text ??= each.text)}${seconds ? ` (in ${inAbout(seconds)})` : ''}`;
       if (each.text !== text) each.text = text;
     }
-    soon.textContent = waitFor(value);
-    soon.hidden = !soon.textContent;
   }
 
   function tell(text) {
