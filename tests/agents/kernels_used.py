@@ -50,7 +50,10 @@ def act(scenario: str) -> None:
     elif kind == "proof":
         opinion.solve(POSITION, limit)
     else:
-        for board in ("7x6x4", "5x4x4"):  # nothing is proven within a single node, so that all is estimated
+        for board in (
+            "7x6x4",
+            "5x4x4",
+        ):  # nothing is proven within a single node, so that all is estimated
             review.review(Position(board=board), (2, 2, 2), Limit(nodes=1, seconds=0.05))
 
 

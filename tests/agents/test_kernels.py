@@ -13,12 +13,23 @@ from fourlab.kernels.warmup import WARMUPS
 from fourlab.web import players
 
 MORE = [
-    *("move minimax:evaluation=terminal", "move perfect:choice=random,mistakes=1", "move mcts:transpositions=1"),
-    *("move mcts:opponent=negamax,rollouts=uniform,solver=0", "move guided:depth=none", "move alphazero:method=puct"),
+    *(
+        "move minimax:evaluation=terminal",
+        "move perfect:choice=random,mistakes=1",
+        "move mcts:transpositions=1",
+    ),
+    *(
+        "move mcts:opponent=negamax,rollouts=uniform,solver=0",
+        "move guided:depth=none",
+        "move alphazero:method=puct",
+    ),
     *("analysis mcts", "analysis alphazero", "proof", "review"),
 ]
 REFUSES = "expectimax-random"  # more positions than these, as it does over the web
-SCENARIOS = [*(f"move {name}{':positions=50' if name == REFUSES else ''}" for name in players.OPTIONS), *MORE]
+SCENARIOS = [
+    *(f"move {name}{':positions=50' if name == REFUSES else ''}" for name in players.OPTIONS),
+    *MORE,
+]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,14 @@ from playwright.sync_api import Page, expect
 from fourlab.kernels.background import Background
 from fourlab.web.readiness import Readiness
 from fourlab.web.settings import Settings
-from tests.browser.conftest import PHONE, column, fits, has_no_accessibility_violations, moves_of, status
+from tests.browser.conftest import (
+    PHONE,
+    column,
+    fits,
+    has_no_accessibility_violations,
+    moves_of,
+    status,
+)
 from tests.web.conftest import serving
 
 
@@ -47,7 +54,10 @@ def slow(held: Held) -> Iterator[str]:
 
 def test_a_game_against_a_level_that_is_not_ready_starts_by_itself(page: Page, slow: str, held: Held) -> None:
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.method) if request.url.endswith("ready") else None)
+    page.on(
+        "request",
+        lambda request: asked.append(request.method) if request.url.endswith("ready") else None,
+    )
     page.goto(f"{slow}?yellow=level:5")
     status(page, "Red to move · Strong ready in about 5 min")
     expect(page.locator("#live")).to_have_text("Strong ready in about 5 min.")

@@ -65,7 +65,11 @@ def test_groups_that_are_compiled_already_are_ready() -> None:
     worker = Steps()
     background = running(worker, "a", "b", compiled=["a"])
     assert worker.begun == ["b"]
-    assert (background.state("a"), background.state("b"), background.seconds_left()["a"]) == ("ready", "compiling", 0)
+    assert (background.state("a"), background.state("b"), background.seconds_left()["a"]) == (
+        "ready",
+        "compiling",
+        0,
+    )
     background.close()
 
 

@@ -56,7 +56,12 @@ def test_a_first_start_compiles_in_a_child_and_a_second_finds_it_ready(tmp_path:
         first = readiness_of(client, "level:5")
         assert not first["ready"]
         assert (first["name"], first["seconds"] > 0) == ("Strong", True)
-        assert readiness_of(client, "level:3") == {"agent": "level:3", "name": "Casual", "ready": True, "seconds": 0}
+        assert readiness_of(client, "level:3") == {
+            "agent": "level:3",
+            "name": "Casual",
+            "ready": True,
+            "seconds": 0,
+        }
         (child,) = children(server.pid)
         lower = min(os.getpriority(os.PRIO_PROCESS, server.pid) + NICENESS, 19)
         wait_until(lambda: not runs(child) or os.getpriority(os.PRIO_PROCESS, child) == lower)
@@ -75,7 +80,10 @@ def test_a_first_start_compiles_in_a_child_and_a_second_finds_it_ready(tmp_path:
 @on_linux
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_server_that_ends_leaves_no_child(tmp_path: Path, number: int) -> None:
-    with cold_server(tmp_path, "tree search", "network search", "solver") as (server, client), ThreadPoolExecutor() as pool:
+    with (
+        cold_server(tmp_path, "tree search", "network search", "solver") as (server, client),
+        ThreadPoolExecutor() as pool,
+    ):
         answer = pool.submit(client.post, "/api/v1/move", json={"agent": "perfect"})
         wait_until(lambda: len(children(server.pid)) == 2)
         started = children(server.pid)
@@ -162,12 +170,18 @@ def test_a_level_is_as_ready_as_the_agent_that_plays_it_on_the_board(slow: Clien
 
 
 def test_a_request_that_is_wrong_does_not_wait(slow: Client) -> None:
-    for body in ({"agent": "minimax", "moves": "9"}, {"agent": "minimax:depth=99"}, {"agent": "nobody"}):
+    for body in (
+        {"agent": "minimax", "moves": "9"},
+        {"agent": "minimax:depth=99"},
+        {"agent": "nobody"},
+    ):
         assert slow.post("/api/v1/move", json=body).status_code == 400
     assert slow.get("/api/v1/analysis/stream", params={"agent": "nobody"}).status_code == 400
 
 
-def test_without_a_cache_that_is_kept_this_process_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_cache_that_is_kept_this_process_compiles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(_jit, "CACHE_FOLDER", None)
     with serving(Settings(), Readiness(lambda: compile_in_background(["minimax"]))) as client:
         before = children(os.getpid()) if sys.platform == "linux" else []

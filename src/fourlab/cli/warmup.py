@@ -18,7 +18,8 @@ DEFAULT_JOBS = min(2, os.cpu_count() or 1)
 
 def warmup(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[GROUP]...", help="Groups of kernels to compile (default: all).")
+        list[str] | None,
+        typer.Argument(metavar="[GROUP]...", help="Groups of kernels to compile (default: all)."),
     ] = None,
     jobs: Annotated[
         int,
@@ -54,7 +55,10 @@ def warmup(
 
     def compiled(name: str, spent: float, cpu_spent: float) -> None:
         seconds[name], cpu_seconds[name] = round(spent, 3), round(cpu_spent, 3)
-        print(f"fourlab: [{len(seconds)}/{len(order)}] {name}: {spent:.2f} s{_rest(background)}", file=sys.stderr)
+        print(
+            f"fourlab: [{len(seconds)}/{len(order)}] {name}: {spent:.2f} s{_rest(background)}",
+            file=sys.stderr,
+        )
 
     workers: list[Worker] = [Child() for _ in range(jobs)] if jobs > 1 else [Here()]
     background = Background(order, workers, left, on_compiled=compiled)

@@ -139,7 +139,12 @@ class Background:
         `on_compiled` is called with a group, its seconds and its CPU seconds, for one group at a time.
         """
         self._names = tuple(dict.fromkeys(names))
-        self._workers, self._typical, self._load, self._on_compiled = workers, typical, load, on_compiled
+        self._workers, self._typical, self._load, self._on_compiled = (
+            workers,
+            typical,
+            load,
+            on_compiled,
+        )
         self._lock = threading.RLock()
         self._closed = False
         self._queue: list[str] = []

@@ -146,7 +146,12 @@ class Readiness:
         async def agent(asked: str, name: str) -> m.AgentReady:
             kernels = await self._kernels_of(players.spec_of(asked, rules))
             waiting = [left[each] for each in kernels if states.get(each, "ready") != "ready"]
-            return m.AgentReady(agent=asked, name=name, ready=not waiting, seconds=_rounded(max(waiting)) if waiting else 0.0)
+            return m.AgentReady(
+                agent=asked,
+                name=name,
+                ready=not waiting,
+                seconds=_rounded(max(waiting)) if waiting else 0.0,
+            )
 
         ready = all(state == "ready" for state in states.values())
         return m.ReadyTold(
@@ -155,7 +160,11 @@ class Readiness:
             levels=[await agent(f"level:{number}", level.name) for number, level in enumerate(players.LEVELS, 1)],
             agents=[await agent(name, name) for name in players.names()],
             groups=[
-                m.GroupReady(name=name, state=state, seconds=0.0 if state == "ready" else _rounded(left[name]))
+                m.GroupReady(
+                    name=name,
+                    state=state,
+                    seconds=0.0 if state == "ready" else _rounded(left[name]),
+                )
                 for name, state in states.items()
             ],
         )
