@@ -1,7 +1,8 @@
-"""Which compiled functions a scenario loads; run by test_kernels.py in a process that has loaded none.
+"""Which compiled functions a scenario loads; run by test_kernels.py.
 
-Every scenario runs in a fork of this process, so that it starts without any compiled function. It prints, as JSON,
-the functions loaded by each declared group of kernels, and those that a search then loads in addition.
+Every scenario runs in a fork of this process, so that it starts without any compiled function. It
+prints, as JSON, the functions loaded by each declared group of kernels, and those that a search then
+loads in addition.
 """
 
 import json
@@ -26,7 +27,7 @@ POSITION = Position("44444432")  # with a full column
 
 
 def loaded() -> set[str]:
-    """Every compiled specialisation that Python has called, compiled now or taken from the cache."""
+    """Every specialisation that Python has called, compiled now or taken from the cache."""
     kernels = [
         value
         for name, module in list(sys.modules.items())
@@ -34,7 +35,8 @@ def loaded() -> set[str]:
         for value in vars(module).values()
         if isinstance(value, Dispatcher)
     ]
-    return {f"{kernel.py_func.__module__}.{kernel.py_func.__name__}{key}" for kernel in kernels for key in kernel.overloads}
+    names = {kernel: f"{kernel.py_func.__module__}.{kernel.py_func.__name__}" for kernel in kernels}
+    return {f"{name}{key}" for kernel, name in names.items() for key in kernel.overloads}
 
 
 def act(scenario: str) -> None:
@@ -78,7 +80,7 @@ def measure(scenario: str) -> dict[str, Any]:
 
 
 def used(scenario: str) -> list[str]:
-    """All that is loaded if nothing is loaded before; of what declares nothing, and of variants, nothing is asked."""
+    """All that is loaded if nothing was loaded before; not asked of variants of an agent."""
     if not kernels_of(scenario) or not scenario.startswith("move ") or ":" in scenario:
         return []
     act(scenario)
@@ -101,4 +103,7 @@ def forked(function: Any, scenario: str) -> Any:
 
 if __name__ == "__main__":
     assert not loaded()
-    print(json.dumps({each: {**forked(measure, each), "used": forked(used, each)} for each in sys.argv[1:]}))
+    answers = {name: forked(measure, name) for name in sys.argv[1:]}
+    for name, answer in answers.items():
+        answer["used"] = forked(used, name)
+    print(json.dumps(answers))

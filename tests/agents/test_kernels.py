@@ -1,4 +1,4 @@
-"""Agents declare the compiled kernels that they search with, so that a server can compile those first."""
+"""Agents declare the kernels that they search with, so that a server can compile those first."""
 
 import json
 import os

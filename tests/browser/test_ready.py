@@ -1,4 +1,4 @@
-"""While kernels are compiled the page says when a level will be ready, and the game starts by itself."""
+"""While kernels are compiled the page says when a level is ready; the game starts by itself."""
 
 import re
 import threading
@@ -44,7 +44,7 @@ def held() -> Held:
 
 @pytest.fixture
 def slow(held: Held) -> Iterator[str]:
-    """The address of a server in which minimax, level 5, takes as long as the test wants, and all others are ready."""
+    """The address of a server in which minimax, level 5, takes as long as the test wants."""
     others = ("tree search", "network search", "planes", "solver", "negamax", "guided search")
     names = {"minimax": 300.0, **dict.fromkeys(others, 1.0)}
     readiness = Readiness(lambda: Background(names, [held], names, compiled=others, load=lambda name: None))

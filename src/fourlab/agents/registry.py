@@ -167,7 +167,7 @@ def about(name: str) -> str:
 
 
 def kernels_of(name: str) -> tuple[str, ...]:
-    """Return the groups of compiled kernels that an agent or preset declares to search with; imports its class."""
+    """Return the groups of kernels that an agent or preset declares; this imports its class."""
     found = preset(name)
     factory = _factory(name if found is None else parse_spec(found.spec)[0])
     return tuple(getattr(factory, "kernels", ()))

@@ -28,15 +28,15 @@ def warmup(
             min=1,
             max=MOST_JOBS,
             show_default=False,
-            help="Compile in this many processes (default 2, or 1 on a single core); 1: in this one.",
+            help="Compile in this many processes (default 2); 1: in this one.",
         ),
     ] = DEFAULT_JOBS,
     json: JsonOption = False,
 ) -> None:
     """Compile kernels now, so that no later command waits.
 
-    Kernels are compiled in groups, such as "tree search" and solver, and the result is kept. Every other command
-    compiles what it needs when it needs it.
+    Kernels are compiled in groups, such as "tree search" and solver, and the result is kept.
+    Every other command compiles what it needs when it needs it.
     """
     from fourlab.kernels._jit import CACHE_FOLDER, is_kept
     from fourlab.kernels.background import Background, Child, CompilationFailed, Here
@@ -46,7 +46,8 @@ def warmup(
     check_names(chosen)
     kept = is_kept(CACHE_FOLDER)
     jobs = min(jobs, len(chosen)) if kept else 1  # what is not kept is of use to this process alone
-    # The longest first, so that no process is left with a long one at the end. Compiled ones only have to be loaded.
+    # The longest first, so that no process is left with a long one at the end.
+    # A group that is compiled already is only loaded.
     left = {name: 0.1 if is_compiled(name) else TYPICAL_SECONDS[name] for name in chosen}
     order = sorted(chosen, key=lambda name: -left[name]) if jobs > 1 else chosen
     seconds: dict[str, float] = {}

@@ -34,7 +34,8 @@ def web(
     if not public:
         names |= {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
     caps = PUBLIC if public else PRIVATE
-    settings = Settings(Path(home), public, frozenset(name.lower() for name in names), caps, _announce)
+    hosts = frozenset(name.lower() for name in names)
+    settings = Settings(Path(home), public, hosts, caps, _announce)
     listening = listen(host, port)
     if public or host not in ("127.0.0.1", "localhost", "::1"):
         print(
@@ -51,5 +52,5 @@ def web(
 
 def _announce(seconds: float) -> None:
     """Say why some agents are not ready yet."""
-    about = f"about {seconds:.0f} s, once for this machine"
-    print(f"fourlab: compiling searches in the background ({about}); other levels play already", file=sys.stderr)
+    text = f"compiling for this machine, once, in about {seconds:.0f} s; levels 1 to 3 play already"
+    print(f"fourlab: {text}", file=sys.stderr)

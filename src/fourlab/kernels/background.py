@@ -1,9 +1,11 @@
-"""Compile groups of kernels beside whatever else this process does: in child processes, the most wanted group first.
+"""Compile groups of kernels in child processes, the most wanted group first.
 
-A child process reads the names of groups from its standard input and answers each with a line of JSON. Its standard
-input is also its lifeline: the system closes the pipe however the parent ends, and then the child ends too.
+A child process reads the names of groups from its standard input and answers each with a line of
+JSON. Its standard input is also its lifeline: the system closes the pipe however the parent ends,
+and then the child ends too.
 
-This module itself imports nothing compiled, so that a server can import it before it answers its first request.
+This module itself imports nothing compiled, so that a server can import it before it answers its
+first request.
 """
 
 import heapq
@@ -28,7 +30,7 @@ STARTUP_SECONDS = 1.0
 PRIOR_SECONDS = 2.0
 """With this weight the pace is assumed to be the typical one until it has been measured."""
 OVERDUE_SHARE = 0.1
-"""A group that takes longer than expected is expected to take this share of the elapsed time more."""
+"""An overdue group is expected to take this share of its elapsed time more."""
 
 
 class CompilationFailed(Exception):
@@ -132,11 +134,12 @@ class Background:
         load: Callable[[str], object] | None = None,
         on_compiled: Callable[[str, float, float], None] = lambda name, seconds, cpu_seconds: None,
     ) -> None:
-        """Take the names of the groups, the most wanted first, and those among them that are already compiled.
+        """Take the names of the groups, the most wanted first, and those that are compiled already.
 
-        `load` is called with a group once it is compiled, before it is ready: a server loads it from the cache.
-        If compiling fails, `load` is all that is left to try; whoever waits is not kept waiting if it fails as well.
-        `on_compiled` is called with a group, its seconds and its CPU seconds, for one group at a time.
+        `load` is called with a group once it is compiled, before it is ready: a server loads it
+        from the cache. If compiling fails, `load` is all that is left to try; a group for which it
+        fails as well counts as ready, so that nobody waits for it in vain.
+        `on_compiled` is called with a group, its seconds and its CPU seconds, one at a time.
         """
         self._names = tuple(dict.fromkeys(names))
         self._workers, self._typical, self._load, self._on_compiled = (
@@ -148,8 +151,8 @@ class Background:
         self._lock = threading.RLock()
         self._closed = False
         self._queue: list[str] = []
-        self._running: dict[str, tuple[float, float]] = {}  # when it was started, and its typical seconds
-        self._spent = self._typically = PRIOR_SECONDS  # measured so far, and what that takes typically
+        self._running: dict[str, tuple[float, float]] = {}  # its start, its typical seconds
+        self._spent = self._typically = PRIOR_SECONDS  # measured so far, and typical
         self._futures: dict[str, Future[None]] = {}
         done = set(compiled)
         for name in self._names:
@@ -172,7 +175,7 @@ class Background:
             threading.Thread(target=self._work, args=(worker,), daemon=True, name="compile").start()
 
     def run(self) -> None:
-        """Compile everything and return when it is done; raises CompilationFailed at the first failure."""
+        """Compile everything, then return; raises CompilationFailed at the first failure."""
         if [type(worker) for worker in self._workers] == [Here]:
             self._work(self._workers[0])  # in this thread, where Ctrl-C is heard
         else:
@@ -192,8 +195,9 @@ class Background:
             _settle(future, Closed("the compilation was ended"))
 
     def prefer(self, names: Iterable[str]) -> list["Future[None]"]:
-        """Move groups to the front of the queue; returns the futures of those that are not ready."""
-        wanted = [name for name in names if name in self._futures and not self._futures[name].done()]
+        """Move groups to the front of the queue; return the futures of those not ready."""
+        known = [name for name in names if name in self._futures]
+        wanted = [name for name in known if not self._futures[name].done()]
         with self._lock:
             first = [name for name in wanted if name in self._queue]
             self._queue = [*first, *(name for name in self._queue if name not in first)]
@@ -211,7 +215,10 @@ class Background:
         return all(future.done() for future in self._futures.values())
 
     def seconds_left(self) -> dict[str, float]:
-        """Estimate in how many seconds each group will be ready, from typical times and the pace so far; ready: 0."""
+        """Estimate in how many seconds each group will be ready; 0 for those that are.
+
+        The estimate follows from typical times and the pace on this machine so far.
+        """
         with self._lock:
             now = time.monotonic()
             pace = self._pace(now)
@@ -229,9 +236,10 @@ class Background:
             return left
 
     def _pace(self, now: float) -> float:
-        """Seconds on the wall per typical second: of what is done, and of what already takes longer than that."""
+        """Return the seconds on the wall that a typical second takes, overdue groups included."""
         pace = self._spent / self._typically
-        late = [(now - started, typical) for started, typical in self._running.values() if now - started > pace * typical]
+        running = [(now - started, typical) for started, typical in self._running.values()]
+        late = [(elapsed, typical) for elapsed, typical in running if elapsed > pace * typical]
         spent = self._spent + sum(elapsed for elapsed, _ in late)
         return spent / (self._typically + sum(typical for _, typical in late))
 
@@ -250,7 +258,12 @@ class Background:
             startup = 0.0
         worker.close()
 
-    def _try_load(self, load: Callable[[str], object], name: str, failure: CompilationFailed | None) -> None:
+    def _try_load(
+        self,
+        load: Callable[[str], object],
+        name: str,
+        failure: CompilationFailed | None,
+    ) -> None:
         if failure is not None:
             log.warning("%s; it is compiled in this process", failure)
         try:
@@ -266,7 +279,13 @@ class Background:
             self._running[name] = (time.monotonic(), self._typical.get(name, 1.0) + startup)
             return name
 
-    def _finish(self, name: str, seconds: float, cpu_seconds: float, failure: CompilationFailed | None) -> None:
+    def _finish(
+        self,
+        name: str,
+        seconds: float,
+        cpu_seconds: float,
+        failure: CompilationFailed | None,
+    ) -> None:
         with self._lock:
             _, typical = self._running.pop(name)
             self._spent += seconds
@@ -286,10 +305,10 @@ def _settle(future: "Future[None]", failure: Exception | None) -> None:
 
 
 def _start(niceness: int) -> "subprocess.Popen[str]":
-    """Start a child in a process group of its own: Ctrl-C in the terminal is for the parent, who ends its children."""
+    """Start a child in a process group of its own: Ctrl-C is for the parent, who ends its children."""
     apart: dict[str, Any] = {"process_group": 0}
     if sys.platform == "win32":
-        priority = subprocess.BELOW_NORMAL_PRIORITY_CLASS if niceness else subprocess.NORMAL_PRIORITY_CLASS
+        priority = subprocess.BELOW_NORMAL_PRIORITY_CLASS if niceness else 0
         apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | priority}
     return subprocess.Popen(
         [sys.executable, "-m", __name__, str(niceness)],

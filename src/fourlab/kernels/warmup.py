@@ -1,7 +1,7 @@
 """A tiny call of every kernel, so that all are compiled and cached before somebody waits for them.
 
-Kernels are compiled in groups, one for each entry of WARMUPS. A group that has been compiled leaves a stamp in the
-cache folder, so that a later process knows without compiling or loading anything that the group is there.
+Kernels are compiled in groups, one for each entry of WARMUPS. A group that has been compiled leaves
+a stamp in the cache folder, by which a later process knows that it need not compile the group.
 """
 
 import hashlib
@@ -72,18 +72,19 @@ TYPICAL_SECONDS: dict[str, float] = {
     "Q-learning": 9.9,
     "planes": 0.8,
 }
-"""CPU seconds that compiling each group takes (`fourlab warmup --jobs 1 --json`); only estimates depend on them."""
+"""CPU seconds that each group takes (`fourlab warmup --jobs 1 --json`); for estimates only."""
 
 
 def check_names(names: Iterable[str]) -> None:
     """Raise UserError for a name that is not a group."""
     for name in names:
         if name not in WARMUPS:
-            raise UserError(f"there is no group of kernels {name!r}; groups are {', '.join(WARMUPS)}")
+            groups = ", ".join(WARMUPS)
+            raise UserError(f"there is no group of kernels {name!r}; groups are {groups}")
 
 
 def compile_group(name: str) -> float:
-    """Compile the kernels of a group, or load them if they are cached, and leave a stamp; returns the CPU seconds spent."""
+    """Compile a group, or load it from the cache, and leave a stamp; return the CPU seconds spent."""
     before = time.thread_time()
     WARMUPS[name]()
     spent = time.thread_time() - before
@@ -94,13 +95,13 @@ def compile_group(name: str) -> float:
 
 
 def is_compiled(name: str) -> bool:
-    """Tell whether an earlier process has compiled the group for this machine; nothing is compiled or loaded for that."""
+    """Return whether an earlier process has compiled the group for this machine."""
     stamp = stamp_of(name)
     return stamp is not None and stamp.exists()
 
 
 def stamp_of(name: str) -> Path | None:
-    """Return the file that says that a group is compiled and cached; None if the cache does not outlive this process."""
+    """Return the file that marks a group as compiled; None if the cache ends with this process."""
     folder = _jit.CACHE_FOLDER
     if folder is None or not _jit.is_kept(folder):
         return None
@@ -108,12 +109,15 @@ def stamp_of(name: str) -> Path | None:
 
 
 def _machine() -> str:
-    """Name in sixteen letters what else decides whether Numba takes code from its cache: processor, versions, sources."""
-    # Numba's index notes path, size and time of the source file, so that a copy of the sources does not find the code.
-    sources = [(str(file), file.stat().st_mtime_ns) for file in sorted(Path(__file__).parent.glob("*.py"))]
-    processor = (llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten())
+    """Hash what else decides whether Numba uses its cache: processor, versions, source files."""
+    # Numba's index holds path, size and time of the source file: a copy of it is compiled again.
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    sources = [(str(file), file.stat().st_mtime_ns) for file in files]
+    features = llvmlite.binding.get_host_cpu_features().flatten()
+    processor = (llvmlite.binding.get_host_cpu_name(), features)
     settings = (numba.config.CPU_NAME, numba.config.CPU_FEATURES)
-    parts = (platform.python_implementation(), platform.python_version(), numba.__version__, processor, settings, sources)
+    versions = (platform.python_implementation(), platform.python_version(), numba.__version__)
+    parts = (versions, processor, settings, sources)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 

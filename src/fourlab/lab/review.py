@@ -24,7 +24,7 @@ A_LITTLE = 4
 SIMULATIONS = 2000
 """Of the search that estimates positions on boards that the network does not know."""
 KERNELS = ("solver", "planes", "tree search")
-"""The groups of kernels (fourlab.kernels.warmup) that a review needs: for proofs, the network, and other boards."""
+"""The groups of kernels (fourlab.kernels.warmup) for proofs, the network and other boards."""
 
 
 class Category(StrEnum):

@@ -22,7 +22,7 @@ from fourlab.web.settings import Settings
 
 
 def routes(settings: Settings, quick: Gate, slow: Gate, readiness: Readiness) -> APIRouter:
-    """The routes; quick work and slow work pass different gates, once the agent that is asked for is ready."""
+    """The routes; quick work and slow work pass different gates, once the agent is ready."""
     api, caps = APIRouter(), settings.caps
 
     @api.get("/ping", tags=["about"])
@@ -42,12 +42,12 @@ def routes(settings: Settings, quick: Gate, slow: Gate, readiness: Readiness) ->
 
     @api.get("/ready", tags=["agents"])
     async def ready(board: Annotated[str | None, Query(max_length=20)] = None) -> m.ReadyTold:
-        """Which levels and agents reply at once, and in about how many seconds the others will: kernels are being compiled."""
+        """Which levels and agents reply at once, and in about how many seconds the others will."""
         return await readiness.report(_rules(board))
 
     @api.post("/ready", tags=["agents"])
     async def prepare(asked: m.AgentAsked) -> m.ReadyTold:
-        """Compile what an agent needs before everything else. A request for a move does so by itself."""
+        """Compile what an agent needs first. A request for a move does so by itself."""
         rules = _rules(asked.board)
         await readiness.prefer(asked.agent, rules)
         return await readiness.report(rules)
@@ -80,7 +80,8 @@ def routes(settings: Settings, quick: Gate, slow: Gate, readiness: Readiness) ->
     @api.get("/analysis/stream", tags=["analysis"], response_class=StreamingResponse)
     async def stream(asked: Annotated[m.AnalysisAsked, Query()], request: Request) -> Response:
         """The same while it is found: server-sent events `progress`, then `done` or `error`. Closing it stops the search."""
-        await readiness.agent(asked.agent, asked.position().rules, request)  # what is wrong is told before the stream begins
+        # What is wrong is said before the stream begins.
+        await readiness.agent(asked.agent, asked.position().rules, request)
         return thinking.Stream(asked, caps, slow, request)
 
     body = {"content": {"application/json": {"schema": m.KaggleAsked.model_json_schema()}}, "required": True}

@@ -66,7 +66,9 @@ def create_app(settings: Settings | None = None, readiness: Readiness | None = N
         redirect_slashes=False,
         lifespan=lifespan,
     )
-    for router in (api.routes(settings, quick, slow, readiness), records.routes(settings, slow, readiness)):
+    routers = [api.routes(settings, quick, slow, readiness)]
+    routers.append(records.routes(settings, slow, readiness))
+    for router in routers:
         app.include_router(router, prefix="/api/v1", responses=ERRORS)
     app.state.gates, app.state.readiness = (quick, slow), readiness
     _serve_page(app)

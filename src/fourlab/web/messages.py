@@ -81,8 +81,12 @@ class ReviewAsked(PositionAsked):
 class AgentAsked(Asked):
     """An agent that will soon be asked for a move."""
 
-    agent: str = Field(max_length=300, description="A level, level:1 to level:8, or the spec of an agent.")
-    board: str | None = Field(default=None, max_length=20, description="COLUMNSxROWSxINAROW; 7x6x4 by default.")
+    agent: str = Field(max_length=300, description="level:1 to level:8, or the spec of an agent.")
+    board: str | None = Field(
+        default=None,
+        max_length=20,
+        description="COLUMNSxROWSxINAROW; 7x6x4 by default.",
+    )
 
 
 class KaggleAsked(BaseModel):
@@ -373,11 +377,11 @@ class GroupReady(BaseModel):
 class ReadyTold(BaseModel):
     """Which agents can reply at once, and when the others will."""
 
-    ready: bool = Field(description="Everything is ready and stays so; there is no need to ask again.")
+    ready: bool = Field(description="Everything is ready and stays so; no need to ask again.")
     seconds: float = Field(description="The estimated time until everything is ready.")
     levels: list[AgentReady]
     agents: list[AgentReady]
-    groups: list[GroupReady] = Field(description="The groups of compiled kernels that agents need, the first needed first.")
+    groups: list[GroupReady] = Field(description="The groups of kernels that agents need.")
 
 
 class About(BaseModel):

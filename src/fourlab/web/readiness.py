@@ -1,7 +1,10 @@
-"""Which agents can reply at once, and when the others will: kernels are compiled beside the server, in child processes.
+"""Which agents can reply at once, and when the others will.
 
-Agents declare the groups of kernels that they search with. A request for an agent that is not ready waits here, before
-it takes the place of a search, and moves what the agent needs to the front of the queue.
+Kernels are compiled beside the server, in child processes.
+
+Agents declare the groups of kernels that they search with. A request for an agent that is not ready
+waits here, before it takes the place of a search, and moves what the agent needs to the front of
+the queue.
 """
 
 import asyncio
@@ -39,14 +42,16 @@ def compile_in_background(only: Iterable[str] | None = None) -> Background:
     if only is not None:
         names = [name for name in names if name in set(only)]
     compiled = [name for name in names if is_compiled(name)]
-    workers: list[Worker] = [Child(NICENESS) for _ in range(PROCESSES)] if is_kept(CACHE_FOLDER) else [Here()]
+    workers: list[Worker] = [Here()]
+    if is_kept(CACHE_FOLDER):
+        workers = [Child(NICENESS) for _ in range(PROCESSES)]
     background = Background(names, workers, TYPICAL_SECONDS, compiled, load)
     threading.Thread(target=_load_all, args=(compiled,), daemon=True, name="load").start()
     return background
 
 
 def load(name: str) -> None:
-    """Load a compiled group into this process, and what its first search would otherwise have to read."""
+    """Load a compiled group into this process, and the files that its first search reads."""
     from fourlab.kernels.warmup import WARMUPS
 
     WARMUPS[name]()
@@ -72,7 +77,7 @@ class Readiness:
     """What is ready in a running server."""
 
     def __init__(self, begin: Callable[[], Background] = compile_in_background) -> None:
-        """Take what begins to compile; it is called in a thread of its own when the server starts."""
+        """Take what begins to compile; it is called in a thread when the server starts."""
         self._begin = begin
         self._background: Future[Background] = Future()
         self._background.set_running_or_notify_cancel()
@@ -80,7 +85,7 @@ class Readiness:
         self._closed = False
 
     def open(self, on_compiling: Callable[[float], None] = lambda seconds: None) -> None:
-        """Begin to compile; `on_compiling` is called with the estimated seconds unless everything is ready."""
+        """Begin to compile; call `on_compiling` with the estimated seconds if that takes any."""
 
         def run() -> None:
             try:
@@ -104,7 +109,7 @@ class Readiness:
             self._background.result().close()
 
     async def agent(self, asked: str, rules: Rules, request: Request) -> None:
-        """Return when the agent that is asked for can search; raises UserError if there is none, and Gone."""
+        """Return when the agent that is asked for can search; raises UserError, Gone, Busy."""
         spec = players.spec_of(asked, rules)
         await self.kernels(await self._kernels_of(spec), request)
 
@@ -119,7 +124,8 @@ class Readiness:
         watching = asyncio.ensure_future(gone(request))
         try:
             while waiting:
-                done, _ = await asyncio.wait({*waiting, watching}, return_when=asyncio.FIRST_COMPLETED)
+                any_of = {*waiting, watching}
+                done, _ = await asyncio.wait(any_of, return_when=asyncio.FIRST_COMPLETED)
                 if watching in done:
                     raise Gone
                 waiting -= done
@@ -153,11 +159,12 @@ class Readiness:
                 seconds=_rounded(max(waiting)) if waiting else 0.0,
             )
 
+        levels = enumerate(players.LEVELS, 1)
         ready = all(state == "ready" for state in states.values())
         return m.ReadyTold(
             ready=ready,
             seconds=0.0 if ready else _rounded(max(left.values())),
-            levels=[await agent(f"level:{number}", level.name) for number, level in enumerate(players.LEVELS, 1)],
+            levels=[await agent(f"level:{number}", level.name) for number, level in levels],
             agents=[await agent(name, name) for name in players.names()],
             groups=[
                 m.GroupReady(

@@ -15,7 +15,8 @@ from fourlab.web.settings import Settings
 if TYPE_CHECKING:
     from fourlab.lab.review import Review
 
-# What reads runs and reviews games imports the compiler. Routes that are plain functions run in threads, and import it there.
+# What reads runs and reviews games imports the compiler. Routes that are plain functions run in
+# threads, and import it there.
 
 ALONE = {"content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"}
 """For files that bring their own style and are looked at by themselves."""

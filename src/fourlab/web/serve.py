@@ -38,7 +38,7 @@ def address_of(listening: socket.socket) -> str:
 
 
 class Server(uvicorn.Server):
-    """A server that ends its searches and compilations when it is told to end, so that nobody has to wait for them."""
+    """A server that ends its searches and compilations when it has to end, so that nobody waits."""
 
     def __init__(self, config: uvicorn.Config, gates: tuple[Gate, ...], readiness: Readiness) -> None:
         super().__init__(config)

@@ -20,7 +20,7 @@ from fourlab.web.guard import error_body, log
 from fourlab.web.messages import AnalysisAsked, Move, MoveAsked, OpinionTold, PointTold
 from fourlab.web.settings import Caps
 
-if TYPE_CHECKING:  # these import the compiler, which must not happen in the thread of the event loop
+if TYPE_CHECKING:  # these import the compiler, and the event loop must not wait for that
     from fourlab.lab.opinion import Opinion, Told
 
 USUAL_SECONDS = 1.0

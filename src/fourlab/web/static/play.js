@@ -64,7 +64,8 @@ export function mount(root, app) {
     show();
   }
 
-  // Agents that sit here come first where the server still compiles. That is said once, and when one is ready.
+  // While the server compiles, the agents that sit here come first.
+  // That is said once, and again when one is ready.
   const awaited = new Set();
 
   function prepare() {
@@ -83,7 +84,8 @@ export function mount(root, app) {
   // What a person can do who wants to play when it is an agent's turn.
   function advice() {
     if (problem) return 'Press “Try again”, or give its seat to another.';
-    if (asked && secondsUntil(seat(app.shown))) return `${nameOf(seat(app.shown))} is not ready yet, and will move by itself.`;
+    const agent = seat(app.shown);
+    if (asked && secondsUntil(agent)) return `${nameOf(agent)} is not ready yet, and will move by itself.`;
     return asked ? 'Wait, or press “Move now”.' : 'Go to the last position, or press “Move now” to let it choose anew.';
   }
 

@@ -1,4 +1,5 @@
-// Which agents can reply at once, and when the others will. The server is asked only while something is not ready.
+// Which agents can reply at once, and when the others will.
+// The server is asked only while something is not ready.
 
 import { get, post } from './api.js';
 
@@ -10,7 +11,7 @@ const listeners = new Set();
 let heard = 0; // when the last answer came
 let boardOf = () => null;
 
-// Ask, and keep asking until everything is ready; board() says which board the levels are to play on.
+// Ask until everything is ready; board() says on which board the levels are to play.
 export function watch(board) {
   boardOf = board;
   ask();
@@ -30,7 +31,8 @@ export function secondsUntil(agent) {
   return ready ? 0 : Math.max(1, Math.round(seconds - (performance.now() - heard) / 1000));
 }
 
-export const about = (seconds) => `about ${seconds < LONG ? `${seconds} s` : `${Math.round(seconds / 60)} min`}`;
+export const about = (seconds) =>
+  `about ${seconds < LONG ? `${seconds} s` : `${Math.round(seconds / 60)} min`}`;
 
 export const nameOf = (agent) => entry(agent)?.name ?? agent;
 

@@ -117,7 +117,8 @@ export function agentPicker({ label, value, human = false, levels = true, filter
   function showReady() {
     for (const each of select.options) {
       const seconds = secondsUntil(each.value);
-      const text = `${(each.dataset.text ??= each.text)}${seconds ? ` (in ${inAbout(seconds)})` : ''}`;
+      each.dataset.text ??= each.text;
+      const text = `${each.dataset.text}${seconds ? ` (in ${inAbout(seconds)})` : ''}`;
       if (each.text !== text) each.text = text;
     }
   }
