@@ -80,22 +80,28 @@ class Readiness:
         """Take what begins to compile; it is called in a thread when the server starts."""
         self._begin = begin
         self._background: Future[Background] = Future()
-        self._background.set_running_or_notify_cancel()
         self._known: dict[str, tuple[str, ...]] = {}  # the kernels of agents that were asked for
-        self._closed = False
+        self._ended = threading.Event()
 
     def open(self, on_compiling: Callable[[float], None] = lambda seconds: None) -> None:
         """Begin to compile; call `on_compiling` with the estimated seconds if that takes any."""
+
+        if self._begun() and self._background.result().is_ready():
+            return  # the server was closed and is opened again
+        future: Future[Background] = Future()
+        future.set_running_or_notify_cancel()  # nobody who stops waiting for it can cancel it
+        ended = threading.Event()
+        self._background, self._ended = future, ended
 
         def run() -> None:
             try:
                 background = self._begin()
                 background.start()
             except BaseException as error:
-                self._background.set_exception(error)
+                future.set_exception(error)
                 raise
-            self._background.set_result(background)
-            if self._closed:
+            future.set_result(background)
+            if ended.is_set():
                 background.close()
             elif not background.is_ready():
                 on_compiling(max(background.seconds_left().values()))
@@ -104,9 +110,12 @@ class Readiness:
 
     def close(self) -> None:
         """End the children; requests that wait are refused."""
-        self._closed = True
-        if self._background.done() and self._background.exception() is None:
+        self._ended.set()
+        if self._begun():
             self._background.result().close()
+
+    def _begun(self) -> bool:
+        return self._background.done() and self._background.exception() is None
 
     async def agent(self, asked: str, rules: Rules, request: Request) -> None:
         """Return when the agent that is asked for can search; raises UserError, Gone, Busy."""
