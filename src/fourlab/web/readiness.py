@@ -24,7 +24,7 @@ from fourlab.web.guard import log
 from fourlab.web.settings import CORES
 
 PROCESSES = min(2, CORES)
-NICENESS = 10
+NICENESS = 5
 """The children compile with a lower priority than the server, which answers meanwhile."""
 
 
