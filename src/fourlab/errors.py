@@ -3,3 +3,7 @@
 
 class UserError(ValueError):
     """Something the user gave cannot be used; the message is one line that says what and why."""
+
+
+class NotThere(UserError):
+    """There is no such run, game or figure."""

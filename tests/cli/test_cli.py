@@ -1,7 +1,9 @@
 """The real command, in a process of its own."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -12,6 +14,7 @@ import pytest
 
 import fourlab as package
 from fourlab import Position
+from tests.processes import children, runs, wait_until
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 COMMANDS = ["play", "show", "agents", "positions", "perft", "bench", "warmup"]
@@ -152,10 +155,41 @@ def test_perft_of_distinct_positions(fourlab: Run) -> None:
 
 
 def test_warmup_says_where_and_how_long(fourlab: Run) -> None:
-    done = fourlab("warmup", "--json")
+    done = fourlab("warmup", "planes", "minimax", "--jobs", "2", "--json")
     warmed = json.loads(done.stdout)
     assert Path(warmed["cache"]).is_dir()
-    assert "[1/" in done.stderr
+    assert warmed["jobs"] == 2
+    assert list(warmed["seconds"]) == list(warmed["cpu_seconds"]) == ["planes", "minimax"]
+    assert [line.split(":")[1][:7] for line in done.stderr.splitlines()] == [" 2 grou", " [1/2] ", " [2/2] "]
+    assert fourlab("warmup", "planes").stdout == f"groups of kernels ready in {warmed['cache']}: planes\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["tree", "solver"], "there is no group of kernels 'tree'; groups are "),
+        (["--jobs", "0"], "'--jobs'"),
+        (["--jobs", "17"], "'--jobs'"),
+    ],
+)
+def test_a_wrong_warmup_is_told_in_one_line(fourlab: Run, arguments: list[str], said: str) -> None:
+    done = fourlab("warmup", *arguments)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert said in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are counted in /proc")
+def test_ctrl_c_ends_a_warmup_and_its_children(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "fourlab", "warmup", "tree search", "solver", "--jobs", "2"]
+    environment = {**os.environ, "FOURLAB_CACHE_DIR": str(tmp_path)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        wait_until(lambda: len(children(process.pid)) == 2)
+        started = children(process.pid)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "Traceback" not in told
+        wait_until(lambda: not any(map(runs, started)))
 
 
 def test_the_first_compilation_is_announced_and_the_second_run_is_silent(fourlab: Run, tmp_path: Path) -> None:

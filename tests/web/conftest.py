@@ -9,15 +9,16 @@ from pathlib import Path
 import httpx
 import pytest
 
+from fourlab.web.readiness import Readiness
 from fourlab.web.serve import address_of, listen, server_of
 from fourlab.web.settings import Settings
 
 
 @contextmanager
-def serving(settings: Settings) -> Iterator[httpx.Client]:
+def serving(settings: Settings, readiness: Readiness | None = None) -> Iterator[httpx.Client]:
     """Serve as long as the block lasts."""
     listening = listen("127.0.0.1", 0)
-    server = server_of(settings)
+    server = server_of(settings, readiness)
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
     try:

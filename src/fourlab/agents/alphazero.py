@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class Result:
 class AlphaZero:
     """Tree search guided by a network that has learned by playing itself."""
 
+    kernels: ClassVar[tuple[str, ...]] = ("network search", "planes")
+    """The groups of kernels (fourlab.kernels.warmup) that it searches with."""
     net: str = "alphazero"
     """The network: the name of one that comes with Fourlab, or an ONNX file made by `fourlab train alphazero`."""
     simulations: int | None = None

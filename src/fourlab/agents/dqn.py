@@ -1,6 +1,7 @@
 """No search at all: play the column that a network values most (deep Q-learning)."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from fourlab.nets.onnx_evaluator import OnnxEvaluator, load
 class Dqn:
     """Plays the open column of the greatest Q-value, as a network trained by deep Q-learning tells it; no search."""
 
+    kernels: ClassVar[tuple[str, ...]] = ("planes",)
+    """The groups of kernels (fourlab.kernels.warmup) that it searches with."""
     net: str = "dqn"
     """The network: dqn, which comes with Fourlab, or an .onnx file (fourlab train dqn)."""
     epsilon: float = 0.0

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class Judge(Protocol):
 class Guided:
     """Monte Carlo tree search whose rollouts a network plays, or judges where they are cut short."""
 
+    kernels: ClassVar[tuple[str, ...]] = ("guided search", "planes")
+    """The groups of kernels (fourlab.kernels.warmup) that it searches with."""
     net: str = "value"
     """The network: the name of one that comes with Fourlab, or an ONNX file."""
     simulations: int | None = None

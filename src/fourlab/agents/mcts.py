@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -69,6 +69,8 @@ class _RawSnapshot:
 class MCTS:
     """Monte Carlo tree search (UCT), compiled; proves wins and losses as it goes."""
 
+    kernels: ClassVar[tuple[str, ...]] = ("tree search",)
+    """The groups of kernels (fourlab.kernels.warmup) that it searches with."""
     simulations: int | None = None
     """Simulations a move (10,000 if neither this nor any other bound is given)."""
     seconds: float | None = None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from threading import Timer
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -31,6 +31,8 @@ _load_kernels = cache(WARMUPS["minimax"])
 class Minimax:
     """Looks a fixed number of discs ahead with alpha-beta and a table, and guesses the rest by places and threats."""
 
+    kernels: ClassVar[tuple[str, ...]] = ("minimax",)
+    """The groups of kernels (fourlab.kernels.warmup) that it searches with."""
     depth: int = 4
     """How many discs to look ahead (document 004: 4 and 6)."""
     evaluation: Literal["lines", "terminal"] = "lines"

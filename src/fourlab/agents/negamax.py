@@ -1,7 +1,7 @@
 """Kaggle's built-in opponent."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from fourlab.agent import Decision, Limit
 from fourlab.errors import UserError
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class Negamax:
     """Kaggle ConnectX's negamax: four plies, its own peculiar scores, no alpha-beta."""
 
+    kernels: ClassVar[tuple[str, ...]] = ("negamax",)
+    """The groups of kernels (fourlab.kernels.warmup) that it searches with."""
     depth: int = 4
     """How many discs to look ahead before the last one, which is only scored."""
     ties: Literal["random", "first"] = "random"

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from fourlab.agent import Decision, Limit
 from fourlab.errors import UserError
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class Perfect:
     """Plays by the solver: wins as soon as possible, loses as late as possible, never gives away a win or a draw."""
 
+    kernels: ClassVar[tuple[str, ...]] = ("solver",)
+    """The groups of kernels (fourlab.kernels.warmup) that it searches with."""
     choice: Literal["centre", "random"] = "centre"
     """Among equally good columns: the most central, or by lot."""
     mistakes: float = 0.0

@@ -166,6 +166,13 @@ def about(name: str) -> str:
     return (inspect.getdoc(_factory(name)) or "").partition("\n")[0]
 
 
+def kernels_of(name: str) -> tuple[str, ...]:
+    """Return the groups of kernels that an agent or preset declares; this imports its class."""
+    found = preset(name)
+    factory = _factory(name if found is None else parse_spec(found.spec)[0])
+    return tuple(getattr(factory, "kernels", ()))
+
+
 def options_of(name: str) -> list[Option]:
     """The options of an agent; of a preset, those of its agent with the preset's values as defaults."""
     found = preset(name)

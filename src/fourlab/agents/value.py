@@ -1,6 +1,7 @@
 """One ply deep: play the column after which a value network likes the position best."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from fourlab.nets.onnx_evaluator import OnnxEvaluator, load
 class Value:
     """Plays the column after which a value network expects least for the other side."""
 
+    kernels: ClassVar[tuple[str, ...]] = ("planes",)
+    """The groups of kernels (fourlab.kernels.warmup) that it searches with."""
     net: str = "value"
     """The network: one that comes with Fourlab (value, sewell, sewell-unit, dqn), or an .onnx file (fourlab train value)."""
     _judge: OnnxEvaluator = field(init=False, repr=False, compare=False)

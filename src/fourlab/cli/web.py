@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from fourlab.cli.compiling import announce_compilation
 from fourlab.cli.options import DEFAULT_HOME, HomeOption
 
 
@@ -34,17 +33,24 @@ def web(
     names = {*(allow_host or ())}
     if not public:
         names |= {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
-    settings = Settings(Path(home), public, frozenset(name.lower() for name in names), PUBLIC if public else PRIVATE)
+    caps = PUBLIC if public else PRIVATE
+    hosts = frozenset(name.lower() for name in names)
+    settings = Settings(Path(home), public, hosts, caps, _announce)
     listening = listen(host, port)
     if public or host not in ("127.0.0.1", "localhost", "::1"):
         print(
             "fourlab: others can reach this server; it has caps but neither passwords nor encryption (docs/scale.md)",
             file=sys.stderr,
         )
-    announce_compilation()
     address = address_of(listening)
     print(f"Fourlab is at {address} (Ctrl-C ends it)", flush=True)
     if browser:
         open_browser(address)
     with suppress(KeyboardInterrupt):  # which is how it is meant to end
         serve(listening, settings)
+
+
+def _announce(seconds: float) -> None:
+    """Say why some agents are not ready yet."""
+    text = f"compiling for this machine, once, in about {seconds:.0f} s; levels 1 to 3 play already"
+    print(f"fourlab: {text}", file=sys.stderr)

@@ -1,10 +1,23 @@
-"""A tiny call of every kernel, so that all are compiled and cached before somebody waits for them."""
+"""A tiny call of every kernel, so that all are compiled and cached before somebody waits for them.
 
-from collections.abc import Callable
+Kernels are compiled in groups, one for each entry of WARMUPS. A group that has been compiled leaves
+a stamp in the cache folder, by which a later process knows that it need not compile the group.
+"""
 
+import hashlib
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import llvmlite.binding
+import numba
 import numpy as np
 
+from fourlab.errors import UserError
+from fourlab.files import write_atomically
 from fourlab.kernels import endgame, forest, guided, mcts, q_learning
+from fourlab.kernels._cache import CACHE_FOLDER, closure_hash, is_kept
 from fourlab.kernels.count import distinct, perft
 from fourlab.kernels.geometry import geometry_of
 from fourlab.kernels.minimax import minimax_columns
@@ -40,6 +53,68 @@ WARMUPS: dict[str, Callable[[], object]] = {
     "Q-learning": lambda: _learn(),
     "planes": lambda: [encode(np.zeros(1, np.int64), np.zeros(1, np.int64), _CLASSIC, kind) for kind in PLANES],
 }
+
+TYPICAL_SECONDS: dict[str, float] = {
+    "perft": 0.3,
+    "distinct positions": 0.7,
+    "samples": 2.5,
+    "rollouts": 0.3,
+    "rollouts in lanes": 0.9,
+    "negamax": 0.6,
+    "minimax": 1.7,
+    "solver": 5.0,
+    "tree search": 12.3,
+    "tree search with threads": 1.8,
+    "guided search": 4.8,
+    "network search": 12.6,
+    "endgames": 5.5,
+    "games in step": 1.2,
+    "Q-learning": 9.9,
+    "planes": 0.8,
+}
+"""CPU seconds that each group takes (`fourlab warmup --jobs 1 --json`); for estimates only."""
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise UserError for a name that is not a group."""
+    for name in names:
+        if name not in WARMUPS:
+            groups = ", ".join(WARMUPS)
+            raise UserError(f"there is no group of kernels {name!r}; groups are {groups}")
+
+
+def compile_group(name: str) -> float:
+    """Compile a group, or load it from the cache, and leave a stamp; return the CPU seconds spent."""
+    before = time.thread_time()
+    WARMUPS[name]()
+    spent = time.thread_time() - before
+    if (stamp := stamp_of(name)) is not None:
+        with suppress(UserError):  # a full disk: the next process compiles or loads again
+            write_atomically(stamp, b"")
+    return spent
+
+
+def is_compiled(name: str) -> bool:
+    """Return whether an earlier process has compiled the group for this machine."""
+    stamp = stamp_of(name)
+    return stamp is not None and stamp.exists()
+
+
+def stamp_of(name: str) -> Path | None:
+    """Return the file that marks a group as compiled; None if the cache ends with this process."""
+    folder = CACHE_FOLDER
+    if folder is None or not is_kept(folder):
+        return None
+    return folder / f"{name.replace(' ', '-')}.{_state()}.ready"
+
+
+def _state() -> str:
+    """Hash what the kernels are compiled from and for: sources, versions, settings, processor."""
+    features = llvmlite.binding.get_host_cpu_features().flatten()
+    processor = (llvmlite.binding.get_host_cpu_name(), features)
+    settings = (numba.config.CPU_NAME, numba.config.CPU_FEATURES)
+    parts = (closure_hash(__name__), processor, settings)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def _solve() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from fourlab.arena.store import Store, StoredGame, StoreError
 from fourlab.arena.tournament import read
-from fourlab.errors import UserError
+from fourlab.errors import NotThere, UserError
 from fourlab.lab import tables
 from fourlab.lab.run import Run, all_runs, settings_of
 from fourlab.lab.tables import Table
@@ -27,10 +27,6 @@ WRONG = (UserError, OSError, AttributeError, LookupError, TypeError, ValueError)
 EXPERIMENTS = "experiments"
 """The unit of runs of the documents' experiments."""
 OF_A_GAME = ("number", "red", "yellow", "board", "start", "moves", "result", "cause", "detail", "plies")
-
-
-class NotThere(UserError):
-    """There is no such run, game or figure."""
 
 
 def run_named(home: Path, name: str) -> Run:

@@ -23,6 +23,8 @@ A_LITTLE = 4
 """A move that keeps the value is good if it wins at most so many discs later, or loses so many sooner, than the best."""
 SIMULATIONS = 2000
 """Of the search that estimates positions on boards that the network does not know."""
+KERNELS = ("solver", "planes", "tree search")
+"""The groups of kernels (fourlab.kernels.warmup) for proofs, the network and other boards."""
 
 
 class Category(StrEnum):

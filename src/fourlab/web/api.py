@@ -13,15 +13,16 @@ from fourlab.agents import registry
 from fourlab.errors import UserError
 from fourlab.game.named import named_positions
 from fourlab.game.position import Position
-from fourlab.game.rules import CLASSIC
+from fourlab.game.rules import CLASSIC, Rules
 from fourlab.web import messages as m
 from fourlab.web import players, thinking
 from fourlab.web.gate import Gate
+from fourlab.web.readiness import Readiness
 from fourlab.web.settings import Settings
 
 
-def routes(settings: Settings, quick: Gate, slow: Gate) -> APIRouter:
-    """The routes; quick work and slow work pass different gates."""
+def routes(settings: Settings, quick: Gate, slow: Gate, readiness: Readiness) -> APIRouter:
+    """The routes; quick work and slow work pass different gates, once the agent is ready."""
     api, caps = APIRouter(), settings.caps
 
     @api.get("/ping", tags=["about"])
@@ -39,6 +40,18 @@ def routes(settings: Settings, quick: Gate, slow: Gate) -> APIRouter:
         """Who can be asked: graded levels, and agents, with what is to be said of them and their options, or without."""
         return _agents(options)
 
+    @api.get("/ready", tags=["agents"])
+    async def ready(board: Annotated[str | None, Query(max_length=20)] = None) -> m.ReadyTold:
+        """Which levels and agents reply at once, and in about how many seconds the others will."""
+        return await readiness.report(_rules(board))
+
+    @api.post("/ready", tags=["agents"])
+    async def prepare(asked: m.AgentAsked) -> m.ReadyTold:
+        """Compile what an agent needs first. A request for a move does so by itself."""
+        rules = _rules(asked.board)
+        await readiness.prefer(asked.agent, rules)
+        return await readiness.report(rules)
+
     @api.get("/positions", tags=["positions"])
     def positions() -> list[m.NamedPositionTold]:
         """Positions that have a name."""
@@ -55,17 +68,20 @@ def routes(settings: Settings, quick: Gate, slow: Gate) -> APIRouter:
     @api.post("/move", tags=["agents"])
     async def move(asked: m.MoveAsked, request: Request) -> m.Move:
         """Let an agent choose a column."""
+        await readiness.agent(asked.agent, asked.position().rules, request)
         return await quick.think(request, lambda stop: thinking.choose(asked, caps, stop))
 
     @api.post("/analysis", tags=["analysis"])
     async def analysis(asked: m.AnalysisAsked, request: Request) -> m.OpinionTold:
         """What every column is worth: proven by the solver, or estimated by an agent."""
+        await readiness.agent(asked.agent, asked.position().rules, request)
         return await slow.think(request, lambda stop: thinking.think(asked, caps, stop))
 
     @api.get("/analysis/stream", tags=["analysis"], response_class=StreamingResponse)
     async def stream(asked: Annotated[m.AnalysisAsked, Query()], request: Request) -> Response:
         """The same while it is found: server-sent events `progress`, then `done` or `error`. Closing it stops the search."""
-        players.spec_of(asked.agent, asked.position().rules)  # what is wrong is told before the stream begins
+        # What is wrong is said before the stream begins.
+        await readiness.agent(asked.agent, asked.position().rules, request)
         return thinking.Stream(asked, caps, slow, request)
 
     body = {"content": {"application/json": {"schema": m.KaggleAsked.model_json_schema()}}, "required": True}
@@ -82,10 +98,15 @@ def routes(settings: Settings, quick: Gate, slow: Gate) -> APIRouter:
         except ValidationError:
             raise UserError("the request is not what Kaggle's environments send") from None
         move = _of_kaggle(asked, agent, seconds)
+        await readiness.agent(move.agent, move.position().rules, request)
         chosen = await quick.think(request, lambda stop: thinking.choose(move, caps, stop))
         return m.Action(action=chosen.column - 1)
 
     return api
+
+
+def _rules(board: str | None) -> Rules:
+    return CLASSIC if board is None else Rules.parse(board)
 
 
 def _of_kaggle(asked: m.KaggleAsked, agent: str, seconds: float) -> m.MoveAsked:
@@ -116,8 +137,8 @@ def _agents(with_options: bool) -> m.AgentsTold:
         base = players.base_of(name)
         options = [
             m.OptionTold(name=each.name, type=each.type, default=each.default, about=each.about)
-            for each in registry.options_of(name)
-            if with_options and each.name in players.OPTIONS[base]
+            for each in (registry.options_of(name) if with_options else ())
+            if each.name in players.OPTIONS[base]
         ]
         told.append(
             m.AgentTold(

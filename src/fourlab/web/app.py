@@ -13,12 +13,12 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 import fourlab
-from fourlab.errors import UserError
-from fourlab.lab.overview import NotThere
+from fourlab.errors import NotThere, UserError
 from fourlab.web import api, records
 from fourlab.web import messages as m
 from fourlab.web.gate import Busy, Gate, Gone
 from fourlab.web.guard import Guard, error_body
+from fourlab.web.readiness import Readiness
 from fourlab.web.settings import Settings
 
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -39,9 +39,9 @@ WORDS = {
 """What is wrong with a request, in words for people."""
 
 
-def create_app(settings: Settings | None = None) -> FastAPI:
+def create_app(settings: Settings | None = None, readiness: Readiness | None = None) -> FastAPI:
     """The whole application, guarded."""
-    settings = settings or Settings()
+    settings, readiness = settings or Settings(), readiness or Readiness()
     caps = settings.caps
     quick = Gate(caps.searches, caps.waiting, caps.patience, "search")
     slow = Gate(caps.streams, caps.streams_waiting, caps.streams_patience, "analysis")
@@ -50,7 +50,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         for gate in (quick, slow):
             gate.open()
+        readiness.open(settings.on_compiling)
         yield
+        readiness.close()
         for gate in (quick, slow):
             gate.close()
 
@@ -64,9 +66,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
         lifespan=lifespan,
     )
-    for router in (api.routes(settings, quick, slow), records.routes(settings, slow)):
+    routers = [api.routes(settings, quick, slow, readiness)]
+    routers.append(records.routes(settings, slow, readiness))
+    for router in routers:
         app.include_router(router, prefix="/api/v1", responses=ERRORS)
-    app.state.gates = (quick, slow)
+    app.state.gates, app.state.readiness = (quick, slow), readiness
     _serve_page(app)
     _tell_errors(app)
     app.add_middleware(Guard, settings=settings)

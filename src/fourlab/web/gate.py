@@ -104,7 +104,7 @@ class Gate:
     async def think(self, request: Request, work: Callable[[Stop], T]) -> T:
         """Let work happen in a thread; it is told to stop when the one who asked has gone."""
         async with self.start(work) as thinking:
-            watching = asyncio.ensure_future(_gone(request))
+            watching = asyncio.ensure_future(gone(request))
             both: set[asyncio.Future[Any]] = {thinking, watching}
             try:
                 await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -115,7 +115,7 @@ class Gate:
             return thinking.result()
 
 
-async def _gone(request: Request) -> None:
+async def gone(request: Request) -> None:
     """Return when the client has closed the connection."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

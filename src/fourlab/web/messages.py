@@ -1,17 +1,19 @@
 """What is asked and answered, field by field. Columns count from 1 here, rows from 1 at the bottom."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from fourlab.agent import Decision, Exact
-from fourlab.agents.xray import Node
 from fourlab.arena.store import write_columns
 from fourlab.game import notation
 from fourlab.game.outcome import SIDE_NAMES
 from fourlab.game.position import Position
-from fourlab.lab.opinion import ColumnOpinion, Opinion
+
+if TYPE_CHECKING:  # these import the compiler
+    from fourlab.agents.xray import Node
+    from fourlab.lab.opinion import ColumnOpinion, Opinion
 
 Side = Literal["red", "yellow"]
 Seconds = Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)]
@@ -74,6 +76,17 @@ class ReviewAsked(PositionAsked):
     """A game to look back on."""
 
     seconds: Seconds = Field(default=20.0, description="So long it may take.")
+
+
+class AgentAsked(Asked):
+    """An agent that will soon be asked for a move."""
+
+    agent: str = Field(max_length=300, description="level:1 to level:8, or the spec of an agent.")
+    board: str | None = Field(
+        default=None,
+        max_length=20,
+        description="COLUMNSxROWSxINAROW; 7x6x4 by default.",
+    )
 
 
 class KaggleAsked(BaseModel):
@@ -193,7 +206,7 @@ class ColumnTold(BaseModel):
     says: str
 
     @classmethod
-    def of(cls, each: ColumnOpinion) -> "ColumnTold":
+    def of(cls, each: "ColumnOpinion") -> "ColumnTold":
         """Tell one column."""
         return cls(
             column=each.column + 1,
@@ -218,7 +231,7 @@ class TreeNode(BaseModel):
     children: list["TreeNode"]
 
     @classmethod
-    def root(cls, nodes: Sequence[Node], value: float | None, proven: Exact | None) -> "TreeNode":
+    def root(cls, nodes: "Sequence[Node]", value: float | None, proven: Exact | None) -> "TreeNode":
         """The tree above these nodes."""
         visits = sum(node.stats.visits for node in nodes)
         result = None if proven is None else proven.result
@@ -226,7 +239,7 @@ class TreeNode(BaseModel):
         return cls(column=None, visits=visits, value=value, prior=None, proven=result, children=children)  # type: ignore[arg-type]
 
     @classmethod
-    def of(cls, node: Node) -> "TreeNode":
+    def of(cls, node: "Node") -> "TreeNode":
         """A node with all below it."""
         stats = node.stats
         return cls(
@@ -247,7 +260,7 @@ class PointTold(BaseModel):
     values: list[float | None]
 
     @classmethod
-    def of(cls, opinion: Opinion) -> "PointTold":
+    def of(cls, opinion: "Opinion") -> "PointTold":
         """Tell what a search had found by then."""
         return cls(
             simulations=opinion.simulations or 0,
@@ -274,7 +287,7 @@ class OpinionTold(BaseModel):
     trace: list[PointTold] = Field(default=[], description="In a stream: how the search went since the last event.")
 
     @classmethod
-    def of(cls, opinion: Opinion, agent: str, position: Position) -> "OpinionTold":
+    def of(cls, opinion: "Opinion", agent: str, position: Position) -> "OpinionTold":
         """Tell an opinion."""
         return cls(
             agent=agent,
@@ -342,6 +355,33 @@ class AgentsTold(BaseModel):
 
     levels: list[LevelTold]
     agents: list[AgentTold]
+
+
+class AgentReady(BaseModel):
+    """Whether an agent can reply at once."""
+
+    agent: str
+    name: str = Field(description="The name of a level; of others, the agent.")
+    ready: bool
+    seconds: float = Field(description="The estimated time until it is ready; 0 if it is.")
+
+
+class GroupReady(BaseModel):
+    """How far a group of compiled kernels is."""
+
+    name: str
+    state: Literal["ready", "compiling", "queued"]
+    seconds: float = Field(description="The estimated time until it is ready; 0 if it is.")
+
+
+class ReadyTold(BaseModel):
+    """Which agents can reply at once, and when the others will."""
+
+    ready: bool = Field(description="Everything is ready and stays so; no need to ask again.")
+    seconds: float = Field(description="The estimated time until everything is ready.")
+    levels: list[AgentReady]
+    agents: list[AgentReady]
+    groups: list[GroupReady] = Field(description="The groups of kernels that agents need.")
 
 
 class About(BaseModel):

@@ -6,12 +6,15 @@ cannot be interrupted.
 
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
 
 from fourlab.agent import Agent
 from fourlab.agents import registry
-from fourlab.agents.negamax import Negamax
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
+
+if TYPE_CHECKING:  # which imports the compiler
+    from fourlab.agents.negamax import Negamax
 
 _SEARCH = ("simulations", "seconds", "c")
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -105,9 +108,10 @@ def make(asked: str, rules: Rules, megabytes: int) -> Agent:
         option, most = bounds[base]
         options[option] = str(most)
     agent = registry.make(f"{name}:" + ",".join(f'{option}="{value}"' for option, value in options.items()))
-    if isinstance(agent, Negamax):
+    if base == "negamax":
+        negamax = cast("Negamax", agent)
         deepest = math.floor(math.log(MOST_NEGAMAX) / math.log(max(rules.columns, 2))) - 1
-        return replace(agent, depth=min(agent.depth, max(deepest, 0)))
+        return replace(negamax, depth=min(negamax.depth, max(deepest, 0)))
     return agent
 
 

@@ -12,6 +12,7 @@ import uvicorn
 from fourlab.errors import UserError
 from fourlab.web.app import create_app
 from fourlab.web.gate import Gate
+from fourlab.web.readiness import Readiness
 from fourlab.web.settings import Settings
 
 MOST_HEADER_BYTES = 16 * 1024
@@ -37,22 +38,23 @@ def address_of(listening: socket.socket) -> str:
 
 
 class Server(uvicorn.Server):
-    """A server that ends its searches when it is told to end, so that nobody has to wait for them."""
+    """A server that ends its searches and compilations when it has to end, so that nobody waits."""
 
-    def __init__(self, config: uvicorn.Config, gates: tuple[Gate, ...]) -> None:
+    def __init__(self, config: uvicorn.Config, gates: tuple[Gate, ...], readiness: Readiness) -> None:
         super().__init__(config)
-        self.gates = gates
+        self.gates, self.readiness = gates, readiness
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End."""
+        self.readiness.close()
         for gate in self.gates:
             gate.stop()
         await super().shutdown(sockets)
 
 
-def server_of(settings: Settings) -> Server:
+def server_of(settings: Settings, readiness: Readiness | None = None) -> Server:
     """The server, not yet running."""
-    app = create_app(settings)
+    app = create_app(settings, readiness)
     return Server(
         uvicorn.Config(
             app,
@@ -64,6 +66,7 @@ def server_of(settings: Settings) -> Server:
             h11_max_incomplete_event_size=MOST_HEADER_BYTES,
         ),
         app.state.gates,
+        app.state.readiness,
     )
 
 
@@ -71,7 +74,6 @@ def serve(listening: socket.socket, settings: Settings) -> None:
     """Answer until Ctrl-C."""
     sys.setswitchinterval(SWITCH_SECONDS)
     _allow_many_connections()
-    threading.Thread(target=_warm_up, daemon=True).start()
     server_of(settings).run(sockets=[listening])
 
 
@@ -82,18 +84,6 @@ def _allow_many_connections() -> None:
 
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-def _warm_up() -> None:
-    """Load what the first move needs while the page is being looked at."""
-    from fourlab.kernels.warmup import WARMUPS
-    from fourlab.nets.onnx_evaluator import load
-    from fourlab.solver.book import shipped_book
-
-    for name in ("tree search", "network search", "solver", "minimax"):
-        WARMUPS[name]()
-    shipped_book()
-    load("alphazero")
 
 
 def open_browser(address: str) -> None:

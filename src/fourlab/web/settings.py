@@ -1,6 +1,7 @@
 """What one server allows; nobody can ask for more."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,3 +48,5 @@ class Settings:
     hosts: frozenset[str] = field(default_factory=lambda: frozenset({"127.0.0.1", "localhost", "[::1]"}))
     """The names under which the page may be asked for, without port; none: any name."""
     caps: Caps = PRIVATE
+    on_compiling: Callable[[float], None] = lambda seconds: None
+    """Called once with the estimated seconds if agents have to wait for a compilation."""

@@ -5,8 +5,8 @@ import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-import numpy as np
 from fastapi import Request
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -14,12 +14,14 @@ from starlette.types import Receive, Scope, Send
 from fourlab.agent import Limit, Stop
 from fourlab.errors import UserError
 from fourlab.game.position import Position
-from fourlab.lab.opinion import Opinion, Told, ask, solve
 from fourlab.web import players
 from fourlab.web.gate import Gate
 from fourlab.web.guard import error_body, log
 from fourlab.web.messages import AnalysisAsked, Move, MoveAsked, OpinionTold, PointTold
 from fourlab.web.settings import Caps
+
+if TYPE_CHECKING:  # these import the compiler, and the event loop must not wait for that
+    from fourlab.lab.opinion import Opinion, Told
 
 USUAL_SECONDS = 1.0
 """For a search that would go on for ever, if nobody says how long."""
@@ -30,6 +32,8 @@ SECONDS_BETWEEN_LOOKS = 0.25
 
 def choose(asked: MoveAsked, caps: Caps, stop: Stop) -> Move:
     """Let an agent choose a column."""
+    import numpy as np
+
     position, started = _open(asked), time.perf_counter()
     agent = players.make(asked.agent, position.rules, caps.megabytes)
     usual = USUAL_SECONDS if players.searches_for_ever(asked.agent) else caps.move_seconds
@@ -38,8 +42,12 @@ def choose(asked: MoveAsked, caps: Caps, stop: Stop) -> Move:
     return Move.of(decision, asked.agent, time.perf_counter() - started)
 
 
-def think(asked: AnalysisAsked, caps: Caps, stop: Stop, told: Told = lambda opinion: None) -> OpinionTold:
+def think(asked: AnalysisAsked, caps: Caps, stop: Stop, told: "Told" = lambda opinion: None) -> OpinionTold:
     """Let somebody think about a position; `told` hears of what is found on the way."""
+    import numpy as np
+
+    from fourlab.lab.opinion import ask, solve
+
     position = _open(asked)
     limit = _limit(asked, USUAL_SECONDS, caps.analysis_seconds, caps, stop)
     if asked.agent == "perfect":
@@ -67,7 +75,7 @@ class Stream(StreamingResponse):
             self.thinking.add_done_callback(lambda _: self.news.set())
             await super().__call__(scope, receive, send)
 
-    def _told(self, opinion: Opinion) -> None:
+    def _told(self, opinion: "Opinion") -> None:
         """Hear of what the search has found; this is said in its thread."""
         self.found.append(opinion)
         self.loop.call_soon_threadsafe(self.news.set)

@@ -6,6 +6,7 @@
 import { Board } from './board.js';
 import { Game, isFen, named } from './game.js';
 import { position } from './api.js';
+import { watch } from './ready.js';
 import { disc, h, load } from './ui.js';
 
 const VIEWS = { play: 'Play', analyse: 'Analyse', xray: 'X-ray', review: 'Review', watch: 'Watch', lab: 'Lab' };
@@ -291,3 +292,4 @@ $('steps').append(...steps.toSpliced(2, 0, count));
 addEventListener('keydown', keyDown);
 addEventListener('popstate', read);
 read();
+watch(() => app.shown.board);

@@ -2,6 +2,7 @@
 
 import { pause, post } from './api.js';
 import { named, SIDES } from './game.js';
+import { nameOf, prefer, secondsUntil, subscribe, waitFor } from './ready.js';
 import { agentName, agentPicker, disc, h, load, reduced, toggle } from './ui.js';
 
 const AT_ONCE = 0.05; // seconds an agent gets when it is told to move now
@@ -63,9 +64,28 @@ export function mount(root, app) {
     show();
   }
 
+  // While the server compiles, the agents that sit here come first.
+  // That is said once, and again when one is ready.
+  const awaited = new Set();
+
+  function prepare() {
+    for (const agent of new Set(SIDES.map((side) => app.state[side]))) {
+      if (!secondsUntil(agent)) {
+        if (awaited.delete(agent)) app.announce(`${nameOf(agent)} is ready.`);
+      } else if (!awaited.has(agent)) {
+        awaited.add(agent);
+        prefer(agent);
+        app.announce(`${waitFor(agent)}.`);
+      }
+    }
+    app.refresh();
+  }
+
   // What a person can do who wants to play when it is an agent's turn.
   function advice() {
     if (problem) return 'Press “Try again”, or give its seat to another.';
+    const agent = seat(app.shown);
+    if (asked && secondsUntil(agent)) return `${nameOf(agent)} is not ready yet, and will move by itself.`;
     return asked ? 'Wait, or press “Move now”.' : 'Go to the last position, or press “Move now” to let it choose anew.';
   }
 
@@ -187,20 +207,33 @@ export function mount(root, app) {
     movesCard,
   );
 
+  // What the line above the board says: who is to move, and who is not ready yet.
+  function turn() {
+    const agent = seat(app.shown);
+    const side = named(app.shown.toMove);
+    if (!agentsTurn()) {
+      const wait = waitFor(app.state.red) || waitFor(app.state.yellow);
+      return wait && `${side} to move · ${wait}`;
+    }
+    if (asked && !problem && waitFor(agent)) return `${side}: ${waitFor(agent)}`;
+    return `${side} (${agentName(agent)}) ${asked && !problem ? 'is thinking…' : 'to move'}`;
+  }
+
   const changed = () => {
     think();
+    prepare();
     show();
     showHints();
   };
-  const unsubscribe = app.subscribe(changed);
+  const unsubscribe = [app.subscribe(changed), subscribe(prepare)];
   changed();
   return {
     unmount() {
-      unsubscribe();
+      for (const each of unsubscribe) each();
       forget();
       hinting?.();
     },
     refuses: () => agentsTurn() && `It is ${named(app.shown.toMove)}'s turn (${agentName(seat(app.shown))}). ${advice()}`,
-    status: () => agentsTurn() && `${named(app.shown.toMove)} (${agentName(seat(app.shown))}) ${asked && !problem ? 'is thinking…' : 'to move'}`,
+    status: turn,
   };
 }

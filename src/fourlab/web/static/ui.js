@@ -1,6 +1,7 @@
 // Small helpers for elements, and the picker of an agent.
 
 import { get } from './api.js';
+import { about as inAbout, secondsUntil, subscribe } from './ready.js';
 
 // h('button', {class: 'primary', onclick: f, disabled: true}, 'Text'): an element; false and null leave an attribute or child out.
 export const h = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
@@ -106,9 +107,20 @@ export function agentPicker({ label, value, human = false, levels = true, filter
     select.value = choice;
     spec.hidden = name === 'level' || value === 'human';
     spec.value = value;
+    showReady();
     const level = known.levels.find((each) => each.agent === value);
     tell(level ? [level.about, level.strength].filter(Boolean).join('; ') : '');
     if (known.agents.some((each) => each.name === name)) tellAgent(name).catch(() => {});
+  }
+
+  // Behind an agent that is not ready yet stands when it will be.
+  function showReady() {
+    for (const each of select.options) {
+      const seconds = secondsUntil(each.value);
+      each.dataset.text ??= each.text;
+      const text = `${each.dataset.text}${seconds ? ` (in ${inAbout(seconds)})` : ''}`;
+      if (each.text !== text) each.text = text;
+    }
   }
 
   function tell(text) {
@@ -140,6 +152,7 @@ export function agentPicker({ label, value, human = false, levels = true, filter
     },
   });
   show();
+  const unsubscribe = subscribe(() => (picker.isConnected ? showReady() : unsubscribe()));
   agents().then((answer) => {
     known = answer;
     show();

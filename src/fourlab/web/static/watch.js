@@ -2,6 +2,7 @@
 
 import { get, position, post } from './api.js';
 import { named, SIDES } from './game.js';
+import { subscribe, waitFor } from './ready.js';
 import { agentPicker, disc, h, percent, reduced } from './ui.js';
 
 const SPEEDS = [0.5, 1, 2, 4, 8]; // moves a second
@@ -209,18 +210,22 @@ export function mount(root, app) {
   );
   paced();
   show();
-  const unsubscribe = app.subscribe(changed);
+  const unsubscribe = [app.subscribe(changed), subscribe(() => app.refresh())];
   listRuns().catch((error) => (about.textContent = error.message));
   open();
   if (!landed && opensHere() && !reduced() && app.state.game.moves.length && atEnd()) replay(); // a link to a game shows it at once
   landed = true;
   return {
     unmount() {
-      unsubscribe();
+      for (const each of unsubscribe) each();
       ticking?.abort();
     },
     refuses: () => 'This is for watching. Open Play to take over.',
-    status: () => doing === 'play' && `${named(app.shown.toMove)} is thinking…`,
+    status() {
+      const { toMove } = app.shown;
+      const wait = waitFor(pickers[toMove].value);
+      return doing === 'play' && (wait ? `${named(toMove)}: ${wait}` : `${named(toMove)} is thinking…`);
+    },
   };
 }
 

@@ -1,0 +1,196 @@
+"""Which agents can reply at once, and when the others will.
+
+Kernels are compiled beside the server, in child processes.
+
+Agents declare the groups of kernels that they search with. A request for an agent that is not ready
+waits here, before it takes the place of a search, and moves what the agent needs to the front of
+the queue.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+
+from fastapi import Request
+
+from fourlab.agents import registry
+from fourlab.game.rules import CLASSIC, Rules
+from fourlab.kernels.background import Background, Child, Closed, Here, Worker
+from fourlab.web import messages as m
+from fourlab.web import players
+from fourlab.web.gate import Busy, Gone, gone
+from fourlab.web.guard import log
+from fourlab.web.settings import CORES
+
+PROCESSES = min(2, CORES)
+NICENESS = 5
+"""The children compile with a lower priority than the server, which answers meanwhile."""
+
+
+def compile_in_background(only: Iterable[str] | None = None) -> Background:
+    """Compile what agents need that can be asked over the web, levels first, or `only` some of it.
+
+    This imports the compiler, so the thread of the event loop must not call it.
+    """
+    from fourlab.kernels._cache import CACHE_FOLDER, is_kept
+    from fourlab.kernels.warmup import TYPICAL_SECONDS, is_compiled
+
+    specs = [*(level.spec for level in players.LEVELS), *sorted(players.OPTIONS)]
+    agents = [registry.parse_spec(spec)[0] for spec in specs]
+    names = list(dict.fromkeys(name for agent in agents for name in registry.kernels_of(agent)))
+    if only is not None:
+        names = [name for name in names if name in set(only)]
+    compiled = [name for name in names if is_compiled(name)]
+    workers: list[Worker] = [Here()]
+    if is_kept(CACHE_FOLDER):
+        workers = [Child(NICENESS) for _ in range(PROCESSES)]
+    background = Background(names, workers, TYPICAL_SECONDS, compiled, load)
+    threading.Thread(target=_load_all, args=(compiled,), daemon=True, name="load").start()
+    return background
+
+
+def load(name: str) -> None:
+    """Load a compiled group into this process, and the files that its first search reads."""
+    from fourlab.kernels.warmup import WARMUPS
+
+    WARMUPS[name]()
+    if name == "solver":
+        from fourlab.solver.book import shipped_book
+
+        shipped_book()
+    if name == "planes":
+        from fourlab.nets.onnx_evaluator import load as load_network
+
+        load_network("alphazero")
+
+
+def _load_all(names: Iterable[str]) -> None:
+    for name in names:
+        try:
+            load(name)
+        except Exception:  # the first search tries again, and its answer says what is wrong
+            log.exception("the kernels of %s cannot be loaded", name)
+
+
+class Readiness:
+    """What is ready in a running server."""
+
+    def __init__(self, begin: Callable[[], Background] = compile_in_background) -> None:
+        """Take what begins to compile; it is called in a thread when the server starts."""
+        self._begin = begin
+        self._background: Future[Background] = Future()
+        self._known: dict[str, tuple[str, ...]] = {}  # the kernels of agents that were asked for
+        self._ended = threading.Event()
+
+    def open(self, on_compiling: Callable[[float], None] = lambda seconds: None) -> None:
+        """Begin to compile; call `on_compiling` with the estimated seconds if that takes any."""
+
+        if self._begun() and self._background.result().is_ready():
+            return  # the server was closed and is opened again
+        future: Future[Background] = Future()
+        future.set_running_or_notify_cancel()  # nobody who stops waiting for it can cancel it
+        ended = threading.Event()
+        self._background, self._ended = future, ended
+
+        def run() -> None:
+            try:
+                background = self._begin()
+                background.start()
+            except BaseException as error:
+                future.set_exception(error)
+                raise
+            future.set_result(background)
+            if ended.is_set():
+                background.close()
+            elif not background.is_ready():
+                on_compiling(max(background.seconds_left().values()))
+
+        threading.Thread(target=run, daemon=True, name="readiness").start()
+
+    def close(self) -> None:
+        """End the children; requests that wait are refused."""
+        self._ended.set()
+        if self._begun():
+            self._background.result().close()
+
+    def _begun(self) -> bool:
+        return self._background.done() and self._background.exception() is None
+
+    async def agent(self, asked: str, rules: Rules, request: Request) -> None:
+        """Return when the agent that is asked for can search; raises UserError, Gone, Busy."""
+        spec = players.spec_of(asked, rules)
+        await self.kernels(await self._kernels_of(spec), request)
+
+    async def kernels(self, names: Iterable[str], request: Request) -> None:
+        """Return when groups are ready; they are compiled before all others."""
+        if not names:
+            return
+        background = await asyncio.wrap_future(self._background)
+        waiting = {asyncio.wrap_future(future) for future in background.prefer(names)}
+        if not waiting:
+            return
+        watching = asyncio.ensure_future(gone(request))
+        try:
+            while waiting:
+                any_of = {*waiting, watching}
+                done, _ = await asyncio.wait(any_of, return_when=asyncio.FIRST_COMPLETED)
+                if watching in done:
+                    raise Gone
+                waiting -= done
+                for future in done:
+                    future.result()
+        except Closed:
+            raise Busy from None
+        finally:
+            for future in (*waiting, watching):
+                future.cancel()
+
+    async def prefer(self, asked: str, rules: Rules) -> None:
+        """Compile what an agent needs before everything else."""
+        spec = players.spec_of(asked, rules)
+        background = await asyncio.wrap_future(self._background)
+        background.prefer(await self._kernels_of(spec))
+
+    async def report(self, rules: Rules = CLASSIC) -> m.ReadyTold:
+        """Say what is ready, and when the rest will be."""
+        background = await asyncio.wrap_future(self._background)
+        left = background.seconds_left()
+        states = {name: background.state(name) for name in background.names}
+
+        async def agent(asked: str, name: str) -> m.AgentReady:
+            kernels = await self._kernels_of(players.spec_of(asked, rules))
+            waiting = [left[each] for each in kernels if states.get(each, "ready") != "ready"]
+            return m.AgentReady(
+                agent=asked,
+                name=name,
+                ready=not waiting,
+                seconds=_rounded(max(waiting)) if waiting else 0.0,
+            )
+
+        levels = enumerate(players.LEVELS, 1)
+        ready = all(state == "ready" for state in states.values())
+        return m.ReadyTold(
+            ready=ready,
+            seconds=0.0 if ready else _rounded(max(left.values())),
+            levels=[await agent(f"level:{number}", level.name) for number, level in levels],
+            agents=[await agent(name, name) for name in players.names()],
+            groups=[
+                m.GroupReady(
+                    name=name,
+                    state=state,
+                    seconds=0.0 if state == "ready" else _rounded(left[name]),
+                )
+                for name, state in states.items()
+            ],
+        )
+
+    async def _kernels_of(self, spec: str) -> tuple[str, ...]:
+        base = players.base_of(registry.parse_spec(spec)[0])
+        if base not in self._known:
+            self._known[base] = await asyncio.to_thread(registry.kernels_of, base)
+        return self._known[base]
+
+
+def _rounded(seconds: float) -> float:
+    return round(max(seconds, 0.1), 1)

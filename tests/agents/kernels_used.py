@@ -1,0 +1,109 @@
+"""Which compiled functions a scenario loads; run by test_kernels.py.
+
+Every scenario runs in a fork of this process, so that it starts without any compiled function. It
+prints, as JSON, the functions loaded by each declared group of kernels, and those that a search then
+loads in addition.
+"""
+
+import json
+import os
+import sys
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+
+import fourlab.agents.alphazero
+import fourlab.agents.guided  # noqa: F401 (whatever can be imported is shared by the forks)
+from fourlab.agent import Limit, Stop
+from fourlab.agents import registry
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+from fourlab.kernels.warmup import WARMUPS
+from fourlab.lab import opinion, review
+
+POSITION = Position("44444432")  # with a full column
+
+
+def loaded() -> set[str]:
+    """Every specialisation that Python has called, compiled now or taken from the cache."""
+    kernels = [
+        value
+        for name, module in list(sys.modules.items())
+        if name.startswith("fourlab.kernels")
+        for value in vars(module).values()
+        if isinstance(value, Dispatcher)
+    ]
+    names = {kernel: f"{kernel.py_func.__module__}.{kernel.py_func.__name__}" for kernel in kernels}
+    return {f"{name}{key}" for kernel, name in names.items() for key in kernel.overloads}
+
+
+def act(scenario: str) -> None:
+    """Do what a request over the web would do."""
+    kind, _, spec = scenario.partition(" ")
+    limit = Limit(simulations=8, seconds=0.05, stop=Stop())
+    rng = np.random.default_rng(0)
+    if kind == "move":
+        with suppress(UserError):  # expectimax-random refuses, for this is not the end of a game
+            registry.make(spec).decide(POSITION, limit, rng)
+    elif kind == "analysis":
+        opinion.ask(registry.make(spec), POSITION, limit, rng, nodes=20)
+    elif kind == "proof":
+        opinion.solve(POSITION, limit)
+    else:
+        for board in (
+            "7x6x4",
+            "5x4x4",
+        ):  # nothing is proven within a single node, so that all is estimated
+            review.review(Position(board=board), (2, 2, 2), Limit(nodes=1, seconds=0.05))
+
+
+def kernels_of(scenario: str) -> tuple[str, ...]:
+    """What is declared."""
+    kind, _, spec = scenario.partition(" ")
+    if kind == "review":
+        return review.KERNELS
+    return registry.kernels_of("perfect" if kind == "proof" else registry.parse_spec(spec)[0])
+
+
+def measure(scenario: str) -> dict[str, Any]:
+    """Load what is declared, then act."""
+    groups: dict[str, list[str]] = {}
+    for name in kernels_of(scenario):
+        before = loaded()
+        WARMUPS[name]()
+        groups[name] = sorted(loaded() - before)
+    before = loaded()
+    act(scenario)
+    return {"groups": groups, "more": sorted(loaded() - before)}
+
+
+def used(scenario: str) -> list[str]:
+    """All that is loaded if nothing was loaded before; not asked of variants of an agent."""
+    if not kernels_of(scenario) or not scenario.startswith("move ") or ":" in scenario:
+        return []
+    act(scenario)
+    return sorted(loaded())
+
+
+def forked(function: Any, scenario: str) -> Any:
+    """The function's answer from a fork of this process."""
+    reading, writing = os.pipe()
+    if not (child := os.fork()):
+        with os.fdopen(writing, "w") as stream:
+            json.dump(function(scenario), stream)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as stream:
+        text = stream.read()
+    assert os.waitpid(child, 0)[1] == 0, scenario
+    return json.loads(text)
+
+
+if __name__ == "__main__":
+    assert not loaded()
+    answers = {name: forked(measure, name) for name in sys.argv[1:]}
+    for name, answer in answers.items():
+        answer["used"] = forked(used, name)
+    print(json.dumps(answers))

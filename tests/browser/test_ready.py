@@ -1,0 +1,99 @@
+"""While kernels are compiled the page says when a level is ready; the game starts by itself."""
+
+import re
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from fourlab.kernels.background import Background
+from fourlab.web.readiness import Readiness
+from fourlab.web.settings import Settings
+from tests.browser.conftest import (
+    PHONE,
+    column,
+    fits,
+    has_no_accessibility_violations,
+    moves_of,
+    status,
+)
+from tests.web.conftest import serving
+
+
+class Held:
+    """A worker that has compiled a group when the test says so."""
+
+    startup_seconds = 0.0
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+
+    def run(self, name: str) -> float:
+        self.go_on.wait(60)
+        return 0.0
+
+    def close(self) -> None:
+        self.go_on.set()
+
+
+@pytest.fixture
+def held() -> Held:
+    return Held()
+
+
+@pytest.fixture
+def slow(held: Held) -> Iterator[str]:
+    """The address of a server in which minimax, level 5, takes as long as the test wants."""
+    others = ("tree search", "network search", "planes", "solver", "negamax", "guided search")
+    names = {"minimax": 300.0, **dict.fromkeys(others, 1.0)}
+    readiness = Readiness(lambda: Background(names, [held], names, compiled=others, load=lambda name: None))
+    with serving(Settings(), readiness) as client:
+        yield str(client.base_url)
+
+
+def test_a_game_against_a_level_that_is_not_ready_starts_by_itself(page: Page, slow: str, held: Held) -> None:
+    asked: list[str] = []
+    page.on(
+        "request",
+        lambda request: asked.append(request.method) if request.url.endswith("ready") else None,
+    )
+    page.goto(f"{slow}?yellow=level:5")
+    status(page, "Red to move · Strong ready in about 5 min")
+    expect(page.locator("#live")).to_have_text("Strong ready in about 5 min.")
+    assert has_no_accessibility_violations(page)
+    column(page, 4).click()
+    status(page, "Yellow: Strong ready in about 5 min")
+    column(page, 4).click()
+    status(page, "Strong is not ready yet, and will move by itself.")
+    page.set_viewport_size(PHONE)
+    assert fits(page)
+    assert has_no_accessibility_violations(page)
+    held.close()
+    status(page, "Red to move")
+    assert len(moves_of(page)) == 2
+    expect(page.get_by_role("option", name=re.compile("in about"))).to_have_count(0)
+    before = len(asked)
+    page.wait_for_timeout(2500)  # longer than the time between two questions
+    assert len(asked) == before, "nothing is asked any more"
+    assert asked.count("POST") == 1, "the level was asked for once before the others"
+
+
+def test_levels_that_are_ready_play_at_once(page: Page, slow: str) -> None:
+    page.goto(f"{slow}?yellow=level:3")
+    expect(page.get_by_role("option", name="5 · Strong (in about 5 min)")).to_have_count(2)
+    expect(page.get_by_role("option", name="4 · Club", exact=True)).to_have_count(2)
+    column(page, 4).click()
+    status(page, "Red to move")
+    assert len(moves_of(page)) == 2
+    page.get_by_label("Yellow", exact=True).select_option("level:5")
+    status(page, "Red to move · Strong ready in about 5 min")
+
+
+def test_watching_says_who_is_not_ready(page: Page, slow: str, held: Held) -> None:
+    page.goto(f"{slow}?view=watch")
+    page.get_by_label("Red", exact=True).select_option("level:5")
+    page.get_by_role("button", name="Step", exact=True).click()
+    status(page, "Red: Strong ready in about 5 min")
+    held.close()
+    status(page, "Yellow to move")
