@@ -1,6 +1,6 @@
-"""The terminal front door: one module per command, all gathered here.
+"""The terminal front door: one module per command, listed in `commands`.
 
-Commands import what they need when they run, so that `fourlab --help` answers at once.
+A command's module is imported when it is called, so that `fourlab --help` answers at once.
 """
 
 import io
@@ -11,70 +11,16 @@ from typing import Annotated, NoReturn
 import typer
 
 import fourlab
-from fourlab.agent import Forfeit
-from fourlab.cli import (
-    accuracy,
-    agents,
-    analyze,
-    bench,
-    book,
-    chess,
-    dataset,
-    engine,
-    export,
-    games,
-    match,
-    perft,
-    play,
-    positions,
-    qtable,
-    reproduce,
-    review,
-    runs,
-    show,
-    solve,
-    stats,
-    tournament,
-    train,
-    warmup,
-    web,
-)
+from fourlab.cli.commands import SETTINGS, LazyGroup
 from fourlab.errors import UserError
 
 app = typer.Typer(
     name="fourlab",
+    cls=LazyGroup,
     help="A Connect Four laboratory: play, analyse, compare, learn.",
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    **SETTINGS,
 )
-app.command("play")(play.play)
-app.command("web")(web.web)
-app.command("show")(show.show)
-app.command("analyze")(analyze.analyze)
-app.command("review")(review.review)
-app.command("solve")(solve.solve)
-app.command("accuracy")(accuracy.accuracy)
-app.add_typer(book.app, name="book")
-app.add_typer(chess.app, name="chess")
-app.add_typer(dataset.app, name="dataset")
-app.add_typer(qtable.app, name="qtable")
-app.add_typer(stats.app, name="stats")
-app.add_typer(engine.app, name="engine")
-app.add_typer(export.app, name="export")
-app.command("match")(match.match)
-app.command("tournament")(tournament.tournament)
-app.add_typer(train.app, name="train")
-app.command("resume")(tournament.resume)
-app.command("reproduce")(reproduce.reproduce)
-app.command("games")(games.games)
-app.command("runs")(runs.runs)
-app.command("agents")(agents.agents)
-app.command("positions")(positions.positions)
-app.command("perft")(perft.perft)
-app.command("bench")(bench.bench)
-app.command("warmup")(warmup.warmup)
 
 
 def _version(wanted: bool) -> None:
@@ -106,9 +52,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(result if isinstance(result, int) else 0)
     except UserError as error:
         _fail(str(error))
-    except Forfeit as error:  # an outside program that does not play, where there is no match to lose
-        print(f"fourlab: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.exit(1)
     except BrokenPipeError:  # the reader, say `head`, has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
@@ -123,6 +66,11 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         if type(error).__name__ == "Abort":
             print("\nfourlab: interrupted", file=sys.stderr)
             sys.exit(130)
+        from fourlab.agent import Forfeit
+
+        if isinstance(error, Forfeit):  # an outside program that does not play, and no match to lose
+            print(f"fourlab: {' '.join(str(error).split())}", file=sys.stderr)
+            sys.exit(1)
         raise
 
 

@@ -1,6 +1,5 @@
 """Arguments and options that several commands share, and how results are printed."""
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -58,6 +57,8 @@ def positions_of(file: Path, board: str | None, any_counts: bool = False) -> "It
 
 def print_json(value: Any) -> None:
     """Print the value as JSON, readable and stable."""
+    import json
+
     print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
