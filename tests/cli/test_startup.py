@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -33,7 +34,7 @@ def command(*arguments: str) -> str:
 
 def packages(modules: set[str]) -> set[str]:
     """The packages of others among modules."""
-    known = {"fourlab", *sys.stdlib_module_names}
+    known = {"fourlab", "__mp_main__", *sys.stdlib_module_names}
     names = {name.partition(".")[0] for name in modules} - known
     return {name for name in names if not name.startswith("_sysconfigdata")}  # Python's own
 
@@ -59,12 +60,26 @@ def test_help_loads_no_command(arguments: tuple[str, ...]) -> None:
     assert of_fourlab(modules) == {"fourlab", "fourlab.cli", "fourlab.cli.commands", "fourlab.errors"}
 
 
-@pytest.mark.parametrize("arguments", [("show", "4453"), ("show", "4453", "--json"), ("positions",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [("show", "4453"), ("show", "4453", "--json"), ("positions",), ("runs",), ("stats", "elo", "3", "2", "1")],
+)
 def test_commands_in_plain_python_load_only_the_parser(arguments: tuple[str, ...]) -> None:
     modules = loaded(command(*arguments))
     assert packages(modules) <= PARSED
     commands = {f"fourlab.cli.{entry.home.partition(':')[0]}" for entry in COMMANDS.values()}
     assert modules & commands == {f"fourlab.cli.{arguments[0]}"}
+
+
+def test_a_match_of_plain_players_loads_no_compiler(tmp_path: Path) -> None:
+    arguments = ("match", "random", "rules", "--games", "2", "--runs", str(tmp_path), "--workers", "1")
+    heavy = {"llvmlite", "numba", "onnxruntime", "rich", "scipy", "torch"}
+    assert packages(loaded(command(*arguments))) & heavy == set()
+
+
+def test_worker_processes_load_no_parser() -> None:
+    modules = loaded("import fourlab.__main__, fourlab.arena.executors.local")
+    assert packages(modules) == set()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -1,53 +1,24 @@
 """The terminal front door: one module per command, listed in `commands`.
 
-A command's module is imported when it is called, so that `fourlab --help` answers at once.
+A command's module is imported when it is called, so that `fourlab --help` answers at once. Worker
+processes import this module too, because it is in the program's main module, and need no parser.
 """
 
 import io
 import os
 import sys
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
-import typer
-
-import fourlab
-from fourlab.cli.commands import SETTINGS, LazyGroup
 from fourlab.errors import UserError
-
-app = typer.Typer(
-    name="fourlab",
-    cls=LazyGroup,
-    help="A Connect Four laboratory: play, analyse, compare, learn.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    **SETTINGS,
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        print(f"fourlab {fourlab.__version__}")
-        raise typer.Exit
-
-
-@app.callback(invoke_without_command=True)
-def _root(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
-) -> None:
-    """A Connect Four laboratory: play, analyse, compare, learn.
-
-    Positions are written as moves (4453), a name (fourlab positions) or any other notation; boards as
-    COLUMNSxROWSxINAROW; agents as specs such as rules or rules:otherwise=random (fourlab agents).
-    """
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line: 0 all is well, 1 the program failed, 2 the input is wrong, 130 interrupted."""
     _make_streams_usable()
     try:
-        result = typer.main.get_command(app).main(arguments, prog_name="fourlab", standalone_mode=False)
+        from fourlab.cli.commands import parser
+
+        result = parser().main(arguments, prog_name="fourlab", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(result if isinstance(result, int) else 0)
     except UserError as error:
@@ -72,6 +43,15 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             print(f"fourlab: {' '.join(str(error).split())}", file=sys.stderr)
             sys.exit(1)
         raise
+
+
+def __getattr__(name: str) -> object:
+    """`app`, the command line as typer knows it."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from fourlab.cli.commands import app
+
+    return app
 
 
 def _make_streams_usable() -> None:

@@ -1,10 +1,10 @@
 """A position on the terminal, in colour where the terminal has colours."""
 
-import os
 import sys
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
+from fourlab.cli.options import may_be_terminal
 from fourlab.game.draw import cell_name
 from fourlab.game.outcome import SIDE_NAMES
 from fourlab.game.position import Position
@@ -24,7 +24,7 @@ def plain_console(file: IO[str] | None = None) -> "Console":
 
 def print_board(position: Position, console: "Console | None" = None) -> None:
     """Draw the board, then one line: who moves, or who won and where. A winning line is also in brackets."""
-    if console is None and not _may_have_colours(sys.stdout):  # rich is slow to load
+    if console is None and not may_be_terminal(sys.stdout):  # rich is slow to load
         for line in _lines(position):
             print("".join(text for text, _ in line))
         print(status(position))
@@ -49,11 +49,6 @@ def _lines(position: Position) -> Iterator[list[tuple[str, str]]]:
         yield line
     numbers = "".join(f"{column + 1:^3}" for column in range(position.rules.columns))
     yield [(f" {numbers}", "dim")]
-
-
-def _may_have_colours(stream: IO[str]) -> bool:
-    """Whether rich might write colours: a terminal, or variables by which users ask for them."""
-    return stream.isatty() or any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
 
 
 def status(position: Position) -> str:

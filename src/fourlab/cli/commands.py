@@ -4,10 +4,12 @@ A command's module is imported when the command is called. `fourlab --help` need
 """
 
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+import fourlab
 
 SETTINGS: dict[str, Any] = {
     "add_completion": False,
@@ -148,3 +150,37 @@ def load(name: str) -> Any:
     else:
         alone.command(name)(command)
     return typer.main.get_group(alone).commands[name]
+
+
+app = typer.Typer(
+    name="fourlab",
+    cls=LazyGroup,
+    help="A Connect Four laboratory: play, analyse, compare, learn.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    **SETTINGS,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"fourlab {fourlab.__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """A Connect Four laboratory: play, analyse, compare, learn.
+
+    Positions are written as moves (4453), a name (fourlab positions) or any other notation; boards as
+    COLUMNSxROWSxINAROW; agents as specs such as rules or rules:otherwise=random (fourlab agents).
+    """
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def parser() -> Any:
+    """The whole command line as one click command."""
+    return typer.main.get_command(app)
