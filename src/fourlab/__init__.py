@@ -1,13 +1,19 @@
-"""Fourlab: a Connect Four laboratory."""
+"""Fourlab: a Connect Four laboratory.
 
-from fourlab.agent import Agent, Decision, Exact, Limit, Stop
-from fourlab.agents.registry import make
-from fourlab.errors import UserError
-from fourlab.evaluator import Evaluation, Evaluator
-from fourlab.game.named import add as add_position
-from fourlab.game.outcome import RED, YELLOW, Outcome
-from fourlab.game.position import IllegalColumn, ImpossiblePosition, Position
-from fourlab.game.rules import Rules
+Public names are imported when they are first used, so that `import fourlab` costs next to nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fourlab.agent import Agent, Decision, Exact, Limit, Stop
+    from fourlab.agents.registry import make
+    from fourlab.errors import UserError
+    from fourlab.evaluator import Evaluation, Evaluator
+    from fourlab.game.named import add as add_position
+    from fourlab.game.outcome import RED, YELLOW, Outcome
+    from fourlab.game.position import IllegalColumn, ImpossiblePosition, Position
+    from fourlab.game.rules import Rules
 
 __version__ = "0.1.0"
 
@@ -30,3 +36,42 @@ __all__ = [
     "add_position",
     "make",
 ]
+
+_HOMES = {
+    "RED": "fourlab.game.outcome:RED",
+    "YELLOW": "fourlab.game.outcome:YELLOW",
+    "Agent": "fourlab.agent:Agent",
+    "Decision": "fourlab.agent:Decision",
+    "Evaluation": "fourlab.evaluator:Evaluation",
+    "Evaluator": "fourlab.evaluator:Evaluator",
+    "Exact": "fourlab.agent:Exact",
+    "IllegalColumn": "fourlab.game.position:IllegalColumn",
+    "ImpossiblePosition": "fourlab.game.position:ImpossiblePosition",
+    "Limit": "fourlab.agent:Limit",
+    "Outcome": "fourlab.game.outcome:Outcome",
+    "Position": "fourlab.game.position:Position",
+    "Rules": "fourlab.game.rules:Rules",
+    "Stop": "fourlab.agent:Stop",
+    "UserError": "fourlab.errors:UserError",
+    "add_position": "fourlab.game.named:add",
+    "make": "fourlab.agents.registry:make",
+}
+"""Where each public name is defined. The imports above say the same to type checkers, and a test
+compares the two."""
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name at its first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    module, _, attribute = _HOMES[name].partition(":")
+    value = getattr(import_module(module), attribute)
+    globals()[name] = value  # the next use finds it without coming here
+    return value
+
+
+def __dir__() -> list[str]:
+    """Names that are there, and public names that have not been used yet."""
+    return sorted({*globals(), *__all__})

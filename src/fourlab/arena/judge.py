@@ -4,25 +4,30 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fourlab.agent import Limit
 from fourlab.arena.stats import wilson
 from fourlab.arena.store import StoredGame
 from fourlab.game.position import Position
 from fourlab.game.record import Record
-from fourlab.solver import Solution, Solver
-from fourlab.solver.solver import WITHOUT_LIMIT
+
+if TYPE_CHECKING:
+    from fourlab.solver import Solution, Solver
+
+WITHOUT_LIMIT = Limit()
 
 
 def solve_from_the_end(
-    positions: Sequence[Position], solver: Solver, limit: Limit = WITHOUT_LIMIT, started: float | None = None
-) -> Iterator[Solution]:
+    positions: Sequence[Position], solver: "Solver", limit: Limit = WITHOUT_LIMIT, started: float | None = None
+) -> "Iterator[Solution]":
     """Solve the positions of a game, the last first, because what is known of a position helps with the one before.
 
     The limit's seconds are for the whole game and run from `started`, a moment of `time.perf_counter`; its nodes are for
     each position.
     """
+    from fourlab.solver import Solution
+
     started = time.perf_counter() if started is None else started
     solver.forget()
     for position in reversed(positions):
@@ -42,7 +47,7 @@ def share(limit: Limit, started: float) -> Limit:
     return replace(limit, seconds=left / 2) if left > 0 else replace(limit, seconds=None, nodes=1)
 
 
-def exact_scores(record: Record, solver: Solver) -> tuple[int, ...]:
+def exact_scores(record: Record, solver: "Solver") -> tuple[int, ...]:
     """The score of every position of a game for its side to move, on Pons's scale."""
     return tuple(each.lower for each in solve_from_the_end(list(record.positions()), solver))[::-1]
 
@@ -138,6 +143,8 @@ class GameJudge:
 
     def __call__(self, number: int, watch: object = None) -> tuple[int, ...]:
         """Solve one game."""
+        from fourlab.solver import Solver  # compiled: who does not solve does not load it
+
         return exact_scores(self.records[number], Solver())
 
     def prepare(self) -> None:

@@ -3,14 +3,15 @@
 import contextlib
 import time
 from collections.abc import Sequence
-from typing import Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, Protocol
 
 from fourlab.agent import Agent, Decision, Forfeit, Limit
 from fourlab.game.outcome import RED, SIDE_NAMES, Outcome
 from fourlab.game.position import Position
 from fourlab.game.record import Cause, Record, Thought
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Watch(Protocol):
@@ -40,7 +41,7 @@ def play_game(
     start: Position,
     players: Sequence[Agent],
     limits: Sequence[Limit],
-    rngs: Sequence[np.random.Generator],
+    rngs: "Sequence[np.random.Generator]",
     grace: float = 1.0,
     watch: Watch | None = None,
 ) -> Record:

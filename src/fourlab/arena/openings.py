@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 
@@ -61,6 +59,8 @@ def _all(plies: int, board: str) -> list[Position]:
 
 def _random(plies: int, board: str, number: int, seed: int, balanced: bool) -> list[Position]:
     """Draw games until there are enough different positions, or no more are found."""
+    import numpy as np
+
     rng, found = np.random.default_rng([seed, plies, 2]), dict[int, Position]()  # games have [seed, number, side]
     is_balanced = _balanced_test() if balanced else None
     since_last = 0

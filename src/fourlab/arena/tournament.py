@@ -7,8 +7,6 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
-
 from fourlab.agent import Agent, Limit
 from fourlab.arena.match import Watch, close, play_game
 from fourlab.arena.openings import openings
@@ -162,6 +160,8 @@ class GamePlayer:
 
     def __call__(self, number: int, watch: Watch | None = None) -> StoredGame:
         """Play one game with fresh agents and fresh generators, so that nothing but its number matters."""
+        import numpy as np
+
         game = self.tournament.game(number)
         seats = [self.tournament.players[game.red], self.tournament.players[game.yellow]]
         agents = [self.make(player.spec) for player in seats]
@@ -174,6 +174,8 @@ class GamePlayer:
 
     def prepare(self) -> None:
         """Let agents on a clock make a move that does not count: what is loaded or compiled at first must not cost them."""
+        import numpy as np
+
         for player in (each for each in self.tournament.players if each.limit.seconds is not None):
             agent = self.make(player.spec)
             start = self.tournament.starts_on[0][0]

@@ -17,10 +17,12 @@ from fourlab.arena.play import judge_games, play_tournament
 from fourlab.arena.results import Results
 from fourlab.arena.store import DamagedStore, Store, StoredGame
 from fourlab.arena.tournament import Tournament
+from fourlab.cli.options import may_be_terminal
 from fourlab.lab.run import Run
 from fourlab.lab.summary import summarize
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
 
 BLOCKS = 20
@@ -125,17 +127,17 @@ def interruptible(pool: Executor, resume: str) -> Iterator[Callable[[], int]]:
 @contextmanager
 def _progress(tournament: Tournament, quiet: bool) -> Iterator[Callable[[Results, Sequence[StoredGame]], None]]:
     """A bar with the score so far below it, or a line now and then where there is no terminal."""
-    from rich.console import Console, Group
-    from rich.live import Live
-    from rich.text import Text
-
-    console, pace = Console(stderr=True), _Pace()
+    pace = _Pace()
     if quiet:
         yield lambda results, games: None
         return
-    if not console.is_terminal:
+    if (console := _terminal()) is None:
         yield _block_lines(tournament, pace)
         return
+    from rich.console import Group
+    from rich.live import Live
+    from rich.text import Text
+
     bar, last = _bar(console, "playing"), 0.0
     task = bar.add_task("", total=len(tournament))
     with Live(bar, console=console, transient=True) as live:
@@ -154,9 +156,7 @@ def _progress(tournament: Tournament, quiet: bool) -> Iterator[Callable[[Results
 @contextmanager
 def stage_progress(title: str, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     """A bar for work in several stages, each with a name; or a line now and then where there is no terminal."""
-    from rich.console import Console
-
-    console, last = Console(stderr=True), 0.0
+    last = 0.0
 
     def lines(what: str, done: int, of: int) -> None:
         nonlocal last
@@ -164,7 +164,7 @@ def stage_progress(title: str, quiet: bool) -> Iterator[Callable[[str, int, int]
             last = now
             print(f"{title}: {what} {done}/{of}", file=sys.stderr, flush=True)
 
-    if quiet or not console.is_terminal:
+    if quiet or (console := _terminal()) is None:
         yield lines
         return
     with _bar(console, title) as bar:
@@ -209,9 +209,7 @@ def _block_lines(tournament: Tournament, pace: _Pace) -> Callable[[Results, Sequ
 
 @contextmanager
 def _judging(quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    from rich.console import Console
-
-    console, block = Console(stderr=True), 0
+    block = 0
 
     def told(done: int, of: int) -> None:
         nonlocal block
@@ -219,7 +217,7 @@ def _judging(quiet: bool) -> Iterator[Callable[[int, int], None]]:
             block = now
             print(f"{done}/{of} games solved", file=sys.stderr, flush=True)
 
-    if quiet or not console.is_terminal:
+    if quiet or (console := _terminal()) is None:
         yield told
         return
     with _bar(console, "solving") as bar:
@@ -227,7 +225,17 @@ def _judging(quiet: bool) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
-def _bar(console: Any, word: str) -> "Progress":
+def _terminal() -> "Console | None":
+    """Standard error, if it is a terminal."""
+    if not may_be_terminal(sys.stderr):
+        return None
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return console if console.is_terminal else None
+
+
+def _bar(console: "Console", word: str) -> "Progress":
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     parts = (TextColumn(word), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))

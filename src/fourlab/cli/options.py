@@ -1,11 +1,11 @@
 """Arguments and options that several commands share, and how results are printed."""
 
-import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -58,7 +58,17 @@ def positions_of(file: Path, board: str | None, any_counts: bool = False) -> "It
 
 def print_json(value: Any) -> None:
     """Print the value as JSON, readable and stable."""
+    import json
+
     print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def may_be_terminal(stream: IO[str]) -> bool:
+    """Whether rich, which is slow to load, might find a terminal there.
+
+    It looks at the stream, and at variables by which users ask for colours.
+    """
+    return stream.isatty() or any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
 
 
 def progress(things: Sequence[T], what: str) -> Iterable[T]:

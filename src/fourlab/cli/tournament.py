@@ -1,13 +1,11 @@
 """`fourlab tournament` and `fourlab resume`: many agents from a file, and runs that were stopped."""
 
 import os
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fourlab.cli import train
 from fourlab.cli.match import check_agents, finish, read_openings
 from fourlab.cli.options import (
     DEFAULT_HOME,
@@ -101,6 +99,7 @@ def resume(
 
     --accuracy adds the exact truth to games.
     """
+    from fourlab.cli import train
     from fourlab.cli.live import Conduct
     from fourlab.lab.run import find_run
 
@@ -126,6 +125,8 @@ def planned_in(run: "Run") -> "Tournament":
 
 
 def _read_toml(file: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:

@@ -5,7 +5,6 @@ FOURLAB_POSITIONS, else `fourlab/positions.toml` in XDG_CONFIG_HOME or `~/.confi
 """
 
 import os
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +69,8 @@ def _from_file() -> dict[str, NamedPosition]:
     file = positions_file()
     if file is None:
         return {}
+    import tomllib  # read for names only; most positions are written as moves
+
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError, PermissionError):

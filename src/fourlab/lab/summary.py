@@ -2,16 +2,18 @@
 
 import itertools
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fourlab.arena.judge import Judgement
-from fourlab.arena.results import Results
 from fourlab.arena.stats import wilson
 from fourlab.arena.store import Store
 from fourlab.game.record import Cause
 
+if TYPE_CHECKING:
+    from fourlab.arena.results import Results
 
-def summarize(results: Results, store: Store) -> dict[str, Any]:
+
+def summarize(results: "Results", store: Store) -> dict[str, Any]:
     """Everything that can be said about the games so far."""
     tournament, judgement = results.tournament, Judgement.of(store.games("scores IS NOT NULL"))
     return {
@@ -42,7 +44,7 @@ def summarize(results: Results, store: Store) -> dict[str, Any]:
     }
 
 
-def _agent(results: Results, name: str) -> dict[str, Any]:
+def _agent(results: "Results", name: str) -> dict[str, Any]:
     return {
         **results.share(name).as_data(),
         "as_red": results.share(name, red=True).as_data(),
@@ -50,7 +52,7 @@ def _agent(results: Results, name: str) -> dict[str, Any]:
     }
 
 
-def _match(results: Results, one: str, other: str) -> dict[str, Any]:
+def _match(results: "Results", one: str, other: str) -> dict[str, Any]:
     tally = results.tally(one, other)
     return {
         "agents": [one, other],
@@ -62,7 +64,7 @@ def _match(results: Results, one: str, other: str) -> dict[str, Any]:
     }
 
 
-def _ratings(results: Results) -> list[dict[str, Any]]:
+def _ratings(results: "Results") -> list[dict[str, Any]]:
     return [
         {"agent": rating.name, "elo": rating.elo.as_data(), "games": rating.games, "score": rating.score}
         for rating in results.ratings(results.tournament.seed)
