@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from httpx import Client
 
-from fourlab.kernels import _jit
+from fourlab.kernels import _cache, warmup
 from fourlab.kernels.background import Background
 from fourlab.web.readiness import NICENESS, Readiness, compile_in_background
 from fourlab.web.settings import Caps, Settings
@@ -182,7 +182,8 @@ def test_a_request_that_is_wrong_does_not_wait(slow: Client) -> None:
 def test_without_a_cache_that_is_kept_this_process_compiles(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_jit, "CACHE_FOLDER", None)
+    for module in (_cache, warmup):
+        monkeypatch.setattr(module, "CACHE_FOLDER", None)
     with serving(Settings(), Readiness(lambda: compile_in_background(["minimax"]))) as client:
         before = children(os.getpid()) if sys.platform == "linux" else []
         assert move(client, "level:5")["column"] == 4

@@ -1,22 +1,27 @@
 """Tell the user why the very first run takes a few seconds."""
 
+import logging
 import sys
-from typing import Any
+from typing import TextIO
+
+
+class _CurrentError(logging.StreamHandler[TextIO]):
+    """Prints to whatever standard error is now."""
+
+    @property
+    def stream(self) -> TextIO:
+        return sys.stderr
+
+    @stream.setter
+    def stream(self, stream: TextIO) -> None:
+        """Part of the base class; there is nothing to set."""
 
 
 def announce_compilation() -> None:
-    """Print one line to standard error if a kernel has to be compiled; a warm cache prints nothing."""
-    from numba.core import event
-
-    class Once(event.Listener):  # type: ignore[misc]
-        told = False
-
-        def on_start(self, happened: Any) -> None:
-            if not self.told:
-                self.told = True
-                print("fourlab: compiling for this machine, once; `fourlab warmup` does it all in advance …", file=sys.stderr)
-
-        def on_end(self, happened: Any) -> None:
-            """Nothing to say."""
-
-    event.register("numba:compile", Once())
+    """Print a line to standard error for a kernel that takes long to compile; a warm cache prints nothing."""
+    logger = logging.getLogger("fourlab.kernels")
+    if not any(isinstance(handler, _CurrentError) for handler in logger.handlers):
+        handler = _CurrentError()
+        handler.setFormatter(logging.Formatter("fourlab: %(message)s"))
+        logger.addHandler(handler)
+        logger.propagate = False
