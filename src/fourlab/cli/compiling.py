@@ -24,4 +24,3 @@ def announce_compilation() -> None:
         handler = _CurrentError()
         handler.setFormatter(logging.Formatter("fourlab: %(message)s"))
         logger.addHandler(handler)
-        logger.propagate = False
