@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 run: $(VENV)/.core
 	@echo "== fourlab web (other commands: $(BIN)/fourlab --help)"
-	@$(BIN)/fourlab web
+	@$(BIN)/fourlab web $(ARGS)
 
 test: $(VENV)/.dev
 	@$(MAKE) --no-print-directory --jobs 3 check parts $(VENV)/.warm
