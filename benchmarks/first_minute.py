@@ -78,7 +78,9 @@ def first_click(address: str, timeline: Timeline) -> None:
         column.wait_for()
         timeline.note("page shown in the browser")
         column.click()
-        page.wait_for_function("(new URLSearchParams(location.search).get('moves') ?? '').length == 2")
+        moves = "new URLSearchParams(location.search).get('moves') ?? ''"
+        while len(page.evaluate(moves)) < 2:
+            page.wait_for_timeout(10)
         browser.close()
 
 
