@@ -212,20 +212,20 @@ def test_the_closure_of_a_module_has_all_it_imports() -> None:
 
 
 def test_a_long_compilation_is_announced(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    announced = threading.Event()
+    class Slow:
+        """A compiler that takes until the announcement has been made."""
 
-    def announce(function: object) -> None:
-        _announce(function)
+        def compile(self, arguments: object, return_type: object) -> str:
+            announced.wait()
+            return "compiled"
+
+    def announce(self: _jit._Announced) -> None:
+        real(self)
         announced.set()
 
-    def compile_slowly(*arguments: object) -> None:
-        announced.wait()
-
-    _announce = _jit._announce
+    real, announced = _jit._Announced._announce, threading.Event()
     monkeypatch.setattr(_jit, "NOTICE_SECONDS", 0.0)
-    monkeypatch.setattr(_jit, "_announce", announce)
-    monkeypatch.setattr(_jit.CPUDispatcher, "compile", compile_slowly)
-    from fourlab.kernels.count import perft
-
-    perft.compile(())  # type: ignore[attr-defined]
-    assert [record.message.split(" for ")[0] for record in caplog.records] == ["compiling kernels.count.perft"]
+    monkeypatch.setattr(_jit._Announced, "_announce", announce)
+    assert _jit._Announced(Slow(), misses).compile((), None) == "compiled"
+    (record,) = caplog.records
+    assert record.message.startswith("compiling tests.kernels.test_jit.misses for this machine")

@@ -59,6 +59,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         super().__init__(function, targetoptions=dict(_SETTINGS))
         if CACHE_FOLDER is not None:
             self._cache = KernelCache(function, CACHE_FOLDER)
+        self._compiler = _Announced(self._compiler, function)
         self._step = _Step(function, self, inlined)
 
     @property
@@ -66,15 +67,30 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         """What other kernels see when they name this one: its step."""
         return types.Dispatcher(self._step)
 
-    def compile(self, signature: Any) -> Any:
-        """Load or compile the form for a signature, and announce what takes long."""
-        notice = threading.Timer(NOTICE_SECONDS, _announce, [self.py_func])
+
+class _Announced:
+    """Numba's compiler of a function, with an announcement if it takes long."""
+
+    def __init__(self, compiler: Any, function: Callable[..., Any]) -> None:
+        self._compiler = compiler
+        self._name = f"{function.__module__.removeprefix('fourlab.')}.{function.__name__}"
+
+    def compile(self, arguments: Any, return_type: Any) -> Any:
+        """Compile for these types of arguments; what comes from the cache is never compiled."""
+        notice = threading.Timer(NOTICE_SECONDS, self._announce)
         notice.daemon = True
         notice.start()
         try:
-            return super().compile(signature)
+            return self._compiler.compile(arguments, return_type)
         finally:
             notice.cancel()
+
+    def _announce(self) -> None:
+        message = "compiling %s for this machine, once (`fourlab warmup` compiles all) …"
+        LOGGER.warning(message, self._name)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._compiler, name)
 
 
 class _Step(CPUDispatcher):  # type: ignore[misc]
@@ -104,11 +120,6 @@ def _widened(type_: Any) -> Any:
     type_ = types.unliteral(type_)  # type: ignore[attr-defined]
     is_signed = isinstance(type_, types.Integer) and type_.signed  # type: ignore[attr-defined]
     return types.int64 if is_signed else type_
-
-
-def _announce(function: Callable[..., Any]) -> None:
-    name = f"{function.__module__.removeprefix('fourlab.')}.{function.__name__}"
-    LOGGER.warning("compiling %s for this machine, once (`fourlab warmup` compiles all) …", name)
 
 
 class _StepLibrary(JITCodeLibrary):  # type: ignore[misc]
