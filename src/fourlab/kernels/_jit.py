@@ -59,7 +59,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         super().__init__(function, targetoptions=dict(_SETTINGS))
         if CACHE_FOLDER is not None:
             self._cache = KernelCache(function, CACHE_FOLDER)
-        self._compiler: Any = _Announced(self._compiler, function)  # type: ignore[has-type]
+        self._compiler: Any = _Announced(self._compiler, function)
         self._step = _Step(function, self, inlined)
 
     @property
