@@ -1,4 +1,4 @@
-"""The real command, in a process of its own."""
+"""What all commands have in common, and the small ones."""
 
 import json
 import re
@@ -158,9 +158,12 @@ def test_warmup_says_where_and_how_long(fourlab: Run) -> None:
     assert "[1/" in done.stderr
 
 
-def test_the_first_compilation_is_announced_and_the_second_run_is_silent(fourlab: Run, tmp_path: Path) -> None:
-    first = fourlab("perft", "3", FOURLAB_CACHE_DIR=str(tmp_path))
-    again = fourlab("perft", "3", FOURLAB_CACHE_DIR=str(tmp_path))
+def test_the_first_compilation_is_announced_and_the_second_run_is_silent(
+    fourlab_process: Run,
+    tmp_path: Path,
+) -> None:
+    first = fourlab_process("perft", "3", FOURLAB_CACHE_DIR=str(tmp_path))
+    again = fourlab_process("perft", "3", FOURLAB_CACHE_DIR=str(tmp_path))
     assert first.stderr.startswith("fourlab: compiling for this machine, once")
     assert first.stderr.count("\n") == 1
     assert again.stderr == ""
@@ -208,6 +211,7 @@ def test_a_full_disk_is_said_in_one_line() -> None:
     assert done.stderr == "fourlab: [Errno 28] No space left on device\n"
 
 
-def test_a_terminal_without_the_letters_still_gets_text(fourlab: Run, tmp_path: Path) -> None:
-    done = fourlab("positions", FOURLAB_POSITIONS=str(tmp_path / "é.toml"), PYTHONIOENCODING="ascii")
+def test_a_terminal_without_the_letters_gets_text(fourlab_process: Run, tmp_path: Path) -> None:
+    file = str(tmp_path / "é.toml")
+    done = fourlab_process("positions", FOURLAB_POSITIONS=file, PYTHONIOENCODING="ascii")
     assert done.returncode == 0
