@@ -24,7 +24,7 @@ def python(*arguments: str, **environment: str) -> str:
     """Run Python in a process of its own; variables set to '' are removed."""
     merged = {**os.environ, **environment}
     merged = {name: value for name, value in merged.items() if value}
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=merged, timeout=300)
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=merged)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
