@@ -16,7 +16,6 @@ from tests.in_process import run_in_process
 
 Q_VALUES = '"((0, 0, 0, 0, 0), (0, 0, 0, 0, 0), (0, 0, 0, 0, 0), (0, 0, 1, 2, 0))",-2.0\n'
 LEAGUE = 'rounds = 1\nworkers = 1\nagents = ["random", "rules", "minimax:depth=1"]\n'
-MATCH = ("match", "random", "rules", "--games", "2", "--workers", "1", "--quiet")
 
 ROWS: dict[str, tuple[tuple[str, ...], str, int, str]] = {
     # command: arguments, standard input, exit code, what standard output holds
@@ -32,7 +31,7 @@ ROWS: dict[str, tuple[tuple[str, ...], str, int, str]] = {
     "engine check": (("./nothing", "--json"), "", 1, "No such file or directory"),
     "engine serve": (("rules",), "c4i\ngo\n", 0, "bestmove 4"),
     "export kaggle": (("random", "-o", "main.py", "--quiet"), "", 0, "main.py"),
-    "games": (("played",), "", 0, "result  cause"),
+    "games": (("last",), "", 0, "result  cause"),
     "match": (("random", "rules", "--games", "2", "--workers", "1", "--quiet"), "", 0, "2 games"),
     "perft": (("3",), "", 0, "perft 3: 343"),
     "play": (("--red", "rules", "--yellow", "rules", "--start", "121212"), "", 0, "red wins"),
@@ -41,9 +40,9 @@ ROWS: dict[str, tuple[tuple[str, ...], str, int, str]] = {
     "qtable import": (("values.gz", "-o", "again.q"), "", 0, "again.q: 1 positions on 5x4x4"),
     "qtable info": ((), "", 0, "board: 5x4x4"),
     "reproduce": (("list",), "", 0, "000-exact"),
-    "resume": (("played", "--workers", "1"), "", 0, "2 games"),
+    "resume": (("last", "--workers", "1"), "", 0, "2 games"),
     "review": (("1212121",), "", 0, "red: accuracy "),
-    "runs": (("played",), "", 0, "2 of 2 games"),
+    "runs": ((), "", 0, "2 of 2 games"),
     "show": (("4453",), "", 0, "4 discs on the board"),
     "solve": (("121212",), "", 0, "121212 18"),
     "stats elo": (("70", "20", "10"), "", 0, "normalized Elo"),
@@ -91,12 +90,11 @@ ELSEWHERE = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run, a book, a table and a tournament that commands can be given."""
+    """A folder with a book, a table and a tournament that commands can be given."""
     folder = tmp_path_factory.mktemp("made")
     (folder / "values.gz").write_bytes(gzip.compress(Q_VALUES.encode()))
     (folder / "league.toml").write_text(LEAGUE)
     for command in (
-        (*MATCH, "--run", "played"),
         ("book", "build", "--plies", "1", "--board", "3x3x3", "--file", "book.npz"),
         ("qtable", "import", "values.gz", "-o", "values.q"),
     ):
@@ -105,6 +103,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("small_match")
 @pytest.mark.parametrize("command", ROWS)
 def test_a_command_runs_in_a_process_of_its_own(
     command: str, made: Path, fourlab_process: Callable[..., Result], tmp_path: Path

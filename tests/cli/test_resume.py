@@ -5,6 +5,7 @@ import json
 import os
 import random
 import shlex
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.in_process import run_in_process
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -164,7 +167,8 @@ def slow_match(tmp_path: Path, simulations: int, games: int = len(OPENINGS)) -> 
 def test_a_stopped_run_finishes_the_games_in_hand_and_goes_on(
     fourlab: Run, start: Callable[..., Started], tmp_path: Path
 ) -> None:
-    match, resume, run = slow_match(tmp_path, 20_000, games=16), "fourlab resume stopped --workers 2", tmp_path / "stopped"
+    match, run = slow_match(tmp_path, 8_000, games=16), tmp_path / "stopped"
+    resume = "fourlab resume stopped --workers 2"
     started, count = start(*match, "--run", "stopped"), 0
     for number in (signal.SIGINT, signal.SIGTERM):
         wait_for_games(started, run, count + 1)
@@ -217,11 +221,18 @@ def test_a_second_ctrl_c_does_not_wait_for_a_move(more: int, start: Callable[...
     assert integrity(tmp_path / "stopped") == "ok"
 
 
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that is complete."""
+    folder = tmp_path_factory.mktemp("complete")
+    assert run_in_process([*SHORT, "--quiet", "--run", "one"], folder).returncode == 0
+    return folder / "one"
+
+
 @pytest.fixture
-def played(fourlab: Run, tmp_path: Path) -> Path:
-    """A run that is complete."""
-    assert fourlab(*SHORT, "--quiet", "--run", "one").returncode == 0
-    return tmp_path / "one"
+def played(complete: Path, tmp_path: Path) -> Path:
+    """A copy of it for one test."""
+    return Path(shutil.copytree(complete, tmp_path / "one"))
 
 
 def test_another_configuration_is_refused_by_its_field(fourlab: Run, played: Path) -> None:
