@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.in_process import run_in_process
+
 os.environ["FOURLAB_POSITIONS"] = os.devnull  # the developer's own names must not decide a test
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background; the programs tested are to hear Ctrl-C
@@ -26,6 +28,19 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture
 def fourlab(tmp_path: Path) -> Callable[..., Result]:
+    """Run a command in an empty folder, inside this process: a real process costs seconds.
+
+    tests/cli/test_processes.py runs every command in a process of its own.
+    """
+
+    def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
+        return run_in_process(arguments, tmp_path, stdin, environment)
+
+    return run
+
+
+@pytest.fixture
+def fourlab_process(tmp_path: Path) -> Callable[..., Result]:
     """Run the real command in a process of its own, in an empty folder."""
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
@@ -36,7 +51,6 @@ def fourlab(tmp_path: Path) -> Callable[..., Result]:
             text=True,
             cwd=tmp_path,
             env={**os.environ, **environment},
-            timeout=300,
         )
 
     return run

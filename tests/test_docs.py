@@ -3,6 +3,7 @@
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +13,14 @@ import pytest
 import fourlab.game.position
 from fourlab import Position
 from fourlab.game.draw import svg
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Result
+from tests.in_process import run_in_process
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 FLAGS = doctest.ELLIPSIS
+SHELL_ONLY = set("|&;<>()$`\\\"'*?[]{}~#!")
+"""Outside quotes, these are more to a shell than a part of a word."""
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -34,12 +38,51 @@ def test_python_sessions_run(page: Path) -> None:
     assert not problems, "".join(problems)
 
 
+def words_of(command: str) -> list[str] | None:
+    """The words of a command that a shell would only split; None if it does more than that."""
+    unquoted = re.sub(r"""'[^']*'|"[^"$`\\\\]*\"""", "", command)
+    return None if set(unquoted) & SHELL_ONLY else shlex.split(command)
+
+
+def typed(command: str, folder: Path, environment: dict[str, str]) -> Result:
+    """Run what a reader types: `fourlab` in this process, everything else in a shell."""
+    words = words_of(command)
+    if words is not None and words[0] == "fourlab":
+        return run_in_process(words[1:], folder, environment=environment)
+    return subprocess.run(
+        command,
+        shell=True,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("fourlab show 44", ["fourlab", "show", "44"]),
+        ("fourlab chess --fen '6k1/8 w - - 0 1'", ["fourlab", "chess", "--fen", "6k1/8 w - - 0 1"]),
+        ('fourlab train --body "conv 4, relu"', ["fourlab", "train", "--body", "conv 4, relu"]),
+        ("fourlab --set networks='[\"4x1\"]'", ["fourlab", "--set", 'networks=["4x1"]']),
+        ("printf 'go\n' | fourlab engine serve rules", None),
+        ("fourlab qtable info runs/*/table.q", None),
+        ("fourlab show 44 > board.txt", None),
+        ('fourlab show "$HOME"', None),
+    ],
+)
+def test_only_plain_words_are_taken_from_the_shell(command: str, words: list[str] | None) -> None:
+    assert words_of(command) == words
+
+
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_console_sessions_run(page: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "200"}
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {"PATH": programs, "COLUMNS": "200"}
     for session in blocks(page, "console"):
         for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE):
-            done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=tmp_path, env=environment)
+            done = typed(command, tmp_path, environment)
             assert done.returncode == 0, f"{command}: {done.stderr}"
             printed = "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
             same = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)

@@ -1,12 +1,15 @@
 """The agent `alphazero`: what only it does; the contract is tested elsewhere."""
 
+import itertools
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from fourlab import Decision, Exact, Limit, Position, make
+from fourlab.agents import alphazero
 from fourlab.errors import UserError
 from fourlab.solver import Solver
 
@@ -35,6 +38,14 @@ def test_the_policy_is_what_decides() -> None:
     assert sum(sorted(improved.stats["visits"])[-2:]) >= 100
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock on which a millisecond passes between two looks."""
+    looks = itertools.count()
+    monkeypatch.setattr(alphazero, "time", SimpleNamespace(perf_counter=lambda: next(looks) / 1000))
+
+
+@pytest.mark.usefixtures("clock")
 def test_who_has_time_shares_it_out() -> None:
     """A search by the clock learns its pace and plans with it, so that in the end two columns are compared."""
     for limit in (Limit(seconds=0.3), Limit(seconds=0.3, simulations=1_000_000)):
@@ -85,6 +96,7 @@ def test_what_was_searched_can_be_kept() -> None:
     assert sum(elsewhere.stats["visits"]) == 300
 
 
+@pytest.mark.usefixtures("clock")
 def test_limits_bound_the_search() -> None:
     assert decided("alphazero", "44", Limit(simulations=50)).stats["simulations"] == 50
     assert decided("alphazero", "44", Limit(nodes=40)).stats["nodes"] <= 40

@@ -1,6 +1,5 @@
 """The agent guided: what it asks its evaluator, what it makes of the answers, its bounds."""
 
-import threading
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -264,13 +263,21 @@ def test_the_first_bound_reached_counts() -> None:
 def test_time_is_a_budget_too() -> None:
     decision = decide(Position(), Indifferent(), limit=Limit(seconds=0.1), depth=0)
     assert decision.stats["seconds"] >= 0.1
-    assert decision.stats["simulations"] > 10
+    assert decision.stats["simulations"] > 0
 
 
 def test_a_stop_flag_ends_an_endless_search() -> None:
     stop = Stop()
-    threading.Timer(0.1, stop.set).start()
-    assert decide(Position(), Indifferent(), limit=Limit(stop=stop)).stats["simulations"] > 0
+
+    class Impatient(Indifferent):
+        """Sets the flag when it is asked for the tenth time."""
+
+        def judge(self, own: np.ndarray, mask: np.ndarray) -> Evaluation:
+            if len(self.asked) == 9:
+                stop.set()
+            return super().judge(own, mask)
+
+    assert decide(Position(), Impatient(), limit=Limit(stop=stop)).stats["simulations"] > 0
     before = decide(Position(), Indifferent(), limit=Limit(stop=stop))
     assert before.stats["simulations"] == 0
     assert before.column in range(7)

@@ -68,7 +68,7 @@ def answer(board: Board) -> None:
         case "killed":
             os.kill(os.getpid(), signal.SIGKILL)
         case "hang":
-            time.sleep(60)
+            time.sleep(100_000)
         case "illegal":
             say("bestmove 9")
         case "full":
@@ -97,7 +97,7 @@ def answer(board: Board) -> None:
             say(f"bestmove {leftmost}\nbestmove 99\nbestmove")
         case "close":
             os.close(1)
-            time.sleep(60)
+            time.sleep(100_000)
         case "memory":
             eaten = []
             while True:
@@ -137,14 +137,14 @@ def main() -> None:
     if KIND in ("ignores-quit", "ignores-sigterm"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN if KIND == "ignores-sigterm" else signal.SIG_DFL)
     if KIND == "child":
-        note(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]).pid)
+        note(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100_000)"]).pid)
     board = Board()
     for line in itertools.chain(sys.stdin, itertools.repeat("end")):
         match line.split():
             case _ if KIND == "silent":
-                time.sleep(60)
+                time.sleep(100_000)
             case ["quit"] | ["end"] if KIND in ("ignores-quit", "ignores-sigterm"):
-                time.sleep(60)
+                time.sleep(100_000)
             case ["quit"] | ["end"]:
                 return
             case ["c4i"] if KIND == "settable":

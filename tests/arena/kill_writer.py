@@ -53,7 +53,7 @@ def acknowledged(file: Path, first: int, seconds: float, once_it_stores: bool) -
             os._exit(1)  # a writer does not end by itself
     os.close(writing)
     if once_it_stores:
-        select.select([reading], [], [], 60)
+        select.select([reading], [], [])
     time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)

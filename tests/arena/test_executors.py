@@ -4,7 +4,7 @@ import random
 import re
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,8 @@ from fourlab import Limit
 from fourlab.arena.executors import Executor, Lost, Pace, executor
 from fourlab.arena.executors.local import Local
 from fourlab.arena.play import play_tournament
-from fourlab.arena.store import Store
+from fourlab.arena.results import Results
+from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.errors import UserError
 from tests.arena.players import Square, make
@@ -28,10 +29,15 @@ def results(pool: Executor, work: Square, items: range) -> dict[int, object]:
     return {item: result for batch in pool.map(work, items) for item, result in batch}
 
 
-def table(tournament: Tournament, pool: Executor, folder: Path) -> list[tuple[object, ...]]:
+def table(
+    tournament: Tournament,
+    pool: Executor,
+    folder: Path,
+    told: Callable[[Results, Sequence[StoredGame]], None] = lambda results, games: None,
+) -> list[tuple[object, ...]]:
     """Everything but times, as the games' table is exported."""
     with Store(folder / "games.sqlite") as store:
-        play_tournament(tournament, store, pool, make)
+        play_tournament(tournament, store, pool, make, told)
         return [game[:12] for game in store.games()]
 
 
@@ -206,9 +212,20 @@ def test_the_table_of_1000_games_is_the_same_on_2_and_4_workers(known_table: lis
         assert table(LEAGUE, Local(workers), folder) == known_table
 
 
-def test_the_table_is_the_same_with_workers_killed_in_the_middle(known_table: list[tuple[object, ...]], tmp_path: Path) -> None:
-    with killing(10, 0.7, "spawn_main") as killed:
-        assert table(LEAGUE, Local(2), tmp_path) == known_table
+def test_the_table_is_the_same_with_workers_killed_in_the_middle(
+    known_table: list[tuple[object, ...]],
+    tmp_path: Path,
+) -> None:
+    """A worker is killed whenever another hundred games are stored."""
+    pool, chance, killed = Local(2), random.Random(3), list[int]()
+
+    def kill_a_worker(results: Results, games: Sequence[StoredGame]) -> None:
+        if results.games >= 100 * (len(killed) + 1) and pool._hands:
+            victim = chance.choice(pool._hands).process
+            victim.kill()
+            killed.append(victim.pid)
+
+    assert table(LEAGUE, pool, tmp_path, kill_a_worker) == known_table
     assert len(killed) >= 3
 
 

@@ -1,9 +1,10 @@
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from fourlab import Limit, Position
+from fourlab.arena import judge
 from fourlab.arena.executors.local import Local
 from fourlab.arena.judge import Judgement, exact_scores, share
 from fourlab.arena.play import judge_games, play_tournament
@@ -43,11 +44,11 @@ def test_a_drawn_game_ends_with_a_score_of_zero() -> None:
     assert exact_scores(record, Solver())[-1] == 0
 
 
-def test_one_hard_position_leaves_time_for_the_others() -> None:
-    started = time.perf_counter() - 6
-    assert share(Limit(seconds=10, nodes=5), started).seconds == pytest.approx(2, abs=0.5)
-    assert share(Limit(seconds=10), started - 10) == Limit(nodes=1)
-    assert share(Limit(nodes=5), started) == Limit(nodes=5)
+def test_one_hard_position_leaves_time_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "time", SimpleNamespace(perf_counter=lambda: 106.0))
+    assert share(Limit(seconds=10, nodes=5), started=100) == Limit(seconds=2, nodes=5)
+    assert share(Limit(seconds=10), started=90) == Limit(nodes=1)
+    assert share(Limit(nodes=5), started=100) == Limit(nodes=5)
 
 
 def test_the_perfect_player_keeps_every_value_and_the_random_one_does_not(tmp_path: Path) -> None:

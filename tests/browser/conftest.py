@@ -57,7 +57,7 @@ def problems() -> list[str]:
 def context(browser: Browser, server: str, problems: list[str]) -> Iterator[BrowserContext]:
     """A new browser without memories; animations are off, so that tests wait for nothing."""
     with browser.new_context(base_url=server, viewport=DESKTOP, reduced_motion="reduce") as context:
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(120_000)
         context.on("console", lambda message: problems.append(message.text) if message.type in ("error", "warning") else None)
         context.on("weberror", lambda error: problems.append(str(error.error)))
         yield context

@@ -20,7 +20,7 @@ from tests.browser.conftest import PHONE, column, fail_once, fits, has_no_access
 from tests.browser.test_play import moves_of, press, status
 from tests.lab.test_training import Sum, stop_after
 
-expect.set_options(timeout=20_000)  # a busy machine is not a fault of the page
+expect.set_options(timeout=120_000)  # a busy machine is not a fault of the page
 LOST_AT_MOVE_7 = "43434313"  # red has three in column 4, plays column 1, and yellow completes column 3
 
 

@@ -1,29 +1,62 @@
-"""A training that is stopped by Ctrl-C and goes on."""
+"""Commands that are stopped by a signal and resumed."""
 
 import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.conftest import Result
 
+SCRIPT = Path(__file__).with_name("interrupting.py")
 
-def ends_the_same(fourlab: Callable[..., Result], folder: Path, command: list[str], total: str, product: str) -> None:
-    """Stop a training after two pieces, go on with what it says, and compare its product with that of one never stopped."""
-    started = subprocess.Popen(
-        [sys.executable, "-m", "fourlab", *command, "--run", "stopped"], cwd=folder, stderr=subprocess.PIPE, text=True
+
+def interrupted(
+    folder: Path,
+    command: list[str],
+    point: str,
+    count: int = 1,
+    number: signal.Signals = signal.SIGINT,
+) -> subprocess.Popen[str]:
+    """Start a command that gets a signal when it reaches a point (see interrupting.py)."""
+    return subprocess.Popen(
+        [sys.executable, str(SCRIPT), point, str(count), number.name, *command],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
-    metrics = folder / "stopped" / "metrics.jsonl"
-    while started.poll() is None and not (metrics.exists() and metrics.read_bytes().count(b"\n") >= 2):
-        time.sleep(0.01)
-    started.send_signal(signal.SIGINT)
-    _, told = started.communicate(timeout=120)
-    assert started.returncode == 130, told
-    assert f"of {total}; go on with:" in told
-    assert fourlab(*shlex.split(told.splitlines()[-1])[1:], "--quiet").returncode == 0
+
+
+def stopped_by_ctrl_c(folder: Path, command: list[str], point: str, count: int = 1) -> str:
+    """Give a command Ctrl-C at a point, where it must stop in good order; returns its stderr."""
+    process = interrupted(folder, command, point, count)
+    _, printed = process.communicate()
+    assert process.returncode == 130, printed
+    assert "Traceback" not in printed
+    return printed
+
+
+def resume_arguments(printed: str) -> list[str]:
+    """The arguments of the command that a stopped command says to go on with."""
+    program, *arguments = shlex.split(printed.partition("go on with: ")[2].splitlines()[0])
+    assert program == "fourlab"
+    return arguments
+
+
+def ends_the_same(
+    fourlab: Callable[..., Result],
+    folder: Path,
+    command: list[str],
+    total: str,
+    product: str,
+) -> None:
+    """A training stopped after two pieces and resumed gives the same as an undisturbed one."""
+    printed = stopped_by_ctrl_c(folder, [*command, "--run", "stopped"], "piece", 2)
+    assert f"of {total}; go on with:" in printed
+    assert fourlab(*shlex.split(printed.splitlines()[-1])[1:], "--quiet").returncode == 0
     assert fourlab(*command, "--run", "whole").returncode == 0
     one, other = (folder / name / product for name in ("stopped", "whole"))
     assert one.read_bytes() == other.read_bytes()

@@ -1,4 +1,4 @@
-"""The real command, in a process of its own."""
+"""What all commands have in common, and the small ones."""
 
 import json
 import os
@@ -186,7 +186,7 @@ def test_ctrl_c_ends_a_warmup_and_its_children(tmp_path: Path) -> None:
         wait_until(lambda: len(children(process.pid)) == 2)
         started = children(process.pid)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate()
         assert process.returncode == 130
         assert "Traceback" not in told
         wait_until(lambda: not any(map(runs, started)))
@@ -245,6 +245,7 @@ def test_a_full_disk_is_said_in_one_line() -> None:
     assert done.stderr == "fourlab: [Errno 28] No space left on device\n"
 
 
-def test_a_terminal_without_the_letters_still_gets_text(fourlab: Run, tmp_path: Path) -> None:
-    done = fourlab("positions", FOURLAB_POSITIONS=str(tmp_path / "é.toml"), PYTHONIOENCODING="ascii")
+def test_a_terminal_without_the_letters_gets_text(fourlab_process: Run, tmp_path: Path) -> None:
+    file = str(tmp_path / "é.toml")
+    done = fourlab_process("positions", FOURLAB_POSITIONS=file, PYTHONIOENCODING="ascii")
     assert done.returncode == 0

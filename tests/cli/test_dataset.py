@@ -1,12 +1,8 @@
 import hashlib
 import json
 import lzma
-import os
-import shlex
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,9 +11,9 @@ import pytest
 
 from fourlab.learning.labels import as_text, load, uci8
 from fourlab.solver.many import CHUNK
+from tests.cli.interrupted import interrupted, resume_arguments
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-COMMAND = [sys.executable, "-m", "fourlab"]
 
 
 def test_the_uci_set_is_written_counted_and_named(fourlab: Run, tmp_path: Path) -> None:
@@ -61,34 +57,28 @@ def test_solving_from_scratch_goes_on_with_the_journal(fourlab: Run, tmp_path: P
     assert not journal.exists()
 
 
-def test_stopped_work_goes_on_and_gives_the_same_file(tmp_path: Path) -> None:
-    asked = ["dataset", "solved", "--positions", "900", "--board", "6x5", "--plies", "11-24"]
+def test_stopped_work_goes_on_and_gives_the_same_file(fourlab: Run, tmp_path: Path) -> None:
+    asked = ["dataset", "solved", "--positions", "200", "--board", "6x5", "--plies", "11-24"]
     journal = tmp_path / "my set.npz.journal"
 
     def stop(how: signal.Signals, lines: int) -> str:
-        """Begin or go on, and stop when the journal has so many lines; returns what is told on standard error."""
-        with subprocess.Popen(
-            [*COMMAND, *asked, "-o", "my set.npz"], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
-        ) as solving:
-            while solving.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") >= lines):
-                time.sleep(0.01)
-            os.killpg(solving.pid, how)  # as a terminal does
-            _, told = solving.communicate(timeout=120)
-            assert solving.returncode == (130 if how == signal.SIGINT else -how), told
+        """Begin or resume, stop after some lines of the journal; returns standard error."""
+        solving = interrupted(tmp_path, [*asked, "-o", "my set.npz"], "journal_line", lines, how)
+        _, printed = solving.communicate()
+        assert solving.returncode == (130 if how == signal.SIGINT else -how), printed
         assert not (tmp_path / "my set.npz").exists()
-        return told
+        return printed
 
     stop(signal.SIGKILL, 3)
     killed = journal.read_text().splitlines()
-    told = stop(signal.SIGINT, len(killed) + 2)
-    assert "Traceback" not in told
-    assert journal.read_text().splitlines()[: len(killed) - 1] == killed[:-1]  # the last may have been cut short
-    resume = next(line for line in told.splitlines() if "go on with: " in line).partition("go on with: ")[2]
-    done = subprocess.run([*COMMAND, *shlex.split(resume)[1:]], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    printed = stop(signal.SIGINT, 2)
+    assert "Traceback" not in printed
+    # The last line may have been cut short.
+    assert journal.read_text().splitlines()[: len(killed) - 1] == killed[:-1]
+    done = fourlab(*resume_arguments(printed))
     assert done.returncode == 0, done.stderr
     assert not journal.exists()
-    asked += ["--workers", "2"]
-    straight = subprocess.run([*COMMAND, *asked, "-o", "b.npz"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    straight = fourlab(*asked, "--workers", "2", "-o", "b.npz")
     assert straight.returncode == 0, straight.stderr
     assert (tmp_path / "my set.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 

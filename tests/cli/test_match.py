@@ -81,8 +81,8 @@ def test_names_that_look_like_formulas_are_only_names(fourlab: Fourlab, tmp_path
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.usefixtures("small_match")
 def test_a_run_of_the_same_name_that_differs_is_mentioned(fourlab: Fourlab) -> None:
-    fourlab("match", "random", "rules", "--games", "2")
     told = fourlab("match", "random", "rules", "--games", "4").stderr
     assert "note: a new run; " in told
     assert "differs in rounds" in told
@@ -92,8 +92,8 @@ def test_few_openings_are_mentioned(fourlab: Fourlab) -> None:
     assert "only 4 such openings" in fourlab("match", "random", "rules", "--games", "20", "--openings", "all:1").stderr
 
 
+@pytest.mark.usefixtures("small_match")
 def test_a_damaged_run_does_not_hide_the_others(fourlab: Fourlab, tmp_path: Path) -> None:
-    fourlab("match", "random", "rules", "--games", "2", "--quiet")
     for name, manifest, results in (("a", "[]", "{}"), ("b", '{"config": {}}', "{}"), ("c", "{", "")):
         (tmp_path / "runs" / name).mkdir()
         (tmp_path / "runs" / name / "manifest.json").write_text(manifest)
@@ -212,7 +212,7 @@ def test_a_file_that_is_no_tournament_is_refused_in_one_line(fourlab: Fourlab, t
         assert word in done.stderr
 
 
+@pytest.mark.usefixtures("small_match")
 def test_a_game_or_run_without_games_is_told(fourlab: Fourlab) -> None:
-    fourlab("match", "random", "rules", "--games", "2", "--quiet")
     assert "has no game 7" in fourlab("games", "last", "7").stderr
     assert "say which game" in fourlab("games", "last", "--again").stderr

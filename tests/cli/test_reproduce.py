@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from fourlab.experiments import experiment
 from fourlab.experiments.catalogue import all_experiments
+from tests.cli.interrupted import interrupted, stopped_by_ctrl_c
 from tests.conftest import Result
 
 Fourlab = Callable[..., Result]
@@ -33,24 +35,16 @@ def reports(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 
 
-def killed_again_and_again(folder: Path, command: list[str], seconds: float) -> int:
-    """Kill the command, with all its processes, after some time; each time a little later, until it comes to an end."""
+def killed_again_and_again(folder: Path, command: list[str]) -> int:
+    """Kill the command, with all its processes, after ever more reports of progress until it ends.
+
+    Returns the number of kills.
+    """
     for kills in range(100):
-        started = subprocess.Popen(
-            [sys.executable, "-m", "fourlab", *command],
-            cwd=folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        try:
-            _, told = started.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(started.pid, signal.SIGKILL)
-            started.communicate()
-            seconds *= 1.15
-        else:
-            assert started.returncode == 0, told.decode()
+        started = interrupted(folder, command, "progress", 2 * 3**kills, signal.SIGKILL)
+        _, told = started.communicate()
+        if started.returncode != -signal.SIGKILL:
+            assert started.returncode == 0, told
             return kills
     raise AssertionError("it never comes to an end")
 
@@ -88,7 +82,7 @@ def test_everything_runs_at_the_smallest_scale(fourlab: Fourlab, tmp_path: Path)
 
 def test_who_is_killed_again_and_again_ends_with_the_same_report(fourlab: Fourlab, tmp_path: Path) -> None:
     command = ["reproduce", *SOME, "--scale", "smoke", "--workers", "2"]
-    assert killed_again_and_again(tmp_path, [*command, "--run", "killed"], 5.0) >= 1
+    assert killed_again_and_again(tmp_path, [*command, "--run", "killed"]) >= 1
     assert fourlab(*command, "--run", "whole").returncode == 0
     assert reports(tmp_path / "killed") == reports(tmp_path / "whole")
     assert found(tmp_path / "killed") == found(tmp_path / "whole")
@@ -98,7 +92,7 @@ def test_who_is_killed_again_and_again_ends_with_the_same_report(fourlab: Fourla
 def test_any_experiment_may_be_killed(fourlab: Fourlab, tmp_path: Path) -> None:
     names = [name for name in all_experiments() if name not in MEASURED]
     command = ["reproduce", *names, "--scale", "smoke", "--workers", "2"]
-    assert killed_again_and_again(tmp_path, [*command, "--run", "killed"], 12.0) >= 3
+    assert killed_again_and_again(tmp_path, [*command, "--run", "killed"]) >= 3
     assert subprocess.run([sys.executable, "-m", "fourlab", *command, "--run", "whole"], cwd=tmp_path).returncode == 0
     killed, whole = found(tmp_path / "killed"), found(tmp_path / "whole")
     assert [name for name in names if killed[name] != whole[name]] == []
@@ -106,19 +100,9 @@ def test_any_experiment_may_be_killed(fourlab: Fourlab, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise there")
 def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
-    started = subprocess.Popen(
-        [sys.executable, "-m", "fourlab", "reproduce", "000", "--scale", "smoke", "--run", "stopped", "--workers", "1"],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert started.stderr is not None
-    for line in started.stderr:
-        if line.startswith("000-figure-1"):
-            break
-    started.send_signal(signal.SIGINT)
-    _, told = started.communicate(timeout=60)
-    assert started.returncode == 130, told
+    command = ["reproduce", "000", "--scale", "smoke", "--run", "stopped", "--workers", "1"]
+    told = stopped_by_ctrl_c(tmp_path, command, "experiment", 2)
+    assert "000-figure-1 (2/" in told
     assert told.splitlines()[-1] == "stopped; the same command again goes on (run stopped)"
     assert "000-exact" in found(tmp_path / "stopped")
 
@@ -141,14 +125,11 @@ def test_bad_input_is_one_line(arguments: list[str], told: str, fourlab: Fourlab
     assert not list(tmp_path.iterdir())
 
 
-def test_a_missing_extra_is_told_before_anything_begins(fourlab: Fourlab, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(
-        "import importlib.util as util\n"
-        "find = util.find_spec\n"
-        "util.find_spec = lambda name, *rest: None if name == 'chess' else find(name, *rest)\n"
-    )
-    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    done = fourlab("reproduce", "000-exact", "004-chess", "--scale", "smoke", "--run", "run", PYTHONPATH=path)
+def test_a_missing_extra_is_told_before_anything_begins(
+    fourlab: Fourlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(experiment, "find_spec", lambda name: name != "chess" or None)
+    done = fourlab("reproduce", "000-exact", "004-chess", "--scale", "smoke", "--run", "run")
     assert done.returncode == 2
     assert done.stderr == "fourlab: 004-chess needs chess: pip install 'fourlab[chess]'\n"
     assert not (tmp_path / "run").exists()
@@ -191,17 +172,12 @@ def test_work_of_other_sizes_and_damaged_findings_are_told(fourlab: Fourlab, tmp
 
 
 def test_two_cannot_work_on_one_run(fourlab: Fourlab, tmp_path: Path) -> None:
-    first = subprocess.Popen(
-        [sys.executable, "-m", "fourlab", "reproduce", "000", "--scale", "smoke", "--run", "run"],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    """The first one stops, as by Ctrl-Z, when its first experiment begins."""
+    command = ["reproduce", "000", "--scale", "smoke", "--run", "run", "--quiet"]
+    first = interrupted(tmp_path, command, "experiment", 1, signal.SIGSTOP)
     try:
-        assert first.stderr is not None
-        first.stderr.readline()  # it is at work
+        _, status = os.waitpid(first.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
         done = fourlab("reproduce", "000-exact", "--scale", "smoke", "--run", "run")
         assert done.returncode == 2
         assert done.stderr == "fourlab: another process is working on run\n"

@@ -33,8 +33,8 @@ def test_what_cannot_be_proven_in_time_is_said(fourlab: Fourlab) -> None:
     assert "not proven" in done.stdout.splitlines()[0]
 
 
+@pytest.mark.usefixtures("small_match")
 def test_a_stored_game_is_reviewed(fourlab: Fourlab) -> None:
-    fourlab("match", "rules", "random", "--games", "2", "--quiet")
     game = json.loads(fourlab("games", "last", "1", "--json").stdout)
     data = json.loads(fourlab("review", "--run", "last", "--game", "1", "--json").stdout)
     assert [move["column"] for move in data["moves_made"]] == game["moves"]

@@ -3,13 +3,10 @@
 import json
 import shlex
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.cli.interrupted import ends_the_same
+from tests.cli.interrupted import ends_the_same, interrupted
 from tests.conftest import Result
 
 TINY = shlex.split("train alphazero --preset smoke --set board=4x4x3 --set networks='[\"4x1\"]' --set exam_games=2 --quiet")
@@ -54,16 +51,13 @@ def test_what_cannot_be_is_said_in_one_line(fourlab: Callable[..., Result], tmp_
 
 
 def test_ctrl_c_twice_leaves_at_once_though_games_are_being_played(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "fourlab", "train", "alphazero", "--set", "simulations=2000", "--run", "left"]
-    started = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    while started.poll() is None and not (tmp_path / "left" / "metrics.jsonl").exists():
-        time.sleep(0.05)
+    """The first Ctrl-C comes after some evaluations, when hours of games have begun."""
+    command = ["train", "alphazero", "--set", "simulations=2000", "--run", "left"]
+    started = interrupted(tmp_path, command, "evaluation", 20)
     assert started.stderr is not None
-    time.sleep(1)  # hours of games have begun
+    while "press Ctrl-C again" not in (line := started.stderr.readline()):
+        assert line, "it ended too early"
     started.send_signal(signal.SIGINT)
-    while "press Ctrl-C again" not in started.stderr.readline():
-        pass
-    started.send_signal(signal.SIGINT)
-    _, told = started.communicate(timeout=20)
+    _, told = started.communicate()
     assert started.returncode == 130
     assert told.endswith("left at once; what was saved is safe\n")

@@ -3,10 +3,6 @@
 import inspect
 import json
 import shlex
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import fields
 from pathlib import Path
 
@@ -15,6 +11,7 @@ import pytest
 from fourlab.cli import main
 from fourlab.cli.train_dqn import dqn
 from fourlab.learning.dqn_settings import DqnSettings
+from tests.cli.interrupted import stopped_by_ctrl_c
 
 SMALL = shlex.split(
     "train dqn --board 4x4x3 --moves 1600 --games 16 --against self --against rules --warmup 200 --replay 2000 --batch 32"
@@ -42,14 +39,7 @@ def test_a_training_goes_on_after_ctrl_c_is_shown_again_and_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    command = [sys.executable, "-m", "fourlab", *SMALL, "--run", "stopped"]
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    metrics = tmp_path / "stopped" / "metrics.jsonl"
-    while started.poll() is None and not (metrics.exists() and metrics.read_bytes().count(b"\n") >= 2):
-        time.sleep(0.01)
-    started.send_signal(signal.SIGINT)
-    _, told = started.communicate(timeout=120)
-    assert started.returncode == 130, told
+    told = stopped_by_ctrl_c(tmp_path, [*SMALL, "--run", "stopped"], "piece", 2)
     assert "stopped after" in told
 
     assert run(*shlex.split(told.splitlines()[-1])[1:]) == 0

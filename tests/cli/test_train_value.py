@@ -1,11 +1,7 @@
 """`fourlab train value` and `fourlab resume` as a user meets them."""
 
+import importlib.util
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -14,6 +10,7 @@ import numpy as np
 import pytest
 
 from fourlab.learning.labels import as_text, uci8
+from tests.cli.interrupted import stopped_by_ctrl_c
 from tests.conftest import Result
 
 TINY = ("train", "value", "--data", "some.data", "--body", "conv 4, relu", "--head", "dense 8, relu", "--epochs", "3")
@@ -54,21 +51,8 @@ def test_a_training_leaves_a_network_that_plays(fourlab: Callable[..., Result], 
 
 
 def test_ctrl_c_prints_the_command_that_goes_on_and_the_end_is_the_same(fourlab: Callable[..., Result], tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "fourlab", *TINY, "--epochs", "80", "--runs", "stopped", "--json"],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    while not any(file.stat().st_size for file in tmp_path.glob("stopped/*/metrics.jsonl")):
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=120)
-    if process.returncode == 0:
-        pytest.fail("the training was over before it was interrupted")
-    assert process.returncode == 130
+    command = [*TINY, "--epochs", "80", "--runs", "stopped", "--json"]
+    said = stopped_by_ctrl_c(tmp_path, command, "piece", 1)
     assert "stopped after" in said
     command = said.splitlines()[-1].split()
     assert command[:2] == ["fourlab", "resume"]
@@ -117,12 +101,13 @@ def test_a_training_is_refused_what_only_games_have(fourlab: Callable[..., Resul
     assert "is a training" in done.stderr
 
 
-def test_without_torch_the_install_command_is_told(fourlab: Callable[..., Result], tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(
-        "import importlib.util as util\n"
-        "find = util.find_spec\n"
-        "util.find_spec = lambda name, *rest: None if name == 'torch' else find(name, *rest)\n"
-    )
-    done = fourlab("train", "value", PYTHONPATH=str(tmp_path))
+def test_without_torch_the_install_command_is_told(
+    fourlab: Callable[..., Result],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    find = importlib.util.find_spec
+    without = {"torch": None}
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: without.get(name, find(name)))
+    done = fourlab("train", "value")
     assert done.returncode == 2
     assert "pip install 'fourlab[train]'" in done.stderr

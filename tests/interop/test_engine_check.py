@@ -18,7 +18,7 @@ SMALL = Rules(5, 4, 4)
 SCRIPT = ROOT / "tests" / "arena" / "engine.py"
 
 
-def examine(kind: str, start_seconds: float = 30, grace: float = 5) -> Iterator[Finding]:
+def examine(kind: str, start_seconds: float = 600, grace: float = 60) -> Iterator[Finding]:
     engine = Engine(shlex.join([sys.executable, "-S", str(SCRIPT), kind]), start_seconds, grace, move_seconds=2)
     return check(engine, [SMALL])
 
@@ -62,7 +62,8 @@ BROKEN = [
 @pytest.mark.parametrize(("kind", "rule", "detail"), BROKEN, ids=[f"{kind}: {rule}" for kind, rule, _ in BROKEN])
 def test_a_fault_is_found_and_told(kind: str, rule: str, detail: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_check, "LEAVE_SECONDS", 0.5)
-    findings = examine(kind, {"silent": 1, "deaf-to-ping-2": 5}.get(kind, 30), 0.1 if kind == "late" else 5)
+    start_seconds = {"silent": 1, "deaf-to-ping-2": 5}.get(kind, 600)
+    findings = examine(kind, start_seconds, grace=0.1 if kind == "late" else 60)
     finding = next(each for each in findings if each.rule == rule)
     assert not finding.kept
     assert detail in finding.detail
@@ -70,7 +71,8 @@ def test_a_fault_is_found_and_told(kind: str, rule: str, detail: str, monkeypatc
 
 
 def test_an_engine_for_the_usual_board_only_can_pass() -> None:
-    engine = Engine(shlex.join([sys.executable, "-S", str(SCRIPT), "classic-only"]), 30, 5, move_seconds=2)
+    cmd = shlex.join([sys.executable, "-S", str(SCRIPT), "classic-only"])
+    engine = Engine(cmd, start_seconds=600, grace=60, move_seconds=2)
     findings = list(check(engine, [CLASSIC]))
     assert all(finding.kept for finding in findings), findings
     assert "not examined" in next(each.detail for each in findings if each.rule == "reads the size of the board from a fen")

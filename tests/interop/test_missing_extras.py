@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import fourlab.interop as fourlab_interop
 from tests.conftest import Result
 
 
@@ -43,12 +44,15 @@ def test_an_import_says_what_to_install(module: str, hidden: str, why: str, with
 
 
 def test_the_agent_says_it_in_one_line_and_can_be_listed_all_the_same(
-    fourlab: Callable[..., Result], without: Callable[..., str]
+    fourlab: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = without("pyspiel")
-    refused = fourlab("analyze", "4453", "--agent", "openspiel-mcts", PYTHONPATH=path)
+    monkeypatch.setitem(sys.modules, "pyspiel", None)  # as if it were not installed
+    # The module is to be imported again.
+    monkeypatch.delitem(sys.modules, "fourlab.interop.openspiel", raising=False)
+    monkeypatch.delattr(fourlab_interop, "openspiel", raising=False)
+    refused = fourlab("analyze", "4453", "--agent", "openspiel-mcts")
     assert refused.returncode == 2
     assert refused.stderr.splitlines()[-1].endswith("this needs OpenSpiel: pip install 'fourlab[openspiel]'")
-    listed = fourlab("agents", "openspiel-mcts", PYTHONPATH=path)
+    listed = fourlab("agents", "openspiel-mcts")
     assert listed.returncode == 0
     assert "simulations" in listed.stdout

@@ -1,7 +1,6 @@
 """The solver as its users meet it: exact, bounded, honest about what it could not prove."""
 
 import threading
-import time
 
 import pytest
 
@@ -161,9 +160,7 @@ def test_time_and_stop_end_a_search_without_a_claim(threads: int) -> None:
     assert solution.lower <= 1 <= solution.upper
     stop = Stop()
     threading.Timer(0.1, stop.set).start()
-    before = time.perf_counter()
     assert solver.solve(Position(), Limit(stop=stop)).score is None
-    assert time.perf_counter() - before < 20
     assert solver.solve(Position(), Limit(stop=stop)).score is None
 
 

@@ -24,7 +24,7 @@ def serving(settings: Settings, readiness: Readiness | None = None) -> Iterator[
     try:
         while not server.started:
             time.sleep(0.01)
-        with httpx.Client(base_url=address_of(listening), timeout=120, trust_env=False) as client:
+        with httpx.Client(base_url=address_of(listening), timeout=None, trust_env=False) as client:
             yield client
     finally:
         server.should_exit = True

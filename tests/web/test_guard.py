@@ -6,7 +6,9 @@ import re
 import socket
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -14,8 +16,10 @@ import schemathesis
 from httpx import Client
 from hypothesis import settings
 
+from fourlab import Limit
 from fourlab.agents.mcts import MCTS
 from fourlab.web.app import create_app
+from fourlab.web.gate import Gate
 from fourlab.web.guard import HEADERS
 from fourlab.web.settings import MOST_BODY_BYTES, PUBLIC, Caps, Settings
 from tests.web.conftest import serving
@@ -193,7 +197,7 @@ def _raw_get(client: Client, path: str) -> bytes:
     """Ask without a client that tidies paths up."""
     host, port = client.base_url.host, client.base_url.port
     assert port is not None
-    with socket.create_connection((host, port), timeout=20) as connection:
+    with socket.create_connection((host, port)) as connection:
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode("latin-1"))
         answer = b""
         while piece := connection.recv(65536):
@@ -224,27 +228,33 @@ def test_a_fault_of_ours_shows_nothing_of_the_inside(
 
 
 def wait_for(true: Callable[[], bool]) -> None:
-    """Wait until something is so; a minute at most."""
-    for _ in range(6000):
-        if true():
-            return
+    """Wait until something is so."""
+    while not true():
         time.sleep(0.01)
-    raise AssertionError("it never came true")
+
+
+@dataclass
+class Endless:
+    """How many searches that never end by themselves have begun, and how many were stopped."""
+
+    begun: int = 0
+    stopped: int = 0
+
+    def search(self, agent: MCTS, position: object, limit: Limit, *rest: object) -> None:
+        assert limit.stop is not None
+        self.begun += 1
+        wait_for(limit.stop.is_set)
+        self.stopped += 1
+        raise RuntimeError("stopped")
 
 
 @pytest.fixture
-def stopped(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Searches that never end by themselves; each that was stopped leaves a mark."""
-    marks: list[bool] = []
-
-    def search(self: MCTS, position: object, limit: object, *rest: object) -> None:
-        wait_for(limit.stop.is_set)  # type: ignore[attr-defined]
-        marks.append(True)
-        raise RuntimeError("stopped")
-
-    monkeypatch.setattr(MCTS, "decide", search)
-    monkeypatch.setattr(MCTS, "search", search)
-    return marks
+def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
+    """Searches by MCTS that end only when they are stopped."""
+    searches = Endless()
+    for name in ("decide", "search"):
+        monkeypatch.setattr(MCTS, name, lambda *arguments: searches.search(*arguments))
+    return searches
 
 
 def begin(client: Client, line: str, asked: dict[str, str] | None = None) -> socket.socket:
@@ -252,7 +262,7 @@ def begin(client: Client, line: str, asked: dict[str, str] | None = None) -> soc
     body = b"" if asked is None else json.dumps(asked).encode()
     host, port = client.base_url.host, client.base_url.port
     head = [f"{line} HTTP/1.1", f"Host: {host}:{port}", "Content-Type: application/json", f"Content-Length: {len(body)}"]
-    connection = socket.create_connection((host, port or 80), timeout=20)
+    connection = socket.create_connection((host, port or 80))
     connection.sendall("\r\n".join([*head, "", ""]).encode() + body)
     return connection
 
@@ -265,18 +275,35 @@ def begin(client: Client, line: str, asked: dict[str, str] | None = None) -> soc
         ("GET /api/v1/analysis/stream?agent=mcts", None),
     ],
 )
-def test_a_closed_tab_stops_its_search(client: Client, stopped: list[bool], line: str, asked: dict[str, str] | None) -> None:
+def test_a_closed_tab_stops_its_search(
+    client: Client,
+    endless: Endless,
+    line: str,
+    asked: dict[str, str] | None,
+) -> None:
     with begin(client, line, asked):
-        time.sleep(0.5)
-        assert stopped == []
-    wait_for(lambda: stopped == [True])
+        wait_for(lambda: endless.begun == 1)
+        assert endless.stopped == 0
+    wait_for(lambda: endless.stopped == 1)
 
 
-def test_who_comes_to_a_full_house_is_told_when_to_come_again(stopped: list[bool]) -> None:
+def test_who_comes_to_a_full_house_is_told_when_to_come_again(
+    endless: Endless,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gates: list[Gate] = []
+    make_gate = Gate.__init__
+
+    def noted(gate: Gate, *arguments: Any) -> None:
+        make_gate(gate, *arguments)
+        gates.append(gate)
+
+    monkeypatch.setattr(Gate, "__init__", noted)
     caps = Caps(searches=1, waiting=2, streams=1, streams_waiting=0)
     with serving(Settings(caps=caps)) as client:
-        waiting = [begin(client, f"POST /api/v1/{path}", {"agent": "mcts"}) for path in ("move", "move", "move", "analysis")]
-        time.sleep(0.5)
+        paths = ("move", "move", "move", "analysis")
+        waiting = [begin(client, f"POST /api/v1/{path}", {"agent": "mcts"}) for path in paths]
+        wait_for(lambda: sum(gate._inside for gate in gates) == 4)
         for path in ("move", "analysis", "review"):
             refused = client.post(f"/api/v1/{path}", json={})
             error_of(refused, 503)
@@ -286,7 +313,7 @@ def test_who_comes_to_a_full_house_is_told_when_to_come_again(stopped: list[bool
         for each in waiting:
             each.close()
         wait_for(lambda: client.post("/api/v1/move", json={"agent": "rules"}).status_code == 200)
-        assert len(stopped) == 4
+        assert endless.stopped == 4
 
 
 def test_streams_that_come_and_go_leave_no_work_behind(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
@@ -312,20 +339,19 @@ def test_streams_that_come_and_go_leave_no_work_behind(monkeypatch: pytest.Monke
     assert "never retrieved" not in caplog.text
 
 
-def test_who_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MCTS, "decide", lambda self, position, limit, rng: wait_for(limit.stop.is_set))
+def test_who_waits_too_long_is_refused(endless: Endless) -> None:
     with serving(Settings(caps=Caps(searches=1, patience=0.2))) as client:
         with begin(client, "POST /api/v1/move", {"agent": "mcts"}):
-            time.sleep(0.3)
+            wait_for(lambda: endless.begun == 1)
             error_of(client.post("/api/v1/move", json={"agent": "rules"}), 503)
         wait_for(lambda: client.post("/api/v1/move", json={"agent": "rules"}).status_code == 200)
 
 
-def test_a_server_that_ends_stops_its_searches(stopped: list[bool]) -> None:
+def test_a_server_that_ends_stops_its_searches(endless: Endless) -> None:
     with serving(Settings()) as client:
         waiting = begin(client, "POST /api/v1/move", {"agent": "mcts"})
-        time.sleep(0.5)
-    wait_for(lambda: stopped == [True])
+        wait_for(lambda: endless.begun == 1)
+    wait_for(lambda: endless.stopped == 1)
     waiting.close()
 
 

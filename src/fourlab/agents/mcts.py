@@ -251,16 +251,17 @@ class MCTS:
             budget.spend(tree, states[0], snap)
         else:
             others = [threading.Thread(target=budget.spend, args=(tree, state, None)) for state in states[1:]]
-            for other in others:
-                other.start()
             try:
+                for other in others:
+                    other.start()
                 budget.spend(tree, states[0], snap)
             except BaseException:
                 budget.finished = True  # an interrupt must end the others too
                 raise
             finally:
                 for other in others:
-                    other.join()
+                    if other.ident is not None:  # an interrupt may have come before it was started
+                        other.join()
         if not trace or trace[-1].simulations != budget.done:
             snap()
         return trace

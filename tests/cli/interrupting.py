@@ -1,0 +1,110 @@
+"""Run `fourlab` and send it a signal at a known point, so that no test must hit a moment.
+
+    python interrupting.py POINT COUNT SIGNAL ARGUMENTS...
+
+The signal comes when the point is reached for the COUNTth time, to the whole process group, as from
+a terminal.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+Reached = Callable[[], None]
+
+
+def piece(reached: Reached) -> None:
+    """A piece of a training is done and in its metrics."""
+    from fourlab.lab import training
+
+    train = training.train
+
+    def watched(run: Any, trainee: Any, stopped: Any, told: Any, *rest: Any) -> Any:
+        def heard(row: dict[str, Any]) -> None:
+            told(row)
+            reached()
+
+        return train(run, trainee, stopped, heard, *rest)
+
+    training.train = watched
+
+
+def evaluation(reached: Reached) -> None:
+    """A network has evaluated positions, in whichever thread."""
+    from fourlab.nets.onnx_evaluator import OnnxEvaluator
+
+    _call_after(OnnxEvaluator, "judge", reached)
+
+
+def journal_line(reached: Reached) -> None:
+    """A line is written to the journal of solved positions; the first is its heading."""
+    from fourlab.solver import many
+
+    _call_after(many, "_append", reached)
+
+
+def experiment(reached: Reached) -> None:
+    """An experiment of `reproduce` begins."""
+    from fourlab.experiments.workbench import Workbench
+
+    _call_after(Workbench, "__init__", reached)
+
+
+def progress(reached: Reached) -> None:
+    """An experiment of `reproduce` has reported progress: a piece of its work begins or is done."""
+    from fourlab.experiments.workbench import Workbench
+
+    begin = Workbench.__init__
+
+    def watched(bench: Any, *arguments: Any, **options: Any) -> None:
+        begin(bench, *arguments, **options)
+        told = bench.told
+
+        def heard(*words: Any) -> None:
+            told(*words)
+            reached()
+
+        object.__setattr__(bench, "told", heard)
+
+    Workbench.__init__ = watched  # type: ignore[method-assign]
+
+
+def worker_start(reached: Reached) -> None:
+    """A worker process has been started and is not ready yet."""
+    _call_after(BaseProcess, "start", reached)
+
+
+def _call_after(owner: Any, name: str, reached: Reached) -> None:
+    """Call `reached` after each call of a function or method."""
+    function = getattr(owner, name)
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        result = function(*arguments, **options)
+        reached()
+        return result
+
+    setattr(owner, name, watched)
+
+
+def main() -> None:
+    """Watch for the point, then run the command."""
+    point, count, number, *arguments = sys.argv[1:]
+    left = int(count)
+
+    def reached() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.killpg(os.getpgrp(), signal.Signals[number])
+
+    globals()[point](reached)
+    from fourlab.cli import main as fourlab
+
+    fourlab(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Every command once in a real process: the other tests run commands inside their own process."""
+
+import gzip
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from fourlab.cli import app
+from tests.conftest import ROOT, Result
+from tests.in_process import run_in_process
+
+Q_VALUES = '"((0, 0, 0, 0, 0), (0, 0, 0, 0, 0), (0, 0, 0, 0, 0), (0, 0, 1, 2, 0))",-2.0\n'
+LEAGUE = 'rounds = 1\nworkers = 1\nagents = ["random", "rules", "minimax:depth=1"]\n'
+
+ROWS: dict[str, tuple[tuple[str, ...], str, int, str]] = {
+    # command: arguments, standard input, exit code, what standard output holds
+    "accuracy": (("rules", "--solved", "3"), "", 0, "can go wrong"),
+    "agents": (("rules",), "", 0, "otherwise=centre"),
+    "analyze": (("121212", "--agent", "minimax", "--proof", "0"), "", 0, "plays 1"),
+    "bench": (("--json",), "", 0, "5716239"),
+    "book check": (("book.npz",), "", 0, "solved again, 0 wrong"),
+    "book info": ((), "", 0, "board: 7x6x4"),
+    "chess match": (("random", "random", "--games", "2", "--simulations", "1"), "", 0, "2 games"),
+    "chess play": (("--black", "random"), "e4\nquit\n", 0, "moves: e2e4"),
+    "dataset uci8": (("-o", "uci.data"), "", 0, "positions: 67557"),
+    "engine check": (("./nothing", "--json"), "", 1, "No such file or directory"),
+    "engine serve": (("rules",), "c4i\ngo\n", 0, "bestmove 4"),
+    "export kaggle": (("random", "-o", "main.py", "--quiet"), "", 0, "main.py"),
+    "games": (("last",), "", 0, "result  cause"),
+    "match": (("random", "rules", "--games", "2", "--workers", "1", "--quiet"), "", 0, "2 games"),
+    "perft": (("3",), "", 0, "perft 3: 343"),
+    "play": (("--red", "rules", "--yellow", "rules", "--start", "121212"), "", 0, "red wins"),
+    "positions": ((), "", 0, "vannucci-abril"),
+    "qtable export": (("values.q", "-o", "again.gz"), "", 0, "again.gz: 1 positions"),
+    "qtable import": (("values.gz", "-o", "again.q"), "", 0, "again.q: 1 positions on 5x4x4"),
+    "qtable info": ((), "", 0, "board: 5x4x4"),
+    "reproduce": (("list",), "", 0, "000-exact"),
+    "resume": (("last", "--workers", "1"), "", 0, "2 games"),
+    "review": (("1212121",), "", 0, "red: accuracy "),
+    "runs": ((), "", 0, "2 of 2 games"),
+    "show": (("4453",), "", 0, "4 discs on the board"),
+    "solve": (("121212",), "", 0, "121212 18"),
+    "stats elo": (("70", "20", "10"), "", 0, "normalized Elo"),
+    "stats sprt": (("70", "20", "10", "--elo0", "0", "--elo1", "5"), "", 0, "LLR"),
+    "stats wilson": (("98", "100"), "", 0, "93.0 % to 99.4 %"),
+    "tournament": (("league.toml", "--quiet"), "", 0, "score of row against column"),
+    "warmup": (("--json",), "", 0, '"cache"'),
+}
+ELSEWHERE = {
+    # command: the file and the test that start a real process, to talk to it or interrupt it
+    "book build": (
+        "test_book.py",
+        "test_a_build_that_is_interrupted_says_how_to_go_on_and_then_does",
+    ),
+    "chess uci": (
+        "test_chess.py",
+        "test_python_chess_drives_the_engine_through_a_game",
+    ),
+    "dataset solved": (
+        "test_dataset.py",
+        "test_stopped_work_goes_on_and_gives_the_same_file",
+    ),
+    "train alphazero": (
+        "test_train_alphazero.py",
+        "test_a_training_goes_on_after_ctrl_c_and_ends_the_same",
+    ),
+    "train dqn": (
+        "test_train_dqn.py",
+        "test_a_training_goes_on_after_ctrl_c_is_shown_again_and_played",
+    ),
+    "train q": (
+        "test_train_q.py",
+        "test_a_training_goes_on_after_ctrl_c_and_ends_the_same",
+    ),
+    "train value": (
+        "test_train_value.py",
+        "test_ctrl_c_prints_the_command_that_goes_on_and_the_end_is_the_same",
+    ),
+    "web": (
+        "test_web.py",
+        "test_ctrl_c_ends_it_in_peace",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a book, a table and a tournament that commands can be given."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "values.gz").write_bytes(gzip.compress(Q_VALUES.encode()))
+    (folder / "league.toml").write_text(LEAGUE)
+    for command in (
+        ("book", "build", "--plies", "1", "--board", "3x3x3", "--file", "book.npz"),
+        ("qtable", "import", "values.gz", "-o", "values.q"),
+    ):
+        done = run_in_process(command, folder)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.usefixtures("small_match")
+@pytest.mark.parametrize("command", ROWS)
+def test_a_command_runs_in_a_process_of_its_own(
+    command: str, made: Path, fourlab_process: Callable[..., Result], tmp_path: Path
+) -> None:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    arguments, stdin, code, words = ROWS[command]
+    done = fourlab_process(*command.split(), *arguments, stdin=stdin)
+    assert done.returncode == code, done.stderr
+    assert words in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """The names of all commands and subcommands, as they are typed."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name))
+
+
+def test_every_command_is_run_in_a_real_process_by_one_test() -> None:
+    assert sorted([*ROWS, *ELSEWHERE]) == sorted(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize(("file", "name"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_the_tests_named_for_the_others_exist_and_are_not_soak(file: str, name: str) -> None:
+    text = (ROOT / "tests" / "cli" / file).read_text()
+    decorated = re.search(rf"((?:^@.*\n)*)^def {name}\(", text, re.MULTILINE)
+    assert decorated is not None
+    assert "soak" not in decorated[1]

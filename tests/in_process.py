@@ -1,0 +1,132 @@
+"""Run a command of `fourlab` inside this process, as if it had a process of its own.
+
+Starting Python, Numba and the kernels costs more than most commands do, so tests call the command
+line's entry point here. Whatever a command may change in its process is put back afterwards.
+"""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from fourlab.cli import main
+
+READ_AT_START = ("FOURLAB_CACHE_DIR", "NUMBA_", "PYTHON", "OMP_", "MKL_")
+"""Variables that Python, a library or the kernels read once; they need a process of their own."""
+
+
+def run_in_process(
+    arguments: Sequence[str],
+    folder: Path,
+    stdin: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run `fourlab` with these arguments in a folder; returns what a real process would leave.
+
+    An exception that would end a real process with a traceback is not caught.
+    """
+    environment = environment or {}
+    for name in environment:
+        assert not name.startswith(READ_AT_START), f"{name} needs fourlab_process"
+    with ExitStack() as stack:
+        outputs = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(2)]
+        answers = stack.enter_context(tempfile.TemporaryFile())
+        answers.write(stdin.encode())
+        answers.seek(0)
+        with _everything_restored(), _streams(answers, *outputs):
+            os.environ.update(environment)
+            os.chdir(folder)
+            code = _exit_code(arguments)
+        written = [_text(file) for file in outputs]
+    return subprocess.CompletedProcess(["fourlab", *arguments], code, *written)
+
+
+def _exit_code(arguments: Sequence[str]) -> int:
+    try:
+        main(list(arguments))
+    except SystemExit as ended:
+        assert isinstance(ended.code, int)
+        return ended.code
+
+
+def _text(file: Any) -> str:
+    file.seek(0)
+    text: str = file.read().decode()
+    return text.replace("\r\n", "\n")
+
+
+@contextmanager
+def _streams(*files: Any) -> Iterator[None]:
+    """Let files stand for the standard streams, for child processes too: they inherit 0 to 2."""
+    before = sys.stdin, sys.stdout, sys.stderr
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = [os.dup(number) for number in range(3)]
+    for number, file in enumerate(files):
+        os.dup2(file.fileno(), number)
+    sys.stdin = os.fdopen(0, "r", encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        sys.stdin, sys.stdout, sys.stderr = before
+        for number, copy in enumerate(kept):
+            os.dup2(copy, number)
+            os.close(copy)
+
+
+def _leave(code: int) -> NoReturn:
+    """Stand in for os._exit, which would end the tests."""
+    raise SystemExit(code)
+
+
+@contextmanager
+def _everything_restored() -> Iterator[None]:
+    """Put back what a command may change and leave to the end of its process."""
+    folder = Path.cwd()
+    environment = dict(os.environ)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    root = logging.getLogger()
+    logs, level = list(root.handlers), root.level
+    switching = sys.getswitchinterval()
+    listeners = {kind: list(hearing) for kind, hearing in _numba_listeners().items()}
+    torch = sys.modules.get("torch")
+    threads = 0 if torch is None else torch.get_num_threads()
+    deterministic = torch is not None and torch.are_deterministic_algorithms_enabled()
+    leave = os._exit
+    os._exit = _leave  # type: ignore[assignment]
+    try:
+        with warnings.catch_warnings():
+            yield
+    finally:
+        os._exit = leave
+        if torch is not None:
+            torch.set_num_threads(threads)
+            torch.use_deterministic_algorithms(deterministic)
+        for kind, hearing in _numba_listeners().items():
+            hearing[:] = listeners.get(kind, [])
+        sys.setswitchinterval(switching)
+        root.handlers[:] = logs
+        root.setLevel(level)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        os.environ.clear()
+        os.environ.update(environment)
+        os.chdir(folder)
+
+
+def _numba_listeners() -> dict[str, list[Any]]:
+    """Who hears of compilations; Numba, which need not be loaded, has no public list of them."""
+    event = sys.modules.get("numba.core.event")
+    registered: dict[str, list[Any]] = {} if event is None else event._registered
+    return registered
