@@ -1,6 +1,9 @@
 # make run    set everything up, then start the program
-# make test   set everything up, then check and test everything
-# Both make their own .venv, with uv if it is there, else with pip, and are quick the second time.
+# make quick  check everything and test the core and what has changed (a minute)
+# make test   set everything up, then check and test everything (minutes)
+# make soak   the tests that take long, and one table of what is promised and measured
+# make budget sizes, start-up and compile times beside their limits
+# All make their own .venv, with uv if it is there, else with pip, and are quick the second time.
 
 PYTHON ?= python3
 VENV := .venv
@@ -13,14 +16,29 @@ TORCH := $(if $(UV_TORCH_BACKEND),--torch-backend $(UV_TORCH_BACKEND))
 COMMA := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test kaggle soak check parts bench warmup clean
+.PHONY: run quick core-tests test all-tests kaggle soak budget check parts bench warmup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.core
 	@echo "== fourlab web (other commands: $(BIN)/fourlab --help)"
 	@$(BIN)/fourlab web $(ARGS)
 
-test: $(VENV)/.dev
+# $(call timed,TARGET,NAME) makes a target and notes how long it took, for `make budget`.
+define timed
+	@started=$$(date +%s); $(MAKE) --no-print-directory $(1) \
+	&& echo $$(( $$(date +%s) - started )) >$(VENV)/.$(2)-seconds
+endef
+
+quick: $(VENV)/.dev
+	$(call timed,--jobs 2 check core-tests,quick)
+
+core-tests: $(VENV)/.warm
+	@$(BIN)/python -m pytest --quick
+
+test:
+	$(call timed,all-tests,test)
+
+all-tests: $(VENV)/.dev
 	@$(MAKE) --no-print-directory --jobs 3 check parts $(VENV)/.warm
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n 2
@@ -32,8 +50,12 @@ kaggle: $(VENV)/.dev
 
 soak: $(VENV)/.dev
 	@$(MAKE) --no-print-directory $(VENV)/.warm
-	@echo "== tests that take minutes"
-	@$(BIN)/python -m pytest -m soak --durations=10
+	@echo "== tests that take minutes, and every example of the properties"
+	@FOURLAB_EXAMPLES=all $(BIN)/python -m pytest -m 'soak or hypothesis'
+
+budget: $(VENV)/.dev
+	@$(MAKE) --no-print-directory $(VENV)/.warm
+	@$(BIN)/python benchmarks/budget.py $(ARGS)
 
 check: $(VENV)/.dev
 	@echo "== ruff, mypy, import-linter"

@@ -25,11 +25,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from budget import LIMITS
+
 ROOT = Path(__file__).parents[1]
 LEVELS = ("Casual", "Club", "Strong", "Expert", "Master", "Perfect")
 """Levels 3 to 8, which all but the first need compiled searches."""
-LIMITS = {"clone to first reply": 60.0, "wheel to first reply": 20.0}
-"""Seconds on two cores, packages in pip's download cache."""
 SESSION = (
     "import sys, fourlab\n"
     "print(fourlab.make('mcts:simulations=1000').decide("
@@ -195,10 +195,10 @@ def main() -> None:
         timeline = Timeline(quiet=options.json)
         if options.wheel:
             seconds = from_wheel(folder, environment, timeline)
-            figures = {"wheel to first reply": max(seconds.values())}
+            figures = {"wheel to first reply, s": max(seconds.values())}
         else:
             from_clone(folder, environment, timeline)
-            figures = {"clone to first reply": timeline.events["first reply (Casual)"]}
+            figures = {"clone to first reply, s": timeline.events["first reply (Casual)"]}
             seconds = {}
     if options.json:
         print(json.dumps({"timeline": timeline.events, "seconds": seconds, "figures": figures}))
@@ -206,7 +206,7 @@ def main() -> None:
     for way, spent in seconds.items():
         print(f"{way}: {spent:.1f} s")
     for figure, spent in figures.items():
-        print(f"{figure}: {spent:.1f} s (limit {LIMITS[figure]:.0f} s)")
+        print(f"{figure}: {spent:.1f} (limit {LIMITS['clock'][figure]:.0f})")
 
 
 if __name__ == "__main__":

@@ -17,8 +17,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from budget import LIMITS as BUDGET
+
 NUMPY = "import numpy"
-LIMITS = {"import fourlab": 0.1, "fourlab --help": 0.2, "fourlab show 4453": 0.3}
+LIMITS = {command: BUDGET["clock"][f"{command}, CPU s"] for command in ("import fourlab", "fourlab --help", "fourlab show 4453")}
 """CPU seconds on a quiet machine."""
 LONGER = {
     "fourlab agents": "",

@@ -11,16 +11,23 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.in_process import run_in_process
+from tests.strategies import examples
 
 os.environ["FOURLAB_POSITIONS"] = os.devnull  # the developer's own names must not decide a test
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background; the programs tested are to hear Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("fourlab", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "fourlab",
+    examples(100),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("fourlab")
 
-pytest_plugins = ["tests.missing_parts"]
+pytest_plugins = ["tests.missing_parts", "tests.promises", "tests.quick"]
 
 Result = subprocess.CompletedProcess[str]
 ROOT = Path(__file__).parents[1]

@@ -1,8 +1,21 @@
 """Random boards, games and positions for hypothesis."""
 
+import os
+
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from fourlab import Position, Rules
+
+FULL = os.environ.get("FOURLAB_EXAMPLES") == "all"
+"""Whether property tests try all their examples, as in `make soak`."""
+FEW = 40
+"""The most examples of a property in `make test`."""
+
+
+def examples(number: int) -> settings:
+    """Return settings for this many examples in `make soak`, fewer in `make test`."""
+    return settings(max_examples=number if FULL else min(number, FEW))
 
 
 @st.composite

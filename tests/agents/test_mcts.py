@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fourlab import Agent, Exact, Limit, Position, Stop, UserError, make
@@ -19,6 +19,7 @@ from fourlab.agents.mcts import MCTS
 from fourlab.agents.registry import PRESETS
 from fourlab.agents.search_tree import SearchTree
 from fourlab.kernels import mcts as kernel
+from tests.strategies import examples
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "mcts.json"
 DOCUMENT_000 = Position("vannucci-abril")
@@ -536,7 +537,7 @@ def test_the_documents_settings() -> None:
     assert make("gao").simulations == 500  # type: ignore[attr-defined]
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**32))
 def test_the_same_seed_gives_the_same_search(seed: int) -> None:
     assert (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fourlab import Position
@@ -21,6 +21,7 @@ from fourlab.game.outcome import RED, YELLOW, Outcome
 from fourlab.game.record import Cause, Record, Thought
 from tests.arena.kill_writer import game
 from tests.conftest import ROOT
+from tests.strategies import examples
 from tests.strategies import games as games_played
 
 WIDE = Position(board="12x4x4")
@@ -115,7 +116,7 @@ def records(draw: st.DrawFn) -> Record:
 
 
 @given(invented=st.lists(records(), min_size=1, max_size=5))
-@settings(max_examples=60)
+@examples(60)
 def test_invented_games_come_out_as_they_went_in(invented: list[Record]) -> None:
     with folder_in_memory() as folder, Store(folder / "games.sqlite") as store:
         store.add(stored(number, record) for number, record in enumerate(invented))

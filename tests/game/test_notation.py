@@ -1,17 +1,17 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fourlab import Position, Rules, UserError
 from fourlab.game.notation import NOTATIONS
-from tests.strategies import positions
+from tests.strategies import examples, positions
 
 SEQUENCES = ("moves", "moves0", "letters")
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(positions(), st.sampled_from(list(NOTATIONS)))
 def test_every_notation_is_read_back_on_its_board(position: Position, notation: str) -> None:
     if notation == "letters" and position.rules.columns > 26:
@@ -25,7 +25,7 @@ def test_every_notation_is_read_back_on_its_board(position: Position, notation: 
         assert again.moves == position.moves
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(positions(st.just(Rules())), st.sampled_from(list(NOTATIONS)))
 def test_every_notation_is_recognised_by_its_looks(position: Position, notation: str) -> None:
     assert Position(position.write(notation)) == position

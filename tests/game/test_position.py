@@ -2,15 +2,15 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fourlab import RED, YELLOW, IllegalColumn, ImpossiblePosition, Outcome, Position, Rules, UserError
 from tests.naive import NaiveGame
-from tests.strategies import games, positions
+from tests.strategies import examples, games, positions
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(games())
 def test_a_game_goes_as_on_the_naive_board(game: tuple[Rules, list[int]]) -> None:
     rules, moves = game

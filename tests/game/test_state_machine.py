@@ -7,7 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from fourlab import Position, Rules
 from fourlab.game.notation import NOTATIONS
 from tests.naive import NaiveGame
-from tests.strategies import ANY_BOARD
+from tests.strategies import ANY_BOARD, examples
 
 
 class PositionMachine(RuleBasedStateMachine):
@@ -51,4 +51,4 @@ class PositionMachine(RuleBasedStateMachine):
 
 
 TestPosition = PositionMachine.TestCase
-TestPosition.settings = settings(max_examples=100, stateful_step_count=50)
+TestPosition.settings = settings(examples(100), stateful_step_count=50)

@@ -17,6 +17,7 @@ from fourlab.interop.chess.game import VALUES, Chess, ChessState, ChessWithCaptu
 from fourlab.interop.chess.match import ChessGame, ChessMatch, Games, summarize
 from fourlab.interop.chess.players import PRESETS, ChessDecision, Searcher, player
 from fourlab.interop.chess.uci import Bounds, Engine
+from tests.promises import Report
 
 MATES = {
     "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1": {"a1a8"},
@@ -345,10 +346,10 @@ def test_the_engine_ends_soon_after_its_input_and_when_nobody_listens(monkeypatc
 
 
 @pytest.mark.soak
-def test_the_improved_player_is_far_stronger_than_the_documents() -> None:
+def test_the_improved_player_is_far_stronger_than_the_documents(figure: Report) -> None:
     planned = ChessMatch(("improved", "document"), 10)
     games = [planned(number, None) for number in range(planned.games)]
-    assert summarize(planned, games)["score"] >= 0.85  # 300 Elo
+    figure("score, 0.85 being 300 Elo", summarize(planned, games)["score"], 0.85, at_least=True)
 
 
 def test_the_engine_says_what_it_cannot_use_and_goes_on() -> None:

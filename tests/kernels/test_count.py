@@ -3,12 +3,12 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from fourlab import Position, Rules
 from fourlab.kernels.count import distinct, perft
 from tests.naive import NaiveGame
-from tests.strategies import games, usual_boards
+from tests.strategies import examples, games, usual_boards
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "perft.json").read_text())
 G = Rules().geometry
@@ -35,7 +35,7 @@ def naive_perft(rules: Rules, moves: list[int], depth: int) -> int:
     return 1 if depth == 0 else sum(naive_perft(rules, [*moves, column], depth - 1) for column in game.legal())
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(games(usual_boards()))
 def test_perft_from_any_position_agrees_with_the_naive_game(game: tuple[Rules, list[int]]) -> None:
     rules, moves = game

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fourlab import Position
@@ -10,7 +10,7 @@ from fourlab.kernels.negamax import kaggle_negamax
 from fourlab.kernels.random import seed_state
 from fourlab.kernels.rules import line_cells
 from fourlab.kernels.threats import winning_cells
-from tests.strategies import positions, usual_boards
+from tests.strategies import examples, positions, usual_boards
 
 
 def plain_negamax(position: Position, depth: int) -> tuple[float, int | None]:
@@ -41,7 +41,7 @@ def plain_negamax(position: Position, depth: int) -> tuple[float, int | None]:
     return best, best_column
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(positions(usual_boards()), st.integers(0, 2))
 def test_scores_and_first_best_columns_are_those_of_its_rules(position: Position, depth: int) -> None:
     if position.outcome() is not None:
@@ -61,7 +61,7 @@ def test_random_ties_give_other_columns_of_the_same_score() -> None:
     assert len(chosen) > 3
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(positions())
 def test_winning_cells_are_those_that_would_complete_a_line(position: Position) -> None:
     g = position.rules.geometry

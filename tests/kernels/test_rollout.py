@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -8,12 +8,12 @@ from fourlab import Position, Rules
 from fourlab.kernels.random import advance, below, seed_state, seed_states
 from fourlab.kernels.rollout import LANES, lane_rollouts, rollout, rollouts
 from tests.naive import NaiveGame
-from tests.strategies import games
+from tests.strategies import examples, games
 
 G = Rules().geometry
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(games(), st.integers(0, 2**32))
 def test_a_rollout_is_the_game_the_naive_board_plays_with_the_same_draws(game: tuple[Rules, list[int]], seed: int) -> None:
     rules, moves = game

@@ -1,16 +1,16 @@
 """The rules on bits, compiled and plain, beside the naive board."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fourlab import Position, Rules
 from fourlab.kernels import board, rules
 from fourlab.kernels.bits import popcount
 from fourlab.kernels.count import perft
-from tests.strategies import ANY_BOARD, positions
+from tests.strategies import ANY_BOARD, examples, positions
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(positions())
 def test_compiled_rules_are_the_plain_rules(position: Position) -> None:
     g, own, mask = position.rules.geometry, position.own, position.mask

@@ -1,18 +1,18 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fourlab import Position, Rules
 from fourlab.kernels.random import advance, below, seed_state
 from fourlab.kernels.sample import quiet, random_position, sample
 from tests.naive import NaiveGame
-from tests.strategies import ANY_BOARD, positions
+from tests.strategies import ANY_BOARD, examples, positions
 
 G = Rules().geometry
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(positions())
 def test_quiet_means_that_no_disc_of_either_side_would_make_a_line(position: Position) -> None:
     if position.outcome() is not None:
@@ -21,7 +21,7 @@ def test_quiet_means_that_no_disc_of_either_side_would_make_a_line(position: Pos
     assert quiet(np.array([position.key]), position.rules.geometry).tolist() == [not any(wins)]
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(ANY_BOARD, st.integers(0, 61), st.booleans(), st.integers(0, 2**32))
 def test_a_random_position_is_the_one_the_naive_board_comes_to(rules: Rules, plies: int, careful: bool, seed: int) -> None:
     plies %= rules.columns * rules.rows

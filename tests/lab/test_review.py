@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fourlab import Limit, Position, Rules, Stop
@@ -13,7 +13,7 @@ from fourlab.game.outcome import RED, YELLOW
 from fourlab.game.position import IllegalColumn
 from fourlab.lab.review import A_LITTLE, Category, Review, review
 from fourlab.solver import Solution
-from tests.strategies import games
+from tests.strategies import examples, games
 
 NO_LIMIT, GLANCE = Limit(), Limit(nodes=50)
 LITTLE_BOARDS = st.sampled_from([Rules.parse(board) for board in ("4x3x3", "3x4x3", "4x3x4")])
@@ -65,7 +65,7 @@ def known() -> Review:
     return of("4444413333122")
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(games(LITTLE_BOARDS))
 def test_every_position_and_move_is_judged_as_by_trying_everything(game: tuple[Rules, list[int]]) -> None:
     board, columns = game

@@ -14,7 +14,6 @@ import httpx
 import pytest
 import schemathesis
 from httpx import Client
-from hypothesis import settings
 
 from fourlab import Limit
 from fourlab.agents.mcts import MCTS
@@ -22,6 +21,7 @@ from fourlab.web.app import create_app
 from fourlab.web.gate import Gate
 from fourlab.web.guard import HEADERS
 from fourlab.web.settings import MOST_BODY_BYTES, PUBLIC, Caps, Settings
+from tests.strategies import examples
 from tests.web.conftest import serving
 
 
@@ -362,7 +362,7 @@ schema = schemathesis.openapi.from_asgi(
 
 
 @schema.parametrize()
-@settings(max_examples=15)
+@examples(15)
 def test_whatever_is_asked_nothing_breaks(case: schemathesis.Case) -> None:
     answer = case.call()
     assert answer.status_code < 500, (case.as_curl_command(), answer.text)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.promises import Report
 
 
 def measured(*arguments: str) -> Any:
@@ -30,8 +31,9 @@ def test_many_players_get_their_moves_and_too_many_are_refused_politely() -> Non
 
 
 @pytest.mark.soak
-def test_the_server_is_as_quick_as_it_is_meant_to_be() -> None:
+def test_the_server_is_as_quick_as_it_is_meant_to_be(figure: Report) -> None:
     found = measured("--seconds", "30")
     goals = [(title, name, most) for title, figures in found["goals"].items() for name, most in figures.items()]
     assert goals
-    assert [(title, name, found[title][name]) for title, name, most in goals if found[title][name] > most] == []
+    for title, name, most in goals:
+        figure(f"{title}, {name}", found[title][name], most)

@@ -1,0 +1,151 @@
+"""What later work must not make worse, beside its limits (budget.toml).
+
+    python benchmarks/budget.py [--all] [--json]
+
+Without `--all` only what takes seconds is measured: start-up, compilation, sizes. With it a core is
+installed into an empty environment and a clone is taken to its first reply, which takes minutes.
+The duration of `make test` and `make quick` is that of their last run here.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+LIMITS: dict[str, dict[str, float]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+MB = 1e6
+MIB = 2**20
+PAGE = """
+from fourlab.agents import registry
+from fourlab.web import players
+specs = [level.spec for level in players.LEVELS]
+names = [name for spec in specs for name in registry.kernels_of(registry.parse_spec(spec)[0])]
+print(*dict.fromkeys(names), sep="\\n")
+"""
+
+
+def wheel_megabytes(folder: Path) -> float:
+    """Build the wheel and weigh it; needs hatchling."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as content:
+        assert any(name.endswith("fourlab/__init__.py") for name in content.namelist())
+    return wheel.stat().st_size / MB
+
+
+def kernel_counts() -> tuple[int, int]:
+    """Count the compiled forms that Python calls after a warm-up, and all kernels."""
+    from fourlab.kernels import _jit, warmup
+
+    for call in warmup.WARMUPS.values():
+        call()
+    modules = [module for name, module in sys.modules.items() if name.startswith("fourlab.kernels")]
+    values = [value for module in modules for value in vars(module).values()]
+    kernels = {id(value): value for value in values if isinstance(value, _jit.Kernel)}
+    return sum(len(kernel.signatures) for kernel in kernels.values()), len(kernels)
+
+
+def compile_seconds() -> dict[str, float]:
+    """CPU seconds to compile every group of kernels from nothing, in one process."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "FOURLAB_CACHE_DIR": cache}
+        command = [sys.executable, "-m", "fourlab", "warmup", "--jobs", "1", "--json"]
+        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    seconds: dict[str, float] = json.loads(done.stdout)["cpu_seconds"]
+    return seconds
+
+
+def installed(folder: Path) -> tuple[float, float]:
+    """Install the core with pip; returns seconds and MiB, without pip and compiled modules."""
+    subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
+    python = folder / "venv" / "bin" / "python"
+    packages = Path(
+        subprocess.run(
+            [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+    )
+    before = set(packages.iterdir())
+    started = time.monotonic()
+    pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-compile"]
+    subprocess.run([*pip, str(ROOT)], check=True)
+    seconds = time.monotonic() - started
+    new = [path for path in packages.iterdir() if path not in before]
+    size = sum(file.stat().st_size for path in new for file in ([path] if path.is_file() else path.rglob("*")))
+    return seconds, size / MIB
+
+
+def benchmark(name: str, *arguments: str) -> dict[str, Any]:
+    """Run another benchmark of this folder; returns its JSON."""
+    command = [sys.executable, str(ROOT / "benchmarks" / name), *arguments, "--json"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def last_seconds(target: str) -> float | None:
+    """How long a target of the Makefile took when it last ran to its end here."""
+    file = ROOT / ".venv" / f".{target}-seconds"
+    return float(file.read_text()) if file.exists() else None
+
+
+def measure(everything: bool) -> dict[str, float]:
+    """Measure what there is a limit for; what was not measured is left out."""
+    figures: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        figures["wheel, MB"] = wheel_megabytes(folder / "dist")
+        entries, kernels = kernel_counts()
+        figures["kernels that Python calls"] = entries
+        figures["kernels in all"] = kernels
+        seconds = compile_seconds()
+        needed = subprocess.run([sys.executable, "-c", PAGE], check=True, capture_output=True, text=True)
+        figures["compile all kernels, CPU s"] = sum(seconds.values())
+        page = (seconds[group] for group in needed.stdout.splitlines())
+        figures["compile what the page needs, CPU s"] = sum(page)
+        for row in benchmark("startup.py")["commands"]:
+            if row["limit"] is not None:
+                figures[f"{row['command']}, CPU s"] = row["cpu_seconds"]
+        if everything:
+            spent, size = installed(folder)
+            figures["install the core, s"] = spent
+            figures["installed core without compiled modules, MiB"] = size
+            figures |= benchmark("first_minute.py")["figures"]
+            figures |= benchmark("first_minute.py", "--wheel")["figures"]
+    for target, title, unit in (("test", "make test, min", 60), ("quick", "make quick, s", 1)):
+        took = last_seconds(target)
+        if took is not None:
+            figures[title] = took / unit
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--all", action="store_true", help="Also install and clone (minutes).")
+    parser.add_argument("--json", action="store_true", help="Print one JSON value instead of text.")
+    options = parser.parse_args()
+    figures = measure(options.all)
+    limits = LIMITS["clock"] | LIMITS["size"]
+    if options.json:
+        print(json.dumps({"figures": figures, "limits": limits}))
+        return
+    for title, limit in limits.items():
+        measured = figures.get(title)
+        shown = "not measured" if measured is None else f"{measured:.3g}"
+        mark = "" if measured is None else "ok" if measured <= limit else "OVER"
+        print(f"{title:48} {shown:>12}  limit {limit:<6g} {mark}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""A pytest plugin for `make quick`: with `--quick`, only the core and the tests of what has changed.
+
+Changed are the files that differ from the last commit of the main branch that is an ancestor of
+this state, uncommitted ones included. A test file belongs to a changed module if it mirrors its
+path, imports it, or has changed itself. Whatever needs torch, Ray, OpenSpiel, Kaggle's environment
+or a browser is left to `make test`.
+"""
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CORE = ("tests/game", "tests/contract", "tests/kernels/test_rules.py", "tests/test_public_names.py")
+"""Always tested: what everything else rests on."""
+HEAVY = re.compile(
+    r"^\s*(?:import|from) (?:torch|ray|pyspiel|open_spiel|playwright|kaggle_environments)\b"
+    r"|tests\.browser|importorskip\(\"(?:torch|ray|pyspiel)",
+    re.MULTILINE,
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--quick`."""
+    parser.addoption("--quick", action="store_true", help="Test the core and what has changed.")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the files that `--quick` does not need, before they import anything."""
+    if not config.getoption("--quick") or collection_path.suffix != ".py":
+        return None
+    path = collection_path.relative_to(ROOT).as_posix() if collection_path.is_relative_to(ROOT) else ""
+    return True if path.startswith("tests/") and path not in chosen(changed()) else None
+
+
+def chosen(changes: frozenset[str]) -> frozenset[str]:
+    """Return the test files to run after these files have changed."""
+    modules = [name_of(path) for path in changes if path.startswith("src/") and path.endswith(".py")]
+    return frozenset(
+        path
+        for path, source in sources().items()
+        if not HEAVY.search(source)
+        and (path.startswith(CORE) or path in changes or any(tests(path, source, module) for module in modules))
+    )
+
+
+@cache
+def sources() -> dict[str, str]:
+    """Return the text of every test file, by its path from the root."""
+    files = (ROOT / "tests").rglob("test_*.py")
+    return {file.relative_to(ROOT).as_posix(): file.read_text() for file in files}
+
+
+def name_of(path: str) -> str:
+    """Return the module of a source file."""
+    return path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def tests(path: str, source: str, module: str) -> bool:
+    """Return whether a test file tests a module: it mirrors its path, or imports it."""
+    package, _, name = module.rpartition(".")
+    mirror = "/".join(["tests", *package.split(".")[1:], f"test_{name}.py"])
+    imports = rf"^(?:from {re.escape(module)} import|import {re.escape(module)}\b|from {re.escape(package)} import .*\b{name}\b)"
+    return path == mirror or re.search(imports, source, re.MULTILINE) is not None
+
+
+@cache
+def changed() -> frozenset[str]:
+    """Return the files that differ from the main branch; outside a repository, none."""
+    base = git("merge-base", "HEAD", "origin/main") or git("rev-parse", "HEAD")
+    listed = git("diff", "--name-only", *base) + git("ls-files", "--others", "--exclude-standard")
+    return frozenset(listed)
+
+
+def git(*arguments: str) -> list[str]:
+    """Return the lines that git prints, none if it fails."""
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+    return done.stdout.split("\n")[:-1] if done.returncode == 0 else []
