@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from fourlab.web.serve import listen
 from tests.conftest import Result
 
 
@@ -53,3 +54,10 @@ def test_a_port_that_is_taken_is_told_in_one_line(fourlab: Callable[..., Result]
 def test_an_address_that_is_none_is_told_in_one_line(fourlab: Callable[..., Result]) -> None:
     done = fourlab("web", "--no-browser", "--host", "no.such.host.invalid")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_answers_do_not_wait_for_acknowledgements() -> None:
+    with listen("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0

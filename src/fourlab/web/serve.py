@@ -24,7 +24,11 @@ def listen(host: str, port: int) -> socket.socket:
     """Take the port; raises UserError if it cannot be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        listening = socket.create_server((host, port), family=family, backlog=2048)
+        # Connections inherit this; asyncio sets it only on sockets that name their protocol. Without
+        # it, answers on a connection that is kept alive wait 40 ms for an acknowledgement.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listening
     except (OSError, OverflowError) as error:
         raise UserError(f"cannot serve on {host} port {port}: {getattr(error, 'strerror', None) or error}; try --port") from None
 
