@@ -61,3 +61,22 @@ def fourlab_process(tmp_path: Path) -> Callable[..., Result]:
         )
 
     return run
+
+
+GROUPS = {
+    "browser": "tests/browser/",
+    "ray": "tests/arena/test_executors.py",
+    "kaggle": "tests/interop/kaggle/test_environment.py",
+    "kernels used": "tests/agents/test_kernels.py",
+}
+"""Tests that share an expensive set-up (a browser and its server, a cluster) run in one worker."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the groups, so that no worker is left with one at the end."""
+    for item in items:
+        for group, path in GROUPS.items():
+            if item.nodeid.startswith(path):
+                item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)

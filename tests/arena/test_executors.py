@@ -274,7 +274,7 @@ def test_ray_loses_only_the_item_that_kills_its_task(ray_pool: Executor) -> None
     assert found == {item: item**2 for item in range(20) if item != 13}
 
 
-@pytest.mark.parametrize("deed", ["die", "hang"])
+@pytest.mark.parametrize("deed", ["die", pytest.param("hang", marks=pytest.mark.soak)])
 def test_ray_finds_out_who_is_to_blame(deed: str, ray_pool: Executor, tmp_path: Path) -> None:
     limit = Limit(seconds=0.1) if deed == "hang" else Limit()
     tournament = Tournament((Player(f"bad/{deed}/4/", limit, "bad"), Player("rules")), openings="empty", rounds=1, grace=0.1)

@@ -107,5 +107,9 @@ def has_no_accessibility_violations(page: Page) -> bool:
 
 
 def fits(page: Page) -> bool:
-    """Whether nothing has to be scrolled sideways."""
-    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+    """Whether nothing has to be scrolled sideways, a few frames after the last change."""
+    for _ in range(100):
+        page.evaluate("new Promise(requestAnimationFrame)")
+        if page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+            return True
+    return False

@@ -128,7 +128,7 @@ def without_times(result: subprocess.CompletedProcess[str]) -> Any:
     return {name: value for name, value in json.loads(result.stdout).items() if name not in ("run", "seconds_a_move")}
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(25, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("kills", [2, pytest.param(25, marks=pytest.mark.soak)])
 def test_a_run_that_is_killed_again_and_again_ends_the_same(
     fourlab: Run, start: Callable[..., Started], tmp_path: Path, kills: int
 ) -> None:

@@ -101,11 +101,7 @@ COMMANDS = {
         "bench:bench",
         "Measure the kernels on this machine, each as a ratio to plain Python in the same run.",
     ),
-    "warmup": Entry(
-        "warmup:warmup",
-        "Compile every kernel for this machine and keep the result, so that no later command "
-        "waits.",
-    ),
+    "warmup": Entry("warmup:warmup", "Compile kernels now, so that no later command waits."),
     "book": Entry("book:app", "Opening books: the exact scores of all positions up to some ply."),
     "chess": Entry("chess:app", "Chess, by the same tree search."),
     "dataset": Entry("dataset:app", "Data sets: positions with their exact results."),

@@ -27,9 +27,17 @@ def play(environments: Any, agent: Any, opponent: str, seat: int, **configuratio
     return int(game.state[seat].reward)
 
 
-@pytest.mark.parametrize(("opponent", "least"), [("random", 18), ("negamax", 11)])
-def test_twenty_games_without_a_fault(environments: Any, agent: Any, opponent: str, least: int) -> None:
-    rewards = [play(environments, agent, opponent, number % 2, actTimeout=QUICK) for number in range(20)]
+@pytest.mark.parametrize(
+    ("opponent", "games", "least"),
+    [
+        ("random", 4, 3),
+        ("negamax", 4, 1),
+        pytest.param("random", 20, 18, marks=pytest.mark.soak),
+        pytest.param("negamax", 20, 11, marks=pytest.mark.soak),
+    ],
+)
+def test_games_without_a_fault(environments: Any, agent: Any, opponent: str, games: int, least: int) -> None:
+    rewards = [play(environments, agent, opponent, number % 2, actTimeout=QUICK) for number in range(games)]
     assert rewards.count(1) >= least
 
 
