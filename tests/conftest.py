@@ -72,11 +72,14 @@ GROUPS = {
 """Tests that share an expensive set-up (a browser and its server, a cluster) run in one worker."""
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Put a test into its group."""
+    for group, path in GROUPS.items():
+        if item.nodeid.startswith(path):
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the groups, so that no worker is left with one at the end."""
-    for item in items:
-        for group, path in GROUPS.items():
-            if item.nodeid.startswith(path):
-                item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)

@@ -73,6 +73,15 @@ def test_groups_that_are_compiled_already_are_ready() -> None:
     background.close()
 
 
+def test_a_group_that_is_compiled_already_is_loaded_before_it_is_ready() -> None:
+    loading = threading.Event()
+    background = Background(["a"], [], {}, compiled=["a"], load=lambda name: loading.wait())
+    background.start()
+    assert not background.is_ready()
+    loading.set()
+    wait_until(background.is_ready)
+
+
 def test_a_group_is_loaded_before_it_is_ready() -> None:
     worker, loading, loaded = Steps(), list[str](), threading.Event()
 

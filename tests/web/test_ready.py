@@ -70,10 +70,10 @@ def test_a_first_start_compiles_in_a_child_and_a_second_finds_it_ready(tmp_path:
         assert client.get("/api/v1/ready").json()["ready"]
         wait_until(lambda: not children(server.pid))
     with cold_server(tmp_path, "minimax") as (server, client):
+        assert move(client, "level:5")["column"] == 4, "the request has waited until it is loaded"
         answer = client.get("/api/v1/ready").json()
         assert answer["ready"]
         assert answer["groups"] == [{"name": "minimax", "state": "ready", "seconds": 0}]
-        assert move(client, "level:5")["column"] == 4
         assert children(server.pid) == []
 
 

@@ -39,6 +39,7 @@ def warmup(
     Every other command compiles what it needs when it needs it.
     """
     from fourlab.kernels._cache import CACHE_FOLDER, is_kept
+    from fourlab.kernels._jit import LOGGER
     from fourlab.kernels.background import Background, Child, CompilationFailed, Here
     from fourlab.kernels.warmup import TYPICAL_SECONDS, WARMUPS, check_names, is_compiled
 
@@ -64,12 +65,14 @@ def warmup(
     workers: list[Worker] = [Child() for _ in range(jobs)] if jobs > 1 else [Here()]
     background = Background(order, workers, left, on_compiled=compiled)
     print(f"fourlab: {len(order)} groups, {jobs} at a time{_rest(background)}", file=sys.stderr)
+    LOGGER.disabled = True  # the lines below say it better
     try:
         background.run()
     except CompilationFailed as error:
         print(f"fourlab: {error}", file=sys.stderr)
         raise typer.Exit(1) from None
     finally:
+        LOGGER.disabled = False
         background.close()
     if json:
         print_json(

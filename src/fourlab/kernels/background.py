@@ -137,8 +137,9 @@ class Background:
         """Take the names of the groups, the most wanted first, and those that are compiled already.
 
         `load` is called with a group once it is compiled, before it is ready: a server loads it
-        from the cache. If compiling fails, `load` is all that is left to try; a group for which it
-        fails as well counts as ready, so that nobody waits for it in vain.
+        from the cache, which takes up to a second that should not count as thinking time. If
+        compiling fails, `load` is all that is left to try; a group for which it fails as well
+        counts as ready, so that nobody waits for it in vain.
         `on_compiled` is called with a group, its seconds and its CPU seconds, one at a time.
         """
         self._names = tuple(dict.fromkeys(names))
@@ -155,13 +156,16 @@ class Background:
         self._spent = self._typically = PRIOR_SECONDS  # measured so far, and typical
         self._futures: dict[str, Future[None]] = {}
         done = set(compiled)
+        self._to_load: list[str] = []
         for name in self._names:
             future: Future[None] = Future()
             future.set_running_or_notify_cancel()  # nobody who stops waiting for it can cancel it
-            if name in done:
-                future.set_result(None)
-            else:
+            if name not in done:
                 self._queue.append(name)
+            elif load is not None:
+                self._to_load.append(name)
+            else:
+                future.set_result(None)
             self._futures[name] = future
 
     @property
@@ -170,7 +174,9 @@ class Background:
         return self._names
 
     def start(self) -> None:
-        """Begin to compile."""
+        """Begin to compile, and to load what is compiled."""
+        if self._to_load:
+            threading.Thread(target=self._load_compiled, daemon=True, name="load").start()
         for worker in self._workers[: len(self._queue)]:
             threading.Thread(target=self._work, args=(worker,), daemon=True, name="compile").start()
 
@@ -257,6 +263,12 @@ class Background:
             self._finish(name, time.monotonic() - started, cpu_seconds, failure)
             startup = 0.0
         worker.close()
+
+    def _load_compiled(self) -> None:
+        assert self._load is not None
+        for name in self._to_load:
+            self._try_load(self._load, name, None)
+            _settle(self._futures[name], None)
 
     def _try_load(
         self,

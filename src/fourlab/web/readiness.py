@@ -20,7 +20,6 @@ from fourlab.kernels.background import Background, Child, Closed, Here, Worker
 from fourlab.web import messages as m
 from fourlab.web import players
 from fourlab.web.gate import Busy, Gone, gone
-from fourlab.web.guard import log
 from fourlab.web.settings import CORES
 
 PROCESSES = min(2, CORES)
@@ -45,9 +44,7 @@ def compile_in_background(only: Iterable[str] | None = None) -> Background:
     workers: list[Worker] = [Here()]
     if is_kept(CACHE_FOLDER):
         workers = [Child(NICENESS) for _ in range(PROCESSES)]
-    background = Background(names, workers, TYPICAL_SECONDS, compiled, load)
-    threading.Thread(target=_load_all, args=(compiled,), daemon=True, name="load").start()
-    return background
+    return Background(names, workers, TYPICAL_SECONDS, compiled, load)
 
 
 def load(name: str) -> None:
@@ -63,14 +60,6 @@ def load(name: str) -> None:
         from fourlab.nets.onnx_evaluator import load as load_network
 
         load_network("alphazero")
-
-
-def _load_all(names: Iterable[str]) -> None:
-    for name in names:
-        try:
-            load(name)
-        except Exception:  # the first search tries again, and its answer says what is wrong
-            log.exception("the kernels of %s cannot be loaded", name)
 
 
 class Readiness:
@@ -103,8 +92,8 @@ class Readiness:
             future.set_result(background)
             if ended.is_set():
                 background.close()
-            elif not background.is_ready():
-                on_compiling(max(background.seconds_left().values()))
+            elif seconds := max(background.seconds_left().values(), default=0.0):
+                on_compiling(seconds)
 
         threading.Thread(target=run, daemon=True, name="readiness").start()
 
