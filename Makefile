@@ -41,7 +41,7 @@ test:
 all-tests: $(VENV)/.dev
 	@$(MAKE) --no-print-directory --jobs 3 check parts $(VENV)/.warm
 	@echo "== tests"
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 kaggle: $(VENV)/.dev
 	@$(MAKE) --no-print-directory $(VENV)/.warm

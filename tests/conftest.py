@@ -63,23 +63,29 @@ def fourlab_process(tmp_path: Path) -> Callable[..., Result]:
     return run
 
 
-GROUPS = {
-    "browser": "tests/browser/",
-    "ray": "tests/arena/test_executors.py",
-    "kaggle": "tests/interop/kaggle/test_environment.py",
-    "kernels used": "tests/agents/test_kernels.py",
-}
-"""Tests that share an expensive set-up (a browser and its server, a cluster) run in one worker."""
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Put a test into its group."""
-    for group, path in GROUPS.items():
-        if item.nodeid.startswith(path):
-            item.add_marker(pytest.mark.xdist_group(group))
+LONG = (
+    "tests/browser/",
+    "tests/arena/test_executors.py",
+    "tests/cli/test_re",  # reproduce, resume, review
+    "tests/test_docs.py",
+    "tests/kernels/test_jit.py",
+    "tests/interop/kaggle/",
+    "tests/web/",
+    "tests/cli/test_processes.py",
+    "tests/arena/",
+    "tests/solver/",
+    "tests/learning/",
+)
+"""Files that take long. `make test` gives whole files to its workers, so that a set-up (a browser,
+a server, a cluster) is shared by the tests of a file; with these first, none is left at the end."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the groups, so that no worker is left with one at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    """Begin with the files that take long."""
+
+    def place(item: pytest.Item) -> int:
+        places = [place for place, path in enumerate(LONG) if item.nodeid.startswith(path)]
+        return places[0] if places else len(LONG)
+
+    items.sort(key=place)
