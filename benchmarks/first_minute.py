@@ -16,22 +16,23 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from budget import LIMITS
 
 ROOT = Path(__file__).parents[1]
 LEVELS = ("Casual", "Club", "Strong", "Expert", "Master", "Perfect")
-"""Levels 3 to 8, which all but the first need compiled searches."""
+"""Levels 3 to 8; all but the first need a compiled search."""
 SESSION = (
-    "import sys, fourlab\n"
+    "import fourlab\n"
     "print(fourlab.make('mcts:simulations=1000').decide("
     "fourlab.Position('4453'), fourlab.Limit(), __import__('numpy').random.default_rng(0)).column)"
 )
@@ -111,7 +112,8 @@ def serving(command: list[str], folder: Path, environment: dict[str, str]) -> It
                 return
         raise SystemExit(f"{' '.join(command)} ended without an address")
     finally:
-        os.killpg(process.pid, 2)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGINT)
         process.wait()
 
 
@@ -151,14 +153,17 @@ def from_wheel(folder: Path, environment: dict[str, str], timeline: Timeline) ->
 
     started = time.monotonic()
     command = [str(python), "-m", "fourlab", "play", "--yellow", "mcts:simulations=1000"]
-    subprocess.run(
+    played = subprocess.run(
         command,
         input="4\nquit\n",
         text=True,
         cwd=folder,
         env=cache("play"),
-        stdout=subprocess.DEVNULL,
+        check=True,
+        stdout=subprocess.PIPE,
     )
+    if "2 discs on the board" not in played.stdout:
+        raise SystemExit("fourlab play did not reply")
     seconds["fourlab play"] = time.monotonic() - started
     timeline.note("fourlab play: reply of mcts")
     started = time.monotonic()

@@ -99,7 +99,6 @@ def _everything_restored() -> Iterator[None]:
     root = logging.getLogger()
     logs, level = list(root.handlers), root.level
     switching = sys.getswitchinterval()
-    listeners = {kind: list(hearing) for kind, hearing in _numba_listeners().items()}
     torch = sys.modules.get("torch")
     threads = 0 if torch is None else torch.get_num_threads()
     deterministic = torch is not None and torch.are_deterministic_algorithms_enabled()
@@ -113,8 +112,6 @@ def _everything_restored() -> Iterator[None]:
         if torch is not None:
             torch.set_num_threads(threads)
             torch.use_deterministic_algorithms(deterministic)
-        for kind, hearing in _numba_listeners().items():
-            hearing[:] = listeners.get(kind, [])
         sys.setswitchinterval(switching)
         root.handlers[:] = logs
         root.setLevel(level)
@@ -123,10 +120,3 @@ def _everything_restored() -> Iterator[None]:
         os.environ.clear()
         os.environ.update(environment)
         os.chdir(folder)
-
-
-def _numba_listeners() -> dict[str, list[Any]]:
-    """Who hears of compilations; Numba, which need not be loaded, has no public list of them."""
-    event = sys.modules.get("numba.core.event")
-    registered: dict[str, list[Any]] = {} if event is None else event._registered
-    return registered

@@ -1,4 +1,4 @@
-"""A pytest plugin: tests that need a missing part of the machine are skipped, and nobody misses it.
+"""A pytest plugin: tests that need a missing part of the machine are skipped, and the run says so.
 
 In CI a missing part fails the test. Elsewhere the run ends with a list of what did not run and the
 command that installs what is missing.

@@ -8,6 +8,7 @@ or a browser is left to `make test`.
 
 import re
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 CORE = ("tests/game", "tests/contract", "tests/kernels/test_rules.py", "tests/test_public_names.py")
 """Always tested: what everything else rests on."""
+HEAVY_FILES = ("tests/cli/test_train_", "tests/cli/test_reproduce", "tests/experiments/", "tests/test_docs")
+"""Tests that reach torch through the command line."""
+HEAVY_AGENTS = ("openspiel", "kaggle")
+"""Agents whose tests load a large package."""
 HEAVY = re.compile(
     r"^\s*(?:import|from) (?:torch|ray|pyspiel|open_spiel|playwright|kaggle_environments)\b"
     r"|tests\.browser|importorskip\(\"(?:torch|ray|pyspiel)",
@@ -36,6 +41,20 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if path.startswith("tests/") and path not in chosen(changed()) else None
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out agents that load a large package."""
+    if config.getoption("--quick"):
+        items[:] = [item for item in items if not any(name in item.name for name in HEAVY_AGENTS)]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail if something large has been loaded after all."""
+    loaded = {"torch", "ray", "pyspiel", "playwright"} & set(sys.modules)
+    if session.config.getoption("--quick") and loaded:
+        session.exitstatus = 1
+        print(f"\nmake quick must not load {', '.join(sorted(loaded))}")
+
+
 def chosen(changes: frozenset[str]) -> frozenset[str]:
     """Return the test files to run after these files have changed."""
     modules = [name_of(path) for path in changes if path.startswith("src/") and path.endswith(".py")]
@@ -43,6 +62,7 @@ def chosen(changes: frozenset[str]) -> frozenset[str]:
         path
         for path, source in sources().items()
         if not HEAVY.search(source)
+        and not path.startswith(HEAVY_FILES)
         and (path.startswith(CORE) or path in changes or any(tests(path, source, module) for module in modules))
     )
 

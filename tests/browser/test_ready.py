@@ -30,7 +30,7 @@ class Held:
         self.go_on = threading.Event()
 
     def run(self, name: str) -> float:
-        self.go_on.wait(60)
+        self.go_on.wait()
         return 0.0
 
     def close(self) -> None:
@@ -59,11 +59,11 @@ def test_a_game_against_a_level_that_is_not_ready_starts_by_itself(page: Page, s
         lambda request: asked.append(request.method) if request.url.endswith("ready") else None,
     )
     page.goto(f"{slow}?yellow=level:5")
-    status(page, "Red to move · Strong ready in about 5 min")
-    expect(page.locator("#live")).to_have_text("Strong ready in about 5 min.")
+    status(page, re.compile(r"Red to move · Strong ready in about \d+ min"))
+    expect(page.locator("#live")).to_have_text(re.compile(r"Strong ready in about \d+ min"))
     assert has_no_accessibility_violations(page)
     column(page, 4).click()
-    status(page, "Yellow: Strong ready in about 5 min")
+    status(page, re.compile(r"Yellow: Strong ready in about \d+ min"))
     column(page, 4).click()
     status(page, "Strong is not ready yet, and will move by itself.")
     page.set_viewport_size(PHONE)
@@ -81,19 +81,19 @@ def test_a_game_against_a_level_that_is_not_ready_starts_by_itself(page: Page, s
 
 def test_levels_that_are_ready_play_at_once(page: Page, slow: str) -> None:
     page.goto(f"{slow}?yellow=level:3")
-    expect(page.get_by_role("option", name="5 · Strong (in about 5 min)")).to_have_count(2)
+    expect(page.get_by_role("option", name=re.compile(r"5 · Strong \(in about \d+ min\)"))).to_have_count(2)
     expect(page.get_by_role("option", name="4 · Club", exact=True)).to_have_count(2)
     column(page, 4).click()
     status(page, "Red to move")
     assert len(moves_of(page)) == 2
     page.get_by_label("Yellow", exact=True).select_option("level:5")
-    status(page, "Red to move · Strong ready in about 5 min")
+    status(page, re.compile(r"Red to move · Strong ready in about \d+ min"))
 
 
 def test_watching_says_who_is_not_ready(page: Page, slow: str, held: Held) -> None:
     page.goto(f"{slow}?view=watch")
     page.get_by_label("Red", exact=True).select_option("level:5")
     page.get_by_role("button", name="Step", exact=True).click()
-    status(page, "Red: Strong ready in about 5 min")
+    status(page, re.compile(r"Red: Strong ready in about \d+ min"))
     held.close()
     status(page, "Yellow to move")

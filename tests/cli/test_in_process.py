@@ -29,8 +29,6 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Re
 
 def state() -> list[object]:
     """What a command may change in its process."""
-    from numba.core import event
-
     return [
         os.getcwd(),
         dict(os.environ),
@@ -42,7 +40,6 @@ def state() -> list[object]:
         logging.getLogger().level,
         list(warnings.filters),
         sys.getswitchinterval(),
-        {kind: list(listeners) for kind, listeners in event._registered.items() if listeners},
         os._exit,
     ]
 

@@ -57,7 +57,8 @@ def test_a_position_in_python_loads_no_packages_of_others() -> None:
 def test_help_loads_no_command(arguments: tuple[str, ...]) -> None:
     modules = loaded(command(*arguments))
     assert packages(modules) <= PARSER
-    assert of_fourlab(modules) == {"fourlab", "fourlab.cli", "fourlab.cli.commands", "fourlab.errors"}
+    own = {"fourlab", "fourlab.cli", "fourlab.cli.commands", "fourlab.cli.compiling", "fourlab.errors"}
+    assert of_fourlab(modules) == own
 
 
 @pytest.mark.parametrize(

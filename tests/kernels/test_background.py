@@ -87,7 +87,7 @@ def test_a_group_is_loaded_before_it_is_ready() -> None:
 
     def load(name: str) -> None:
         loading.append(name)
-        loaded.wait(60)
+        loaded.wait()
 
     background = running(worker, "a", load=load)
     worker.step.release()
@@ -134,7 +134,7 @@ def test_whoever_waits_hears_of_the_end() -> None:
     background = running(worker, "a", "b")
     waiting: list[Future[None]] = background.prefer("ab")
     background.close()
-    assert all(isinstance(future.exception(timeout=60), Closed) for future in waiting)
+    assert all(isinstance(future.exception(), Closed) for future in waiting)
     wait_until(lambda: worker.closed)
     assert worker.begun == ["a"]
 
@@ -157,3 +157,28 @@ def test_here_is_this_process() -> None:
     background = Background(["planes"], [Here()], TYPICAL_SECONDS, on_compiled=lambda name, *_: compiled.append(name))
     background.run()
     assert compiled == ["planes"]
+
+
+def test_a_callback_that_fails_ends_the_run() -> None:
+    """Its output may go to a pipe that nobody reads any more."""
+
+    def fail(*arguments: object) -> None:
+        raise BrokenPipeError
+
+    worker = Steps()
+    worker.step.release()
+    background = Background(["a"], [worker], {}, on_compiled=fail)
+    with pytest.raises(BrokenPipeError):
+        background.run()
+    background.close()
+
+
+def test_a_worker_that_cannot_start_fails_its_group() -> None:
+    class Broken(Steps):
+        def run(self, name: str) -> float:
+            raise OSError("no more processes")
+
+    background = Background(["a"], [Broken()], {})
+    with pytest.raises(CompilationFailed, match="cannot compile a: OSError: no more processes"):
+        background.run()
+    background.close()

@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import pickle
 import pkgutil
 import shutil
 import stat
@@ -229,3 +230,17 @@ def test_a_long_compilation_is_announced(monkeypatch: pytest.MonkeyPatch, caplog
     assert _jit._Announced(Slow(), misses).compile((), None) == "compiled"
     (record,) = caplog.records
     assert record.message.startswith("compiling tests.kernels.test_jit.misses for this machine")
+
+
+def test_a_kernel_travels_to_other_processes_by_name() -> None:
+    from fourlab.kernels.board import has_line
+    from fourlab.kernels.count import perft
+
+    assert pickle.loads(pickle.dumps(perft)) is perft
+    assert pickle.loads(pickle.dumps(has_line))(0b1111, 7, 4)
+
+
+def test_a_parenthesised_import_belongs_to_the_closure(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = {"fourlab.a": b"from fourlab.b import (\n    c,\n    d,\n)\n", "fourlab.b.d": b""}
+    monkeypatch.setattr(_cache, "_source", sources.get)
+    assert set(_cache._closure("fourlab.a")) == {"fourlab.a", "fourlab.b.d"}

@@ -132,9 +132,10 @@ def test_mirror_images_are_worth_the_same_from_the_first_plies_on(solver: Solver
         assert solver.solve(Position(moves).mirror()).score == score
 
 
-def test_threads_give_the_same_scores() -> None:
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.soak)])
+def test_threads_give_the_same_scores(step: int) -> None:
     shared = Solver(book=None, threads=3)
-    for moves, score in golden()[45:120:4]:
+    for moves, score in golden()[45:120:step]:
         assert shared.solve(Position(moves)).score == score
         shared.forget()
 

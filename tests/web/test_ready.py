@@ -32,7 +32,7 @@ def cold_server(cache: Path, *groups: str) -> Iterator[tuple[subprocess.Popen[st
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stdout is not None
         try:
-            with Client(base_url=server.stdout.readline().strip(), timeout=300, trust_env=False) as client:
+            with Client(base_url=server.stdout.readline().strip(), timeout=None, trust_env=False) as client:
                 yield server, client
         finally:
             server.kill()
@@ -52,6 +52,9 @@ def readiness_of(client: Client, agent: str) -> Any:
 @on_linux
 def test_a_first_start_compiles_in_a_child_and_a_second_finds_it_ready(tmp_path: Path) -> None:
     with cold_server(tmp_path, "minimax") as (server, client):
+        wait_until(lambda: children(server.pid))
+        (child,) = children(server.pid)
+        os.kill(child, signal.SIGSTOP)  # so that it is not ready too soon
         assert move(client, "level:1")["column"] in range(1, 8)
         first = readiness_of(client, "level:5")
         assert not first["ready"]
@@ -62,7 +65,7 @@ def test_a_first_start_compiles_in_a_child_and_a_second_finds_it_ready(tmp_path:
             "ready": True,
             "seconds": 0,
         }
-        (child,) = children(server.pid)
+        os.kill(child, signal.SIGCONT)
         lower = min(os.getpriority(os.PRIO_PROCESS, server.pid) + NICENESS, 19)
         wait_until(lambda: not runs(child) or os.getpriority(os.PRIO_PROCESS, child) == lower)
         assert move(client, "level:5")["column"] == 4, "the request has waited"
@@ -90,7 +93,7 @@ def test_a_server_that_ends_leaves_no_child(tmp_path: Path, number: int) -> None
         wait_until(lambda: client.get("/api/v1/ready").json()["groups"])
         assert len(children(server.pid)) == 2, "no more than two at a time"
         server.send_signal(number)
-        server.wait(60)
+        server.wait()
         wait_until(lambda: not any(map(runs, started)))
         if number == signal.SIGINT:
             assert answer.result().status_code == 503
@@ -107,7 +110,7 @@ class Held:
         self.go_on = threading.Event()
 
     def run(self, name: str) -> float:
-        self.go_on.wait(60)
+        self.go_on.wait()
         return 0.0
 
     def close(self) -> None:

@@ -9,12 +9,14 @@ import os
 import sys
 from typing import NoReturn
 
+from fourlab.cli.compiling import announce_compilation
 from fourlab.errors import UserError
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line: 0 all is well, 1 the program failed, 2 the input is wrong, 130 interrupted."""
     _make_streams_usable()
+    announce_compilation()
     try:
         from fourlab.cli.commands import parser
 

@@ -10,7 +10,6 @@ import typer
 
 from fourlab.agent import Agent, Limit
 from fourlab.agents.registry import make
-from fourlab.cli.compiling import announce_compilation
 from fourlab.cli.options import (
     BoardOption,
     DepthOption,
@@ -90,7 +89,6 @@ def accuracy(
         chosen = random_positions(random or 0, _range(plies), seed, board)
         if len(chosen) < (random or 0):
             raise UserError(f"there are only {len(chosen)} such positions with {plies} discs")
-    announce_compilation()
     if solved is not None:
         from fourlab.learning.truth import some_positions
 

@@ -11,7 +11,6 @@ import typer
 from fourlab.agent import Decision, Limit
 from fourlab.agents.registry import make
 from fourlab.cli.board import print_board
-from fourlab.cli.compiling import announce_compilation
 from fourlab.cli.options import (
     AnyCountsOption,
     BoardOption,
@@ -66,7 +65,6 @@ def analyze(
     if shown.outcome() is not None:
         raise UserError(f"the game is over ({shown.outcome()}): {shown!r}")
     thinker, limit, rng = make(agent), Limit(seconds=seconds, simulations=simulations), np.random.default_rng(seed)
-    announce_compilation()
     curve: tuple[Snapshot, ...] | None = None
     if hasattr(thinker, "search"):
         found = thinker.search(shown, limit, rng)

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from fourlab.cli.compiling import announce_compilation
 from fourlab.cli.options import JsonOption, print_json
 from fourlab.game.position import Position
 
@@ -15,7 +14,6 @@ def bench(json: JsonOption = False) -> None:
 
     The signature is a checksum of the results: it must be the same on every machine.
     """
-    announce_compilation()
     import numpy as np
 
     from fourlab.kernels.count import perft

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourlab.cli.compiling import announce_compilation
 from fourlab.cli.options import BoardOption, JsonOption, SeedOption, print_json, progress, solving
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
@@ -33,7 +32,6 @@ def build(
     from fourlab.solver.build import build_book
 
     rules = CLASSIC if board is None else Rules.parse(board)
-    announce_compilation()
     name = shlex.quote(str(file))
     with solving(f"fourlab book build --plies {plies} --file {name} --board {rules} --workers {workers}") as told:
         book = build_book(file, rules, plies, workers, told)
@@ -64,7 +62,6 @@ def check(
     from fourlab.solver import Solver
 
     book, solver = _load(file), Solver(book=None)
-    announce_compilation()
     rng = np.random.default_rng(seed)
     chosen = rng.choice(len(book), min(sample, len(book)), replace=False)
     wrong = 0

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from fourlab.cli.compiling import announce_compilation
 from fourlab.cli.options import BoardOption, JsonOption, SeedOption, print_json, solving
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
@@ -37,7 +36,6 @@ def uci8(
     from fourlab.learning.teacher import solve_uci8
     from fourlab.solver.many import journal_of
 
-    announce_compilation()
     journal = journal_of(output)
     if from_scratch:
         with solving(f"fourlab dataset uci8 --from-scratch -o {shlex.quote(str(output))} --workers {workers}") as told:
@@ -78,7 +76,6 @@ def solved(
     rules = CLASSIC if board is None else Rules.parse(board)
     first, last = (8, rules.columns * rules.rows - 6) if plies is None else _range(plies)
     command = f"fourlab dataset solved --positions {positions} --plies {first}-{last} --board {rules} --seed {seed}"
-    announce_compilation()
     with solving(f"{command} -o {shlex.quote(str(output))} --workers {workers}") as told:
         labelled = solve_random_positions(output, rules, positions, (first, last), seed, workers, told)
     about = labels.save(labelled, output, {"command": command, "plies": [first, last], "seed": seed})

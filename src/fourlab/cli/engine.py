@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from fourlab.agent import Limit
-from fourlab.cli.compiling import announce_compilation
 from fourlab.cli.options import BoardOption, JsonOption, SecondsOption, SeedOption, print_json
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
@@ -45,7 +44,6 @@ def serve(
 
     rules = CLASSIC if board is None else Rules.parse(board)
     limit = Limit(seconds=seconds)
-    announce_compilation()
     if proto == "c4i":
         c4i.serve(spec, _read, _say, rules, seconds, seed)
     elif proto == "pons":

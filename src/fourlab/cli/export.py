@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourlab.cli.compiling import announce_compilation
 from fourlab.cli.options import JsonOption, QuietOption, print_json
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ def kaggle(
         if not quiet:
             print("fourlab: examining the file with Kaggle's clock, which takes a while …", file=sys.stderr, flush=True)
 
-    announce_compilation()
     exported = export(spec, output, begin)
     if json:
         print_json(asdict(exported))

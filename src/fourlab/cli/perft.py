@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from fourlab.cli.compiling import announce_compilation
 from fourlab.cli.options import AnyCountsOption, BoardOption, JsonOption, StartOption, print_json, progress
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -31,7 +30,6 @@ def perft(
     position = Position(start, board, check_counts=not any_counts)
     if position.outcome() is not None:
         raise UserError(f"the game is over ({position.outcome()}): {position!r}")
-    announce_compilation()
     if distinct:
         _distinct(position, depth, json)
     else:

@@ -31,14 +31,12 @@ def review(
     Examples: fourlab review 44444 --html review.html; fourlab review --run last --game 17
     """
     from fourlab.agent import Limit
-    from fourlab.cli.compiling import announce_compilation
     from fourlab.files import write_atomically
     from fourlab.lab.review import review as review_game
 
     if run is not None and (moves or start or board):
         raise UserError("say either which moves or which game of a run")
     begun, columns = _stored(home, run, game) if run is not None else _written(moves, start, board)
-    announce_compilation()
     found = review_game(begun, columns, Limit(seconds=seconds))
     if html is not None:
         from fourlab.lab.review_page import review_page

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fourlab.agent import Limit
-from fourlab.cli.compiling import announce_compilation
 from fourlab.cli.options import (
     AnyCountsOption,
     BoardOption,
@@ -60,7 +59,6 @@ def solve(
 
     limit = Limit(seconds=seconds, nodes=nodes)
     solver = Solver(memory, threads, None if no_book else "shipped")
-    announce_compilation()
     solved = wrong = unproven = 0
     for line in _lines(positions, file, board, any_counts):
         solver.forget()

@@ -78,10 +78,8 @@ def q(
     """
     settable = {field.name for field in fields(q_settings.QSettings)}
     given: dict[str, Any] = {key: value for key, value in locals().items() if key in settable and value is not None}
-    from fourlab.cli.compiling import announce_compilation
     from fourlab.learning.q_learning import QTrainee, config_of, with_short_pieces
 
-    announce_compilation()
     given |= {key: tuple(given[key]) for key in ("against", "exam_against") if key in given}
     settings = with_short_pieces(replace(q_settings.preset(preset, faithful), **given), given)
     settings = replace(settings, board=str(Rules.parse(settings.board)))

@@ -26,16 +26,23 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numba
 from numba.core import serialize
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 
 _TEMPORARY = "fourlab-kernels-"
-_IMPORTED = re.compile(rb"^(?:from|import) (fourlab[\w.]*)(?: import \(?([\w, ]*))?", re.MULTILINE)
+_IMPORTED = re.compile(rb"^(?:from|import) (fourlab[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
+_ALWAYS = ("fourlab.kernels._jit", "fourlab.kernels._cache")
+"""Modules that decide how every kernel is compiled."""
 _CHECKSUM_BYTES = 32
 _KEPT_SECONDS = 30 * 24 * 3600.0
 """Entries that nobody has loaded for this long are deleted."""
+
+
+USED: set[str] = set()
+"""The names of all entries that this process has asked for or written."""
 
 
 class KernelCache(_Cache):  # type: ignore[misc]
@@ -50,10 +57,14 @@ class KernelCache(_Cache):  # type: ignore[misc]
         """The folder of the entries."""
         return str(self._folder)
 
+    def _note(self, file: Path) -> Path:
+        USED.add(file.name)
+        return file
+
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled form for a signature, None if there is none; damaged files are deleted."""
         target_context.refresh()
-        file = self.file_of(signature, target_context.codegen())
+        file = self._note(self.file_of(signature, target_context.codegen()))
         with contextlib.suppress(OSError):
             content = file.read_bytes()
             checksum, data = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
@@ -66,7 +77,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled form; a folder that cannot be written is not an error."""
         data = serialize.dumps(compiled._reduce())
-        file = self.file_of(signature, compiled.codegen)
+        file = self._note(self.file_of(signature, compiled.codegen))
         unfinished = file.with_suffix(f".{os.getpid()}.tmp")
         try:
             unfinished.write_bytes(hashlib.sha256(data).digest() + data)
@@ -108,18 +119,20 @@ def prune(folder: Path) -> None:
 
 @cache
 def closure_hash(module: str) -> str:
-    """Hash the source of a module and of every Fourlab module it imports, and the compile settings."""
-    settings = (numba.__version__, sys.version_info[:3], numba.config.BOUNDSCHECK, str(numba.config.OPT))
-    digest = hashlib.sha256(repr(settings).encode())
-    for name, source in sorted(_closure(module).items()):
+    """Hash the sources a module depends on, the compile settings and the versions."""
+    versions = (numba.__version__, llvmlite.__version__, sys.version, sys.abiflags)
+    config = numba.config
+    settings = (config.BOUNDSCHECK, str(config.OPT), getattr(config, "USING_SVML", None))
+    digest = hashlib.sha256(repr((versions, settings)).encode())
+    for name, source in sorted(_closure(module, *_ALWAYS).items()):
         digest.update(name.encode() + b"\0" + source)
     return digest.hexdigest()
 
 
-def _closure(module: str) -> dict[str, bytes]:
-    """Return the sources of a module and of all Fourlab modules it imports, by name."""
+def _closure(*modules: str) -> dict[str, bytes]:
+    """Return the sources of modules and of all Fourlab modules they import, by name."""
     sources: dict[str, bytes] = {}
-    waiting = [module]
+    waiting = list(modules)
     while waiting:
         name = waiting.pop()
         source = None if name in sources else _source(name)
@@ -130,7 +143,8 @@ def _closure(module: str) -> dict[str, bytes]:
             package = imported.decode()
             waiting.append(package)
             # `from fourlab.kernels import mcts` imports a module, not a name of one.
-            waiting.extend(f"{package}.{part.strip()}" for part in names.decode().split(",") if part)
+            parts = re.findall(r"\w+", names.decode())
+            waiting.extend(f"{package}.{part}" for part in parts)
     return sources
 
 

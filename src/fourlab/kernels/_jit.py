@@ -14,6 +14,7 @@ the compile time.
 import logging
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numba
@@ -62,10 +63,20 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         self._compiler: Any = _Announced(self._compiler, function)
         self._step = _Step(function, self, inlined)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A kernel travels to other processes by its name."""
+        return _named, (self.py_func.__module__, self.py_func.__qualname__, self._step.inlined)
+
     @property
     def _numba_type_(self) -> types.Dispatcher:
         """What other kernels see when they name this one: its step."""
         return types.Dispatcher(self._step)
+
+
+def _named(module: str, name: str, inlined: bool) -> Any:
+    """Return the kernel of that name, or a kernel made of the function of that name."""
+    value = getattr(import_module(module), name)
+    return value if isinstance(value, Kernel) else kernel(value, inlined)
 
 
 class _Announced:
@@ -100,6 +111,7 @@ class _Step(CPUDispatcher):  # type: ignore[misc]
         settings = {**_SETTINGS, "no_cpython_wrapper": True, "forceinline": inlined}
         super().__init__(function, targetoptions=settings, pipeline_class=_StepCompiler)
         self._kernel = kernel
+        self.inlined = inlined
 
     @property
     def is_compiling(self) -> bool:
@@ -107,19 +119,13 @@ class _Step(CPUDispatcher):  # type: ignore[misc]
         return bool(super().is_compiling or self._kernel.is_compiling)
 
     def get_call_template(self, arguments: Any, keywords: Any) -> Any:
-        """Compile for the types of a call, once for all constants and all widths of integers.
+        """Compile for the types of a call, once for all constants.
 
         Numba would compile `f(x, 0)`, `f(x, 1)` and `f(x, y)` separately. LLVM knows constants anyway.
         """
-        keywords = {name: _widened(type_) for name, type_ in keywords.items()}
-        return super().get_call_template(tuple(map(_widened, arguments)), keywords)
-
-
-def _widened(type_: Any) -> Any:
-    """Return the type that stands for all constants or integers of this kind."""
-    type_ = types.unliteral(type_)  # type: ignore[attr-defined]
-    is_signed = isinstance(type_, types.Integer) and type_.signed  # type: ignore[attr-defined]
-    return types.int64 if is_signed else type_
+        unliteral = types.unliteral  # type: ignore[attr-defined]
+        keywords = {name: unliteral(type_) for name, type_ in keywords.items()}
+        return super().get_call_template(tuple(map(unliteral, arguments)), keywords)
 
 
 class _StepLibrary(JITCodeLibrary):  # type: ignore[misc]

@@ -257,6 +257,8 @@ class Background:
                 cpu_seconds = worker.run(name)
             except CompilationFailed as error:
                 failure = error
+            except Exception as error:  # no process could be started, say
+                failure = CompilationFailed(f"cannot compile {name}: {_one_line(error)}")
             if self._load is not None and not self._closed:
                 self._try_load(self._load, name, failure)
                 failure = None
@@ -298,13 +300,17 @@ class Background:
         cpu_seconds: float,
         failure: CompilationFailed | None,
     ) -> None:
+        outcome: Exception | None = failure
         with self._lock:
             _, typical = self._running.pop(name)
             self._spent += seconds
             self._typically += typical
             if failure is None and not self._closed:
-                self._on_compiled(name, seconds, cpu_seconds)
-        _settle(self._futures[name], failure)
+                try:
+                    self._on_compiled(name, seconds, cpu_seconds)
+                except Exception as error:  # nobody reads what it prints, say; `run` raises it
+                    outcome = error
+        _settle(self._futures[name], outcome)
 
 
 def _settle(future: "Future[None]", failure: Exception | None) -> None:
@@ -316,6 +322,12 @@ def _settle(future: "Future[None]", failure: Exception | None) -> None:
             future.set_exception(failure)
 
 
+_CHILD = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    f"from {__name__} import _answer_parent; _answer_parent(int(sys.argv[2]))"
+)
+
+
 def _start(niceness: int) -> "subprocess.Popen[str]":
     """Start a child in a process group of its own: Ctrl-C is for the parent, who ends its children."""
     apart: dict[str, Any] = {"process_group": 0}
@@ -323,7 +335,8 @@ def _start(niceness: int) -> "subprocess.Popen[str]":
         priority = subprocess.BELOW_NORMAL_PRIORITY_CLASS if niceness else 0
         apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | priority}
     return subprocess.Popen(
-        [sys.executable, "-m", __name__, str(niceness)],
+        # -P: modules are not looked for in the user's current folder.
+        [sys.executable, "-P", "-c", _CHILD, json.dumps(sys.path), str(niceness)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,  # what matters is in the answers
@@ -366,7 +379,3 @@ def _listen(names: "queue.SimpleQueue[str]") -> None:
 
 def _one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
-
-
-if __name__ == "__main__":
-    _answer_parent(int(sys.argv[1]))

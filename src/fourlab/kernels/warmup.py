@@ -1,7 +1,8 @@
 """A tiny call of every kernel, so that all are compiled and cached before somebody waits for them.
 
 Kernels are compiled in groups, one for each entry of WARMUPS. A group that has been compiled leaves
-a stamp in the cache folder, by which a later process knows that it need not compile the group.
+a stamp in the cache folder, a list of cache entries by which a later process knows that it need not
+compile the group.
 """
 
 import hashlib
@@ -17,7 +18,7 @@ import numpy as np
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.kernels import endgame, forest, guided, mcts, q_learning
-from fourlab.kernels._cache import CACHE_FOLDER, closure_hash, is_kept
+from fourlab.kernels._cache import CACHE_FOLDER, USED, closure_hash, is_kept
 from fourlab.kernels.count import distinct, perft
 from fourlab.kernels.geometry import geometry_of
 from fourlab.kernels.minimax import minimax_columns
@@ -55,21 +56,21 @@ WARMUPS: dict[str, Callable[[], object]] = {
 }
 
 TYPICAL_SECONDS: dict[str, float] = {
-    "perft": 0.3,
-    "distinct positions": 0.7,
-    "samples": 2.5,
+    "perft": 0.6,
+    "distinct positions": 0.6,
+    "samples": 0.9,
     "rollouts": 0.3,
-    "rollouts in lanes": 0.9,
-    "negamax": 0.6,
-    "minimax": 1.7,
-    "solver": 5.0,
-    "tree search": 12.3,
-    "tree search with threads": 1.8,
-    "guided search": 4.8,
-    "network search": 12.6,
-    "endgames": 5.5,
-    "games in step": 1.2,
-    "Q-learning": 9.9,
+    "rollouts in lanes": 0.3,
+    "negamax": 0.5,
+    "minimax": 1.1,
+    "solver": 2.7,
+    "tree search": 3.6,
+    "tree search with threads": 1.9,
+    "guided search": 1.8,
+    "network search": 5.3,
+    "endgames": 1.3,
+    "games in step": 1.0,
+    "Q-learning": 4.3,
     "planes": 0.8,
 }
 """CPU seconds that each group takes (`fourlab warmup --jobs 1 --json`); for estimates only."""
@@ -90,14 +91,18 @@ def compile_group(name: str) -> float:
     spent = time.thread_time() - before
     if (stamp := stamp_of(name)) is not None:
         with suppress(UserError):  # a full disk: the next process compiles or loads again
-            write_atomically(stamp, b"")
+            write_atomically(stamp, "\n".join(sorted(USED)).encode())
     return spent
 
 
 def is_compiled(name: str) -> bool:
     """Return whether an earlier process has compiled the group for this machine."""
     stamp = stamp_of(name)
-    return stamp is not None and stamp.exists()
+    try:
+        entries = [] if stamp is None else stamp.read_text().split()
+    except OSError:
+        return False
+    return stamp is not None and all((stamp.parent / entry).exists() for entry in entries)
 
 
 def stamp_of(name: str) -> Path | None:

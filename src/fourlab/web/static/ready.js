@@ -4,7 +4,7 @@
 import { get, post } from './api.js';
 
 const TICKS = 2; // seconds between two questions to the server
-const LONG = 100; // from so many seconds on, minutes are enough
+const LONG = 100; // longer waits, in seconds, are shown in minutes
 
 const known = new Map(); // level or agent -> { name, ready, seconds }
 const listeners = new Set();
