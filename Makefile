@@ -12,6 +12,8 @@ UV := $(shell command -v uv 2>/dev/null)
 # As uv's own variable: cpu, auto, or empty for whatever uv's other settings find.
 UV_TORCH_BACKEND ?= cpu
 unexport UV_TORCH_BACKEND
+# Packages are installed without compiled modules; Python must be free to keep those it compiles.
+unexport PYTHONDONTWRITEBYTECODE
 TORCH := $(if $(UV_TORCH_BACKEND),--torch-backend $(UV_TORCH_BACKEND))
 COMMA := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -39,11 +41,11 @@ core-tests: $(VENV)/.warm
 test:
 	$(call timed,all-tests,$(if $(wildcard $(VENV)),warm-test,test))
 
-# Twice as many workers as cores: many tests wait for processes they have started.
+# More workers than cores: many tests wait for processes they have started.
 all-tests: $(VENV)/.dev
 	@$(MAKE) --no-print-directory --jobs 3 check parts $(VENV)/.warm
 	@echo "== tests"
-	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 kaggle: $(VENV)/.dev
 	@$(MAKE) --no-print-directory $(VENV)/.warm
