@@ -35,10 +35,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out the files that `--quick` does not need, before they import anything."""
-    if not config.getoption("--quick") or collection_path.suffix != ".py":
+    if not config.getoption("--quick") or not collection_path.is_relative_to(ROOT / "tests"):
         return None
-    path = collection_path.relative_to(ROOT).as_posix() if collection_path.is_relative_to(ROOT) else ""
-    return True if path.startswith("tests/") and path not in chosen(changed()) else None
+    path = collection_path.relative_to(ROOT).as_posix()
+    files = chosen(changed())
+    # A folder is entered, and its conftest.py imported, only for the sake of a chosen file.
+    wanted = path in files or any(file.startswith(f"{path}/") for file in files)
+    return None if wanted else True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
