@@ -1,7 +1,6 @@
 """While kernels are compiled the page says when a level is ready; the game starts by itself."""
 
 import re
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -18,23 +17,7 @@ from tests.browser.conftest import (
     moves_of,
     status,
 )
-from tests.web.conftest import serving
-
-
-class Held:
-    """A worker that has compiled a group when the test says so."""
-
-    startup_seconds = 0.0
-
-    def __init__(self) -> None:
-        self.go_on = threading.Event()
-
-    def run(self, name: str) -> float:
-        self.go_on.wait()
-        return 0.0
-
-    def close(self) -> None:
-        self.go_on.set()
+from tests.web.conftest import Held, serving
 
 
 @pytest.fixture

@@ -42,3 +42,19 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def client(home: Path) -> Iterator[httpx.Client]:
     with serving(Settings(home=home)) as client:
         yield client
+
+
+class Held:
+    """A worker that has compiled a group when the test says so."""
+
+    startup_seconds = 0.0
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+
+    def run(self, name: str) -> float:
+        self.go_on.wait()
+        return 0.0
+
+    def close(self) -> None:
+        self.go_on.set()

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from fourlab.kernels.background import Background
 from fourlab.web.readiness import NICENESS, Readiness, compile_in_background
 from fourlab.web.settings import Caps, Settings
 from tests.processes import children, runs, wait_until
-from tests.web.conftest import serving
+from tests.web.conftest import Held, serving
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are counted in /proc")
 
@@ -99,22 +98,6 @@ def test_a_server_that_ends_leaves_no_child(tmp_path: Path, number: int) -> None
             assert answer.result().status_code == 503
         else:
             assert answer.exception() is not None
-
-
-class Held:
-    """A worker that has compiled a group when the test says so."""
-
-    startup_seconds = 0.0
-
-    def __init__(self) -> None:
-        self.go_on = threading.Event()
-
-    def run(self, name: str) -> float:
-        self.go_on.wait()
-        return 0.0
-
-    def close(self) -> None:
-        self.go_on.set()
 
 
 GROUPS = {"minimax": 50.0, "negamax": 10.0, "tree search": 10.0, "solver": 10.0}

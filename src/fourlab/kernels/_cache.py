@@ -18,6 +18,7 @@ import pickle  # of machine code, in a folder only the user can write; Numba has
 import re
 import shutil
 import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -120,7 +121,7 @@ def prune(folder: Path) -> None:
 @cache
 def closure_hash(module: str) -> str:
     """Hash the sources a module depends on, the compile settings and the versions."""
-    versions = (numba.__version__, llvmlite.__version__, sys.version, sys.abiflags)
+    versions = (numba.__version__, llvmlite.__version__, sys.version, sysconfig.get_config_var("abiflags"))
     config = numba.config
     settings = (config.BOUNDSCHECK, str(config.OPT), getattr(config, "USING_SVML", None))
     digest = hashlib.sha256(repr((versions, settings)).encode())
