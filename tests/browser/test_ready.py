@@ -26,13 +26,14 @@ def held() -> Held:
 
 
 @pytest.fixture
-def slow(held: Held) -> Iterator[str]:
+def slow(held: Held, page: Page) -> Iterator[str]:
     """The address of a server in which minimax, level 5, takes as long as the test wants."""
     others = ("tree search", "network search", "planes", "solver", "negamax", "guided search")
     names = {"minimax": 300.0, **dict.fromkeys(others, 1.0)}
     readiness = Readiness(lambda: Background(names, [held], names, compiled=others, load=lambda name: None))
     with serving(Settings(), readiness) as client:
         yield str(client.base_url)
+        page.close()  # it must not ask a server that has gone
 
 
 def test_a_game_against_a_level_that_is_not_ready_starts_by_itself(page: Page, slow: str, held: Held) -> None:
