@@ -19,6 +19,8 @@ import pytest
 import fourlab
 import fourlab.kernels
 from fourlab.kernels import _cache, _jit
+from fourlab.kernels._jit import Kernel
+from fourlab.kernels.warmup import WARMUPS
 
 PACKAGE = Path(fourlab.__file__).parent
 SMALL_RUN = Path(__file__).with_name("small_run.py")
@@ -46,23 +48,49 @@ ONE_PERFT = (
 )
 
 
-@pytest.mark.parametrize("setting", ["NUMBA_DISABLE_JIT", pytest.param("NUMBA_BOUNDSCHECK", marks=pytest.mark.soak)])
-def test_every_kernel_gives_the_same_results(setting: str) -> None:
-    changed, usual = (json.loads(python(str(SMALL_RUN), **settings)) for settings in ({setting: "1"}, {}))
+def assert_the_same_results(setting: str, *names: str) -> None:
+    changed = json.loads(python(str(SMALL_RUN), *names, **{setting: "1"}))
+    usual = json.loads(python(str(SMALL_RUN), *names))
     assert changed.keys() == usual.keys()
     for name, result in usual.items():
         assert changed[name] == result, name
 
 
-def test_the_small_run_leaves_no_kernel_out() -> None:
-    from tests.kernels.small_run import RESULTS
+def test_kernels_that_python_calls_give_the_same_results_without_compilation() -> None:
+    """All others are part of these; `make soak` compiles and calls them by themselves, too."""
+    called = sorted(entries_of_the_warm_up())
+    assert len(called) > 20
+    assert_the_same_results("NUMBA_DISABLE_JIT", *called)
 
-    kernels = set()
+
+@pytest.mark.soak
+@pytest.mark.parametrize("setting", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
+def test_every_kernel_gives_the_same_results(setting: str) -> None:
+    assert_the_same_results(setting)
+
+
+def all_kernels() -> dict[str, Kernel]:
+    """Every kernel by module and name."""
+    kernels = {}
     for module in pkgutil.iter_modules(fourlab.kernels.__path__):
         loaded = importlib.import_module(f"fourlab.kernels.{module.name}")
         for name, value in vars(loaded).items():
-            if hasattr(value, "py_func") and (loaded.__name__ == value.__module__ or module.name == "board"):
-                kernels.add(f"{module.name}.{name}")
+            if isinstance(value, Kernel) and (loaded.__name__ == value.__module__ or module.name == "board"):
+                kernels[f"{module.name}.{name}"] = value
+    return kernels
+
+
+def entries_of_the_warm_up() -> set[str]:
+    """The kernels that are compiled when those that Python calls are."""
+    for compile_group in WARMUPS.values():
+        compile_group()
+    return {name for name, value in all_kernels().items() if value.overloads}
+
+
+def test_the_small_run_leaves_no_kernel_out() -> None:
+    from tests.kernels.small_run import RESULTS
+
+    kernels = set(all_kernels())
     assert kernels
     assert kernels <= set(RESULTS)
 

@@ -11,9 +11,11 @@ machine code and wrappers for all of them, though Python calls only the topmost.
 the compile time.
 """
 
+import contextlib
 import logging
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -34,6 +36,29 @@ LOGGER = logging.getLogger("fourlab.kernels")
 """Says what is being compiled. Without any configuration, Python prints it to standard error."""
 NOTICE_SECONDS = 0.5
 """A compilation that takes longer than this is announced."""
+
+
+
+@contextlib.contextmanager
+def _without_scipy() -> Iterator[None]:
+    """Hide SciPy's linear algebra from imports in the block, unless it is loaded already.
+
+    Where SciPy is installed, Numba loads it with its NumPy functions (0.3 s) to see whether there
+    is a BLAS for `np.cov`; without one it uses a loop. No kernel of ours needs it, and functions
+    like `np.dot` look for a BLAS again when they are compiled.
+    """
+    hidden = "scipy.linalg" not in sys.modules
+    if hidden:
+        sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        if hidden:
+            del sys.modules["scipy.linalg"]
+
+
+with _without_scipy():
+    import numba.np.arraymath
 
 _SETTINGS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
