@@ -176,27 +176,29 @@ async def overload(port: int, times: float, seconds: float, cores: int) -> dict[
 async def streams(port: int, count: int) -> dict[str, float]:
     """Streams that nobody reads."""
     request = f"GET /api/v1/analysis/stream?agent=mcts&seconds=60 HTTP/1.1\r\nHost: {HOST}:{port}\r\n\r\n".encode()
-    writers, statuses = [], []
+    writers, waiting = [], set()
     for _ in range(count):
         reader, writer = await asyncio.open_connection(HOST, port)
         writer.write(request)
-        writers.append((reader, writer))
-    for reader, _ in writers:
-        try:
-            status, _headers = await asyncio.wait_for(read_head(reader), 3)
-        except TimeoutError:  # it waits for a place
-            status = 0
-        statuses.append(status)
-    for _, writer in writers:
+        writers.append(writer)
+        waiting.add(asyncio.ensure_future(read_head(reader)))
+    statuses, answered = [], waiting
+    while waiting and answered:  # whoever has no answer 1 s after the last one waits for a place
+        first = asyncio.FIRST_COMPLETED
+        answered, waiting = await asyncio.wait(waiting, timeout=1, return_when=first)
+        statuses += [task.result()[0] for task in answered]
+    for task in waiting:
+        task.cancel()
+    for writer in writers:
         writer.close()
     closed, client = time.perf_counter(), Client(port)
     while (await client.ask("POST", "/api/v1/analysis", {"seconds": 0.05})).status != 200:
         await asyncio.sleep(0.05)
     return {
         "opened": statuses.count(200),
-        "waiting": statuses.count(0),
+        "waiting": len(waiting),
         "refused": statuses.count(503),
-        "other": sum(status not in (0, 200, 503) for status in statuses),
+        "other": sum(status not in (200, 503) for status in statuses),
         "free again s": time.perf_counter() - closed,
     }
 
@@ -212,7 +214,7 @@ def memory(process: int) -> float:
 
 def measure(port: int, process: int, seconds: float, pause: float, cores: int) -> dict[str, dict[str, float]]:
     """Everything, one after the other."""
-    asyncio.run(players(port, 10, 3, 0.2))  # warm up
+    asyncio.run(players(port, 10, min(3, seconds), 0.2))  # warm up
     found = {"a hundred players": asyncio.run(players(port, 100, seconds, pause))}
     found["pings beside 16 searchers"] = asyncio.run(pings(port, 16, seconds / 2))
     found["ten times too much"] = asyncio.run(overload(port, 10, seconds / 2, cores))

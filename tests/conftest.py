@@ -1,5 +1,6 @@
 """Settings for all tests."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -65,6 +66,7 @@ def fourlab_process(tmp_path: Path) -> Callable[..., Result]:
 
 LONG = (
     "tests/browser/",
+    "tests/arena/test_ray.py",
     "tests/arena/test_executors.py",
     "tests/cli/test_re",  # reproduce, resume, review
     "tests/test_docs.py",
@@ -78,6 +80,12 @@ LONG = (
 )
 """Files that take long. `make test` gives whole files to its workers, so that a set-up (a browser,
 a server, a cluster) is shared by the tests of a file; with these first, none is left at the end."""
+
+
+def pytest_collection_finish() -> None:
+    """Leave all that the test modules have imported out of later garbage collections."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -167,7 +167,7 @@ def slow_match(tmp_path: Path, simulations: int, games: int = len(OPENINGS)) -> 
 def test_a_stopped_run_finishes_the_games_in_hand_and_goes_on(
     fourlab: Run, start: Callable[..., Started], tmp_path: Path
 ) -> None:
-    match, run = slow_match(tmp_path, 8_000, games=16), tmp_path / "stopped"
+    match, run = slow_match(tmp_path, 4_000, games=12), tmp_path / "stopped"
     resume = "fourlab resume stopped --workers 2"
     started, count = start(*match, "--run", "stopped"), 0
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -176,8 +176,8 @@ def test_a_stopped_run_finishes_the_games_in_hand_and_goes_on(
         code, said = started.end()
         stored = rows(run)
         assert code == 130
-        assert said[-2:] == [f"stopped after {len(stored)} of 16 games; go on with:", resume]
-        assert count < len(stored) < 16
+        assert said[-2:] == [f"stopped after {len(stored)} of 12 games; go on with:", resume]
+        assert count < len(stored) < 12
         assert {cause for _, cause, _ in stored} == {"normal"}
         started, count = start(*resume.split()[1:], "--quiet"), len(stored)
     assert started.end() == (0, [])
@@ -188,7 +188,7 @@ def test_a_stopped_run_finishes_the_games_in_hand_and_goes_on(
 def test_games_given_up_are_stored_as_interrupted_and_played_again(
     fourlab: Run, start: Callable[..., Started], tmp_path: Path
 ) -> None:
-    match = slow_match(tmp_path, 30_000)
+    match = slow_match(tmp_path, 15_000)
     started = start(*match, "--quiet", "--run", "stopped")
     wait_for_games(started, tmp_path / "stopped", 1)
     started.signal_group(signal.SIGINT)

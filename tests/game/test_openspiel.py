@@ -6,8 +6,9 @@ import pyspiel
 import pytest
 
 from fourlab import RED, YELLOW, Position
+from tests.strategies import FULL
 
-GAMES = 10_000
+GAMES = 10_000 if FULL else 2_000
 
 
 @pytest.mark.parametrize("board", ["7x6x4", "6x5x4", "5x4x4", "5x6x3", "8x6x5"])

@@ -10,6 +10,7 @@ from fourlab.kernels import rules as bits
 from fourlab.kernels.geometry import Geometry
 from fourlab.kernels.solver import NO, UNKNOWN, YES, claimeven, solve
 from fourlab.kernels.table import new_table
+from tests.strategies import FULL
 
 GO_ON = np.zeros(1, np.uint8)
 EXACTLY, WHO_WINS = (-40, 40), (-1, 1)
@@ -93,7 +94,7 @@ def random_positions(board: str, plies: int, count: int) -> list[Position]:
     ],
 )
 def test_the_score_is_that_of_brute_force(board: str, plies: int, count: int) -> None:
-    for position in random_positions(board, plies, count):
+    for position in random_positions(board, plies, count if FULL else count // 4):
         true = score(position)
         assert bounds(position)[:2] == (true, true), position
         lower, upper, _ = bounds(position, asked=WHO_WINS)
@@ -154,9 +155,9 @@ def test_a_stop_flag_ends_the_search() -> None:
 
 
 def test_claimeven_answers_are_true_and_do_occur() -> None:
-    answered = 0
+    answered, count = 0, 100 if FULL else 50
     for board, plies in (("4x4x4", 6), ("5x4x4", 10), ("4x6x4", 14)):
-        for position in random_positions(board, plies, 100) + random_positions(board, plies + 1, 100):
+        for position in random_positions(board, plies, count) + random_positions(board, plies + 1, count):
             g, left = position.rules.geometry, position.rules.columns * position.rules.rows - position.ply
             if any(position.play(column).outcome() for column in position.legal_columns()):
                 continue  # the solver asks only where nobody wins at once

@@ -292,17 +292,3 @@ def test_learning_can_begin_with_weights_of_before(tmp_path: Path) -> None:
         AlphaZeroTrainee(replace(TINY, start="nothing"))
     shipped = AlphaZeroTrainee(AlphaZeroSettings(start="alphazero", networks=("64x5",)))
     assert shipped.net.network.board == "7x6x4"
-
-
-def test_self_play_on_ray_is_the_same() -> None:
-    import ray
-
-    from fourlab.arena.executors.ray import Ray
-
-    ray.shutdown()
-    found = []
-    for executor in (Threads(1), Ray(2)):
-        trainee = AlphaZeroTrainee(replace(TINY, games=20), executor)
-        found.append((trainee.advance(), trainee.window.samples.own.tolist()))
-    ray.shutdown()
-    assert found[0] == found[1]

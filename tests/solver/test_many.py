@@ -1,6 +1,8 @@
 """Solving many positions: every question answered as the solver answers it, and no work done twice."""
 
 import json
+from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +15,21 @@ from fourlab.solver.many import CHUNK, CLOSED, column_scores, journal_of, result
 
 SMALL = Rules(4, 4)
 ABOUT = {"what": "a test"}
-KEYS = [level for level, _ in zip(unfinished_positions(SMALL), range(10), strict=False)][-1][:40]
+
+
+@cache
+def keys() -> np.ndarray:
+    """Return 40 positions of ply 9."""
+    level = next(islice(unfinished_positions(SMALL), 9, None))
+    return level[:40]
 
 
 def test_each_question_is_answered_for_each_position() -> None:
     solver = Solver(book=None)
     scores, results, columns = (
-        np.array(solve_chunk(KEYS, str(SMALL), question), np.int8) for question in (score, result, column_scores)
+        np.array(solve_chunk(keys(), str(SMALL), question), np.int8) for question in (score, result, column_scores)
     )
-    for i, key in enumerate(KEYS):
+    for i, key in enumerate(keys()):
         position = Position(f"key:{key:x}", SMALL)
         assert scores[i] == solver.solve(position).score == columns[i].max()
         assert results[i] == np.sign(scores[i])
@@ -32,14 +40,14 @@ def test_each_question_is_answered_for_each_position() -> None:
 
 def test_answers_in_the_journal_are_not_asked_for_again(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
-    whole = solve_all(KEYS, SMALL, column_scores, journal, ABOUT)
+    whole = solve_all(keys(), SMALL, column_scores, journal, ABOUT)
     lines = journal.read_text().splitlines(keepends=True)
     assert len(lines) == 1 + 3
-    assert np.array_equal(whole, solve_chunk(KEYS, str(SMALL), column_scores))
+    assert np.array_equal(whole, solve_chunk(keys(), str(SMALL), column_scores))
     assert whole.dtype == np.int8
     journal.write_text("".join(lines[:2]) + lines[2][:-9])  # the power failed
     told: list[tuple[int, int]] = []
-    again = solve_all(KEYS, SMALL, column_scores, journal, ABOUT, 2, lambda done, total: told.append((done, total)))
+    again = solve_all(keys(), SMALL, column_scores, journal, ABOUT, 2, lambda done, total: told.append((done, total)))
     assert np.array_equal(again, whole)
     assert told[0] == (CHUNK, 40)
     assert told[-1] == (40, 40)
@@ -47,17 +55,17 @@ def test_answers_in_the_journal_are_not_asked_for_again(tmp_path: Path) -> None:
     known = json.loads(lines[1])
     known["scores"] = [[5, 5, 5, 5]] * CHUNK
     journal.write_text(lines[0] + json.dumps(known) + "\n" + "".join(lines[2:]))
-    assert solve_all(KEYS, SMALL, column_scores, journal, ABOUT)[0].tolist() == [5, 5, 5, 5]  # it is the journal that speaks
+    assert solve_all(keys(), SMALL, column_scores, journal, ABOUT)[0].tolist() == [5, 5, 5, 5]  # it is the journal that speaks
 
 
 def test_a_journal_of_other_work_is_refused(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
-    solve_all(KEYS[:1], SMALL, score, journal, ABOUT)
+    solve_all(keys()[:1], SMALL, score, journal, ABOUT)
     with pytest.raises(UserError, match="belongs to another book or data set"):
-        solve_all(KEYS[:1], SMALL, score, journal, {"what": "another test"})
+        solve_all(keys()[:1], SMALL, score, journal, {"what": "another test"})
     journal.write_text(journal.read_text() + '{"start": 16, "scores": [[1, 2], [3]]}\n')
     with pytest.raises(UserError, match="is not the journal"):
-        solve_all(KEYS, SMALL, score, journal, ABOUT)
+        solve_all(keys(), SMALL, score, journal, ABOUT)
 
 
 def test_a_journal_lies_beside_a_file_that_can_be_written(tmp_path: Path) -> None:

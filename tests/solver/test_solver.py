@@ -9,6 +9,7 @@ from fourlab.solver import Solution, Solver
 from fourlab.solver.solution import plies_to_end
 from fourlab.solver.solver import FIRST_WORDS
 from tests.solver.sets import FIRST_MOVES, golden, public
+from tests.strategies import FULL
 
 HARD = Position("75777317")
 """Millions of nodes: enough to be interrupted."""
@@ -22,7 +23,7 @@ def solver() -> Solver:
 def test_golden_positions(solver: Solver) -> None:
     solved = golden()
     assert len(solved) >= 300
-    for moves, score in solved[40:]:
+    for moves, score in solved[40 :: 1 if FULL else 3]:
         solver.forget()
         assert solver.solve(Position(moves)).score == score, moves
 
@@ -128,7 +129,7 @@ def test_the_line_is_best_play_to_the_end(solver: Solver, moves: str) -> None:
 
 
 def test_mirror_images_are_worth_the_same_from_the_first_plies_on(solver: Solver) -> None:
-    for moves, score in golden()[60:140]:
+    for moves, score in golden()[60 : 140 : 1 if FULL else 3]:
         assert solver.solve(Position(moves).mirror()).score == score
 
 

@@ -18,7 +18,7 @@ def measured(*arguments: str) -> Any:
 
 
 def test_many_players_get_their_moves_and_too_many_are_refused_politely() -> None:
-    found = measured("--seconds", "1")
+    found = measured("--seconds", "1", "--pause", "0.2")
     assert found["a hundred players"]["moves"] > 50
     assert found["a hundred players"]["errors"] == 0
     assert found["pings beside 16 searchers"]["errors"] == 0

@@ -11,15 +11,14 @@ machine code and wrappers for all of them, though Python calls only the topmost.
 the compile time.
 """
 
-import contextlib
 import logging
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar
 
 import numba
+import numba.np.linalg
 from numba import _dynfunc
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
@@ -38,27 +37,25 @@ NOTICE_SECONDS = 0.5
 """A compilation that takes longer than this is announced."""
 
 
+def _load_numba_without_blas() -> None:
+    """Let Numba load its NumPy functions without a look for SciPy's BLAS, which takes 0.3 s.
 
-@contextlib.contextmanager
-def _without_scipy() -> Iterator[None]:
-    """Hide SciPy's linear algebra from imports in the block, unless it is loaded already.
-
-    Where SciPy is installed, Numba loads it with its NumPy functions (0.3 s) to see whether there
-    is a BLAS for `np.cov`; without one it uses a loop. No kernel of ours needs it, and functions
-    like `np.dot` look for a BLAS again when they are compiled.
+    Without one, `np.cov` is a loop; no kernel of ours uses it. Functions like `np.dot` look for a
+    BLAS again when they are compiled.
     """
-    hidden = "scipy.linalg" not in sys.modules
-    if hidden:
-        sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
+
+    def no_blas() -> None:
+        raise ImportError
+
+    ensure_blas = numba.np.linalg.ensure_blas
+    numba.np.linalg.ensure_blas = no_blas
     try:
-        yield
+        import_module("numba.np.arraymath")
     finally:
-        if hidden:
-            del sys.modules["scipy.linalg"]
+        numba.np.linalg.ensure_blas = ensure_blas
 
 
-with _without_scipy():
-    import numba.np.arraymath
+_load_numba_without_blas()
 
 _SETTINGS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
