@@ -3,12 +3,13 @@
 # make test   set everything up, then check and test everything (minutes)
 # make soak   the tests that take long, and one table of what is promised and measured
 # make budget sizes, start-up and compile times beside their limits
-# All make their own .venv, with uv if it is there, else with pip, and are quick the second time.
+# All make their own .venv, with uv if it can be had, else with pip, and are quick the second time.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-UV := $(shell command -v uv 2>/dev/null)
+# The uv on PATH, else one that pip puts into the virtual environment. `make UV=` does without.
+UV ?= $(or $(shell command -v uv 2>/dev/null),$(BIN)/uv)
 # As uv's own variable: cpu, auto, or empty for whatever uv's other settings find.
 UV_TORCH_BACKEND ?= cpu
 unexport UV_TORCH_BACKEND
@@ -50,7 +51,7 @@ all-tests: $(VENV)/.dev
 kaggle: $(VENV)/.dev
 	@$(MAKE) --no-print-directory $(VENV)/.warm
 	@echo "== submissions in Kaggle's own environment"
-	@CI=true $(BIN)/python -m pytest tests/interop/kaggle
+	@CI=true $(BIN)/python -m pytest tests/bridges/kaggle
 
 soak: $(VENV)/.dev
 	@$(MAKE) --no-print-directory $(VENV)/.warm
@@ -98,29 +99,33 @@ clean:
 
 # --- stamps: each step runs once, and again when what it depends on has changed ---
 
-# $(call install,WHAT) installs with uv; where uv is missing or fails, with pip. uv does not read
-# pip's configuration, so pip may know indexes and folders that uv does not.
+# $(call install,WHAT,FIRST) installs with uv, or where that fails with pip. uv does not read pip's
+# configuration, so pip may know indexes and folders that uv does not: if uv does not find torch
+# without CUDA, pip installs that, and uv the rest.
 # Neither compiles all modules in advance: Python compiles those that are used when they are used.
+UV_INSTALL = UV_HTTP_RETRIES=1 $(UV) pip install --quiet --python $(BIN)/python --constraint constraints.txt
+PIP_INSTALL = $(PIP) install --no-compile --constraint constraints.txt
+# The second argument is what pip does before uv is tried without PyTorch's index.
 define install
-	@if [ -n "$(UV)" ] && $(UV) pip install --quiet --python $(BIN)/python $(TORCH) \
-	    --constraint constraints.txt $(1) 2>$(VENV)/uv.log; then :; \
-	else \
-	    if [ -n "$(UV)" ]; then echo "uv cannot install this ($(VENV)/uv.log says why); trying pip"; fi; \
-	    $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; \
-	    $(PIP) install --no-compile --constraint constraints.txt $(1); \
-	fi
+	@if [ -n "$(UV)" ] && [ -x "$(UV)" ]; then \
+	    $(UV_INSTALL) $(TORCH) $(1) 2>$(VENV)/uv.log \
+	    || { $(2) && $(UV_INSTALL) $(1) 2>>$(VENV)/uv.log; } \
+	    || { echo "uv cannot install this ($(VENV)/uv.log says why); trying pip"; $(PIP_INSTALL) $(1); }; \
+	else $(PIP_INSTALL) $(1); fi
 endef
 
+# pip is part of the virtual environment in any case, since uv may fail later.
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; try make PYTHON=python3.12"; exit 1; }
 	@echo "== making $(VENV)"
-	@{ [ -n "$(UV)" ] && $(UV) venv --quiet --clear --python "$$(command -v $(PYTHON))" $(VENV); } \
+	@{ [ -n "$(UV)" ] && [ -x "$(UV)" ] && $(UV) venv --quiet --seed --clear --python "$$(command -v $(PYTHON))" $(VENV); } \
 	|| $(PYTHON) -m venv --clear $(VENV)
+	@if [ -n "$(UV)" ] && [ ! -x "$(UV)" ]; then $(PIP) install uv 2>/dev/null || true; fi
 	@touch $@
 
 $(VENV)/.core: $(VENV)/.python pyproject.toml constraints.txt
 	@echo "== installing fourlab"
-	$(call install,--editable .)
+	$(call install,--editable .,true)
 	@touch $@
 
 # Everything at once, the core included (so nothing may need .core and .dev side by side in one make
@@ -128,16 +133,16 @@ $(VENV)/.core: $(VENV)/.python pyproject.toml constraints.txt
 # gigabytes; its ConnectX needs two small packages, which are among those of the tests.
 $(VENV)/.dev: $(VENV)/.python pyproject.toml constraints.txt
 	@echo "== installing fourlab with all that the tests and checks need"
-	$(call install,--editable '.[all$(COMMA)dev]')
-	$(call install,--no-deps kaggle-environments==1.33.2)
+	$(call install,--editable '.[all$(COMMA)dev]',$(PIP_INSTALL) torch)
+	$(call install,--no-deps kaggle-environments==1.33.2,true)
 	@touch $(VENV)/.core $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	@echo "== installing the peers"
-	$(call install,--editable '.[bench]')
+	$(call install,--editable '.[bench]',true)
 	@touch $@
 
-$(VENV)/.warm: $(VENV)/.core $(wildcard src/fourlab/kernels/*.py)
+$(VENV)/.warm: $(VENV)/.core $(wildcard src/fourlab/compiled/*.py) $(shell grep -rl "compiled._jit import" src/fourlab --include=*.py)
 	@echo "== compiling the kernels for this machine"
 	@$(BIN)/fourlab warmup
 	@touch $@

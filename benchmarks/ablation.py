@@ -34,9 +34,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def worker(changes: dict[str, Any]) -> None:
     """Solve the positions that are given line by line; answer with score, nodes and CPU seconds."""
     from fourlab import Limit, Position
-    from fourlab.kernels import solver as kernel
-    from fourlab.kernels import table
-    from fourlab.solver import Solver, solver
+    from fourlab.solver import Solver, kernel, solver, table
 
     for name, value in changes.items():
         place = next(module for module in (kernel, table, solver) if hasattr(module, name))
@@ -93,7 +91,7 @@ def main() -> None:
     if given.worker:
         worker(json.loads(given.worker))
         return
-    from fourlab.lab.accuracy import random_positions
+    from fourlab.arena.accuracy import random_positions
 
     first, _, last = given.plies.partition("-")
     positions = [each.write("moves") for each in random_positions(given.positions, (int(first), int(last or first)), seed=1)]

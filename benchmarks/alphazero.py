@@ -10,14 +10,14 @@ import time
 import numpy as np
 
 from fourlab import Limit, Position, make
-from fourlab.agents.forest import ForestSearch
+from fourlab.agents.alphazero import forest_kernel as forest
+from fourlab.agents.alphazero.forest import ForestSearch
+from fourlab.agents.alphazero.self_play import self_play
+from fourlab.agents.alphazero.settings import AlphaZeroSettings
 from fourlab.evaluator import Evaluation
 from fourlab.game.rules import CLASSIC
-from fourlab.kernels import forest
-from fourlab.lab.speed import rates
-from fourlab.learning.alphazero_settings import AlphaZeroSettings
-from fourlab.learning.self_play import self_play
-from fourlab.nets.onnx_evaluator import OnnxEvaluator, load
+from fourlab.nets.evaluator import OnnxEvaluator, load
+from fourlab.reporting.speed import rates
 
 PUCT = forest.Switches(gumbel=False, c=2.0, scale=0.3, fpu=0.2, noise=0.0, proving=True)
 GUMBEL = PUCT._replace(gumbel=True)

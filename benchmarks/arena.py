@@ -18,10 +18,10 @@ from typing import Any
 
 from fourlab.agent import Limit
 from fourlab.agents.registry import make
-from fourlab.arena.executors.local import Local
 from fourlab.arena.play import play_tournament
 from fourlab.arena.store import Store
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
+from fourlab.jobs.executors.local import Local
 
 
 def arena(tournament: Tournament, workers: int) -> tuple[float, float]:

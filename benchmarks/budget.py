@@ -33,10 +33,10 @@ print(*dict.fromkeys(names), sep="\\n")
 
 COUNT = """
 import sys
-from fourlab.kernels import _jit, warmup
-for call in warmup.WARMUPS.values():
-    call()
-modules = [module for name, module in sys.modules.items() if name.startswith("fourlab.kernels")]
+from fourlab.compiled import _jit, warmup
+for name in warmup.GROUPS:
+    warmup.load(name)
+modules = [module for name, module in sys.modules.items() if name.startswith("fourlab.")]
 values = [value for module in modules for value in vars(module).values()]
 kernels = {id(value): value for value in values if isinstance(value, _jit.Kernel)}
 print(sum(len(kernel.signatures) for kernel in kernels.values()), len(kernels))

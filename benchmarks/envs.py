@@ -12,9 +12,9 @@ import gymnasium
 from pettingzoo.classic.connect_four import connect_four as theirs
 
 from fourlab import Position
-from fourlab.interop.gymnasium import ID
-from fourlab.interop.pettingzoo import env as ours
-from fourlab.lab.speed import rates
+from fourlab.bridges.gymnasium import ID
+from fourlab.bridges.pettingzoo import env as ours
+from fourlab.reporting.speed import rates
 
 
 def random_games(number: int) -> list[tuple[int, ...]]:

@@ -12,8 +12,8 @@ import time
 import numpy as np
 
 from fourlab import Limit, Position, make
-from fourlab.lab.accuracy import ask, count, exact_scores, random_positions
-from fourlab.lab.speed import rates
+from fourlab.arena.accuracy import ask, count, exact_scores, random_positions
+from fourlab.reporting.speed import rates
 from fourlab.solver import Solver
 
 PLAIN = ("mcts:rollouts=uniform", "mcts")

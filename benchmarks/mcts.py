@@ -7,10 +7,10 @@ import numpy as np
 from open_spiel.python.algorithms import mcts as openspiel_python
 
 from fourlab import Limit, Position, Stop
-from fourlab.agents.mcts import MCTS
+from fourlab.agents.mcts.agent import MCTS
+from fourlab.bridges.openspiel import game_of, mcts_bot
 from fourlab.game.rules import CLASSIC
-from fourlab.interop.openspiel import game_of, mcts_bot
-from fourlab.lab.speed import rates
+from fourlab.reporting.speed import rates
 
 OPENSPIEL = game_of(CLASSIC)
 COUNTS = (1_000, 10_000, 100_000, 1_000_000)

@@ -17,7 +17,7 @@ import numpy as np
 import pyspiel
 
 from fourlab import Limit, Position, make
-from fourlab.arena.stats import wilson
+from fourlab.arena.statistics import wilson
 from fourlab.solver import Solver
 
 OPENSPIEL = pyspiel.load_game("connect_four")
@@ -80,7 +80,7 @@ def main() -> None:
 def draw(curves: dict[str, dict[str, list[tuple[int, float, float]]]], file: Path) -> None:
     from matplotlib.figure import Figure
 
-    from fourlab.lab.figures import COLOURS, save
+    from fourlab.reporting.figures import COLOURS, save
 
     figure = Figure(figsize=(10, 3.6 * len(curves)), layout="constrained")
     rows = figure.subplots(len(curves), 2, squeeze=False)

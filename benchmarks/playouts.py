@@ -8,9 +8,9 @@ import time
 import pyspiel
 
 from fourlab import Position
-from fourlab.kernels.count import perft
-from fourlab.kernels.rollout import lane_rollouts, rollouts
-from fourlab.lab.speed import rates
+from fourlab.compiled.counting import perft
+from fourlab.compiled.rollouts import lane_rollouts, rollouts
+from fourlab.reporting.speed import rates
 
 G = Position().rules.geometry
 OPENSPIEL = pyspiel.load_game("connect_four")

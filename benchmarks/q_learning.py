@@ -5,10 +5,10 @@ import time
 from dataclasses import replace
 
 from fourlab import Position, Rules
-from fourlab.agents.q_table import QTable
-from fourlab.lab.speed import rates
-from fourlab.learning.q_learning import NEVER, Opposition, Progress, form_of, rule_of
-from fourlab.learning.q_settings import QSettings, preset
+from fourlab.agents.q.settings import QSettings, preset
+from fourlab.agents.q.table import QTable
+from fourlab.agents.q.training import NEVER, Opposition, Progress, form_of, rule_of
+from fourlab.reporting.speed import rates
 
 AFTERSTATES = replace(
     preset("bhat"), against=("self",), seat="both", alpha=0.1, epsilon=0.1, epsilon_decay=1.0, exam_against=("random",)

@@ -14,7 +14,7 @@ from pathlib import Path
 from bitbully import BitBully, Board
 
 from fourlab import Position
-from fourlab.lab.accuracy import random_positions
+from fourlab.arena.accuracy import random_positions
 from fourlab.solver import Solver
 
 TURN = 200

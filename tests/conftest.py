@@ -66,17 +66,19 @@ def fourlab_process(tmp_path: Path) -> Callable[..., Result]:
 
 LONG = (
     "tests/browser/",
-    "tests/arena/test_ray.py",
-    "tests/arena/test_executors.py",
+    "tests/jobs/test_ray.py",
+    "tests/jobs/test_executors.py",
     "tests/cli/test_re",  # reproduce, resume, review
     "tests/test_docs.py",
-    "tests/kernels/test_jit.py",
-    "tests/interop/kaggle/",
+    "tests/compiled/test_jit.py",
+    "tests/bridges/kaggle/",
     "tests/web/",
     "tests/cli/test_processes.py",
     "tests/arena/",
     "tests/solver/",
-    "tests/learning/",
+    "tests/training/",
+    "tests/studies/",
+    "tests/agents/",
 )
 """Files that take long. `make test` gives whole files to its workers, so that a set-up (a browser,
 a server, a cluster) is shared by the tests of a file; with these first, none is left at the end."""

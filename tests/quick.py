@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CORE = ("tests/game", "tests/contract", "tests/kernels/test_rules.py", "tests/test_public_names.py")
+CORE = ("tests/game", "tests/contract", "tests/game/test_bitboard.py", "tests/test_public_names.py")
 """Always tested: what everything else rests on."""
-HEAVY_FILES = ("tests/cli/test_train_", "tests/cli/test_reproduce", "tests/experiments/", "tests/test_docs")
+HEAVY_FILES = ("tests/cli/test_train_", "tests/cli/test_reproduce", "tests/studies/", "tests/test_docs")
 """Tests that reach torch through the command line."""
 HEAVY_AGENTS = ("openspiel", "kaggle")
 """Agents whose tests load a large package."""

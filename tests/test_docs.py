@@ -12,7 +12,7 @@ import pytest
 
 import fourlab.game.position
 from fourlab import Position
-from fourlab.game.draw import svg
+from fourlab.game.drawing import svg
 from tests.conftest import ROOT, Result
 from tests.in_process import run_in_process
 

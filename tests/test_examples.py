@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from fourlab import Limit, Position, Rules, make
-from fourlab.arena.match import play_game
-from fourlab.arena.referee import Engine
+from fourlab.arena.game import play_game
+from fourlab.engines.check import BOARDS, check
+from fourlab.engines.program import Engine
 from fourlab.game.record import Cause
-from fourlab.interop.engine_check import BOARDS, check
 from tests.conftest import ROOT
 from tests.missing_parts import require
 

@@ -12,8 +12,8 @@ def test_a_changed_module_is_tested_by_its_mirror_and_by_who_imports_it() -> Non
     files = chosen(frozenset({"src/fourlab/arena/sprt.py"}))
     assert "tests/arena/test_sprt.py" in files
     assert "tests/arena/test_store.py" not in files
-    importing = chosen(frozenset({"src/fourlab/kernels/mcts.py"}))
-    assert "tests/agents/test_mcts.py" in importing
+    importing = chosen(frozenset({"src/fourlab/agents/mcts/kernel.py"}))
+    assert "tests/agents/mcts/test_agent.py" in importing
 
 
 def test_a_changed_test_is_run() -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fourlab.game.position import IllegalColumn, ImpossiblePosition, Position
     from fourlab.game.rules import Rules
 
-__version__ = "0.1.0"
+from fourlab.version import __version__ as __version__
 
 __all__ = [
     "RED",

@@ -1,6 +1,7 @@
-"""Writing files whole or not at all."""
+"""Writing files whole or not at all, and their checksums."""
 
 import contextlib
+import hashlib
 import os
 import tempfile
 from pathlib import Path
@@ -32,3 +33,9 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+def digest(file: Path) -> str:
+    """The SHA-256 of a file's contents."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

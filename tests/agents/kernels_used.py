@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-import fourlab.agents.alphazero
-import fourlab.agents.guided  # noqa: F401 (whatever can be imported is shared by the forks)
+import fourlab.agents.alphazero.agent
+import fourlab.agents.mcts.guided  # noqa: F401 (whatever can be imported is shared by the forks)
 from fourlab.agent import Limit, Stop
 from fourlab.agents import registry
+from fourlab.analysis import opinion, review
+from fourlab.compiled import warmup
 from fourlab.errors import UserError
 from fourlab.game.position import Position
-from fourlab.kernels.warmup import WARMUPS
-from fourlab.lab import opinion, review
 
 POSITION = Position("44444432")  # with a full column
 
@@ -31,7 +31,7 @@ def loaded() -> set[str]:
     kernels = [
         value
         for name, module in list(sys.modules.items())
-        if name.startswith("fourlab.kernels")
+        if name.startswith("fourlab.")
         for value in vars(module).values()
         if isinstance(value, Dispatcher)
     ]
@@ -72,7 +72,7 @@ def measure(scenario: str) -> dict[str, Any]:
     groups: dict[str, list[str]] = {}
     for name in kernels_of(scenario):
         before = loaded()
-        WARMUPS[name]()
+        warmup.load(name)
         groups[name] = sorted(loaded() - before)
     before = loaded()
     act(scenario)

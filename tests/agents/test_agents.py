@@ -3,7 +3,7 @@ import pytest
 
 from fourlab import Exact, Limit, Position, UserError, make
 from fourlab.agent import Stop
-from fourlab.agents.human import WORDS, Human, HumanSays
+from fourlab.agents.simple.human import WORDS, Human, HumanSays
 
 
 def decide(spec: str, position: Position, seed: int = 0) -> int:

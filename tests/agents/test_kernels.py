@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fourlab.agents import registry
-from fourlab.kernels.warmup import WARMUPS
+from fourlab.compiled.warmup import GROUPS
 from fourlab.web import players
 
 MORE = [
@@ -57,6 +57,6 @@ def test_every_declared_group_is_used(measured: Any, scenario: str) -> None:
 def test_declared_groups_exist_and_presets_have_those_of_their_agent() -> None:
     for name in registry.names():
         if name not in ("engine", "kaggle", "openspiel-mcts"):  # need packages or programs
-            assert set(registry.kernels_of(name)) <= WARMUPS.keys()
+            assert set(registry.kernels_of(name)) <= GROUPS.keys()
     assert registry.kernels_of("sewell-guided") == registry.kernels_of("guided") != ()
     assert registry.kernels_of("random") == registry.kernels_of("rules") == registry.kernels_of("textbook") == ()

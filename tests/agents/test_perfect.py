@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fourlab import Limit, Position, UserError, make
-from fourlab.lab.accuracy import random_positions
+from fourlab.arena.accuracy import random_positions
 from fourlab.solver import Solver
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from fourlab import Agent, Limit, Position, UserError, make
 from fourlab.agents import registry
-from fourlab.agents.rules import RulesOfThumb
+from fourlab.agents.simple.rules import RulesOfThumb
 
 
 def test_a_spec_sets_options() -> None:

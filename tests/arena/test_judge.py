@@ -5,13 +5,13 @@ import pytest
 
 from fourlab import Limit, Position
 from fourlab.arena import judge
-from fourlab.arena.executors.local import Local
 from fourlab.arena.judge import Judgement, exact_scores, share
 from fourlab.arena.play import judge_games, play_tournament
 from fourlab.arena.store import Store
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.game.outcome import Outcome
 from fourlab.game.record import Record
+from fourlab.jobs.executors.local import Local
 from fourlab.solver import Solver
 from tests.arena.players import make
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourlab.arena.ratings import ELO, Rating, Unit, bootstrap, ratings
-from fourlab.arena.stats import elo_of
+from fourlab.arena.statistics import elo_of
 from fourlab.errors import UserError
 from tests.promises import Report
 

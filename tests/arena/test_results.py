@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 
 from fourlab import Position
-from fourlab.arena.executors.local import Local
 from fourlab.arena.play import play_tournament
 from fourlab.arena.results import Results, Share
 from fourlab.arena.sprt import Sprt
@@ -12,6 +11,7 @@ from fourlab.arena.tally import Tally
 from fourlab.arena.tournament import GamePlayer, Player, Tournament, read
 from fourlab.game.outcome import Outcome
 from fourlab.game.record import Cause, Record
+from fourlab.jobs.executors.local import Local
 from tests.arena.players import make
 
 RESULTS = {"+": Outcome.RED_WINS, "=": Outcome.DRAW, "-": Outcome.YELLOW_WINS, "?": None}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from fourlab.arena.stats import Estimate, elo_of
+from fourlab.arena.statistics import Estimate, elo_of
 from fourlab.arena.tally import Tally
 from fourlab.errors import UserError
 

@@ -6,17 +6,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from fourlab.kernels.background import Background
+from fourlab.compiled.background import Background
 from fourlab.web.readiness import Readiness
 from fourlab.web.settings import Settings
-from tests.browser.conftest import (
-    PHONE,
-    column,
-    fits,
-    has_no_accessibility_violations,
-    moves_of,
-    status,
-)
+from tests.browser.conftest import PHONE, column, fits, has_no_accessibility_violations, moves_of, status
 from tests.web.conftest import Held, serving
 
 

@@ -8,17 +8,17 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from fourlab.agents.registry import make
-from fourlab.arena.executors.threads import Threads
 from fourlab.arena.play import play_tournament
+from fourlab.arena.report import write_report
 from fourlab.arena.store import Store
+from fourlab.arena.summary import summarize
 from fourlab.arena.tournament import read
-from fourlab.lab.report import write_report
-from fourlab.lab.run import open_run
-from fourlab.lab.summary import summarize
-from fourlab.lab.training import train
+from fourlab.jobs.executors.threads import Threads
+from fourlab.jobs.run import open_run
+from fourlab.training.loop import train
 from tests.browser.conftest import PHONE, column, fail_once, fits, has_no_accessibility_violations
 from tests.browser.test_play import moves_of, press, status
-from tests.lab.test_training import Sum, stop_after
+from tests.training.test_loop import Sum, stop_after
 
 expect.set_options(timeout=120_000)  # a busy machine is not a fault of the page
 LOST_AT_MOVE_7 = "43434313"  # red has three in column 4, plays column 1, and yellow completes column 3

@@ -18,7 +18,7 @@ Reached = Callable[[], None]
 
 def piece(reached: Reached) -> None:
     """A piece of a training is done and in its metrics."""
-    from fourlab.lab import training
+    from fourlab.training import loop as training
 
     train = training.train
 
@@ -34,7 +34,7 @@ def piece(reached: Reached) -> None:
 
 def evaluation(reached: Reached) -> None:
     """A network has evaluated positions, in whichever thread."""
-    from fourlab.nets.onnx_evaluator import OnnxEvaluator
+    from fourlab.nets.evaluator import OnnxEvaluator
 
     _call_after(OnnxEvaluator, "judge", reached)
 
@@ -48,14 +48,14 @@ def journal_line(reached: Reached) -> None:
 
 def experiment(reached: Reached) -> None:
     """An experiment of `reproduce` begins."""
-    from fourlab.experiments.workbench import Workbench
+    from fourlab.studies.workbench import Workbench
 
     _call_after(Workbench, "__init__", reached)
 
 
 def progress(reached: Reached) -> None:
     """An experiment of `reproduce` has reported progress: a piece of its work begins or is done."""
-    from fourlab.experiments.workbench import Workbench
+    from fourlab.studies.workbench import Workbench
 
     begin = Workbench.__init__
 

@@ -165,7 +165,7 @@ def test_bad_input_is_one_line(arguments: list[str], word: str, fourlab: Fourlab
 def test_without_python_chess_the_install_command_is_told(
     command: list[str], fourlab: Fourlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("fourlab.interop.chess")]:
+    for name in [name for name in sys.modules if name.startswith("fourlab.chess")]:
         monkeypatch.delitem(sys.modules, name)  # so that it is imported again, and looks for chess
     monkeypatch.setitem(sys.modules, "chess", None)  # as if it were not installed
     done = fourlab("chess", *command)

@@ -193,12 +193,12 @@ def test_ctrl_c_ends_a_warmup_and_its_children(tmp_path: Path) -> None:
 
 
 def test_the_first_compilation_is_announced_and_the_second_run_is_silent(tmp_path: Path) -> None:
-    program = "from fourlab.kernels import _jit; _jit.NOTICE_SECONDS = 0\nfrom fourlab.cli import main; main(['perft', '3'])"
+    program = "from fourlab.compiled import _jit; _jit.NOTICE_SECONDS = 0\nfrom fourlab.cli import main; main(['perft', '3'])"
     environment = {**os.environ, "FOURLAB_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", program]
     first = subprocess.run(command, capture_output=True, text=True, env=environment)
     again = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert first.stderr.startswith("fourlab: compiling kernels.count.perft for this machine, once")
+    assert first.stderr.startswith("fourlab: compiling compiled.counting.perft for this machine, once")
     assert first.stderr.count("\n") == 1
     assert again.stderr == ""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fourlab.learning.labels import as_text, load, uci8
+from fourlab.datasets.labels import as_text, load, uci8
 from fourlab.solver.many import CHUNK
 from tests.cli.interrupted import interrupted, resume_arguments
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from fourlab import Limit, Position, make
-from fourlab.arena.match import play_game
-from fourlab.arena.referee import Engine
+from fourlab.arena.game import play_game
+from fourlab.engines.program import Engine
 from fourlab.game.record import Cause
 from tests.conftest import ROOT
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-BROKEN = shlex.join([sys.executable, "-S", str(ROOT / "tests" / "arena" / "engine.py"), "illegal"])
+BROKEN = shlex.join([sys.executable, "-S", str(ROOT / "tests" / "engines" / "engine.py"), "illegal"])
 
 PATIENT = {"start_seconds": 600, "grace": 600}
 """A busy machine is no fault of an engine."""

@@ -148,6 +148,7 @@ def test_ctrl_c_prints_how_to_go_on(tmp_path: Path) -> None:
 def test_a_game_compiles_only_what_its_agents_need(fourlab_process: Run, tmp_path: Path) -> None:
     done = fourlab_process("play", "--red", "minimax:depth=1", "--yellow", "rules", FOURLAB_CACHE_DIR=str(tmp_path / "cache"))
     assert done.returncode == 0
-    compiled = {file.name.split(".")[0] for file in (tmp_path / "cache").rglob("*.kernel")}
-    assert "minimax" in compiled
-    assert not compiled & {"mcts", "solver", "forest", "guided", "rollout", "planes"}
+    compiled = {file.name.rsplit(".", 2)[0] for file in (tmp_path / "cache").rglob("*.kernel")}
+    assert "agents.minimax.kernel" in compiled
+    assert all(name.startswith(("agents.minimax.", "compiled.")) for name in compiled)
+    assert not compiled & {"compiled.rollouts", "compiled.planes"}

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fourlab.experiments import experiment
-from fourlab.experiments.catalogue import all_experiments
+from fourlab.studies import experiment
+from fourlab.studies.catalogue import all_experiments
 from tests.cli.interrupted import interrupted, stopped_by_ctrl_c
 from tests.conftest import Result
 
@@ -65,7 +65,7 @@ def test_list_tells_what_each_experiment_claims_and_costs(fourlab: Fourlab) -> N
 
 @pytest.mark.parametrize("names", [SOME, pytest.param(["all"], marks=pytest.mark.soak)], ids=["some", "all"])
 def test_studies_run_at_the_smallest_scale(names: list[str], fourlab: Fourlab, tmp_path: Path) -> None:
-    """tests/experiments runs every study by itself."""
+    """tests/studies runs every study by itself."""
     done = fourlab("reproduce", *names, "--scale", "smoke", "--run", "all", "--publish", "pages", "--workers", "2")
     assert done.returncode == 0, done.stderr
     studies = [name for name in all_experiments() if names == ["all"] or name in names]

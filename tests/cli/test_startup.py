@@ -46,7 +46,7 @@ def of_fourlab(modules: set[str]) -> set[str]:
 def test_import_loads_the_package_alone() -> None:
     modules = loaded("import fourlab")
     assert packages(modules) == set()
-    assert of_fourlab(modules) == {"fourlab"}
+    assert of_fourlab(modules) == {"fourlab", "fourlab.version"}
 
 
 def test_a_position_in_python_loads_no_packages_of_others() -> None:
@@ -57,7 +57,8 @@ def test_a_position_in_python_loads_no_packages_of_others() -> None:
 def test_help_loads_no_command(arguments: tuple[str, ...]) -> None:
     modules = loaded(command(*arguments))
     assert packages(modules) <= PARSER
-    own = {"fourlab", "fourlab.cli", "fourlab.cli.commands", "fourlab.cli.compiling", "fourlab.errors"}
+    parts = ("cli", "cli.commands", "cli.compiling", "errors", "version")
+    own = {"fourlab", *(f"fourlab.{part}" for part in parts)}
     assert of_fourlab(modules) == own
 
 
@@ -79,7 +80,7 @@ def test_a_match_of_plain_players_loads_no_compiler(tmp_path: Path) -> None:
 
 
 def test_worker_processes_load_no_parser() -> None:
-    modules = loaded("import fourlab.__main__, fourlab.arena.executors.local")
+    modules = loaded("import fourlab.__main__, fourlab.jobs.executors.local")
     assert packages(modules) == set()
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from fourlab.agents.dqn.settings import DqnSettings
 from fourlab.cli import main
 from fourlab.cli.train_dqn import dqn
-from fourlab.learning.dqn_settings import DqnSettings
 from tests.cli.interrupted import stopped_by_ctrl_c
 
 SMALL = shlex.split(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
+from fourlab.agents.q.settings import QSettings
 from fourlab.cli.train_q import q
-from fourlab.learning.q_settings import QSettings
 from tests.cli.interrupted import ends_the_same
 from tests.conftest import ROOT, Result
 

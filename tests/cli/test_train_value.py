@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fourlab.learning.labels import as_text, uci8
+from fourlab.datasets.labels import as_text, uci8
 from tests.cli.interrupted import stopped_by_ctrl_c
 from tests.conftest import Result
 

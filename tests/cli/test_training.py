@@ -8,8 +8,8 @@ import rich.progress
 
 from fourlab.cli import training
 from fourlab.errors import UserError
-from fourlab.lab.run import open_run
-from tests.lab.test_training import Sum
+from fourlab.jobs.run import open_run
+from tests.training.test_loop import Sum
 
 
 def hear(trainee: Sum, told: Any, clock: list[float], pieces: list[tuple[float, int]]) -> None:

@@ -25,11 +25,11 @@ POSITIONS = {
 }
 LIMIT = Limit(seconds=0.2, simulations=64, nodes=1000, depth=3)
 NEARLY_FULL = ["one column open", "document 000"]
-"""An exact agent may refuse larger positions (tests/agents/test_expectimax_random.py); these it must answer."""
-ENGINE = shlex.join([sys.executable, "-S", str(ROOT / "tests" / "arena" / "engine.py"), "good"])
+"""An exact agent may refuse larger positions (tests/agents/minimax/test_expectimax_random.py); these it must answer."""
+ENGINE = shlex.join([sys.executable, "-S", str(ROOT / "tests" / "engines" / "engine.py"), "good"])
 SPECS = {
     "engine": f'engine:cmd="{ENGINE}",start_seconds=600,grace=600',
-    "kaggle": f'kaggle:file="{ROOT / "src/fourlab/interop/kaggle/templates/random.py"}"',
+    "kaggle": f'kaggle:file="{ROOT / "src/fourlab/bridges/kaggle/templates/random.py"}"',
 }
 """What to write for an agent that needs more than its name."""
 CLASSIC_ONLY = {"alphazero", "dqn", "guided", "sewell-guided", "value"}

@@ -7,7 +7,7 @@ It takes some minutes, for the sake of the first plies.
 
 from pathlib import Path
 
-from fourlab.lab.accuracy import random_positions
+from fourlab.arena.accuracy import random_positions
 from fourlab.solver import Solver
 
 PHASES = [(2, 6), (7, 11), (12, 15), (16, 19), (20, 23), (24, 27), (28, 31), (32, 40)]

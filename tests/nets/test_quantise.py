@@ -9,9 +9,9 @@ import torch
 from onnx import numpy_helper
 
 from fourlab.errors import UserError
+from fourlab.nets.evaluator import OnnxEvaluator, probe_positions
 from fourlab.nets.modules import Net
 from fourlab.nets.network import Network
-from fourlab.nets.onnx_evaluator import OnnxEvaluator, probe_positions
 from fourlab.nets.onnx_graph import seal
 from fourlab.nets.quantise import compare, quantise
 from fourlab.nets.weights import to_int8, to_onnx

@@ -15,15 +15,15 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from fourlab.compiled.planes import PLANES, encode
 from fourlab.errors import UserError
-from fourlab.experiments.catalogue import all_experiments
-from fourlab.experiments.experiment import Experiment
-from fourlab.kernels.planes import PLANES, encode
+from fourlab.nets.evaluator import ONLY_IN_THE_REPOSITORY, OnnxEvaluator, load, probe_positions
 from fourlab.nets.modules import Net
 from fourlab.nets.network import Network
-from fourlab.nets.onnx_evaluator import ONLY_IN_THE_REPOSITORY, OnnxEvaluator, load, probe_positions
 from fourlab.nets.onnx_graph import seal
 from fourlab.nets.weights import load_net, save_net, to_int8, to_onnx
+from fourlab.studies.catalogue import all_experiments
+from fourlab.studies.experiment import Experiment
 from tests.conftest import ROOT
 
 FORMS = {
@@ -202,7 +202,7 @@ def test_judging_needs_no_torch(tmp_path: Path) -> None:
     script = f"""
 import sys
 sys.modules.update(torch=None, onnx=None, safetensors=None)
-from fourlab.nets.onnx_evaluator import load, probe_positions
+from fourlab.nets.evaluator import load, probe_positions
 evaluator = load({str(tmp_path / "net.onnx")!r})
 print(evaluator.judge(*probe_positions(evaluator.rules)).values.shape)
 """
@@ -262,7 +262,7 @@ def test_a_network_that_the_wheel_leaves_out_is_refused_with_its_place(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(name)
-    monkeypatch.setattr("fourlab.nets.onnx_evaluator.SHIPPED", tmp_path)
+    monkeypatch.setattr("fourlab.nets.evaluator.SHIPPED", tmp_path)
     with pytest.raises(UserError) as refusal:
         load(name)
     assert str(refusal.value) == (

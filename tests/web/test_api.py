@@ -9,7 +9,7 @@ from httpx import Client
 from hypothesis import given
 
 from fourlab import Limit, Position, make
-from fourlab.agents.negamax import Negamax
+from fourlab.agents.minimax.negamax import Negamax
 from fourlab.game.rules import Rules
 from fourlab.solver import Solver
 from fourlab.web import players

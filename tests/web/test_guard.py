@@ -16,7 +16,7 @@ import schemathesis
 from httpx import Client
 
 from fourlab import Limit
-from fourlab.agents.mcts import MCTS
+from fourlab.agents.mcts.agent import MCTS
 from fourlab.web.app import create_app
 from fourlab.web.gate import Gate
 from fourlab.web.guard import HEADERS

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from httpx import Client
 
-from fourlab.kernels import _cache, warmup
-from fourlab.kernels.background import Background
+from fourlab.compiled import _cache, warmup
+from fourlab.compiled.background import Background
 from fourlab.web.readiness import NICENESS, Readiness, compile_in_background
 from fourlab.web.settings import Caps, Settings
 from tests.processes import children, runs, wait_until

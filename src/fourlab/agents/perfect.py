@@ -18,7 +18,7 @@ class Perfect:
     """Plays by the solver: wins as soon as possible, loses as late as possible, never gives away a win or a draw."""
 
     kernels: ClassVar[tuple[str, ...]] = ("solver",)
-    """The groups of kernels (fourlab.kernels.warmup) that it searches with."""
+    """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
     choice: Literal["centre", "random"] = "centre"
     """Among equally good columns: the most central, or by lot."""
     mistakes: float = 0.0

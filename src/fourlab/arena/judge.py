@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from fourlab.agent import Limit
-from fourlab.arena.stats import wilson
+from fourlab.arena.statistics import wilson
 from fourlab.arena.store import StoredGame
 from fourlab.game.position import Position
 from fourlab.game.record import Record

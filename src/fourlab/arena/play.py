@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from fourlab.agent import Agent
-from fourlab.arena.executors import Executor, Lost
 from fourlab.arena.judge import GameJudge
 from fourlab.arena.results import Results
 from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.tournament import GamePlayer, Tournament
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW, Outcome
 from fourlab.game.record import Cause, Record
+from fourlab.jobs.executors import Executor, Lost
 
 
 def play_tournament(

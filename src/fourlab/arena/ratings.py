@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fourlab.arena.stats import Estimate
+from fourlab.arena.statistics import Estimate
 from fourlab.errors import UserError
 
 Unit = tuple[int, int, float, int]

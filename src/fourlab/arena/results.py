@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from fourlab.arena.ratings import Rating, bootstrap
 from fourlab.arena.sprt import Verdict
-from fourlab.arena.stats import wilson
+from fourlab.arena.statistics import wilson
 from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.tally import Tally
 from fourlab.arena.tournament import Tournament

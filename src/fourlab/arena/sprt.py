@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fourlab.arena.stats import score_of
+from fourlab.arena.statistics import score_of
 from fourlab.arena.tally import FEWEST, NORMALIZED, Tally
 from fourlab.errors import UserError
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fourlab.arena.stats import Z_95, Estimate, elo_of
+from fourlab.arena.statistics import Z_95, Estimate, elo_of
 from fourlab.errors import UserError
 
 NORMALIZED = 800 / math.log(10)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from fourlab.agent import Agent, Limit
-from fourlab.arena.match import Watch, close, play_game
+from fourlab.arena.game import close, play_game
 from fourlab.arena.openings import openings
 from fourlab.arena.sprt import Sprt
 from fourlab.arena.store import StoredGame
@@ -16,6 +16,7 @@ from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.record import Record
 from fourlab.game.rules import Rules
+from fourlab.jobs.executors import Watch
 
 BOUNDS = ("seconds", "simulations", "nodes", "depth")
 """The limits that can be written down."""

@@ -25,7 +25,7 @@ from fourlab.cli.options import (
 from fourlab.errors import UserError
 
 if TYPE_CHECKING:
-    from fourlab.lab.accuracy import Accuracy
+    from fourlab.arena.accuracy import Accuracy
 
 
 def accuracy(
@@ -64,7 +64,7 @@ def accuracy(
 
     Example: fourlab accuracy alphazero mcts perfect --solved 960 --budgets 0,32,100,600,10ms,100ms,1s
     """
-    from fourlab.lab.accuracy import ask, count, exact_scores, random_positions
+    from fourlab.arena.accuracy import ask, count, exact_scores, random_positions
     from fourlab.solver import Solver
 
     limit = Limit(seconds=seconds, simulations=simulations, nodes=nodes, depth=depth)
@@ -90,7 +90,7 @@ def accuracy(
         if len(chosen) < (random or 0):
             raise UserError(f"there are only {len(chosen)} such positions with {plies} discs")
     if solved is not None:
-        from fourlab.learning.truth import some_positions
+        from fourlab.training.test_set import some_positions
 
         chosen, truth = some_positions(solved)
     else:

@@ -25,8 +25,8 @@ from fourlab.errors import UserError
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:
-    from fourlab.agents.search_tree import ColumnStats
-    from fourlab.agents.xray import Snapshot
+    from fourlab.agents.mcts.tree import ColumnStats
+    from fourlab.agents.mcts.xray import Snapshot
     from fourlab.solver import Solution
 
 RESULTS = {1: "win", 0: "draw", -1: "loss"}
@@ -57,7 +57,7 @@ def analyze(
     import numpy as np
 
     if plot is not None:
-        from fourlab.lab.figures import INSTALL, can_draw
+        from fourlab.reporting.figures import INSTALL, can_draw
 
         if not can_draw():
             raise UserError(f"--plot needs matplotlib: {INSTALL}")
@@ -74,7 +74,7 @@ def analyze(
     if (trace or plot) and curve is None:
         raise UserError(f"agent {agent!r} keeps no trace; mcts and alphazero do")
     if plot is not None and curve is not None:
-        from fourlab.lab.figures import convergence, save
+        from fourlab.reporting.figures import convergence, save
 
         save(convergence(curve, f"{agent} on {position or 'the empty board'}"), plot)
     truth = _solve(shown, proof) if proof > 0 else None

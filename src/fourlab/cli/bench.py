@@ -16,9 +16,9 @@ def bench(json: JsonOption = False) -> None:
     """
     import numpy as np
 
-    from fourlab.kernels.count import perft
-    from fourlab.kernels.rollout import lane_rollouts, rollouts
-    from fourlab.lab.speed import rates
+    from fourlab.compiled.counting import perft
+    from fourlab.compiled.rollouts import lane_rollouts, rollouts
+    from fourlab.reporting.speed import rates
 
     start = Position()
     g = start.rules.geometry

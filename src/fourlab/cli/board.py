@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
 from fourlab.cli.options import may_be_terminal
-from fourlab.game.draw import cell_name
+from fourlab.game.drawing import cell_name
 from fourlab.game.outcome import SIDE_NAMES
 from fourlab.game.position import Position
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from fourlab.agent import Limit
-    from fourlab.interop.chess.game import ChessState
-    from fourlab.interop.chess.match import ChessMatch, Games
-    from fourlab.interop.chess.players import ChessPlayer
+    from fourlab.chess.game import ChessState
+    from fourlab.chess.match import ChessMatch, Games
+    from fourlab.chess.players import ChessPlayer
 
 app = typer.Typer(help="Chess, by the same tree search.", rich_markup_mode=None)
 SIDES = ("white", "black")
@@ -57,9 +57,9 @@ def play(
     import numpy as np
 
     from fourlab.agent import Limit
-    from fourlab.interop.chess import chess
-    from fourlab.interop.chess.game import ChessState
-    from fourlab.interop.chess.players import player
+    from fourlab.chess import chess
+    from fourlab.chess.game import ChessState
+    from fourlab.chess.players import player
 
     seats = [None if name == "human" else player(name) for name in (white, black)]
     limit = Limit(seconds=seconds, simulations=simulations)
@@ -195,7 +195,7 @@ def uci() -> None:
     Options: Preset (document, improved, random), Simulations (0: as many as the time allows, or the preset's own number) and
     Seed.
     """
-    from fourlab.interop.chess.uci import Engine
+    from fourlab.chess.uci import Engine
 
     def say(text: str) -> None:
         sys.stdout.write(f"{text}\n")  # at once, for two threads speak
@@ -227,7 +227,7 @@ def match(
 
     Example: fourlab chess match improved random --games 20 --keep games.jsonl
     """
-    from fourlab.interop.chess.match import ChessMatch, Games, summarize
+    from fourlab.chess.match import ChessMatch, Games, summarize
 
     planned = ChessMatch((one, other), games, plies, simulations, seconds, seed)
     kept = Games(planned, keep)
@@ -240,8 +240,8 @@ def match(
 
 
 def _play_missing(planned: "ChessMatch", kept: "Games", workers: int, quiet: bool) -> None:
-    from fourlab.arena.executors import Lost, executor
-    from fourlab.interop.chess.match import summarize
+    from fourlab.chess.match import summarize
+    from fourlab.jobs.executors import Lost, executor
 
     done = {game.number for game in kept.games}
     missing = [number for number in range(planned.games) if number not in done]
@@ -267,7 +267,7 @@ def _standing(summary: dict[str, Any], of: int) -> str:
 
 
 def _print_summary(summary: dict[str, Any]) -> None:
-    from fourlab.lab.summary import interval
+    from fourlab.arena.summary import interval
 
     one, other = summary["players"]
     print(f"{one} against {other}: {summary['games']} games")

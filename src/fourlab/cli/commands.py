@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-import fourlab
+from fourlab.version import __version__
 
 SETTINGS: dict[str, Any] = {
     "add_completion": False,
@@ -159,7 +159,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"fourlab {fourlab.__version__}")
+        print(f"fourlab {__version__}")
         raise typer.Exit
 
 

@@ -31,9 +31,9 @@ def uci8(
     """
     from hashlib import sha256
 
+    from fourlab.datasets import labels
+    from fourlab.datasets.teacher import solve_uci8
     from fourlab.files import write_atomically
-    from fourlab.learning import labels
-    from fourlab.learning.teacher import solve_uci8
     from fourlab.solver.many import journal_of
 
     journal = journal_of(output)
@@ -67,8 +67,8 @@ def solved(
     wins and blocks. FILE ends in .npz. Work that was stopped goes on when the same command is given again; how many
     workers there are makes no difference to the file. Early positions take longest: with 8 to 10 discs most of a second each.
     """
-    from fourlab.learning import labels
-    from fourlab.learning.teacher import solve_random_positions
+    from fourlab.datasets import labels
+    from fourlab.datasets.teacher import solve_random_positions
     from fourlab.solver.many import journal_of
 
     if output.suffix != ".npz":

@@ -40,7 +40,8 @@ def serve(
     """
     if proto not in PROTOCOLS:
         raise UserError(f"there is no protocol {proto!r}; protocols are {', '.join(PROTOCOLS)}")
-    from fourlab.interop import c4i, plain
+    from fourlab.engines import plain
+    from fourlab.engines import serve as c4i
 
     rules = CLASSIC if board is None else Rules.parse(board)
     limit = Limit(seconds=seconds)
@@ -66,8 +67,8 @@ def check(
 
     Example: fourlab engine check "python examples/engine.py"
     """
-    from fourlab.arena.referee import Engine
-    from fourlab.interop import engine_check
+    from fourlab.engines import check as engine_check
+    from fourlab.engines.program import Engine
 
     boards = engine_check.BOARDS if board is None else (Rules.parse(board),)
     engine = Engine(cmd, start_seconds=start_seconds, grace=grace, move_seconds=MOVE_SECONDS)

@@ -10,7 +10,7 @@ import typer
 from fourlab.cli.options import JsonOption, QuietOption, print_json
 
 if TYPE_CHECKING:
-    from fourlab.interop.kaggle.export import Exported
+    from fourlab.bridges.kaggle.export import Exported
 
 app = typer.Typer(help="Our agents for other places.", rich_markup_mode=None)
 
@@ -43,7 +43,7 @@ def kaggle(
 
       fourlab match kaggle:file=main.py kaggle:agent=negamax --games 20
     """
-    from fourlab.interop.kaggle.export import export
+    from fourlab.bridges.kaggle.export import export
 
     def begin() -> None:
         if not quiet:

@@ -16,7 +16,7 @@ from fourlab.game.outcome import SIDE_NAMES
 if TYPE_CHECKING:
     from fourlab.arena.store import StoredGame
     from fourlab.game.record import Record
-    from fourlab.lab.run import Run
+    from fourlab.jobs.run import Run
 
 COLUMNS = ("number", "unit", "red", "yellow", "board", "start", "moves", "result", "cause", "detail", "seed")
 """Of exported tables; all of it is the same whenever and wherever the run is played, if no limit is a time."""
@@ -40,7 +40,7 @@ def games(
     Examples: fourlab games last; fourlab games last 17 --replay 0.5; fourlab games last --csv games.csv
     """
     from fourlab.arena.store import Store
-    from fourlab.lab.run import find_run
+    from fourlab.jobs.run import find_run
 
     found = find_run(home, run)
     with Store(found.games_file, read_only=True) as store:
@@ -93,7 +93,7 @@ def _list(games: Iterable["StoredGame"]) -> None:
 
 def _show(game: "StoredGame", run: "Run", replay: float | None, again: bool, json: bool) -> None:
     if json:
-        from fourlab.lab.overview import thoughts
+        from fourlab.analysis.overview import thoughts
 
         print_json({**as_data(game), "thoughts": thoughts(game), "scores": game.exact_scores})
         return
@@ -161,7 +161,7 @@ def _table(games: Iterable["StoredGame"]) -> Iterator[str]:
 def _json_lines(games: Iterable["StoredGame"]) -> Iterator[str]:
     import json
 
-    from fourlab.lab.overview import thoughts
+    from fourlab.analysis.overview import thoughts
 
     for game in games:
         yield json.dumps({**as_data(game), "thoughts": thoughts(game), "scores": game.exact_scores}, ensure_ascii=False) + "\n"

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fourlab.arena.executors import Executor, check, executor
 from fourlab.arena.play import judge_games, play_tournament
 from fourlab.arena.results import Results
 from fourlab.arena.store import DamagedStore, Store, StoredGame
+from fourlab.arena.summary import summarize
 from fourlab.arena.tournament import Tournament
 from fourlab.cli.options import may_be_terminal
-from fourlab.lab.run import Run
-from fourlab.lab.summary import summarize
+from fourlab.jobs.executors import Executor, check, executor
+from fourlab.jobs.run import Run
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,7 +82,7 @@ def carry_out(run: Run, tournament: Tournament, conduct: Conduct) -> dict[str, A
 
 
 def _write(run: Run, tournament: Tournament, summary: dict[str, Any], store: Store) -> None:
-    from fourlab.lab.report import write_report
+    from fourlab.arena.report import write_report
 
     run.write("results.json", summary)
     write_report(run, tournament, summary, store)

@@ -30,7 +30,7 @@ from fourlab.errors import UserError
 if TYPE_CHECKING:
     from fourlab.arena.tournament import Tournament
     from fourlab.cli.live import Conduct
-    from fourlab.lab.run import Run
+    from fourlab.jobs.run import Run
 
 
 def match(
@@ -81,7 +81,7 @@ def match(
     from fourlab.arena.tournament import Player, Tournament
     from fourlab.cli.live import Conduct
     from fourlab.game.rules import CLASSIC, Rules
-    from fourlab.lab.run import open_run
+    from fourlab.jobs.run import open_run
 
     if starts == "alternate" and games % 2:
         raise UserError(f"every opening is played twice, so the number of games must be even, not {games}")
@@ -143,8 +143,8 @@ def check_agents(tournament: "Tournament") -> None:
     import numpy as np
 
     from fourlab.agent import Limit
-    from fourlab.agents.human import Human
     from fourlab.agents.registry import make
+    from fourlab.agents.simple.human import Human
 
     for player in tournament.players:
         agent = make(player.spec)

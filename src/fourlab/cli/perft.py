@@ -70,7 +70,7 @@ def _split(position: Position, depth: int) -> Iterator[tuple[Position, int]]:
 
 def _count(position: Position, depth: int) -> int:
     """Count one subtree, in pieces small enough to be interrupted between them."""
-    from fourlab.kernels.count import perft as kernel
+    from fourlab.compiled.counting import perft as kernel
 
     if position.outcome() is not None:
         return int(depth == 0)
@@ -80,7 +80,7 @@ def _count(position: Position, depth: int) -> int:
 
 
 def _distinct(position: Position, depth: int, json: bool) -> None:
-    from fourlab.kernels.count import distinct
+    from fourlab.compiled.counting import distinct
 
     counts: list[int] = []
     for count in islice(distinct(position.own, position.mask, position.rules.geometry), min(depth, _empty_cells(position)) + 1):

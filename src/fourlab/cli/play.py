@@ -7,8 +7,8 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from fourlab.agent import Agent, Limit
-from fourlab.agents.human import Human, HumanSays
 from fourlab.agents.registry import make
+from fourlab.agents.simple.human import Human, HumanSays
 from fourlab.cli.board import plain_console, print_board
 from fourlab.cli.options import AnyCountsOption, BoardOption, JsonOption, StartOption, print_json
 from fourlab.errors import UserError

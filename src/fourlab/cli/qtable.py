@@ -20,7 +20,7 @@ def info(
     json: JsonOption = False,
 ) -> None:
     """Tell what a table holds and how it was learned; a damaged one is refused."""
-    from fourlab.agents.q_table import QTable, shipped_table
+    from fourlab.agents.q.table import QTable, shipped_table
 
     table = shipped_table() if file is None else QTable.load(file)
     form = table.form
@@ -53,7 +53,7 @@ def read(
     in_a_row: Annotated[int, typer.Option(help="How many discs make a line.")] = 4,
 ) -> None:
     """Read values in document 001's text form and write a table."""
-    from fourlab.agents.q_text import read_text
+    from fourlab.agents.q.text import read_text
 
     if seat not in ("first", "second", "both"):
         raise UserError(f"the seat is first, second or both, not {seat!r}")
@@ -68,7 +68,7 @@ def write(
     output: OutOption,
 ) -> None:
     """Write a table in document 001's text form, gzipped."""
-    from fourlab.agents.q_table import QTable
-    from fourlab.agents.q_text import write_text
+    from fourlab.agents.q.table import QTable
+    from fourlab.agents.q.text import write_text
 
     print(f"{output}: {write_text(QTable.load(file), output):,} positions")

@@ -20,7 +20,7 @@ from fourlab.cli.options import (
 from fourlab.errors import UserError
 
 if TYPE_CHECKING:
-    from fourlab.experiments.experiment import Experiment
+    from fourlab.studies.experiment import Experiment
 
 
 def reproduce(
@@ -50,8 +50,8 @@ def reproduce(
 
     Example: fourlab reproduce 001-table-5 000 --scale quick
     """
-    from fourlab.experiments.catalogue import chosen
-    from fourlab.experiments.experiment import SCALES
+    from fourlab.studies.catalogue import chosen
+    from fourlab.studies.experiment import SCALES
 
     if "list" in names:
         _list(chosen([name for name in names if name != "list"] or ["all"]), json)
@@ -62,7 +62,7 @@ def reproduce(
 
 
 def _list(experiments: "list[Experiment]", json: bool) -> None:
-    from fourlab.experiments.experiment import SCALES
+    from fourlab.studies.experiment import SCALES
 
     if json:
         print_json(
@@ -110,19 +110,11 @@ def _carry_out(
     import sys
     from contextlib import closing
 
-    from fourlab.arena.executors import executor as executor_of
     from fourlab.cli.live import interruptible, stage_progress
-    from fourlab.experiments.report import (
-        check_target,
-        check_work,
-        found_by,
-        keep,
-        lacks_figures,
-        publish,
-        write_reports,
-    )
-    from fourlab.experiments.workbench import Stopped, Workbench
-    from fourlab.lab.run import open_run
+    from fourlab.jobs.executors import executor as executor_of
+    from fourlab.jobs.run import open_run
+    from fourlab.studies.report import check_target, check_work, found_by, keep, lacks_figures, publish, write_reports
+    from fourlab.studies.workbench import Stopped, Workbench
 
     for each in experiments:
         each.check()

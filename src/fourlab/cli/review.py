@@ -12,7 +12,7 @@ from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:
-    from fourlab.lab.review import Review
+    from fourlab.analysis.review import Review
 
 
 def review(
@@ -31,15 +31,15 @@ def review(
     Examples: fourlab review 44444 --html review.html; fourlab review --run last --game 17
     """
     from fourlab.agent import Limit
+    from fourlab.analysis.review import review as review_game
     from fourlab.files import write_atomically
-    from fourlab.lab.review import review as review_game
 
     if run is not None and (moves or start or board):
         raise UserError("say either which moves or which game of a run")
     begun, columns = _stored(home, run, game) if run is not None else _written(moves, start, board)
     found = review_game(begun, columns, Limit(seconds=seconds))
     if html is not None:
-        from fourlab.lab.review_page import review_page
+        from fourlab.analysis.review_page import review_page
 
         write_atomically(html, review_page(found).encode())
     if json:
@@ -58,7 +58,7 @@ def _written(moves: str, start: str, board: str | None) -> tuple[Position, tuple
 
 def _stored(home: Path, run: str, number: int) -> tuple[Position, tuple[int, ...]]:
     from fourlab.arena.store import Store
-    from fourlab.lab.run import find_run
+    from fourlab.jobs.run import find_run
 
     found = find_run(home, run)
     with Store(found.games_file, read_only=True) as store:

@@ -13,8 +13,8 @@ def runs(
     json: JsonOption = False,
 ) -> None:
     """List runs with what came out, or compare some: only the settings in which they differ, and the results."""
-    from fourlab.lab.overview import compare, row
-    from fourlab.lab.run import all_runs, find_run
+    from fourlab.analysis.overview import compare, row
+    from fourlab.jobs.run import all_runs, find_run
 
     chosen = [find_run(home, name) for name in names] if names else all_runs(home)
     rows = [row(run) for run in chosen]

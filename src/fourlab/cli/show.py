@@ -8,7 +8,7 @@ import typer
 from fourlab.cli.board import print_board
 from fourlab.cli.options import AnyCountsOption, BoardOption, JsonOption, PositionArgument, print_json
 from fourlab.errors import UserError
-from fourlab.game.draw import cell_name, svg
+from fourlab.game.drawing import cell_name, svg
 from fourlab.game.notation import NOTATIONS
 from fourlab.game.outcome import SIDE_NAMES
 from fourlab.game.position import Position

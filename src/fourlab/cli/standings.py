@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fourlab.lab.summary import head_to_head, interval
+from fourlab.arena.summary import head_to_head, interval
 
 
 def print_summary(summary: dict[str, Any]) -> None:

@@ -33,7 +33,7 @@ def wilson(
 
     Example: fourlab stats wilson 98 100
     """
-    from fourlab.arena.stats import wilson as interval
+    from fourlab.arena.statistics import wilson as interval
 
     if successes > trials:
         raise UserError(f"there cannot be {successes} successes in {trials} trials")

@@ -21,7 +21,7 @@ from fourlab.errors import UserError
 
 if TYPE_CHECKING:
     from fourlab.arena.tournament import Tournament
-    from fourlab.lab.run import Run
+    from fourlab.jobs.run import Run
 
 ExecutorChoice = Annotated[str | None, typer.Option("--executor", help="Where games are played: local or ray.")]
 CONDUCT = {"name": str, "workers": int, "executor": str, "address": str, "accuracy": bool}
@@ -59,7 +59,7 @@ def tournament(
     """
     from fourlab.arena.tournament import read
     from fourlab.cli.live import Conduct
-    from fourlab.lab.run import open_run
+    from fourlab.jobs.run import open_run
 
     data = _read_toml(file)
     told = {name: data.pop(name) for name in CONDUCT if name in data}
@@ -101,7 +101,7 @@ def resume(
     """
     from fourlab.cli import train
     from fourlab.cli.live import Conduct
-    from fourlab.lab.run import find_run
+    from fourlab.jobs.run import find_run
 
     found = find_run(home, run)
     found.check()

@@ -9,7 +9,7 @@ from fourlab.cli import train_alphazero, train_dqn, train_q, train_value
 from fourlab.cli.training import carry_out, require_torch
 
 if TYPE_CHECKING:
-    from fourlab.lab.run import Run
+    from fourlab.jobs.run import Run
 
 app = typer.Typer(help="Train agents that learn; every training can be stopped and goes on.", rich_markup_mode=None)
 app.command("alphazero")(train_alphazero.alphazero)
@@ -18,10 +18,10 @@ app.command("q")(train_q.q)
 app.command("value")(train_value.value)
 
 KINDS = {
-    "train-alphazero": "fourlab.learning.alphazero",
-    "train-dqn": "fourlab.learning.dqn",
-    "train-q": "fourlab.learning.q_learning",
-    "train-value": "fourlab.learning.value_net",
+    "train-alphazero": "fourlab.agents.alphazero.training",
+    "train-dqn": "fourlab.agents.dqn.training",
+    "train-q": "fourlab.agents.q.training",
+    "train-value": "fourlab.agents.value.training",
 }
 """The kind of a run to the module whose `trainee_of` makes its trainee from the configuration."""
 

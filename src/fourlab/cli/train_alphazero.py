@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from fourlab.agents.alphazero.settings import PRESETS, settings_of
 from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, QuietOption, RunOption
 from fourlab.cli.training import begin, refuse_another, require_torch
 from fourlab.errors import UserError
-from fourlab.learning.alphazero_settings import PRESETS, settings_of
 
 
 def alphazero(
@@ -46,7 +46,7 @@ def alphazero(
     settings = settings_of(given, faithful)
     configuration = {"kind": "train-alphazero", **asdict(settings)}
     refuse_another(run, configuration)
-    from fourlab.learning.alphazero import AlphaZeroTrainee
+    from fourlab.agents.alphazero.training import AlphaZeroTrainee
 
     called = name or f"alphazero-{given.get('preset', 'laptop')}{'-faithful' if faithful else ''}"
     with closing(_executor(executor, workers, address)) as pool:
@@ -59,10 +59,10 @@ def _executor(name: str, workers: int, address: str | None) -> Any:
     if address is not None and name != "ray":
         raise UserError("an address is for the executor ray")
     if name == "threads":
-        from fourlab.arena.executors.threads import Threads
+        from fourlab.jobs.executors.threads import Threads
 
         return Threads(workers)
-    from fourlab.arena.executors import executor
+    from fourlab.jobs.executors import executor
 
     return executor(name, workers, address, staying=True)
 

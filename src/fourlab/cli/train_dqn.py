@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
+from fourlab.agents.dqn.settings import DqnSettings
 from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, QuietOption, RunOption
 from fourlab.cli.train_value import layers as read_layers
 from fourlab.cli.training import begin, require_torch
 from fourlab.game.rules import Rules
-from fourlab.learning.dqn_settings import DqnSettings
 
 DEFAULT = DqnSettings()
 
@@ -56,7 +56,7 @@ def dqn(
     Example: fourlab train dqn --board 5x4x4 --moves 300000 --against self --against rules
     """
     require_torch()
-    from fourlab.learning.dqn import DqnTrainee
+    from fourlab.agents.dqn.training import DqnTrainee
 
     settings = DqnSettings(
         board=str(Rules.parse(board)),

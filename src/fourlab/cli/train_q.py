@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
+from fourlab.agents.q import settings as q_settings
 from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, QuietOption, RunOption
 from fourlab.cli.training import begin
 from fourlab.game.rules import Rules
-from fourlab.learning import q_settings
 
 Number = float | None
 Count = int | None
@@ -78,7 +78,7 @@ def q(
     """
     settable = {field.name for field in fields(q_settings.QSettings)}
     given: dict[str, Any] = {key: value for key, value in locals().items() if key in settable and value is not None}
-    from fourlab.learning.q_learning import QTrainee, config_of, with_short_pieces
+    from fourlab.agents.q.training import QTrainee, config_of, with_short_pieces
 
     given |= {key: tuple(given[key]) for key in ("against", "exam_against") if key in given}
     settings = with_short_pieces(replace(q_settings.preset(preset, faithful), **given), given)

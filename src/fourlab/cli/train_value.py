@@ -52,7 +52,7 @@ def value(
     Example: fourlab train value --preset sewell --epochs 10000
     """
     require_torch()
-    from fourlab.learning.value_net import PRESETS, ValueTrainee, config_of
+    from fourlab.agents.value.training import PRESETS, ValueTrainee, config_of
 
     if preset not in PRESETS:
         raise UserError(f"there is no preset {preset!r}; presets are {', '.join(PRESETS)}")

@@ -17,8 +17,8 @@ from fourlab.cli.options import print_json
 from fourlab.errors import UserError
 
 if TYPE_CHECKING:
-    from fourlab.lab.run import Run
-    from fourlab.lab.training import Trainee
+    from fourlab.jobs.run import Run
+    from fourlab.training.loop import Trainee
 
 LINES_SECONDS = 10.0
 """Without a terminal, a line tells of the progress so often."""
@@ -44,7 +44,7 @@ def begin(
     json: bool,
 ) -> None:
     """Find or begin the run of a configuration and carry it out."""
-    from fourlab.lab.run import open_run
+    from fourlab.jobs.run import open_run
 
     def told(text: str) -> None:
         if not quiet:
@@ -55,7 +55,7 @@ def begin(
 
 def refuse_another(folder: Path | None, config: Mapping[str, Any]) -> None:
     """Refuse a folder that holds a run of another configuration, before anything dear is made for it."""
-    from fourlab.lab.run import Run, refuse_changes
+    from fourlab.jobs.run import Run, refuse_changes
 
     if folder is not None and (folder / "manifest.json").exists():
         refuse_changes(Run(folder), config)
@@ -63,8 +63,8 @@ def refuse_another(folder: Path | None, config: Mapping[str, Any]) -> None:
 
 def carry_out(run: "Run", trainee: "Trainee", quiet: bool, json: bool) -> None:
     """Train, write the report, and print what came out; Ctrl-C finishes the piece in hand and prints how to go on."""
-    from fourlab.lab.training import train
-    from fourlab.lab.training_report import write_training_report
+    from fourlab.training.loop import train
+    from fourlab.training.report import write_training_report
 
     resume = shlex.join(["fourlab", "resume", str(run.folder)])
     try:
@@ -158,7 +158,7 @@ class _Left:
 
 def _words(row: Mapping[str, Any], trainee: "Trainee") -> str:
     """The first number of each curve that the row has."""
-    from fourlab.lab.training import number
+    from fourlab.reporting.curves import number
 
     told = []
     for curve in trainee.curves:

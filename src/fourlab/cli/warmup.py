@@ -10,7 +10,7 @@ import typer
 from fourlab.cli.options import JsonOption, print_json
 
 if TYPE_CHECKING:
-    from fourlab.kernels.background import Background, Worker
+    from fourlab.compiled.background import Background, Worker
 
 MOST_JOBS = 16
 DEFAULT_JOBS = min(2, os.cpu_count() or 1)
@@ -38,18 +38,18 @@ def warmup(
     Kernels are compiled in groups, such as "tree search" and solver, and the result is kept.
     Every other command compiles what it needs when it needs it.
     """
-    from fourlab.kernels._cache import CACHE_FOLDER, is_kept
-    from fourlab.kernels._jit import LOGGER
-    from fourlab.kernels.background import Background, Child, CompilationFailed, Here
-    from fourlab.kernels.warmup import TYPICAL_SECONDS, WARMUPS, check_names, is_compiled
+    from fourlab.compiled._cache import CACHE_FOLDER, is_kept
+    from fourlab.compiled._jit import LOGGER
+    from fourlab.compiled.background import Background, Child, CompilationFailed, Here
+    from fourlab.compiled.warmup import GROUPS, check_names, is_compiled
 
-    chosen = list(dict.fromkeys(names or WARMUPS))
+    chosen = list(dict.fromkeys(names or GROUPS))
     check_names(chosen)
     kept = is_kept(CACHE_FOLDER)
     jobs = min(jobs, len(chosen)) if kept else 1  # what is not kept is of use to this process alone
     # The longest first, so that no process is left with a long one at the end.
     # A group that is compiled already is only loaded.
-    left = {name: 0.1 if is_compiled(name) else TYPICAL_SECONDS[name] for name in chosen}
+    left = {name: 0.1 if is_compiled(name) else GROUPS[name].seconds for name in chosen}
     order = sorted(chosen, key=lambda name: -left[name]) if jobs > 1 else chosen
     seconds: dict[str, float] = {}
     cpu_seconds: dict[str, float] = {}

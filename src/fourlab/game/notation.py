@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from fourlab.errors import UserError
+from fourlab.game import bitboard as bit_rules
 from fourlab.game.named import BUILT_IN, named_positions
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW
 from fourlab.game.rules import CLASSIC, Rules
-from fourlab.kernels import rules as bit_rules
 
 if TYPE_CHECKING:
     from fourlab.game.position import Position

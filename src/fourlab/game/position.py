@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fourlab.errors import UserError
+from fourlab.game import bitboard as bit_rules
 from fourlab.game import notation as notations
 from fourlab.game.notation import Setup
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW, Outcome
 from fourlab.game.rules import CLASSIC, Rules
-from fourlab.kernels import rules as bit_rules
 
 
 class IllegalColumn(UserError):
@@ -33,7 +33,7 @@ class Position:
     Position('7/7/7/7/7/3r3 y 4')
 
     Columns count from 0 in this class and from 1 in everything people read. `red` and `yellow` are bit sets; the layout
-    is drawn in `fourlab/kernels/rules.py`.
+    is drawn in `fourlab/game/bitboard.py`.
     """
 
     __slots__ = ("_outcome", "moves", "red", "rules", "to_move", "yellow")

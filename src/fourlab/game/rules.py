@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fourlab.errors import UserError
-from fourlab.kernels.geometry import MAX_BITS, Geometry, geometry_of
+from fourlab.game.geometry import MAX_BITS, Geometry, geometry_of
 
 
 @dataclass(frozen=True)

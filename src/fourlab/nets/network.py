@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
+from fourlab.compiled.planes import PLANES
 from fourlab.errors import UserError
 from fourlab.game.rules import Rules
-from fourlab.kernels.planes import PLANES
 
 Purpose = Literal["value", "q", "policy-value"]
 Labels = Literal["signed", "unit", "results"]
@@ -55,7 +55,7 @@ class Network:
     board: str
     """The board it knows: COLUMNSxROWSxINAROW."""
     features: str
-    """What it sees of a position (kernels/planes.py)."""
+    """What it sees of a position (compiled/planes.py)."""
     body: tuple[str, ...] = ()
     value: tuple[str, ...] = ()
     policy: tuple[str, ...] = ()

@@ -13,10 +13,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from fourlab.compiled.planes import PLANES
 from fourlab.errors import UserError
-from fourlab.kernels.planes import PLANES
+from fourlab.nets.evaluator import OnnxEvaluator, checksum, probe_positions
 from fourlab.nets.network import Layer, Network
-from fourlab.nets.onnx_evaluator import OnnxEvaluator, checksum, probe_positions
 
 OPSET = 17
 EPSILON = 1e-5

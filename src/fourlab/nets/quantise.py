@@ -18,7 +18,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from fourlab.errors import UserError
-from fourlab.nets.onnx_evaluator import OnnxEvaluator, open_session, probe_positions
+from fourlab.nets.evaluator import OnnxEvaluator, open_session, probe_positions
 from fourlab.nets.onnx_graph import Writer, seal
 
 FARTHEST = 0.05

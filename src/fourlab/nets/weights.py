@@ -15,9 +15,9 @@ from safetensors.torch import load, save
 
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
+from fourlab.nets.evaluator import probe_positions
 from fourlab.nets.modules import Net
 from fourlab.nets.network import MOST_NUMBERS, Network
-from fourlab.nets.onnx_evaluator import probe_positions
 from fourlab.nets.onnx_graph import write_onnx
 from fourlab.nets.quantise import quantise
 
@@ -36,7 +36,7 @@ def save_net(net: Net, file: Path) -> None:
 
 def to_onnx(net: Net) -> bytes:
     """The network as an ONNX file, checked to answer as torch does."""
-    from fourlab.kernels.planes import encode
+    from fourlab.compiled.planes import encode
 
     training = net.training
     net.eval()

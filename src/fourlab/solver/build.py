@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from fourlab.compiled.counting import children, goes_on
+from fourlab.compiled.threats import winning_cells
 from fourlab.errors import UserError
+from fourlab.game import bitboard as bit_rules
+from fourlab.game.geometry import Geometry
 from fourlab.game.rules import Rules
-from fourlab.kernels import rules as bit_rules
-from fourlab.kernels.count import children, goes_on
-from fourlab.kernels.geometry import Geometry
-from fourlab.kernels.threats import winning_cells
 from fourlab.solver.book import Book
 from fourlab.solver.many import Told, journal_of, score, solve_all
 

@@ -12,11 +12,10 @@ from fourlab.agent import Limit
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
-from fourlab.kernels.solver import solve
-from fourlab.kernels.table import BUCKET, copy_entries, fewest_words, new_table
-from fourlab.kernels.warmup import WARMUPS
 from fourlab.solver.book import Book, shipped_book
+from fourlab.solver.kernel import solve, warm_up
 from fourlab.solver.solution import Solution
+from fourlab.solver.table import BUCKET, copy_entries, fewest_words, new_table
 
 FIRST_WORDS = 1 << 15
 GROWTH = 8
@@ -245,5 +244,5 @@ def _share(limit: Limit, nodes: int, started: float, parts: int) -> Limit | None
     return share
 
 
-_load_kernels = cache(WARMUPS["solver"])
+_load_kernels = cache(warm_up)
 """Compile or load the search before anybody's clock runs."""

@@ -8,12 +8,12 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 
-import fourlab
 from fourlab.agents import registry
 from fourlab.errors import UserError
 from fourlab.game.named import named_positions
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC, Rules
+from fourlab.version import __version__
 from fourlab.web import messages as m
 from fourlab.web import players, thinking
 from fourlab.web.gate import Gate
@@ -33,7 +33,7 @@ def routes(settings: Settings, quick: Gate, slow: Gate, readiness: Readiness) ->
     @api.get("/about", tags=["about"])
     async def about() -> m.About:
         """The version, and the most that one request gets."""
-        return m.About(version=fourlab.__version__, public=settings.public, caps=asdict(caps))
+        return m.About(version=__version__, public=settings.public, caps=asdict(caps))
 
     @api.get("/agents", tags=["agents"])
     def agents(options: bool = True) -> m.AgentsTold:

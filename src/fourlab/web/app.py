@@ -12,8 +12,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-import fourlab
 from fourlab.errors import NotThere, UserError
+from fourlab.version import __version__
 from fourlab.web import api, records
 from fourlab.web import messages as m
 from fourlab.web.gate import Busy, Gate, Gone
@@ -58,7 +58,7 @@ def create_app(settings: Settings | None = None, readiness: Readiness | None = N
 
     app = FastAPI(
         title="Fourlab",
-        version=fourlab.__version__,
+        version=__version__,
         summary="Connect Four: positions, moves, analyses, reviews, runs.",
         openapi_url="/api/v1/openapi.json",
         docs_url=None,  # its page comes from elsewhere, and this one works offline

@@ -12,8 +12,8 @@ from fourlab.game.outcome import SIDE_NAMES
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:  # these import the compiler
-    from fourlab.agents.xray import Node
-    from fourlab.lab.opinion import ColumnOpinion, Opinion
+    from fourlab.agents.mcts.xray import Node
+    from fourlab.analysis.opinion import ColumnOpinion, Opinion
 
 Side = Literal["red", "yellow"]
 Seconds = Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)]

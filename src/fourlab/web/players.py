@@ -14,7 +14,7 @@ from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
 
 if TYPE_CHECKING:  # which imports the compiler
-    from fourlab.agents.negamax import Negamax
+    from fourlab.agents.minimax.negamax import Negamax
 
 _SEARCH = ("simulations", "seconds", "c")
 OPTIONS: dict[str, tuple[str, ...]] = {

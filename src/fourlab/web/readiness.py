@@ -15,8 +15,8 @@ from concurrent.futures import Future
 from fastapi import Request
 
 from fourlab.agents import registry
+from fourlab.compiled.background import Background, Child, Closed, Here, Worker
 from fourlab.game.rules import CLASSIC, Rules
-from fourlab.kernels.background import Background, Child, Closed, Here, Worker
 from fourlab.web import messages as m
 from fourlab.web import players
 from fourlab.web.gate import Busy, Gone, gone
@@ -32,8 +32,8 @@ def compile_in_background(only: Iterable[str] | None = None) -> Background:
 
     This imports the compiler, so the thread of the event loop must not call it.
     """
-    from fourlab.kernels._cache import CACHE_FOLDER, is_kept
-    from fourlab.kernels.warmup import TYPICAL_SECONDS, is_compiled
+    from fourlab.compiled._cache import CACHE_FOLDER, is_kept
+    from fourlab.compiled.warmup import GROUPS, is_compiled
 
     specs = [*(level.spec for level in players.LEVELS), *sorted(players.OPTIONS)]
     agents = [registry.parse_spec(spec)[0] for spec in specs]
@@ -44,20 +44,21 @@ def compile_in_background(only: Iterable[str] | None = None) -> Background:
     workers: list[Worker] = [Here()]
     if is_kept(CACHE_FOLDER):
         workers = [Child(NICENESS) for _ in range(PROCESSES)]
-    return Background(names, workers, TYPICAL_SECONDS, compiled, load)
+    seconds = {name: GROUPS[name].seconds for name in names}
+    return Background(names, workers, seconds, compiled, load)
 
 
 def load(name: str) -> None:
     """Load a compiled group into this process, and the files that its first search reads."""
-    from fourlab.kernels.warmup import WARMUPS
+    from fourlab.compiled import warmup
 
-    WARMUPS[name]()
+    warmup.load(name)
     if name == "solver":
         from fourlab.solver.book import shipped_book
 
         shipped_book()
     if name == "planes":
-        from fourlab.nets.onnx_evaluator import load as load_network
+        from fourlab.nets.evaluator import load as load_network
 
         load_network("alphazero")
 

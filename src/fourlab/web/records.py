@@ -13,7 +13,7 @@ from fourlab.web.readiness import Readiness
 from fourlab.web.settings import Settings
 
 if TYPE_CHECKING:
-    from fourlab.lab.review import Review
+    from fourlab.analysis.review import Review
 
 # What reads runs and reviews games imports the compiler. Routes that are plain functions run in
 # threads, and import it there.
@@ -29,20 +29,20 @@ def routes(settings: Settings, slow: Gate, readiness: Readiness) -> APIRouter:
 
     async def prepare(request: Request) -> None:
         def kernels() -> tuple[str, ...]:
-            from fourlab.lab.review import KERNELS
+            from fourlab.analysis.review import KERNELS
 
             return KERNELS
 
         await readiness.kernels(await asyncio.to_thread(kernels), request)
 
     def look_back(asked: ReviewAsked, stop: Stop) -> "Review":
-        from fourlab.lab.review import review
+        from fourlab.analysis.review import review
 
         start, columns = asked.game()
         return review(start, columns, Limit(seconds=min(asked.seconds, caps.review_seconds), stop=stop), caps.megabytes)
 
     def draw(asked: ReviewAsked, stop: Stop) -> str:
-        from fourlab.lab.review_page import review_page  # what draws loads slowly
+        from fourlab.analysis.review_page import review_page  # what draws loads slowly
 
         return review_page(look_back(asked, stop))
 
@@ -66,15 +66,15 @@ def routes(settings: Settings, slow: Gate, readiness: Readiness) -> APIRouter:
     @api.get("/runs", tags=["lab"])
     def runs() -> list[r.RunRow]:
         """Every run, with how far it is."""
-        from fourlab.lab import overview
-        from fourlab.lab.run import all_runs
+        from fourlab.analysis import overview
+        from fourlab.jobs.run import all_runs
 
         return [r.RunRow.model_validate(overview.row(run)) for run in all_runs(home)]
 
     @api.get("/runs/{name}", tags=["lab"])
     def run(name: Name) -> r.RunTold:
         """One run: settings, tables, figures, curves."""
-        from fourlab.lab import overview
+        from fourlab.analysis import overview
 
         return r.RunTold.model_validate(overview.detail(overview.run_named(home, name)))
 
@@ -86,7 +86,7 @@ def routes(settings: Settings, slow: Gate, readiness: Readiness) -> APIRouter:
     )
     def figure(name: Name, figure: Name) -> Response:
         """A drawing of a run."""
-        from fourlab.lab import overview
+        from fourlab.analysis import overview
 
         file = overview.figure(overview.run_named(home, name), figure)
         return Response(file.read_bytes(), media_type="image/svg+xml", headers={**ALONE, "cache-control": "no-cache"})
@@ -98,21 +98,21 @@ def routes(settings: Settings, slow: Gate, readiness: Readiness) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=500)] = 50,
     ) -> r.GamesTold:
         """Games of a run, page by page."""
-        from fourlab.lab import overview
+        from fourlab.analysis import overview
 
         return r.GamesTold.model_validate(overview.games(overview.run_named(home, name), offset, limit))
 
     @api.get("/runs/{name}/games/{number}", tags=["lab"])
     def game(name: Name, number: Annotated[int, Path(ge=0, le=10**9)]) -> r.GameTold:
         """One game with what the agents thought."""
-        from fourlab.lab import overview
+        from fourlab.analysis import overview
 
         return r.GameTold.model_validate(overview.game(overview.run_named(home, name), number))
 
     @api.get("/compare", tags=["lab"])
     def compare(run: Annotated[list[str], Query(min_length=1, max_length=20)]) -> r.Comparison:
         """The settings in which runs differ."""
-        from fourlab.lab import overview
+        from fourlab.analysis import overview
 
         found: dict[str, Any] = overview.compare([overview.run_named(home, name) for name in run])
         return r.Comparison.model_validate(found)

@@ -21,7 +21,7 @@ from fourlab.web.messages import AnalysisAsked, Move, MoveAsked, OpinionTold, Po
 from fourlab.web.settings import Caps
 
 if TYPE_CHECKING:  # these import the compiler, and the event loop must not wait for that
-    from fourlab.lab.opinion import Opinion, Told
+    from fourlab.analysis.opinion import Opinion, Told
 
 USUAL_SECONDS = 1.0
 """For a search that would go on for ever, if nobody says how long."""
@@ -46,7 +46,7 @@ def think(asked: AnalysisAsked, caps: Caps, stop: Stop, told: "Told" = lambda op
     """Let somebody think about a position; `told` hears of what is found on the way."""
     import numpy as np
 
-    from fourlab.lab.opinion import ask, solve
+    from fourlab.analysis.opinion import ask, solve
 
     position = _open(asked)
     limit = _limit(asked, USUAL_SECONDS, caps.analysis_seconds, caps, stop)

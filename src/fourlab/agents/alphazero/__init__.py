@@ -1,0 +1,1 @@
+"""Search with a network that learns from self-play: kernel, agent, training."""

@@ -1,0 +1,1 @@
+"""Deep Q-learning: agent and training."""

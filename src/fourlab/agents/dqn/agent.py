@@ -1,0 +1,48 @@
+"""No search at all: play the column that a network values most (deep Q-learning)."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from fourlab.agent import Decision, Limit
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+from fourlab.nets.evaluator import OnnxEvaluator, load
+
+
+@dataclass(frozen=True)
+class Dqn:
+    """Plays the open column of the greatest Q-value, as a network trained by deep Q-learning tells it; no search."""
+
+    kernels: ClassVar[tuple[str, ...]] = ("planes",)
+    """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
+    net: str = "dqn"
+    """The network: dqn, which comes with Fourlab, or an .onnx file (fourlab train dqn)."""
+    epsilon: float = 0.0
+    """The chance of a random column instead."""
+    _judge: OnnxEvaluator = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.epsilon <= 1:
+            raise UserError(f"epsilon is a chance from 0 to 1, not {self.epsilon}")
+        object.__setattr__(self, "_judge", load(self.net))
+        if self._judge.network.purpose != "q":
+            raise UserError(f"the network {self.net} has no Q-values; it is for {self._judge.network.purpose}")
+
+    def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+        """Ask the network once; the policy holds the chances with which columns are played."""
+        self._judge.check_board(position)
+        legal = position.legal_columns()
+        planes = self._judge.planes(np.array([position.own], np.int64), np.array([position.mask], np.int64))
+        q = dict(enumerate(self._judge.heads(planes)["policy"][0].tolist()))
+        best = max(legal, key=q.__getitem__)  # of equals the first
+        column = int(rng.choice(legal)) if self.epsilon > 0 and rng.random() < self.epsilon else best
+        chances = {each: self.epsilon / len(legal) + (1 - self.epsilon) * (each == best) for each in legal}
+        columns = range(position.rules.columns)
+        return Decision(
+            column,
+            value=min(1.0, max(-1.0, q[column])),
+            policy=tuple(chances.get(each, 0.0) for each in columns),
+            stats={"q": tuple(q[each] if each in legal else None for each in columns), "evaluations": 1},
+        )

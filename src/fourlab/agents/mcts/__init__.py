@@ -1,0 +1,1 @@
+"""Monte Carlo tree search: kernel, textbook version, agent, guided search, X-ray."""

@@ -1,0 +1,184 @@
+"""Monte Carlo tree search with an evaluator: it plays the rollouts, or judges where they are cut short."""
+
+import time
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+
+from fourlab.agent import Decision, Exact, Limit
+from fourlab.agents.mcts import guided_kernel as guided
+from fourlab.agents.mcts.kernel import Switches
+from fourlab.agents.mcts.tree import ColumnStats, SearchTree, candidates
+from fourlab.compiled.random import seed_state
+from fourlab.errors import UserError
+from fourlab.evaluator import Evaluation
+from fourlab.game.position import Position
+from fourlab.nets.evaluator import load
+
+DEFAULT_SIMULATIONS = 1_000
+
+_load_kernels = cache(guided.warm_up)
+"""Compile or load the search before anybody's clock runs."""
+
+
+class Judge(Protocol):
+    """What the search asks of an evaluator."""
+
+    has_policy: bool
+    """Whether its logits say which column is best; if not, its values of the positions after each column do."""
+
+    def judge(self, own: np.ndarray, mask: np.ndarray) -> Evaluation:
+        """Judge positions given as int64[batch] each."""
+        ...
+
+    def check_board(self, position: Position) -> None:
+        """Raise UserError for a position on a board that it does not know."""
+        ...
+
+
+@dataclass(frozen=True)
+class Guided:
+    """Monte Carlo tree search whose rollouts a network plays, or judges where they are cut short."""
+
+    kernels: ClassVar[tuple[str, ...]] = ("guided search", "planes")
+    """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
+    net: str = "value"
+    """The network: the name of one that comes with Fourlab, or an ONNX file."""
+    simulations: int | None = None
+    """Simulations a move (1,000 if neither this nor any other bound is given)."""
+    seconds: float | None = None
+    """Seconds a move."""
+    c: float = 1.4
+    """Exploration: the bound is mean + c * sqrt(log N / n)."""
+    depth: int | None = 0
+    """After so many plies a rollout is cut and judged by the network, at 0 before its first; none: it ends with the game."""
+    epsilon: float = 0.25
+    """At every ply of a rollout the chance of a random column, not the network's best (document 003); 1 leaves all to chance."""
+    batch: int = 64
+    """The most simulations to make at once; 1 is the plain search, more is quicker."""
+    rollouts: Literal["uniform", "wins-and-blocks"] = "wins-and-blocks"
+    """wins-and-blocks: rollouts win at once if they can, else block, and only else follow epsilon."""
+    solver: bool = True
+    """Prove wins, draws and losses and never search them again."""
+    evaluator: Judge | None = field(default=None, repr=False, compare=False)
+    """For programs: an evaluator of one's own in place of a network."""
+
+    def __post_init__(self) -> None:
+        for name in ("simulations", "seconds", "batch"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise UserError(f"{name} must be greater than 0, not {value}")
+        for name in ("c", "depth"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise UserError(f"{name} must not be negative, not {value}")
+        if not 0 <= self.epsilon <= 1:
+            raise UserError(f"epsilon is a chance from 0 to 1, not {self.epsilon:g}")
+        if self.batch > 4096:
+            raise UserError(f"batch may be at most 4096, not {self.batch}")
+        if self.evaluator is None:
+            object.__setattr__(self, "evaluator", load(self.net))
+        _load_kernels()
+
+    def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+        """Search in batches until a bound is reached or the position is proven; then play the column visited most."""
+        assert self.evaluator is not None
+        self.evaluator.check_board(position)
+        started = time.perf_counter()
+        counted, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
+        most = min(counted or guided.MOST_SIMULATIONS, guided.MOST_SIMULATIONS)
+        search = _Search(self, self.evaluator, position, most, seed_state(int(rng.integers(2**63))))
+        while not search.proven and search.done < most and not (limit.stop and limit.stop.is_set()):
+            # Few at first: a small tree has few leaves that are worth a visit.
+            walks = min(self.batch, 1 + search.done // 8, most - search.done)
+            if seconds is not None:
+                spent = time.perf_counter() - started
+                if spent >= seconds:
+                    break
+                walks = max(min(walks, int(search.done * (seconds - spent) / spent)), 1)  # no more than there is time for
+            search.simulate(walks)
+        return self._decision(position, search, time.perf_counter() - started)
+
+    def _decision(self, position: Position, search: "_Search", seconds: float) -> Decision:
+        columns = tuple(search.tree.columns())
+        worthy = candidates(columns) if self.solver else columns
+        chosen = max(worthy, key=lambda each: (each.visits, -1.0 if each.mean is None else each.mean))
+        visits = {each.column: each.visits for each in columns}
+        shares = {column: count / search.done for column, count in visits.items()} if search.done else {chosen.column: 1.0}
+        proven = search.tree.proven()
+        return Decision(
+            chosen.column,
+            value=float(proven) if proven is not None else chosen.mean,
+            policy=tuple(shares.get(column, 0.0) for column in range(position.rules.columns)),
+            stats={
+                "simulations": search.done,
+                "seconds": seconds,
+                "evaluations": search.evaluations,
+                "nodes": search.tree.nodes,
+                "bytes": search.tree.bytes,
+                "columns": columns,
+                "visits": tuple(visits.get(column, 0) for column in range(position.rules.columns)),
+            },
+            line=search.tree.line(chosen.column),
+            proven=None if proven is None else Exact(proven),
+        )
+
+
+class _Search:
+    """One tree and the games played from its leaves."""
+
+    def __init__(self, agent: Guided, judge: Judge, position: Position, most: int, state: int) -> None:
+        self.judge, self.state = judge, state
+        switches = Switches(c=guided.FINE * agent.c, solver=agent.solver)
+        self.tree = _FineTree(position, switches, blocks=most + 3)  # every simulation may make a block
+        self.games = guided.new_games(agent.batch, position.rules.geometry)
+        self.policy = guided.Policy(
+            depth=-1 if agent.depth is None else agent.depth,
+            random=round(agent.epsilon * guided.COINS),
+            wins_and_blocks=agent.rollouts == "wins-and-blocks",
+            by_logits=judge.has_policy,
+        )
+        self.done = self.evaluations = 0
+        self.proven = False
+
+    def simulate(self, walks: int) -> None:
+        """Make so many simulations at once."""
+        tree, position, g = self.tree, self.tree.position, self.tree.geometry
+        leaves, self.proven, self.state = guided.gather(
+            tree.tree,
+            tree.used,
+            tree.counts,
+            position.own,
+            position.mask,
+            g,
+            tree.switches,
+            walks,
+            self.games,
+            self.state,
+        )
+        self.done = int(tree.counts[0])
+        values, logits = np.zeros(0, np.float32), np.zeros((0, g.columns), np.float32)
+        while leaves:
+            asked, self.state = guided.play_on(self.games, leaves, g, self.policy, values, logits, self.state)
+            if asked == 0:
+                break
+            found = self.judge.judge(self.games.asked_own[:asked], self.games.asked_mask[:asked])
+            values, logits = (np.ascontiguousarray(each, np.float32) for each in (found.values, found.logits))
+            self.evaluations += asked
+        guided.hand_up(tree.tree, self.games, leaves, g)
+
+
+class _FineTree(SearchTree):
+    """A tree in which results, and c, are FINE times as large, so that fractions of a win are whole points."""
+
+    def decode(self, numbers: np.ndarray, n: int) -> list[ColumnStats]:
+        """Read the numbers of a block: its open columns, with results from -1 to +1."""
+        return [_in_wins(each) for each in super().decode(numbers, n)]
+
+
+def _in_wins(column: ColumnStats) -> ColumnStats:
+    if column.mean is None or column.bound is None:
+        return column
+    return replace(column, mean=column.mean / guided.FINE, bound=column.bound / guided.FINE)

@@ -1,0 +1,564 @@
+"""Monte Carlo tree search with every document's variant as a switch.
+
+The tree is one flat int32 array of blocks, one block per expanded node, each with three numbers per column:
+
+    block * 3 * columns        +0 … columns - 1    visits of the column
+                               +columns …          sum of its results, in points, for the side that plays it
+                               +2 * columns …      where it leads
+
+`visits` is CLOSED for a full column, 0 for an untried one, and LOST or DRAWN + visits for one that is proven; negative
+columns are never chosen. `where it leads` is 0 (not expanded), a block, or -(4 * block + WIN | DRAW | LOSS) when the result
+is known for the side that plays the column. Block 0 is never used; the root is block 1 unless the caller searches a subtree.
+
+A node is a column of its parent's block: its first visit plays a rollout, its second gives it a block of its own. So a tree
+takes about 0.3 blocks a simulation, 25 bytes on seven columns.
+
+Opponents inside the transition (`opponent` > 0) use the same tree, but at the other side's nodes nothing is maximised: the
+reply is drawn at every pass (RANDOM), or drawn or computed once and kept (FROZEN, NEGAMAX).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fourlab.compiled._jit import kernel
+from fourlab.compiled.atomic import atomic_add, atomic_replace
+from fourlab.compiled.board import has_line, key, landing, landings
+from fourlab.compiled.lines import first_line
+from fourlab.compiled.negamax import kaggle_negamax
+from fourlab.compiled.random import advance, below
+from fourlab.compiled.rollouts import rollout, rollout_against_negamax, rollout_with_wins_and_blocks
+from fourlab.compiled.threats import winning_cells
+from fourlab.game.geometry import Geometry, geometry_of
+
+WIN, DRAW, LOSS = 1, 2, 3
+CLOSED = -(2**31)
+LOST = -(2**30)
+DRAWN = -(2**29)
+"""What proven columns have added to their visits: CLOSED < lost < DRAWN <= drawn < 0."""
+BATCH = 32
+"""Simulations that a thread on a shared tree makes below one node before it goes elsewhere."""
+POINTS = 4
+"""A win is +4 points, a loss -4; a draw may be worth any whole number of points between."""
+
+MOST_VISITS = 2**28
+"""Beyond this the sums would overflow; who calls the search ends it there."""
+
+FIRST, LAST, ANY = 0, 1, 2
+PLAYER, RANDOM, FROZEN, NEGAMAX = 0, 1, 2, 3
+
+LOGS = np.log(np.maximum(np.arange(1 << 16), 1)).astype(np.float32)
+INVERSES = (1 / np.maximum(np.arange(1 << 12), 1)).astype(np.float32)
+INVERSE_ROOTS = (1 / np.sqrt(np.maximum(np.arange(1 << 12), 1))).astype(np.float32)
+
+RUNNING, PROVEN, STOPPED = 0, 1, 2
+
+
+class Switches(NamedTuple):
+    """How to search; by default plain UCT."""
+
+    c: float = 1.4
+    """Exploration, for results from -1 to +1."""
+    log_ratio: bool = False
+    """Document 000's bound: c * sqrt(log(N / n)) in place of c * sqrt(log(N) / n)."""
+    expand_all: bool = False
+    """Document 001: a new node gets all its children at once and the rollout starts from one of them."""
+    past_wins: bool = False
+    """Document 001: won positions are played on, and scored by the first line found from the top left."""
+    draw: int = 0
+    """Points of a draw, for both sides."""
+    draw_leaf_wins: bool = False
+    """Document 004: a drawn rollout counts as a win for the side that moved to the leaf."""
+    leaf_wins: bool = False
+    """Document 004: a decided rollout counts as a win for the side that moved to the leaf, whoever won."""
+    tie: int = ANY
+    """Which of equally good columns to follow: FIRST, LAST or ANY."""
+    opponent: int = PLAYER
+    """PLAYER, or the other side as part of the transition: RANDOM, FROZEN, NEGAMAX."""
+    random_ties: bool = False
+    """Whether negamax draws lots between equal scores, as Kaggle's does since March 2020."""
+    wins_and_blocks: bool = False
+    """Rollouts win at once if they can, else block."""
+    solver: bool = False
+    """Back up proven results and never search them again."""
+    shared: bool = False
+    """Other threads search the same tree: make nodes and marks atomically."""
+
+
+@kernel
+def new_block(tree: np.ndarray, block: int, mask: int, g: Geometry) -> None:
+    """Clear a block: open columns untried, full ones closed."""
+    start = block * 3 * g.columns
+    for column in range(g.columns):
+        tree[start + column] = 0 if landing(mask, column, g) else CLOSED
+        tree[start + g.columns + column] = 0
+        tree[start + 2 * g.columns + column] = 0
+
+
+@kernel
+def search(
+    tree: np.ndarray,  # int32[blocks * 3 * columns]
+    used: np.ndarray,  # int64[1]: blocks in use, shared by all threads
+    counts: np.ndarray,  # int64[3]: visits of the root, and how many of these its side to move won and lost
+    root: int,
+    root_own: int,
+    root_mask: int,
+    g: Geometry,
+    s: Switches,
+    simulations: int,
+    state: int,
+    stop: np.ndarray,  # uint8[1]: another thread writes 1 to end the search
+    merged: np.ndarray,  # int64[2, slots]: keys and their blocks where transpositions are merged, else int64[2, 0]
+    node: np.ndarray,  # int32[2, blocks]: visits and proof of each block where transpositions are merged
+) -> tuple[int, int, int]:
+    """Run simulations until they are done, the root is proven or somebody says stop.
+
+    When all blocks are used the tree stops growing and rollouts go on from its leaves.
+    Returns the simulations done, why the search ended, and the random state.
+    """
+    columns, blocks, merging = g.columns, len(tree) // (3 * g.columns), merged.shape[1] > 0
+    # The columns chosen: twice the place in the tree, plus one where another column of the node is a proven draw.
+    path = np.empty(columns * g.rows + 1, np.int64)
+    for done in range(simulations):
+        if stop[0]:
+            return done, STOPPED, state
+        block, own, mask, depth, n = root, root_own, root_mask, 0, counts[0]
+        result, proof, rolled_out, drawn = 0, 0, False, False
+        entering = s.expand_all and n == 0
+        while True:
+            # 1. Select a column of this block.
+            if entering or (s.opponent == RANDOM and depth & 1):
+                column, state = any_open(tree, block, columns, state)
+                drawn = False
+            else:
+                column, drawn, state = choose(tree, block, columns, n, s, state)
+            if column < 0:  # what all columns prove, or nothing; seen here only if another thread was faster
+                proof = conclusion(tree, block, columns)
+                if depth == 0 and proof:
+                    return done, PROVEN, state
+                result = 2 - proof if proof else 0
+                break
+            edge = block * 3 * columns + column
+            path[np.uint64(depth)] = 2 * edge + drawn
+            depth += 1
+            n = tree[np.uint64(edge)]
+            cell = landing(mask, column, g)
+            own |= cell
+            mask |= cell
+            leads = tree[np.uint64(edge + 2 * columns)]
+            if leads == 0:
+                # 2. A leaf. The first visit finds out whether the game is over, else simulates.
+                if n == 0:
+                    result, proof = examine(own, mask, g, s)
+                    if proof:
+                        tree[edge + 2 * columns] = -proof
+                        break
+                ours = depth & 1 == 1
+                through = (s.expand_all and not entering) or (s.opponent != PLAYER and ours)
+                if (n > 0 or through) and used[0] < blocks:
+                    # 3. A later visit expands it.
+                    leads, state = expand(tree, used, edge, own ^ mask, mask, g, s, ours, state, merged, node)
+                    entering = s.expand_all
+                if leads == 0:
+                    result, state = simulate(own ^ mask, mask, g, s, ours, state)
+                    result, rolled_out = -result, True
+                    break
+            if merging and leads > 0:
+                if node[1, leads]:
+                    leads = -(4 * leads + node[1, leads])
+                    tree[edge + 2 * columns] = leads
+                else:
+                    n = node[0, leads]
+            if leads < 0:
+                proof = -leads & 3
+                result = 2 - proof
+                break
+            block = leads
+            own ^= mask
+        # 4. Back up.
+        result = back_up(tree, path, depth, columns, result, rolled_out, s)
+        if merging:
+            for level in range(1, depth):
+                node[0, (path[level] >> 1) // (3 * columns)] += 1
+        counts[0] += 1
+        counts[1] += result > 0
+        counts[2] += result < 0
+        if s.solver and proof and prove(tree, path, depth, columns, proof, merging, node):
+            return done + 1, PROVEN, state
+    return simulations, RUNNING, state
+
+
+@kernel
+def search_together(
+    tree: np.ndarray,
+    used: np.ndarray,
+    counts: np.ndarray,  # shared by all threads
+    root: int,
+    root_own: int,
+    root_mask: int,
+    g: Geometry,
+    s: Switches,
+    simulations: int,
+    state: int,
+    stop: np.ndarray,
+    merged: np.ndarray,
+    node: np.ndarray,
+) -> tuple[int, int, int]:
+    """Do what `search` does beside other threads on the same tree.
+
+    Every simulation passes through the nodes near the root, and if each counted there the threads would spend their time
+    passing those numbers to and fro. So a thread walks down through nodes with many visits, counting a batch of losses on
+    its way to make others go elsewhere (virtual loss), searches below for the whole batch, and then hands the results up.
+    Inside a batch nothing is locked: in the rare case that two threads meet there, a count may be lost.
+    """
+    columns = g.columns
+    path = np.empty(columns * g.rows + 1, np.int64)
+    mine = np.zeros(3, np.int64)
+    done = 0
+    while done < simulations:
+        batch = min(BATCH, simulations - done)
+        # 1. Walk down while there is much below.
+        block, own, mask, depth, n = root, root_own, root_mask, 0, counts[0]
+        while True:
+            column, drawn, state = choose(tree, block, columns, n, s, state)
+            if column < 0:
+                break
+            edge = block * 3 * columns + column
+            leads = int(tree[edge + 2 * columns])
+            if tree[edge] < 16 * BATCH or leads <= 0:
+                break
+            before = atomic_add(tree, edge, batch)
+            if before < 0:  # proven by another thread since we looked
+                atomic_add(tree, edge, -batch)
+                break
+            atomic_add(tree, edge + columns, -POINTS * batch)
+            path[depth] = 2 * edge + drawn
+            depth += 1
+            n = before
+            cell = landing(mask, column, g)
+            mask |= cell
+            own = (own | cell) ^ mask
+            block = leads
+        # 2. Search there.
+        mine[0], mine[1], mine[2] = n, 0, 0
+        searched, why, state = search(tree, used, mine, block, own, mask, g, s, batch, state, stop, merged, node)
+        done += searched
+        # 3. Hand the results up: what the side to move below won, the side that moved there lost.
+        won, lost = mine[2], mine[1]
+        for level in range(depth - 1, -1, -1):
+            edge = path[level] >> 1
+            points = POINTS * (won - lost) + s.draw * (searched - won - lost)
+            atomic_add(tree, edge, searched - batch)
+            atomic_add(tree, edge + columns, POINTS * batch + points)
+            won, lost = (0 if path[level] & 1 else lost), won
+        atomic_add(counts, 0, searched)
+        if why == STOPPED:
+            return done, STOPPED, state
+        if why == PROVEN:
+            if depth == 0:
+                return done, PROVEN, state
+            proof = conclusion(tree, block, columns)
+            if proof == 0:
+                continue  # proven by columns that another thread is still writing down
+            settle(tree, path[depth - 1] >> 1, columns, proof)
+            if prove(tree, path, depth, columns, proof, False, node):
+                return done, PROVEN, state
+    return done, RUNNING, state
+
+
+@kernel
+def choose(tree: np.ndarray, block: int, columns: int, n: int, s: Switches, state: int) -> tuple[int, bool, int]:
+    """Choose an untried column if there is one, else the one with the greatest upper confidence bound; -1 if all are proven.
+
+    Also tells whether there is a proven draw among the columns.
+    The bound is sum / v + c * sqrt(log n / v); inverses and inverse roots of small v are looked up. Unsigned indices spare
+    the test for negative ones.
+    """
+    visits_at, sums_at = np.uint64(block * 3 * columns), np.uint64(block * 3 * columns + columns)
+    untried, drawn = 0, False
+    if n <= columns:  # a node visited more often has tried all its columns, unless its tree was full for a while
+        for column in range(columns):
+            untried += tree[visits_at + np.uint64(column)] == 0
+    if untried == 0:
+        log_n = LOGS[np.uint64(n)] if n < len(LOGS) else np.float32(math.log(n))
+        spread = np.float32(s.c) * np.float32(math.sqrt(log_n))
+        best, chosen, equals = np.float32(-1e30), -1, 0
+        for column in range(columns):
+            v = tree[visits_at + np.uint64(column)]
+            if v <= 0:  # closed or proven
+                untried += v == 0
+                drawn |= DRAWN <= v < 0
+                continue
+            total = np.float32(tree[sums_at + np.uint64(column)]) * np.float32(1 / POINTS)
+            if s.log_ratio:
+                log_v = LOGS[np.uint64(v)] if v < len(LOGS) else np.float32(math.log(v))
+                bound = total / np.float32(v) + np.float32(s.c) * np.float32(math.sqrt(max(log_n - log_v, np.float32(0))))
+            elif v < len(INVERSES) and s.c != 0:  # without exploration equal means must tie, so they are divided exactly
+                bound = total * INVERSES[np.uint64(v)] + spread * INVERSE_ROOTS[np.uint64(v)]
+            else:
+                bound = (total + spread * np.float32(math.sqrt(np.float32(v)))) / np.float32(v)
+            if bound > best:
+                best, chosen, equals = bound, column, 1
+            elif bound == best:
+                if s.tie == LAST:
+                    chosen = column
+                elif s.tie == ANY:  # each of k equals is kept with chance 1/k
+                    equals += 1
+                    state = advance(state)
+                    if below(equals, state) == 0:
+                        chosen = column
+        if untried == 0:
+            return chosen, drawn, state
+    wanted = 0
+    if s.tie == LAST:
+        wanted = untried - 1
+    elif s.tie == ANY:
+        state = advance(state)
+        wanted = below(untried, state)
+    chosen = -1
+    for column in range(columns):
+        v = tree[visits_at + np.uint64(column)]
+        drawn |= DRAWN <= v < 0
+        if v == 0:
+            if wanted == 0:
+                chosen = column
+            wanted -= 1
+    return chosen, drawn, state  # -1 here if other threads were faster; the caller starts again
+
+
+@kernel
+def any_open(tree: np.ndarray, block: int, columns: int, state: int) -> tuple[int, int]:
+    """Choose any column that is not closed, all with the same chance."""
+    while True:
+        state = advance(state)
+        column = below(columns, state)
+        if tree[block * 3 * columns + column] >= 0:
+            return column, state
+
+
+@kernel
+def examine(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int, int]:
+    """Say what is known of a position for the side that has just moved: its result and WIN, DRAW or LOSS, or 0 and 0."""
+    if s.past_wins:
+        if mask == g.cells:
+            result = first_line(own, mask, g)
+            return result, 2 - result
+        return 0, 0
+    if has_line(own, g.height, g.in_a_row):
+        return 1, WIN
+    if mask == g.cells:
+        return 0, DRAW
+    if s.solver and winning_cells(own ^ mask, mask, g) & landings(mask, g):
+        return -1, LOSS  # the other side wins at once
+    return 0, 0
+
+
+@kernel
+def expand(
+    tree: np.ndarray,
+    used: np.ndarray,
+    edge: int,
+    own: int,
+    mask: int,
+    g: Geometry,
+    s: Switches,
+    ours: bool,
+    state: int,
+    merged: np.ndarray,
+    node: np.ndarray,
+) -> tuple[int, int]:
+    """Give the position after a column a block of its own, or find the one it has.
+
+    Returns where the column now leads; 0 if there was no block left.
+    """
+    where = edge + 2 * g.columns
+    slot = -1
+    if merged.shape[1] > 0:
+        wanted = key(own, mask, g)
+        slot = find_slot(merged[0], wanted)
+        if merged[0, slot] == wanted:
+            tree[where] = merged[1, slot]
+            return merged[1, slot], state
+        merged[0, slot], merged[1, slot] = wanted, used[0]
+    block = atomic_add(used, 0, 1) if s.shared else used[0]
+    if not s.shared:
+        used[0] += 1
+    elif block >= len(tree) // (3 * g.columns):
+        atomic_add(used, 0, -1)
+        return 0, state
+    new_block(tree, block, mask, g)
+    if slot >= 0:
+        node[0, block], node[1, block] = tree[edge], 0
+    if s.opponent >= FROZEN and ours:
+        state = freeze_reply(tree, block, own, mask, g, s, state)
+    if s.shared:
+        before = atomic_replace(tree, where, 0, block)  # another thread may have been faster
+        return (before if before != 0 else block), state
+    tree[where] = block
+    return block, state
+
+
+@kernel
+def find_slot(keys: np.ndarray, wanted: int) -> int:
+    """Find the key in an open-addressing table, or the empty slot where it belongs; its length is a power of two."""
+    slot = ((wanted * 0x1E3779B97F4A7C15) >> 20) & (len(keys) - 1)
+    while keys[slot] != 0 and keys[slot] != wanted:
+        slot = (slot + 1) & (len(keys) - 1)
+    return slot
+
+
+@kernel
+def freeze_reply(tree: np.ndarray, block: int, own: int, mask: int, g: Geometry, s: Switches, state: int) -> int:
+    """Let the opponent reply once and for all: close every other column of its block."""
+    if s.opponent == NEGAMAX:
+        _, reply, state = kaggle_negamax(own, mask, g, 4, s.random_ties, state)
+    else:
+        reply, state = any_open(tree, block, g.columns, state)
+    for column in range(g.columns):
+        if column != reply:
+            tree[block * 3 * g.columns + column] = CLOSED
+    return state
+
+
+@kernel
+def simulate(own: int, mask: int, g: Geometry, s: Switches, others_turn: bool, state: int) -> tuple[int, int]:
+    """Play the game to its end and return the result for the side to move."""
+    if s.past_wins:
+        result = first_line(own ^ mask, mask, g)
+        if result != 0:
+            return -result, state
+    if s.opponent == NEGAMAX:
+        return rollout_against_negamax(own, mask, g, s.random_ties, others_turn, state)
+    if s.wins_and_blocks:
+        return rollout_with_wins_and_blocks(own, mask, g, state)
+    result, _, state = rollout(own, mask, g, state)
+    return result, state
+
+
+@kernel
+def back_up(tree: np.ndarray, path: np.ndarray, depth: int, columns: int, result: int, rolled_out: bool, s: Switches) -> int:
+    """Credit every column of the path; `result` is for the side that played the last one.
+
+    A side that has a proven draw will not do worse, so a node hands up a draw in place of a loss. Returns the result for
+    the side to move at the root.
+    """
+    if rolled_out and s.leaf_wins and result != 0:
+        result = 1
+    for level in range(depth - 1, -1, -1):
+        points = POINTS * result if result != 0 else s.draw
+        if rolled_out and s.draw_leaf_wins and result == 0 and level == depth - 1:
+            points = POINTS
+        marked = path[np.uint64(level)]
+        edge = np.uint64(marked >> 1)
+        tree[edge] += 1
+        tree[edge + np.uint64(columns)] += points
+        result = 0 if marked & 1 and result < 0 else -result
+    return -result
+
+
+@kernel
+def prove(tree: np.ndarray, path: np.ndarray, depth: int, columns: int, proof: int, merging: bool, node: np.ndarray) -> bool:
+    """Draw conclusions from a proven last column of the path, upwards as far as they go; tell whether the root is proven.
+
+    A winning column proves its node; otherwise a node is proven when all its columns are.
+    """
+    for level in range(depth - 1, -1, -1):
+        edge = path[level] >> 1
+        block = edge // (3 * columns)
+        if proof != WIN:
+            mark(tree, edge, LOST if proof == LOSS else DRAWN)
+            proof = conclusion(tree, block, columns)
+            if proof == 0:
+                return False
+        else:
+            proof = LOSS
+        if level == 0:
+            return True
+        if merging:
+            node[1, block] = proof
+        settle(tree, path[level - 1] >> 1, columns, proof)
+    return False
+
+
+@kernel
+def conclusion(tree: np.ndarray, block: int, columns: int) -> int:
+    """What a node's columns prove for the side that moved to it: WIN, DRAW, LOSS, or 0 for nothing."""
+    proof = WIN
+    for column in range(columns):
+        if tree[block * 3 * columns + column] == CLOSED:
+            continue
+        leads = tree[(block * 3 + 2) * columns + column]
+        if leads < 0 and -leads & 3 == WIN:
+            return LOSS
+        if leads >= 0:
+            proof = 0
+        elif -leads & 3 == DRAW and proof != 0:
+            proof = DRAW
+    return proof
+
+
+@kernel
+def settle(tree: np.ndarray, edge: int, columns: int, proof: int) -> None:
+    """Note what is proven of a column that leads to a block."""
+    where = edge + 2 * columns
+    leads = int(tree[where])
+    if leads > 0:
+        atomic_replace(tree, where, leads, -(4 * leads + proof))
+
+
+@kernel
+def mark(tree: np.ndarray, edge: int, offset: int) -> None:
+    """Take a proven column out of the search, once, whatever other threads do."""
+    while True:
+        visits = int(tree[edge])
+        if visits < 0 or atomic_replace(tree, edge, visits, visits + offset) == visits:
+            return
+
+
+@kernel
+def copy_subtree(tree: np.ndarray, root: int, columns: int, copy: np.ndarray) -> int:
+    """Copy the blocks below a root into another array, the root as block 1; returns the blocks then in use."""
+    size = 3 * columns
+    copy_block(tree, root, copy, 1, size)
+    used, scanned = 2, 1
+    while scanned < used:
+        for place in range(scanned * size + 2 * columns, (scanned + 1) * size):
+            leads = copy[place]
+            block = leads if leads > 0 else -leads >> 2
+            if block > 0:
+                copy_block(tree, int(block), copy, used, size)
+                copy[place] = used if leads > 0 else -(4 * used + (-leads & 3))
+                used += 1
+        scanned += 1
+    return used
+
+
+@kernel
+def copy_block(tree: np.ndarray, block: int, copy: np.ndarray, to: int, size: int) -> None:
+    """Copy one block. (Compiling a slice assignment takes two seconds, for its error message.)"""
+    for word in range(size):
+        copy[to * size + word] = tree[block * size + word]
+
+
+def warm_up() -> None:
+    """Search a little, then copy the tree."""
+    _search_a_little(shared=False)
+
+
+def warm_up_threads() -> None:
+    """Search a little as one of several threads, then copy the tree."""
+    _search_a_little(shared=True)
+
+
+def _search_a_little(shared: bool) -> None:
+    board = geometry_of(7, 6, 4)
+    tree = np.zeros(20 * 21, np.int32)
+    counts = np.zeros(3, np.int64)
+    stop = np.zeros(1, np.uint8)
+    new_block(tree, 1, 0, board)
+    run = search_together if shared else search
+    unmerged, node = np.zeros((2, 0), np.int64), np.zeros((2, 0), np.int32)
+    switches = Switches(solver=True, shared=shared)
+    run(tree, np.array([2]), counts, 1, 0, 0, board, switches, 10, 1, stop, unmerged, node)
+    copy_subtree(tree, 1, 7, np.zeros_like(tree))

@@ -1,0 +1,249 @@
+"""A search tree in memory: grown by the compiled search, walked from Python."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from fourlab.agents.mcts import kernel as mcts
+from fourlab.agents.mcts.kernel import Switches
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+
+
+@dataclass(frozen=True)
+class ColumnStats:
+    """What a search knows of one column."""
+
+    column: int
+    """Counted from 0."""
+    visits: int
+    mean: float | None
+    """The mean result for the side that plays the column, -1 to +1; None before the first visit."""
+    bound: float | None
+    """The upper confidence bound with which the column would be chosen next."""
+    prior: float | None = None
+    """What a network thought before the search; None without a network."""
+    proven: int | None = None
+    """+1, 0 or -1 for the side that plays the column, when proven."""
+
+
+def candidates(columns: tuple[ColumnStats, ...]) -> tuple[ColumnStats, ...]:
+    """The columns worth playing: a proven win if there is one, a proven loss only if there is nothing else.
+
+    A proven draw is no longer searched, so its visits say nothing: it is played unless something open promises more.
+    """
+    draws = [each for each in columns if each.proven == 0]
+    hopes = [each for each in columns if each.proven is None and not (draws and (each.mean or 0.0) <= 0)]
+    return tuple([each for each in columns if each.proven == 1] or hopes or draws or columns)
+
+
+class SearchTree:
+    """The arrays of one tree and the position at its root."""
+
+    def __init__(self, position: Position, switches: Switches, blocks: int, merging: bool = False) -> None:
+        g = position.rules.geometry
+        self.position, self.switches, self.geometry = position, switches, g
+        blocks = max(blocks, 3)
+        try:
+            self.tree = np.empty(blocks * 3 * g.columns, np.int32)  # untouched pages cost nothing
+        except MemoryError:
+            raise UserError(f"there is no memory for a tree of {blocks * 12 * g.columns >> 20} megabytes") from None
+        self.used = np.array([2])
+        self.counts = np.zeros(3, np.int64)
+        self.root = 1
+        slots = 1 << (2 * blocks).bit_length() if merging else 0
+        self.merged = np.zeros((2, slots), np.int64)
+        self.node = np.zeros((2, blocks if merging else 0), np.int32)
+        mcts.new_block(self.tree, 1, position.mask, g)
+
+    def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
+        """Run simulations from the root; returns how many were done, why it ended and the random state."""
+        position = self.position
+        search = mcts.search_together if self.switches.shared else mcts.search
+        return search(
+            self.tree,
+            self.used,
+            self.counts,
+            self.root,
+            position.own,
+            position.mask,
+            self.geometry,
+            self.switches,
+            simulations,
+            state,
+            stop,
+            self.merged,
+            self.node,
+        )
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes have been expanded."""
+        return int(self.used[0]) - 1
+
+    @property
+    def bytes(self) -> int:
+        """The memory that the expanded nodes take, and the table of transpositions if there is one."""
+        return self.nodes * 3 * self.geometry.columns * self.tree.itemsize + self.merged.nbytes + self.node.nbytes
+
+    def columns(self, path: tuple[int, ...] = ()) -> list[ColumnStats]:
+        """The open columns after a path of columns from the root; empty if the search did not expand so far."""
+        if any(not 0 <= column < self.geometry.columns for column in path):
+            raise UserError(f"the path {path} leaves the board; columns count from 0 to {self.geometry.columns - 1}")
+        block, visits = self._walk(path)
+        return self.decode(self._numbers(block), visits) if block else []
+
+    def line(self, first: int | None = None) -> tuple[int, ...]:
+        """The play the search expects, from a given first column: proven wins first, else the most visited columns."""
+        line: list[int] = [] if first is None else [first]
+        block, visits = self._walk(tuple(line))
+        while block:
+            columns = self.decode(self._numbers(block), visits)
+            best = max(columns, key=lambda each: (each.proven == 1, each.proven != -1, each.visits))
+            if best.visits == 0:
+                break
+            line.append(best.column)
+            block, visits = self._leads(block, best.column), best.visits
+        return tuple(line)
+
+    def snapshot(self) -> np.ndarray:
+        """The numbers of the root as they are now; `decode` reads them. Cheap enough to take during a search."""
+        return self._numbers(self.root).copy()
+
+    def decode(self, numbers: np.ndarray, n: int) -> list[ColumnStats]:
+        """Read the numbers of a block that was visited n times: its open columns."""
+        visits, totals, leads = numbers.reshape(3, -1).tolist()
+        return [
+            self._stats(column, visits[column], totals[column] / mcts.POINTS, leads[column], n)
+            for column in range(self.geometry.columns)
+            if visits[column] != mcts.CLOSED
+        ]
+
+    def proven(self) -> int | None:
+        """The result of the root position for its side to move, if the search has proved it."""
+        results = [each.proven for each in self.columns()]
+        if 1 in results:
+            return 1
+        return None if None in results else max(result for result in results if result is not None)
+
+    def move_root(self, position: Position) -> bool:
+        """Make a position below the root the new root, keeping what is known of it; False if it is not in the tree."""
+        path = _path(self.position, position)
+        if path is None or (self.switches.opponent != mcts.PLAYER and len(path) % 2):
+            return False  # with the opponent in the transition, every other node is not ours to choose at
+        block, visits = self._walk(path)
+        if not block:
+            return False
+        self.position, self.root = position, block
+        self.counts[0] = visits
+        return True
+
+    def forget_the_rest(self) -> None:
+        """Copy the root's subtree to the front and free everything else."""
+        copy = np.empty_like(self.tree)
+        self.used[0] = mcts.copy_subtree(self.tree, self.root, self.geometry.columns, copy)
+        self.tree, self.root = copy, 1
+
+    def descend(self, position: Position) -> "Subtree | None":
+        """Search below the root at a position, expanding the way to it; the tree keeps all it learns."""
+        path = _path(self.position, position)
+        if path is None or (self.switches.opponent != mcts.PLAYER and len(path) % 2):
+            return None
+        block, here, edge, before = self.root, self.position, -1, -1
+        for column in path:
+            edge, before = block * 3 * self.geometry.columns + column, edge
+            here = here.play(column)
+            if self._leads(block, column) == 0:
+                new = int(self.used[0])
+                if (new + 1) * 3 * self.geometry.columns > len(self.tree):
+                    return None
+                self.used[0] += 1
+                mcts.new_block(self.tree, new, here.mask, self.geometry)
+                self.tree[edge + 2 * self.geometry.columns] = new
+            if self.tree[edge] == mcts.CLOSED:  # the opponent did not give the frozen reply: this one takes its place
+                start = block * 3 * self.geometry.columns
+                self.tree[start : start + self.geometry.columns] = mcts.CLOSED
+                self.tree[edge] = 0
+            block = self._leads(block, column)
+        # With the opponent in the transition a node is a pair: what is learned after the reply belongs to our own column too.
+        return Subtree(self, position, block, edge, -1 if self.switches.opponent == mcts.PLAYER else before)
+
+    def _leads(self, block: int, column: int) -> int:
+        """The block a column leads to, 0 if it has none."""
+        leads = int(self.tree[(block * 3 + 2) * self.geometry.columns + column])
+        return leads if leads >= 0 else -leads >> 2
+
+    def _numbers(self, block: int) -> np.ndarray:
+        size = 3 * self.geometry.columns
+        return self.tree[block * size : (block + 1) * size]
+
+    def _walk(self, path: tuple[int, ...]) -> tuple[int, int]:
+        """The block at the end of a path and its visits; block 0 if the search did not expand so far."""
+        block, visits = self.root, int(self.counts[0])
+        for column in path:
+            visits = _true_visits(int(self.tree[block * 3 * self.geometry.columns + column]))
+            block = self._leads(block, column)
+            if block == 0:
+                break
+        return block, visits
+
+    def _stats(self, column: int, visits: int, total: float, leads: int, n: int) -> ColumnStats:
+        visits = _true_visits(visits)
+        proven = 2 - (-leads & 3) if leads < 0 else None
+        if visits == 0:
+            return ColumnStats(column, 0, None, None, proven=proven)
+        if self.switches.log_ratio:
+            spread = math.sqrt(max(math.log(max(n, 1) / visits), 0.0))
+        else:
+            spread = math.sqrt(math.log(max(n, 1)) / visits)
+        mean = total / visits
+        return ColumnStats(column, visits, mean, mean + self.switches.c * spread, proven=proven)
+
+
+class Subtree(SearchTree):
+    """A position inside a larger tree, searched as if it were the root; it shares the tree's arrays."""
+
+    def __init__(self, whole: SearchTree, position: Position, block: int, edge: int, own_edge: int) -> None:
+        self.position, self.switches, self.geometry = position, whole.switches, whole.geometry
+        self.tree, self.used, self.merged, self.node = whole.tree, whole.used, whole.merged, whole.node
+        self.root, self.edge, self.own_edge = block, edge, own_edge
+        self.counts = whole.counts if edge < 0 else np.array([_true_visits(int(whole.tree[edge])), 0, 0])
+
+    def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
+        """Search, and credit the columns that lead here with what came out: what we won, the other side lost."""
+        before = self.counts.copy()
+        ended = super().search(simulations, state, stop)
+        visits, won, lost = (int(count) for count in self.counts - before)
+        drawn = self.switches.draw * (visits - won - lost)
+        for edge, balance in ((self.edge, lost - won), (self.own_edge, won - lost)):
+            if edge >= 0:
+                self.tree[edge] += visits
+                self.tree[edge + self.geometry.columns] += mcts.POINTS * balance + drawn
+        return ended
+
+
+def _true_visits(visits: int) -> int:
+    """Visits without the mark of a proven column."""
+    if visits >= 0:
+        return visits
+    return visits - (mcts.DRAWN if visits >= mcts.DRAWN else mcts.LOST)
+
+
+def _path(above: Position, below: Position) -> tuple[int, ...] | None:
+    """The columns from one position to another played from it; None if there are none or they are not known."""
+    if above == below:
+        return ()
+    if above.rules != below.rules:
+        return None
+    if above.moves is not None and below.moves is not None:
+        return below.moves[len(above.moves) :] if below.moves[: len(above.moves)] == above.moves else None
+    # Positions given as boards do not know how they came about; one move of each side can be found again.
+    for column in above.legal_columns():
+        after = above.play(column)
+        if after == below:
+            return (column,)
+        for reply in after.legal_columns():
+            if after.play(reply) == below:
+                return (column, reply)
+    return None

@@ -1,0 +1,1 @@
+"""Alpha-beta search, Kaggle's negamax, exact play against a random opponent."""

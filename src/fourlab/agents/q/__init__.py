@@ -1,0 +1,1 @@
+"""Q-learning in a table: kernel, agent, training."""

@@ -1,0 +1,42 @@
+"""The player that has learned by heart: it plays what a table of values says."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from fourlab.agent import Decision, Limit
+from fourlab.agents.q.table import QTable, load_table, shipped_table
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class Q:
+    """Plays the column of the greatest value in a table that `fourlab train q` has learned."""
+
+    table: str | None = None
+    """The file of the table; by default the one that comes with Fourlab, which knows the 5x4 board and nothing else."""
+    tie: Literal["first", "random"] = "first"
+    """Which of equally good columns to play, such as those it knows nothing of: the first, or any."""
+    _table: QTable = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_table", shipped_table() if self.table is None else load_table(Path(self.table)))
+
+    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+        """Look up."""
+        board = self._table.form.rules
+        if position.rules == board:
+            worth, known = self._table.judge(position)
+        elif self.table is None:
+            worth, known = dict.fromkeys(position.legal_columns(), self._table.form.initial), 0
+        else:
+            raise UserError(f"the table {self.table} is for the board {board}, not {position.rules}")
+        best = [column for column in worth if worth[column] == max(worth.values())]
+        column = best[0] if self.tie == "first" else int(rng.choice(best))
+        values = tuple(worth.get(each) for each in range(position.rules.columns))
+        value = self._table.scaled(worth[column]) if known else None
+        return Decision(column, value, stats={"known": known, "q": values})

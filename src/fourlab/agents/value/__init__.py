@@ -1,0 +1,1 @@
+"""A value network trained on solved positions: agent and training."""

@@ -1,0 +1,47 @@
+"""One ply deep: play the column after which a value network likes the position best."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from fourlab.agent import Decision, Exact, Limit
+from fourlab.game.position import Position
+from fourlab.nets.evaluator import OnnxEvaluator, load
+
+
+@dataclass(frozen=True)
+class Value:
+    """Plays the column after which a value network expects least for the other side."""
+
+    kernels: ClassVar[tuple[str, ...]] = ("planes",)
+    """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
+    net: str = "value"
+    """The network: one that comes with Fourlab (value, sewell, sewell-unit, dqn), or an .onnx file (fourlab train value)."""
+    _judge: OnnxEvaluator = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_judge", load(self.net))
+
+    def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+        """Judge the position after every open column, all in one batch; of equals the first is played."""
+        self._judge.check_board(position)
+        legal = position.legal_columns()
+        after = [position.play(column) for column in legal]
+        values = -self._judge.judge(
+            np.array([each.own for each in after], np.int64), np.array([each.mask for each in after], np.int64)
+        ).values
+        for place, each in enumerate(after):
+            if (outcome := each.outcome()) is not None:
+                values[place] = 1.0 if outcome.winner is not None else 0.0
+        best = int(np.argmax(values))
+        column, value = legal[best], float(values[best])
+        by_column = dict(zip(legal, map(float, values), strict=True))
+        won = after[best].outcome() is not None and value == 1.0
+        return Decision(
+            column,
+            value=value,
+            line=(column,),
+            stats={"q": tuple(by_column.get(each) for each in range(position.rules.columns)), "evaluations": len(legal)},
+            proven=Exact(1, plies=1) if won else None,
+        )

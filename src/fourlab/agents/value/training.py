@@ -1,0 +1,290 @@
+"""Value networks: the result of a position learned from solved ones (document 003).
+
+Everything random in an epoch, the order of positions and which of them are mirrored, is drawn from (seed, epoch), so a
+checkpoint needs the weights, the optimiser's memory and the epoch's number.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from fourlab.compiled.planes import encode
+from fourlab.datasets import labels
+from fourlab.errors import UserError
+from fourlab.jobs.run import Run
+from fourlab.nets.modules import Net
+from fourlab.nets.network import Labels, Network
+from fourlab.nets.weights import save_net
+from fourlab.reporting.curves import Curve
+from fourlab.training.torch_state import load_tensors, optimizer_tensors, restore_optimizer, save_tensors
+
+BADLY_WRONG = 0.9
+"""Document 003 counts the positions whose value is wrong by more than this."""
+EVALUATION_BATCH = 4096
+
+
+@dataclass(frozen=True)
+class ValueSettings:
+    """What is learned, by which network, and how."""
+
+    data: tuple[str, ...] = ("uci8",)
+    """What to learn from, one or more of: uci8; book, all positions of the shipped book; a file (fourlab dataset)."""
+    extra: tuple[str, ...] = ()
+    """More to learn from, of the same kinds, but not to be tested on; what is in the test is left out."""
+    after: bool = False
+    """Learn also from the positions after each column, where `extra` knows what these are worth."""
+    features: str = "threats"
+    """What the network sees (cells, stones, threats)."""
+    body: tuple[str, ...] = ("conv 64", "batchnorm", "relu", "residual 64", "residual 64", "residual 64")
+    """Its first layers."""
+    head: tuple[str, ...] = ("conv 16", "relu", "dense 64", "relu")
+    """Its last layers, but for the very last, which has one number, or three for labels = results."""
+    labels: Labels = "results"
+    """signed: the squared error of -1, 0, 1; unit: that of 0, 1/2, 1; results: the cross-entropy of win, draw, loss."""
+    epochs: int = 20
+    """Passes over the training positions."""
+    batch: int = 256
+    """Positions a step; 0 for all of them at once, as in document 003."""
+    optimiser: Literal["sgd", "adamw"] = "adamw"
+    rate: float = 3e-3
+    """The learning rate; with adamw the highest, reached at a third of the way and left again (one cycle)."""
+    momentum: float = 0.9
+    """Of sgd."""
+    decay: float = 0.02
+    """Weight decay of adamw."""
+    mirror: bool = True
+    """Show every position as it is or mirrored, by lot."""
+    share: float = 0.8
+    """The share of positions to train with; the others test."""
+    seed: int = 0
+    threads: int = 1
+    """Of torch; the result depends on it in the last digits."""
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "rate", "threads"):
+            if not getattr(self, name) > 0:
+                raise UserError(f"{name} must be greater than 0, not {getattr(self, name)}")
+        if self.batch < 0 or self.momentum < 0 or self.decay < 0:
+            raise UserError("batch, momentum and decay must not be negative")
+        if self.optimiser not in ("sgd", "adamw"):
+            raise UserError(f"the optimiser is sgd or adamw, not {self.optimiser!r}")
+        if not 0 < self.share < 1:
+            raise UserError(f"share must be between 0 and 1, not {self.share}")
+        if self.after and not self.extra:
+            raise UserError("after is about the positions of extra, and there is none")
+
+    def network(self, board: str) -> Network:
+        """The form of the network."""
+        last = "dense 3" if self.labels == "results" else "dense 1"
+        return Network("value", board, self.features, self.body, (*self.head, last), labels=self.labels)
+
+
+SEWELL = ValueSettings(
+    features="cells",
+    body=(),
+    head=("dense 100", "relu"),
+    labels="signed",
+    epochs=10_000,
+    batch=0,
+    optimiser="sgd",
+    rate=0.01,
+    mirror=False,
+)
+"""Document 003: 42-100-1, full-batch gradient descent with momentum; its figures 2 to 4 have labels = unit."""
+
+PRESETS = {"residual": ValueSettings(), "sewell": SEWELL}
+
+
+@dataclass
+class ValueTrainee:
+    """A value network that is being trained."""
+
+    settings: ValueSettings
+    unit: str = field(default="epochs", init=False)
+    curves: tuple[Curve, ...] = field(
+        default=(
+            Curve("mean squared error", ("train_mse", "test_mse")),
+            Curve("win, draw or loss told rightly", ("train_accuracy", "test_accuracy")),
+            Curve("loss", ("loss",), logarithmic=True),
+        ),
+        init=False,
+    )
+
+    def __post_init__(self) -> None:
+        settings = self.settings
+        torch.set_num_threads(settings.threads)
+        solved = labels.gather(settings.data)
+        network = settings.network(str(solved.rules))
+        train, test = labels.split(solved, settings.share, settings.seed)
+        if not (len(train) and len(test)):
+            raise UserError(f"a share of {settings.share:g} of {len(solved)} positions leaves none to train or none to test with")
+        parts = [train, test]
+        if settings.extra:
+            parts.insert(0, labels.without(labels.gather(settings.extra, settings.after), test))
+        sizes = [len(part) for part in parts]
+        self.train = torch.arange(sum(sizes[:-1]))
+        self.test = torch.arange(sum(sizes[:-1]), sum(sizes))
+        self.planes = torch.cat([_planes(part, settings.features) for part in parts])
+        self.results = torch.cat([torch.from_numpy(part.results.astype(np.int64)) for part in parts])
+        torch.manual_seed(settings.seed)
+        self.net = Net(network)
+        self.net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # convolutions are faster so
+        self.optimizer = self._optimizer()
+        self.done = 0
+
+    @property
+    def total(self) -> int:
+        """Epochs to go through."""
+        return self.settings.epochs
+
+    @property
+    def finished(self) -> bool:
+        """Whether all epochs are done."""
+        return self.done >= self.total
+
+    def _optimizer(self) -> torch.optim.Optimizer:
+        if self.settings.optimiser == "sgd":
+            return torch.optim.SGD(self.net.parameters(), self.settings.rate, self.settings.momentum)
+        return torch.optim.AdamW(self.net.parameters(), self.settings.rate, weight_decay=self.settings.decay)
+
+    def advance(self) -> dict[str, Any]:
+        """Go through the epochs until the next hundredth of the way; returns how well the network does then."""
+        upto = min(self.total, self.done + max(self.total // 100, 1))
+        while self.done < upto:
+            loss = self._epoch(self.done)
+            self.done += 1
+        return {"epochs": self.done, "loss": loss, **self._measures()}
+
+    def _epoch(self, epoch: int) -> float:
+        """One pass over the training positions; returns the mean loss."""
+        rng = np.random.default_rng([self.settings.seed, epoch])
+        self.net.train()
+        batch = self.settings.batch or len(self.train)
+        order = self.train if batch >= len(self.train) else self.train[torch.from_numpy(rng.permutation(len(self.train)))]
+        chunks = torch.split(order, batch)
+        total = 0.0
+        for number, chunk in enumerate(chunks):
+            planes = self.planes[chunk] if len(chunks) > 1 else self.planes[: len(self.train)]
+            if self.settings.mirror:
+                turned = torch.from_numpy(rng.random(len(chunk)) < 0.5)
+                planes = torch.where(turned[:, None, None, None], planes.flip(3), planes)
+            if self.settings.optimiser == "adamw":
+                self.optimizer.param_groups[0]["lr"] = self.settings.rate * one_cycle((epoch + number / len(chunks)) / self.total)
+            loss = self._loss(self.net(planes)[0], self.results[chunk])
+            self.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.optimizer.step()
+            total += float(loss.detach()) * len(chunk)
+        return total / len(self.train)
+
+    def _loss(self, answers: torch.Tensor, results: torch.Tensor) -> torch.Tensor:
+        match self.settings.labels:
+            case "results":
+                return functional.cross_entropy(answers, 1 - results)
+            case "unit":
+                return functional.mse_loss(answers[:, 0], (results.float() + 1) / 2)
+            case _:
+                return functional.mse_loss(answers[:, 0], results.float())
+
+    def _measures(self) -> dict[str, Any]:
+        """Errors and accuracies of both parts, and how many of all positions are badly wrong, on the labels' own scale."""
+        values, told = self._judge()
+        scale = 2 if self.settings.labels == "unit" else 1
+        errors = (values - self.results).abs() / scale
+        measures: dict[str, Any] = {}
+        for name, part in (("train", self.train), ("test", self.test)):
+            measures[f"{name}_mse"] = float(errors[part].square().mean())
+            measures[f"{name}_accuracy"] = float((told[part] == self.results[part]).float().mean())
+        measures["badly_wrong"] = int((errors > BADLY_WRONG).sum())
+        return measures
+
+    @torch.no_grad()
+    def _judge(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """For every position its value, -1 to +1, and the result that the network tells."""
+        self.net.eval()
+        answers = torch.cat([self.net(planes)[0] for planes in torch.split(self.planes, EVALUATION_BATCH)])
+        if self.settings.labels == "results":
+            chances = answers.softmax(1)
+            return chances[:, 0] - chances[:, 2], 1 - answers.argmax(1)
+        values = answers[:, 0] if self.settings.labels == "signed" else 2 * answers[:, 0] - 1
+        return values, values.round().clamp(-1, 1).long()
+
+    def save(self, folder: Path) -> None:
+        """Write the weights, the optimiser's memory and the epoch."""
+        save_tensors(self.net.state_dict(), folder / "net.safetensors")
+        save_tensors(optimizer_tensors(self.optimizer), folder / "optimizer.safetensors")
+        (folder / "epoch.json").write_text(json.dumps({"done": self.done}))
+
+    def load(self, folder: Path) -> None:
+        """Become what was saved."""
+        self.net.load_state_dict(load_tensors(folder / "net.safetensors"))
+        restore_optimizer(self.optimizer, load_tensors(folder / "optimizer.safetensors"))
+        self.done = int(json.loads((folder / "epoch.json").read_text())["done"])
+
+    def finish(self, run: Run) -> dict[str, Any]:
+        """Write value.onnx, value.safetensors and value.json."""
+        measures = self._measures()
+        made = {
+            "training": {
+                **asdict(self.settings),
+                **{name: [Path(each).name for each in getattr(self.settings, name)] for name in ("data", "extra")},
+            },
+            **measures,
+        }
+        self.net.network = replace(self.net.network, about=made)
+        save_net(self.net, run.folder / "value.onnx")
+        return {
+            "headline": (
+                f"test error {measures['test_mse']:.4f} (training {measures['train_mse']:.4f}), "
+                f"{measures['test_accuracy']:.2%} of the test positions told rightly; "
+                f"{measures['badly_wrong']} of all {len(self.results):,} wrong by more than {BADLY_WRONG}"
+            ),
+            "lines": [f"play it: fourlab play --board {self.net.network.board} --yellow value:net={run.folder / 'value.onnx'}"],
+            **measures,
+            "confusion": self._confusion(),
+        }
+
+    def _confusion(self) -> dict[str, dict[str, int]]:
+        """Of the test positions with each result, how many were told to have which."""
+        _, told = self._judge()
+        names = {1: "win", 0: "draw", -1: "loss"}
+        return {
+            names[true]: {
+                names[said]: int(((self.results[self.test] == true) & (told[self.test] == said)).sum()) for said in names
+            }
+            for true in names
+        }
+
+
+def _planes(solved: labels.Labelled, features: str) -> torch.Tensor:
+    return torch.from_numpy(encode(*solved.discs, solved.rules.geometry, features))
+
+
+def one_cycle(way: float) -> float:
+    """The share of the highest learning rate at a part of the way: up by a cosine for 30 %, then down to nearly nothing."""
+    if way < 0.3:
+        return 0.04 + 0.96 * (1 - math.cos(math.pi * way / 0.3)) / 2
+    return (1 + math.cos(math.pi * (way - 0.3) / 0.7)) / 2
+
+
+def config_of(settings: ValueSettings) -> dict[str, Any]:
+    """The configuration of a run; a file with other contents makes it another one."""
+    files = labels.checksums(settings.data + settings.extra)
+    return {"kind": "train-value", **asdict(settings), "files": files}
+
+
+def trainee_of(config: Mapping[str, Any]) -> ValueTrainee:
+    """The trainee of a run's configuration, unless a file has changed since."""
+    given = {each.name: config[each.name] for each in fields(ValueSettings)}
+    settings = ValueSettings(**{**given, **{name: tuple(given[name]) for name in ("data", "extra", "body", "head")}})
+    for before, now in zip(config.get("files", ()), config_of(settings)["files"], strict=False):
+        if before != now:
+            raise UserError(f"a file has changed since the training began: it was {before}, it is {now}")
+    return ValueTrainee(settings)

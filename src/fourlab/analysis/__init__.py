@@ -1,0 +1,1 @@
+"""Opinions on a position, reviews of games, and what runs contain."""

@@ -1,0 +1,89 @@
+"""What a tournament's games say, as plain data: the terminal, the report and JSON all show this."""
+
+import itertools
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from fourlab.arena.judge import Judgement
+from fourlab.arena.statistics import wilson
+from fourlab.arena.store import Store
+from fourlab.game.record import Cause
+
+if TYPE_CHECKING:
+    from fourlab.arena.results import Results
+
+
+def summarize(results: "Results", store: Store) -> dict[str, Any]:
+    """Everything that can be said about the games so far."""
+    tournament, judgement = results.tournament, Judgement.of(store.games("scores IS NOT NULL"))
+    return {
+        "games": results.games,
+        "of": len(tournament) if results.decided_at is None else results.games,
+        "unit": "pair" if tournament.games_a_unit == 2 else "game",
+        "agents": {name: _agent(results, name) for name in results.names},
+        "matches": [_match(results, one, other) for one, other in itertools.combinations(results.names, 2)],
+        "ratings": _ratings(results) if len(results.names) > 2 else None,
+        "sprt": None if (verdict := results.verdict()) is None else asdict(verdict),
+        "first_player": results.first_player().as_data(),
+        "lengths": {str(length): count for length, count in sorted(results.lengths.items())},
+        "first_columns": {
+            str(column + 1): dict(zip(("wins", "draws", "losses"), counts, strict=True))
+            for column, counts in sorted(results.first_columns.items())
+        },
+        "repetitions": results.repetitions,
+        "interrupted": len(results.interrupted),
+        "faults": [
+            {"agent": agent or None, "cause": cause, "games": count}
+            for (agent, cause), count in sorted(results.causes.items())
+            if cause != Cause.NORMAL
+        ],
+        "seconds_a_move": {
+            name: results.seconds[name] / moves for name in results.names if (moves := results.moves[name])
+        },  # the only part of this that is not the same every time
+        "accuracy": judgement.as_data() if judgement.moves else None,
+    }
+
+
+def _agent(results: "Results", name: str) -> dict[str, Any]:
+    return {
+        **results.share(name).as_data(),
+        "as_red": results.share(name, red=True).as_data(),
+        "as_yellow": results.share(name, red=False).as_data(),
+    }
+
+
+def _match(results: "Results", one: str, other: str) -> dict[str, Any]:
+    tally = results.tally(one, other)
+    return {
+        "agents": [one, other],
+        **results.share(one, other).as_data(),
+        "counts": list(tally.counts),
+        "elo": tally.elo().as_data(),
+        "normalized_elo": tally.normalized_elo().as_data(),
+        "los": tally.los().as_data(),
+    }
+
+
+def _ratings(results: "Results") -> list[dict[str, Any]]:
+    return [
+        {"agent": rating.name, "elo": rating.elo.as_data(), "games": rating.games, "score": rating.score}
+        for rating in results.ratings(results.tournament.seed)
+    ]
+
+
+def head_to_head(summary: dict[str, Any]) -> dict[tuple[str, str], float]:
+    """The score of every agent against every other that it has met."""
+    scores: dict[tuple[str, str], float] = {}
+    for match in summary["matches"]:
+        one, other = match["agents"]
+        if match["score"] is not None:
+            scores[one, other], scores[other, one] = match["score"], 1 - match["score"]
+    return scores
+
+
+def interval(count: int, of: int) -> str:
+    """A share with Wilson's interval, for people."""
+    if of == 0:
+        return "none"
+    low, high = wilson(count, of)
+    return f"{count} = {count / of:.1%} [{low:.1%}, {high:.1%}]"

@@ -1,0 +1,143 @@
+"""Connect Four for Gymnasium: one player learns, an agent of ours is the opponent.
+
+import gymnasium
+import fourlab.bridges.gymnasium  # makes the name known
+
+env = gymnasium.make("fourlab/ConnectFour-v0", opponent="mcts:simulations=50", seat="random")
+"""
+
+from operator import index
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fourlab.agent import Agent, Limit
+from fourlab.agents.registry import make
+from fourlab.bridges.picture import MODES, Mode, check_mode, render
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+
+try:
+    import gymnasium
+except ModuleNotFoundError:
+    raise UserError("this environment needs gymnasium: pip install 'fourlab[envs]'") from None
+
+ID = "fourlab/ConnectFour-v0"
+Seat = Literal["first", "second", "random"]
+Illegal = Literal["lose", "error"]
+Planes = NDArray[np.int8]
+
+
+class ConnectFour(gymnasium.Env[Planes, np.int64]):
+    """A game against an agent; +1 for a win, -1 for a loss, 0 for a draw and for all that comes before.
+
+    An observation is [rows, columns, 2], the top row first: the learner's own discs, then the opponent's. An action is a column
+    from 0. `action_masks()` tells the open columns, as does `info["action_mask"]`.
+    """
+
+    metadata = {"render_modes": MODES, "render_fps": 2}  # noqa: RUF012
+
+    def __init__(
+        self,
+        opponent: str | Agent = "random",
+        seat: Seat = "first",
+        board: str | None = None,
+        start: str = "",
+        illegal: Illegal = "lose",
+        render_mode: Mode | None = None,
+    ) -> None:
+        """Set up the games to come.
+
+        `opponent` is a spec, or an agent of your own. `seat` says whether the learner makes the first move from the start
+        position, the second, or either by lot. `board` and `start` are as for `Position`. `illegal` says what a full column
+        costs: the game, or an `IllegalColumn` is raised.
+        """
+        self.start = Position(start, board)
+        self.opponent, self.seat, self.illegal = opponent, seat, illegal
+        self.render_mode: Mode | None = render_mode
+        self._check()
+        rules = self.start.rules
+        self.observation_space = gymnasium.spaces.Box(0, 1, (rules.rows, rules.columns, 2), np.int8)
+        self.action_space = gymnasium.spaces.Discrete(rules.columns)
+        self.position, self.side, self._lost = self.start, self.start.to_move, False
+        self._agent = self._make_opponent()
+        height = rules.geometry.height
+        self._bits = np.array([[[c * height + r] for c in range(rules.columns)] for r in reversed(range(rules.rows))])
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Planes, dict[str, Any]]:
+        """Begin a game. With a seed everything that follows is repeatable; the opponent, too, begins afresh."""
+        super().reset(seed=seed)
+        if options:
+            raise UserError(f"reset takes no options, not {options}; what can be chosen is chosen when the environment is made")
+        if seed is not None:
+            self._agent = self._make_opponent()
+        self.position, self._lost = self.start, False
+        if self.seat == "second" or (self.seat == "random" and self.np_random.integers(2)):
+            self._reply()
+        self.side = self.position.to_move
+        return self._observation(), self._info()
+
+    def step(self, action: np.int64 | int) -> tuple[Planes, float, bool, bool, dict[str, Any]]:
+        """Drop the learner's disc, then the opponent's."""
+        column = index(action)
+        if self._lost:
+            raise UserError("the game was lost by a full column; reset begins the next")
+        if self.illegal == "lose" and self.position.outcome() is None and self._is_full(column):
+            self._lost = True
+            return self._observation(), -1.0, True, False, {**self._info(), "illegal": True}
+        self.position = self.position.play(column)
+        if self.position.outcome() is None:
+            self._reply()
+        outcome = self.position.outcome()
+        reward = 0.0 if outcome is None else float(outcome.score(self.side))
+        return self._observation(), reward, outcome is not None, False, self._info()
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The open columns, by the name under which masking learners look for them; none when the game is over."""
+        mask = np.zeros(self.start.rules.columns, bool)
+        mask[list(self.position.legal_columns())] = not self._lost
+        return mask
+
+    def render(self) -> Any:
+        """The board as a drawing or as pixels, as `render_mode` says."""
+        return render(self.position, self.render_mode)
+
+    def close(self) -> None:
+        """End what the opponent has started, an outside engine for example."""
+        getattr(self._agent, "close", lambda: None)()
+
+    def _check(self) -> None:
+        for name, value, allowed in (("seat", self.seat, Seat), ("illegal", self.illegal, Illegal)):
+            if value not in get_args(allowed):
+                raise UserError(f"{name} is {' or '.join(get_args(allowed))}, not {value!r}")
+        check_mode(self.render_mode)
+        if (outcome := self.start.outcome()) is not None:
+            raise UserError(f"no game can start here, it is over ({outcome}): {self.start!r}")
+        ends = [column + 1 for column in self.start.legal_columns() if self.start.play(column).outcome() is not None]
+        if ends and self.seat != "first":
+            raise UserError(
+                f"the opponent could end the game before the learner's first move, in column {ends[0]}: {self.start!r}"
+            )
+
+    def _make_opponent(self) -> Agent:
+        return make(self.opponent) if isinstance(self.opponent, str) else self.opponent
+
+    def _reply(self) -> None:
+        column = self._agent.decide(self.position, Limit(), self.np_random).column
+        self.position = self.position.play(column)
+
+    def _is_full(self, column: int) -> bool:
+        return 0 <= column < self.start.rules.columns and column not in self.position.legal_columns()
+
+    def _observation(self) -> Planes:
+        sides = (self.position.red, self.position.yellow)
+        discs = np.array([sides[self.side], sides[1 - self.side]])
+        planes: Planes = (discs >> self._bits & 1).astype(np.int8)
+        return planes
+
+    def _info(self) -> dict[str, Any]:
+        return {"action_mask": self.action_masks().astype(np.int8)}
+
+
+gymnasium.register(ID, entry_point=f"{__name__}:ConnectFour")

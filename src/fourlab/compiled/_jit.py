@@ -1,0 +1,196 @@
+"""The one decorator that compiles a kernel.
+
+A kernel can be called from Python and from other kernels, and is compiled separately for the two:
+
+    from Python        optimised machine code with a Python wrapper, kept on disk (`_cache.py`)
+    from a kernel      a *step*: LLVM code that is linked into the kernel that Python calls and
+                       optimised as part of it; it has neither machine code nor a wrapper
+
+Plain `numba.njit` optimises every function again at each level of a chain of calls and generates
+machine code and wrappers for all of them, though Python calls only the topmost. That took half of
+the compile time.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypeVar
+
+import numba
+import numba.np.linalg
+from numba import _dynfunc
+from numba.core import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
+from numba.core.compiler_machinery import register_pass
+from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NativeLowering
+
+from fourlab.compiled._cache import CACHE_FOLDER, KernelCache
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+LOGGER = logging.getLogger("fourlab.kernels")
+"""Says what is being compiled. Without any configuration, Python prints it to standard error."""
+NOTICE_SECONDS = 0.5
+"""A compilation that takes longer than this is announced."""
+
+
+def _load_numba_without_blas() -> None:
+    """Let Numba load its NumPy functions without a look for SciPy's BLAS, which takes 0.3 s.
+
+    Without one, `np.cov` is a loop; no kernel of ours uses it. Functions like `np.dot` look for a
+    BLAS again when they are compiled.
+    """
+
+    def no_blas() -> None:
+        raise ImportError
+
+    ensure_blas = numba.np.linalg.ensure_blas
+    numba.np.linalg.ensure_blas = no_blas
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        numba.np.linalg.ensure_blas = ensure_blas
+
+
+_load_numba_without_blas()
+
+_SETTINGS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
+def kernel(function: Function, inlined: bool = False) -> Function:
+    """Compile a function on first use; it runs without the GIL."""
+    if numba.config.DISABLE_JIT:
+        return function
+    return Kernel(function, inlined)
+
+
+def inlined_kernel(function: Function) -> Function:
+    """Compile a function into each of its callers.
+
+    LLVM on its own leaves calls to some of the solver's small steps, which costs 10 %.
+    """
+    return kernel(function, inlined=True)
+
+
+class Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function; see the module for its two forms."""
+
+    def __init__(self, function: Callable[..., Any], inlined: bool) -> None:
+        super().__init__(function, targetoptions=dict(_SETTINGS))
+        if CACHE_FOLDER is not None:
+            self._cache = KernelCache(function, CACHE_FOLDER)
+        self._compiler: Any = _Announced(self._compiler, function)
+        self._step = _Step(function, self, inlined)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A kernel travels to other processes by its name."""
+        return _named, (self.py_func.__module__, self.py_func.__qualname__, self._step.inlined)
+
+    @property
+    def _numba_type_(self) -> types.Dispatcher:
+        """What other kernels see when they name this one: its step."""
+        return types.Dispatcher(self._step)
+
+
+def _named(module: str, name: str, inlined: bool) -> Any:
+    """Return the kernel of that name, or a kernel made of the function of that name."""
+    value = getattr(import_module(module), name)
+    return value if isinstance(value, Kernel) else kernel(value, inlined)
+
+
+class _Announced:
+    """Numba's compiler of a function, with an announcement if it takes long."""
+
+    def __init__(self, compiler: Any, function: Callable[..., Any]) -> None:
+        self._compiler = compiler
+        self._name = f"{function.__module__.removeprefix('fourlab.')}.{function.__name__}"
+
+    def compile(self, arguments: Any, return_type: Any) -> Any:
+        """Compile for these types of arguments; what comes from the cache is never compiled."""
+        notice = threading.Timer(NOTICE_SECONDS, self._announce)
+        notice.daemon = True
+        notice.start()
+        try:
+            return self._compiler.compile(arguments, return_type)
+        finally:
+            notice.cancel()
+
+    def _announce(self) -> None:
+        message = "compiling %s for this machine, once (`fourlab warmup` compiles all) …"
+        LOGGER.warning(message, self._name)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._compiler, name)
+
+
+class _Step(CPUDispatcher):  # type: ignore[misc]
+    """A kernel as part of another one."""
+
+    def __init__(self, function: Callable[..., Any], kernel: Kernel, inlined: bool) -> None:
+        settings = {**_SETTINGS, "no_cpython_wrapper": True, "forceinline": inlined}
+        super().__init__(function, targetoptions=settings, pipeline_class=_StepCompiler)
+        self._kernel = kernel
+        self.inlined = inlined
+
+    @property
+    def is_compiling(self) -> bool:
+        """Whether a call found now is recursive; the kernel's own body names the step, too."""
+        return bool(super().is_compiling or self._kernel.is_compiling)
+
+    def get_call_template(self, arguments: Any, keywords: Any) -> Any:
+        """Compile for the types of a call, once for all constants.
+
+        Numba would compile `f(x, 0)`, `f(x, 1)` and `f(x, y)` separately. LLVM knows constants anyway.
+        """
+        unliteral = types.unliteral  # type: ignore[attr-defined]
+        keywords = {name: unliteral(type_) for name, type_ in keywords.items()}
+        return super().get_call_template(tuple(map(unliteral, arguments)), keywords)
+
+
+class _StepLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """LLVM code that only serves to be linked into other libraries."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave this to the library the code is linked into.
+
+        `_optimize_functions` stays: without it more reference counts survive, and Q-learning takes
+        40 % longer.
+        """
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _StepLowering(NativeLowering):  # type: ignore[misc]
+    """Generate the LLVM code of a step."""
+
+    _name = "fourlab_step_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _StepLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        # Callers refer to a function by the Python object of its machine code. A step has none, so
+        # this one cannot be called; it only names the step.
+        lowered = state["cr"]
+        description = lowered.fndesc
+        name = _dynfunc.make_function(description.lookup_module(), description.qualname, "", 0, lowered.env, (state.library,))
+        state.targetctx.insert_user_function(name, description, [state.library])
+        state["cr"] = _LowerResult(description, lowered.call_helper, cfunc=name, env=lowered.env)
+        return True
+
+
+class _StepCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's usual pipeline but for its last pass."""
+
+    def define_pipelines(self) -> list[Any]:
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state, "fourlab_step")
+        pipeline.passes = [(_StepLowering, why) if step is NativeLowering else (step, why) for step, why in pipeline.passes]
+        pipeline._finalized = False
+        pipeline.finalize()
+        return [pipeline]

@@ -1,0 +1,11 @@
+"""The rules of `rules.py`, compiled, for the other kernels to call."""
+
+from fourlab.compiled._jit import inlined_kernel, kernel
+from fourlab.game import bitboard as rules
+
+has_line = kernel(rules.has_line)
+landing = kernel(rules.landing)
+landings = inlined_kernel(rules.landings)
+key = kernel(rules.key)
+from_key = kernel(rules.from_key)
+mirror = kernel(rules.mirror)

@@ -1,0 +1,42 @@
+"""Where lines begin; `rules.has_line` only tells whether there is one."""
+
+from fourlab.compiled._jit import kernel
+from fourlab.game.geometry import Geometry
+
+
+@kernel
+def line_starts(stones: int, step: int, in_a_row: int) -> int:
+    """Mark where lines begin in one direction: `has_line` without its branches."""
+    run, length = stones & (stones >> step), 2
+    while 2 * length < in_a_row:
+        run &= run >> min(length * step, 63)
+        length *= 2
+    return run & (run >> min((in_a_row - length) * step, 63))
+
+
+@kernel
+def first_line(own: int, mask: int, g: Geometry) -> int:
+    """Say who owns the line that begins first, reading rows from the top: +1 `own`, -1 the other side, 0 nobody.
+
+    A line begins at its left end, a vertical one at its top.
+    """
+    mine, theirs = line_heads(own, g), line_heads(own ^ mask, g)
+    if mine == 0 or theirs == 0:
+        return (mine != 0) - (theirs != 0)
+    for row in range(g.rows - 1, -1, -1):
+        for column in range(g.columns):
+            cell = 1 << (column * g.height + row)
+            if mine & cell:
+                return 1
+            if theirs & cell:
+                return -1
+    return 0
+
+
+@kernel
+def line_heads(stones: int, g: Geometry) -> int:
+    """Mark the left ends of all lines, and the tops of vertical ones."""
+    heads = line_starts(stones, 1, g.in_a_row) << (g.in_a_row - 1)
+    for step in (g.height, g.height - 1, g.height + 1):
+        heads |= line_starts(stones, step, g.in_a_row)
+    return heads

@@ -1,0 +1,90 @@
+"""Kaggle's negamax player: four plies deep, with its own peculiar scores.
+
+It looks for a win at once in every node. Where the depth ends, a column is scored like a win this late in the game plus one
+point for each own disc beside, above or below the landing cell (below only above the second-lowest row); that such guesses
+count as much as wins is the original's fault, kept because people play against it. There is no alpha-beta.
+"""
+
+import numpy as np
+
+from fourlab.compiled._jit import kernel
+from fourlab.compiled.bits import popcount
+from fourlab.compiled.board import landing, landings
+from fourlab.compiled.random import advance
+from fourlab.compiled.threats import winning_cells
+from fourlab.game.geometry import Geometry, geometry_of
+
+
+@kernel
+def kaggle_negamax(own: int, mask: int, g: Geometry, depth: int, random_ties: bool, state: int) -> tuple[int, int, int]:
+    """Return twice the score, the column (-1 on a full board) and the random state.
+
+    Equal scores keep the first column or, with `random_ties`, change to the later one with chance one half. The stack is
+    our own: Numba cannot reload a recursive kernel from its cache when another kernel calls it.
+    """
+    owns, masks = np.empty(depth + 1, np.int64), np.empty(depth + 1, np.int64)
+    scores, chosen, tried = np.empty(depth + 1, np.int64), np.empty(depth + 1, np.int64), np.empty(depth + 1, np.int64)
+    level = 0
+    owns[0], masks[0], tried[0] = own, mask, -1
+    while True:
+        own, mask = owns[level], masks[level]
+        if tried[level] < 0:  # a node seen for the first time
+            scores[level], chosen[level] = enter(own, mask, g)
+            tried[level] = 0 if chosen[level] < 0 and mask != g.cells else g.columns
+        if tried[level] == g.columns:
+            # The node is done: hand its score to the node above, for which it is the opposite.
+            if level == 0:
+                return scores[0], chosen[0], state
+            level -= 1
+            score, column = -scores[level + 1], tried[level]
+        else:
+            column = tried[level]
+            cell = landing(mask, column, g)
+            if cell == 0:
+                tried[level] += 1
+                continue
+            if level < depth:
+                level += 1
+                owns[level], masks[level], tried[level] = mask ^ own, mask | cell, -1
+                continue
+            score = g.columns * g.rows + 1 - popcount(mask) + 2 * own_neighbours(own, cell, column, g)
+        if score > scores[level]:
+            scores[level], chosen[level] = score, column
+        elif score == scores[level] and random_ties:
+            state = advance(state)
+            if (state ^ (state >> 32)) & 1:
+                chosen[level] = column
+        tried[level] += 1
+
+
+@kernel
+def enter(own: int, mask: int, g: Geometry) -> tuple[int, int]:
+    """Score a node without looking further: 0 on a full board, a win at once, else the least score and no column."""
+    size = g.columns * g.rows
+    if mask == g.cells:
+        return 0, -1
+    wins = winning_cells(own, mask, g) & landings(mask, g)
+    if wins:
+        for column in range(g.columns):
+            if landing(mask, column, g) & wins:
+                return size + 1 - popcount(mask), column
+    return -2 * size, -1
+
+
+@kernel
+def own_neighbours(own: int, cell: int, column: int, g: Geometry) -> int:
+    """Count own discs left, right, above, and below unless the cell is in the two lowest rows."""
+    second_row_or_lower = cell & ((3 * g.bottom) & g.cells)
+    neighbours = (cell << 1) & g.cells
+    if column > 0:
+        neighbours |= cell >> g.height
+    if column < g.columns - 1:
+        neighbours |= cell << g.height
+    if second_row_or_lower == 0:
+        neighbours |= cell >> 1
+    return popcount(own & neighbours)
+
+
+def warm_up() -> None:
+    """Search one ply."""
+    kaggle_negamax(0, 0, geometry_of(7, 6, 4), 1, False, 1)

@@ -1,0 +1,105 @@
+"""A tiny call of every kernel, so that all are compiled and cached before somebody waits for them.
+
+Kernels are compiled in groups. Each group's call is a function in the module of its kernels; GROUPS
+names it by import string, since these modules belong to all subjects. A group that has been
+compiled leaves a stamp in the cache folder, a list of cache entries by which a later process knows
+that it need not compile the group.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import llvmlite.binding
+import numba
+
+from fourlab.compiled._cache import CACHE_FOLDER, USED, closure_hash, is_kept
+from fourlab.errors import UserError
+from fourlab.files import write_atomically
+
+
+class Group(NamedTuple):
+    """Kernels that are compiled together."""
+
+    module: str
+    """The module that holds the kernels and the call."""
+    call: str
+    """The function that calls all of them."""
+    seconds: float
+    """Typical CPU seconds to compile (`fourlab warmup --jobs 1 --json`); for estimates only."""
+
+
+GROUPS: dict[str, Group] = {
+    "perft": Group("fourlab.compiled.counting", "warm_up_perft", 0.6),
+    "distinct positions": Group("fourlab.compiled.counting", "warm_up_distinct", 0.6),
+    "samples": Group("fourlab.datasets.sample", "warm_up", 0.9),
+    "rollouts": Group("fourlab.compiled.rollouts", "warm_up", 0.3),
+    "rollouts in lanes": Group("fourlab.compiled.rollouts", "warm_up_lanes", 0.3),
+    "negamax": Group("fourlab.compiled.negamax", "warm_up", 0.5),
+    "minimax": Group("fourlab.agents.minimax.kernel", "warm_up", 1.1),
+    "solver": Group("fourlab.solver.kernel", "warm_up", 2.7),
+    "tree search": Group("fourlab.agents.mcts.kernel", "warm_up", 3.6),
+    "tree search with threads": Group("fourlab.agents.mcts.kernel", "warm_up_threads", 1.9),
+    "guided search": Group("fourlab.agents.mcts.guided_kernel", "warm_up", 1.8),
+    "network search": Group("fourlab.agents.alphazero.forest_kernel", "warm_up", 5.3),
+    "endgames": Group("fourlab.solver.endgame", "warm_up", 1.3),
+    "games in step": Group("fourlab.compiled.batches", "warm_up", 1.0),
+    "Q-learning": Group("fourlab.agents.q.kernel", "warm_up", 4.3),
+    "planes": Group("fourlab.compiled.planes", "warm_up", 0.8),
+}
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise UserError for a name that is not a group."""
+    for name in names:
+        if name not in GROUPS:
+            groups = ", ".join(GROUPS)
+            raise UserError(f"there is no group of kernels {name!r}; groups are {groups}")
+
+
+def load(name: str) -> None:
+    """Compile a group, or load it from the cache."""
+    group = GROUPS[name]
+    getattr(import_module(group.module), group.call)()
+
+
+def compile_group(name: str) -> float:
+    """Compile a group, or load it from the cache, and leave a stamp; return the CPU seconds spent."""
+    before = time.thread_time()
+    load(name)
+    spent = time.thread_time() - before
+    if (stamp := stamp_of(name)) is not None:
+        with suppress(UserError):  # a full disk: the next process compiles or loads again
+            write_atomically(stamp, "\n".join(sorted(USED)).encode())
+    return spent
+
+
+def is_compiled(name: str) -> bool:
+    """Return whether an earlier process has compiled the group for this machine."""
+    stamp = stamp_of(name)
+    try:
+        entries = [] if stamp is None else stamp.read_text().split()
+    except OSError:
+        return False
+    return stamp is not None and all((stamp.parent / entry).exists() for entry in entries)
+
+
+def stamp_of(name: str) -> Path | None:
+    """Return the file that marks a group as compiled; None if the cache ends with this process."""
+    folder = CACHE_FOLDER
+    if folder is None or not is_kept(folder):
+        return None
+    return folder / f"{name.replace(' ', '-')}.{_state(GROUPS[name].module)}.ready"
+
+
+def _state(module: str) -> str:
+    """Hash what a module's kernels are compiled from and for: sources, versions, settings, processor."""
+    features = llvmlite.binding.get_host_cpu_features().flatten()
+    processor = (llvmlite.binding.get_host_cpu_name(), features)
+    settings = (numba.config.CPU_NAME, numba.config.CPU_FEATURES)
+    parts = (closure_hash(module), processor, settings)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""Positions with exact results: sampled, solved, loaded and stored."""

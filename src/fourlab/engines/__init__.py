@@ -1,0 +1,1 @@
+"""Outside programs as agents, and agents as programs for others."""

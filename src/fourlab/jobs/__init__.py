@@ -1,0 +1,1 @@
+"""Long work: run folders, and the executors that do it in parallel."""

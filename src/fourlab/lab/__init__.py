@@ -1,1 +1,0 @@
-"""The workbench: measuring, and later run folders, figures and reports."""

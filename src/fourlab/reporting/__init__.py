@@ -1,0 +1,1 @@
+"""Figures, pages and measurements; every subject makes its own report with them."""

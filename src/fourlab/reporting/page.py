@@ -1,0 +1,88 @@
+"""Pages that need no other file: style, tables, drawings."""
+
+import itertools
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fourlab.jobs.run import Run
+from fourlab.reporting import figures
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+STYLE = """
+:root { color-scheme: light dark; --line: #8884; --soft: #8881; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+table { border-collapse: collapse; margin: .6rem 0; } .wide { overflow-x: auto; }
+th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+figure { margin: 1rem 0; background: white; color: black; padding: .5rem; border-radius: .4rem; overflow-x: auto; }
+figure svg { max-width: 100%; height: auto; }
+pre { background: var(--soft); padding: .8rem; overflow-x: auto; } .lead { font-size: 1.1rem; }
+"""
+
+
+NO_FIGURES = f'<p class="missing">{escape(figures.NEEDS_PLOTS, quote=False)}</p>'
+"""Stands where figures would be."""
+
+
+def page(title: str, parts: Iterable[str]) -> str:
+    """The whole page around its parts."""
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>\n<body>\n'
+        + "\n".join(parts)
+        + "\n</body></html>\n"
+    )
+
+
+def how_it_was_made(run: Run) -> Iterator[str]:
+    """The configuration and the environment of a run."""
+    yield "<h2>How it was made</h2>"
+    yield f"<pre>{escape((run.folder / 'config.toml').read_text(encoding='utf-8'))}</pre>"
+    yield f"<pre>{escape(json.dumps({k: v for k, v in run.manifest.items() if k != 'config'}, indent=2))}</pre>"
+
+
+def inline_figures(
+    folder: Path,
+    drawings: "Iterable[tuple[str, Callable[[], Figure]]]",
+) -> dict[str, str]:
+    """Save figures as NAME.svg in `folder` and return them, by name, as elements for a page.
+
+    Without matplotlib the first one is a line that says what to install. Drawings of an earlier
+    state of the run are removed then: they would contradict the tables beside them.
+    """
+    if not figures.can_draw():
+        shutil.rmtree(folder, ignore_errors=True)
+        return {name: NO_FIGURES for name, _ in itertools.islice(drawings, 1)}
+    elements = {}
+    for name, draw in drawings:
+        file = folder / f"{name}.svg"
+        folder.mkdir(exist_ok=True)
+        figures.save(draw(), file, salt=name)
+        elements[name] = f"<figure>{within_page(file.read_text(encoding='utf-8'))}</figure>"
+    return elements
+
+
+def within_page(svg: str) -> str:
+    """A drawing without what stands before it in a file of its own."""
+    return svg[svg.index("<svg") :]
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Rows under their heads."""
+    top = "".join(f"<th>{escape(name)}</th>" for name in head)
+    body = "".join(f"<tr>{cells(row)}</tr>" for row in rows)
+    return f'<div class="wide"><table><tr>{top}</tr>{body}</table></div>'
+
+
+def cells(row: Iterable[object]) -> str:
+    """The cells of one row, whole numbers to the right."""
+    return "".join(
+        f'<td class="number">{cell}</td>' if isinstance(cell, int) else f"<td>{escape(str(cell))}</td>" for cell in row
+    )

@@ -1,0 +1,194 @@
+"""The compiled search and the textbook grow the same tree from the same random numbers, for every switch."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fourlab import Position
+from fourlab.agents.mcts import kernel as mcts
+from fourlab.agents.mcts.textbook import Below, ConnectFour, ConnectFourWithWinsAndBlocks, Game, Node, TextbookSearch
+from fourlab.compiled import random
+from fourlab.compiled.negamax import kaggle_negamax
+from tests.naive import NaiveGame
+
+PLAIN = mcts.Switches(c=1.3)
+VARIANTS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "first of equals": {"tie": mcts.FIRST},
+    "last of equals": {"tie": mcts.LAST},
+    "c = 0": {"c": 0.0},
+    "much exploration": {"c": 5.0},
+    "log(N / n)": {"log_ratio": True, "c": 2.0},
+    "all children at once": {"expand_all": True},
+    "all children, last of equals": {"expand_all": True, "tie": mcts.LAST, "draw": -4},
+    "document 001": {"expand_all": True, "past_wins": True, "tie": mcts.LAST, "draw": -4},
+    "past wins, one child": {"past_wins": True},
+    "draws are losses": {"draw": -4},
+    "draws are half wins": {"draw": 2},
+    "document 004": {"leaf_wins": True, "draw_leaf_wins": True, "draw": -4},
+    "random opponent": {"opponent": mcts.RANDOM},
+    "frozen opponent": {"opponent": mcts.FROZEN},
+    "document 000": {"opponent": mcts.FROZEN, "log_ratio": True, "c": 2.0},
+    "negamax opponent": {"opponent": mcts.NEGAMAX},
+    "negamax with random ties": {"opponent": mcts.NEGAMAX, "random_ties": True},
+    "wins and blocks": {"wins_and_blocks": True},
+    "solver": {"solver": True},
+    "solver, wins and blocks": {"solver": True, "wins_and_blocks": True},
+    "solver, first of equals": {"solver": True, "tie": mcts.FIRST},
+    "solver, all children at once": {"solver": True, "expand_all": True},
+    "shared": {"shared": True},
+    "shared with solver": {"shared": True, "solver": True},
+}
+POSITIONS = {
+    "empty": Position(),
+    "five by four": Position(board="5x4x4"),
+    "three in a row": Position("3", board="5x4x3"),
+    "document 000": Position("vannucci-abril"),
+    "late": Position("2713217673732233676731"),
+    "small": Position(board="4x3x3"),
+}
+
+
+class PastWins(ConnectFour):
+    """Document 001's board: won games are played on, and the first line from the top left says who has won."""
+
+    def play(self, state: tuple[Any, ...], move: int) -> tuple[Any, ...]:  # type: ignore[override]
+        rules, side, columns = state
+        return rules, 1 - side, tuple((*discs, side) if i == move else discs for i, discs in enumerate(columns))
+
+    def to_move(self, state: tuple[Any, ...]) -> int:  # type: ignore[override]
+        return int(state[1])
+
+    def legal_moves(self, state: tuple[Any, ...]) -> list[int]:  # type: ignore[override]
+        return [i for i, discs in enumerate(state[2]) if len(discs) < state[0].rows]
+
+    def score(self, state: tuple[Any, ...], side: int) -> int | None:  # type: ignore[override]
+        rules, _, columns = state
+        game = NaiveGame(rules.columns, rules.rows, rules.in_a_row)
+        game.discs = [list(discs) for discs in columns]
+        for row, column in itertools.product(reversed(range(rules.rows)), range(rules.columns)):
+            for right, up in ((1, 0), (0, -1), (1, -1), (1, 1)):
+                owners = {game.cell(column + i * right, row + i * up) for i in range(rules.in_a_row)}
+                if len(owners) == 1 and owners != {None}:
+                    return 1 if owners == {side} else -1
+        return 0 if not self.legal_moves(state) else None
+
+    def random_move(self, state: tuple[Any, ...], below: Below) -> int:  # type: ignore[override]
+        while (column := below(state[0].columns)) not in self.legal_moves(state):
+            pass
+        return column
+
+
+def state_of(position: Position) -> tuple[Any, ...]:
+    grid = position.grid()[::-1]
+    columns = tuple(tuple(row[i] - 1 for row in grid if row[i]) for i in range(position.rules.columns))
+    return position.rules, position.to_move, columns
+
+
+class Stream:
+    """The compiled generator, one draw at a time."""
+
+    def __init__(self, seed: int) -> None:
+        self.state = random.seed_state(seed)
+
+    def below(self, n: int) -> int:
+        self.state = random.advance(self.state)
+        return random.below(n, self.state)
+
+
+def compiled(position: Position, switches: mcts.Switches, simulations: int, seed: int, blocks: int, merging: bool) -> Any:
+    g = position.rules.geometry
+    tree, used, counts = np.zeros(blocks * 3 * g.columns, np.int32), np.array([2]), np.zeros(3, np.int64)
+    merged, node = np.zeros((2, 8192 if merging else 0), np.int64), np.zeros((2, blocks), np.int32)
+    mcts.new_block(tree, 1, position.mask, g)
+    stop, state = np.zeros(1, np.uint8), random.seed_state(seed)
+    root = (tree, used, counts, 1, position.own, position.mask, g, switches, simulations, state, stop, merged, node)
+    done, _, state = mcts.search(*root)
+    assert counts[0] == done
+    return tree, done, state
+
+
+def textbook(position: Position, s: mcts.Switches, simulations: int, seed: int, blocks: int, merging: bool) -> Any:
+    stream = Stream(seed)
+
+    def negamax(state: Position, below: Below) -> int:
+        _, column, stream.state = kaggle_negamax(state.own, state.mask, state.rules.geometry, 4, s.random_ties, stream.state)
+        return column
+
+    game: Game[Any, int] = ConnectFourWithWinsAndBlocks() if s.wins_and_blocks else ConnectFour()
+    start: Any = position
+    if s.past_wins:
+        game, start = PastWins(), state_of(position)  # type: ignore[assignment]
+    replies = {mcts.PLAYER: None, mcts.RANDOM: game.random_move, mcts.FROZEN: game.random_move, mcts.NEGAMAX: negamax}
+    search: TextbookSearch[Any, int] = TextbookSearch(
+        game,
+        stream.below,
+        c=s.c,
+        log_ratio=s.log_ratio,
+        expand_all=s.expand_all,
+        past_wins=s.past_wins,
+        draw=s.draw / mcts.POINTS,
+        draw_leaf_wins=s.draw_leaf_wins,
+        leaf_wins=s.leaf_wins,
+        tie={mcts.FIRST: "first", mcts.LAST: "last", mcts.ANY: "random"}[s.tie],  # type: ignore[arg-type]
+        reply=replies[s.opponent],
+        frozen=s.opponent >= mcts.FROZEN,
+        solver=s.solver,
+        merged=merging,
+        max_nodes=blocks - 1,
+    )
+    root = search.search(start, simulations)
+    return root, root.visits, stream.state
+
+
+def assert_same(tree: np.ndarray, block: int, node: Node[Any, int], columns: int) -> int:
+    """Compare a block with a node and all below them; returns how many nodes were compared."""
+    start, compared = block * 3 * columns, 1
+    edges = {edge.move: edge for edge in node.edges}
+    for column in range(columns):
+        visits, total, leads = (int(tree[start + part * columns + column]) for part in range(3))
+        if column not in edges:
+            assert visits == mcts.CLOSED
+            continue
+        edge = edges[column]
+        assert edge.visits == visits - (0 if visits >= 0 else mcts.DRAWN if visits >= mcts.DRAWN else mcts.LOST)
+        assert edge.total == pytest.approx(total / mcts.POINTS)
+        proven = 2 - (-leads & 3) if leads < 0 else None
+        assert edge.proven == proven
+        below = leads if leads > 0 else -leads >> 2
+        assert (below > 0) == (edge.node is not None)
+        if edge.node is not None:
+            compared += assert_same(tree, below, edge.node, columns)
+    return compared
+
+
+@pytest.mark.parametrize("where", list(POSITIONS))
+@pytest.mark.parametrize("variant", list(VARIANTS))
+def test_both_grow_the_same_tree(variant: str, where: str) -> None:
+    position, switches = POSITIONS[where], PLAIN._replace(**VARIANTS[variant])
+    simulations = 25 if switches.opponent == mcts.NEGAMAX else 250
+    for seed in (1, 2):
+        fast = compiled(position, switches, simulations, seed, 2000, merging=False)
+        slow = textbook(position, switches, simulations, seed, 2000, merging=False)
+        assert fast[1:] == slow[1:]  # simulations done and the last random state
+        assert assert_same(fast[0], 1, slow[0], position.rules.columns) > 1
+
+
+@pytest.mark.parametrize("where", list(POSITIONS))
+@pytest.mark.parametrize("solver", [False, True])
+def test_both_merge_transpositions_alike(solver: bool, where: str) -> None:
+    position, switches = POSITIONS[where], PLAIN._replace(solver=solver)
+    fast = compiled(position, switches, 400, 3, 2000, merging=True)
+    slow = textbook(position, switches, 400, 3, 2000, merging=True)
+    assert fast[1:] == slow[1:]
+    assert assert_same(fast[0], 1, slow[0], position.rules.columns) > 1
+
+
+def test_both_stop_growing_when_the_tree_is_full() -> None:
+    for seed in range(3):
+        fast = compiled(Position(), PLAIN, 300, seed, 20, merging=False)
+        slow = textbook(Position(), PLAIN, 300, seed, 20, merging=False)
+        assert fast[1:] == slow[1:]
+        assert assert_same(fast[0], 1, slow[0], 7) == 19

@@ -1,0 +1,72 @@
+"""What a search saw: excerpts of trees, and snapshots of searches with a network."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from fourlab import Limit, Position, make
+from fourlab.agents.alphazero.agent import AlphaZero
+from fourlab.agents.mcts.agent import MCTS
+from fourlab.agents.mcts.tree import ColumnStats
+from fourlab.agents.mcts.xray import Node, excerpt, marks
+
+
+def count(nodes: list[Node]) -> int:
+    return sum(1 + count(node.children) for node in nodes)
+
+
+def look(path: tuple[int, ...]) -> list[ColumnStats]:
+    """A tree in which the first column is visited ten times as often as the second, down to a single visit."""
+    visits = 1000
+    for column in path:
+        visits = visits // 10 * (9 if column == 0 else 1)
+    return [ColumnStats(0, visits * 9 // 10, 0.5, None), ColumnStats(1, visits // 10, -0.5, None), ColumnStats(2, 0, None, None)]
+
+
+def test_the_most_visited_nodes_are_shown_first() -> None:
+    (often, seldom) = excerpt(look, 6)
+    assert [node.stats.column for node in (often, seldom)] == [0, 1]
+    assert [len(often.children), len(seldom.children)] == [2, 0]
+    assert len(often.children[0].children) == 2
+    assert count([often, seldom]) == 6
+
+
+@pytest.mark.parametrize("most", [0, 1, 5, 100])
+def test_no_more_nodes_are_shown_than_asked_for(most: int) -> None:
+    assert count(excerpt(look, most)) == most
+
+
+def test_columns_that_were_never_tried_are_left_out() -> None:
+    assert all(node.stats.column != 2 for node in excerpt(look, 50))
+
+
+def test_snapshots_are_taken_ten_times_a_power_of_ten() -> None:
+    counts = list(itertools.islice(marks(), 26))
+    assert counts[:7] == [1, 2, 3, 5, 7, 10, 12]
+    assert counts[-1] == 1000
+
+
+@pytest.mark.parametrize("spec", ["mcts:simulations=700", "alphazero:simulations=700", "alphazero:simulations=64,batch=1"])
+def test_a_search_can_be_watched_and_its_tree_walked(spec: str) -> None:
+    agent, position, seen = make(spec), Position("4453"), []
+    assert isinstance(agent, MCTS | AlphaZero)
+    found = agent.search(position, Limit(), np.random.default_rng(1), seen.append)
+    assert tuple(seen) == found.trace
+    last = found.trace[-1]
+    assert last.simulations == sum(last.visits) == found.decision.stats["simulations"]
+    assert last.columns == found.decision.stats["columns"]
+    assert [each.simulations for each in seen] == sorted({each.simulations for each in seen})
+    assert found.look(()) == list(last.columns)
+    best = found.decision.column
+    below = found.look((best,))
+    assert 0 < sum(each.visits for each in below) <= last.visits[best]
+    assert found.look((best,) * 6) == []  # the column would be full
+
+
+def test_watching_changes_nothing() -> None:
+    agent = make("alphazero:simulations=300")
+    assert isinstance(agent, AlphaZero)
+    watched = agent.search(Position("4453"), Limit(), np.random.default_rng(2)).decision
+    alone = agent.decide(Position("4453"), Limit(), np.random.default_rng(2))
+    assert (watched.column, watched.value, watched.policy, watched.line) == (alone.column, alone.value, alone.policy, alone.line)

@@ -1,0 +1,208 @@
+"""Tables of learned values: what they answer, and files that are whole, damaged or made up."""
+
+import hashlib
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fourlab import Position, Rules, UserError
+from fourlab.agents.q import table as q_table
+from fourlab.agents.q.table import QForm, QTable, load_table, shipped_table
+
+SMALL = Rules.parse("4x3x3")
+
+
+def table_of(form: QForm, positions: list[Position], seed: int = 0) -> QTable:
+    """A table that knows these positions, with values by lot."""
+    keys = np.unique([position.canonical_key if form.mirror else position.key for position in positions])
+    numbers = np.random.default_rng(seed).normal(size=(len(keys), form.numbers)).astype(np.float32)
+    return QTable.of(form, keys, numbers, {"seed": seed})
+
+
+def some_positions(count: int, seed: int = 0) -> list[Position]:
+    rng, found = np.random.default_rng(seed), []
+    while len(found) < count:
+        position = Position(board=SMALL)
+        while position.outcome() is None:
+            found.append(position)
+            position = position.play(int(rng.choice(position.legal_columns())))
+    return found
+
+
+FORMS = [
+    QForm(SMALL),
+    QForm(SMALL, mirror=True, initial=0.1),
+    QForm(SMALL, counted=True),
+    QForm(SMALL, "state-action"),
+    QForm(SMALL, "state-action", mirror=True, counted=True, win=2.0, loss=-3.0),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_column_is_worth_what_its_entry_says(form: QForm) -> None:
+    """The table is judged by looking through its entries for the position, or its mirror image."""
+    positions = some_positions(300)
+    table = table_of(form, positions[:150])
+    keys, numbers = table.entries()
+    entries = {int(key): row for key, row in zip(keys, numbers, strict=True)}
+    for position in positions:
+        worth, known = table.judge(position)
+        expected, found = {}, 0
+        for column in position.legal_columns():
+            number = 0 if form.form == "afterstate" else column
+            mover = position.to_move
+            seen = Position(position.play(column).grid(), SMALL, to_move=mover, check_counts=False)
+            if form.form == "state-action":
+                seen = position
+            images = [(seen, number), (seen.mirror(), 0 if form.form == "afterstate" else SMALL.columns - 1 - column)]
+            row = None
+            for image, place in images if form.mirror else images[:1]:
+                if image.key in entries and (not form.mirror or image.key == image.canonical_key):
+                    row = float(entries[image.key][place])
+                    break
+            found += row is not None
+            expected[column] = float(np.float32(form.initial)) if row is None else row
+        assert worth == expected
+        assert known == found
+        assert table.greedy(position) == max(worth, key=lambda column: (worth[column], -column))
+
+
+def test_values_are_scaled_to_expected_results() -> None:
+    table = QTable(QForm(SMALL, win=2.0, loss=-2.0))
+    assert [table.scaled(value) for value in (-5, -2, 0, 1, 2, 9)] == [-1, -1, 0, 0.5, 1, 1]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_saved_table_is_read_back(form: QForm, tmp_path: Path) -> None:
+    table = table_of(form, some_positions(200))
+    table.save(tmp_path / "a.q")
+    again = QTable.load(tmp_path / "a.q")
+    assert again.form == form
+    assert again.about == {"seed": 0}
+    for one, other in zip(table.entries(), again.entries(), strict=True):
+        assert one.dtype == other.dtype
+        assert one.tobytes() == other.tobytes()
+    again.save(tmp_path / "b.q")
+    assert (tmp_path / "a.q").read_bytes() == (tmp_path / "b.q").read_bytes()
+
+
+def test_an_empty_table_is_read_back(tmp_path: Path) -> None:
+    QTable(FORMS[0]).save(tmp_path / "a.q")
+    assert len(QTable.load(tmp_path / "a.q")) == 0
+
+
+def test_growing_changes_no_answer() -> None:
+    table = table_of(FORMS[0], some_positions(200))
+    before = [table.judge(position) for position in some_positions(100)]
+    slots = table.slots
+    while table.slots == slots:
+        q_table.qtable.enter(10**6 + len(table), table.words, table.numbers, table.layout)
+        table.make_room()
+    assert [table.judge(position) for position in some_positions(100)] == before
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    file = tmp_path_factory.mktemp("q") / "a.q"
+    table_of(FORMS[0], some_positions(60)).save(file)
+    return file.read_bytes()
+
+
+def refused(data: bytes, folder: Path) -> str:
+    """Why a file is refused, in one line."""
+    file = folder / "damaged.q"
+    file.write_bytes(data)
+    with pytest.raises(UserError) as error:
+        QTable.load(file)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_a_file_cut_short_anywhere_is_refused(whole: bytes, tmp_path: Path) -> None:
+    for length in [*range(0, 60), *range(60, len(whole), 7)]:
+        assert "is not a table of values or is damaged" in refused(whole[:length], tmp_path)
+    assert "damaged" in refused(whole + b"\0", tmp_path)
+
+
+@given(data=st.data())
+def test_a_flipped_bit_anywhere_is_noticed(whole: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    place, bit = data.draw(st.integers(0, len(whole) - 1)), data.draw(st.integers(0, 7))
+    flipped = bytearray(whole)
+    flipped[place] ^= 1 << bit
+    assert "damaged" in refused(bytes(flipped), tmp_path_factory.getbasetemp())
+
+
+def forged(whole: bytes, keys: np.ndarray | None = None, numbers: np.ndarray | None = None, **changed: Any) -> bytes:
+    """A file with another description or other contents and a right checksum."""
+    length = int.from_bytes(whole[40:44], "little")
+    description = json.loads(whole[44 : 44 + length])
+    first, _ = description["lengths"]
+    parts = [whole[44 + length : 44 + length + first], whole[44 + length + first :]]
+    if keys is not None:
+        parts[0] = q_table._pack(np.diff(keys, prepend=0).astype("<i8"))
+        description["entries"] = len(keys)
+    if numbers is not None:
+        parts[1] = q_table._pack(numbers.astype("<f4"))
+    description |= {"lengths": [len(part) for part in parts], **changed}
+    text = json.dumps(description).encode()
+    body = len(text).to_bytes(4, "little") + text + b"".join(parts)
+    return q_table.MAGIC + hashlib.sha256(body).digest() + body
+
+
+def test_a_forged_file_is_not_believed(whole: bytes, tmp_path: Path) -> None:
+    (tmp_path / "whole.q").write_bytes(forged(whole))
+    keys, numbers = QTable.load(tmp_path / "whole.q").entries()
+    nan, twice, other = numbers.copy(), keys.copy(), keys.copy()
+    nan[3], twice[5], other[0] = np.nan, twice[4], 1
+    for data, why in (
+        (forged(whole, numbers=nan), "values that are no numbers"),
+        (forged(whole, keys=twice), "not in order"),
+        (forged(whole, keys=other), "positions that are none"),
+        (forged(whole, keys=keys[::-1]), "not in order"),
+        (forged(whole, board="3x3x3"), "positions of another board"),
+        (forged(whole, entries=10**15), "more entries than it can hold"),
+        (forged(whole, entries=len(keys) + 1), "not as many as it says"),
+        (forged(whole, entries=-1), "do not add up"),
+        (forged(whole, lengths=[1, 2]), "do not add up"),
+        (forged(whole, lengths=[-1, 2]), "do not add up"),
+        (forged(whole, form="thought"), "there is no form"),
+        (forged(whole, form="state-action"), "not as many as it says"),
+        (forged(whole, initial=float("inf")), "rewards make no sense"),
+        (forged(whole, format=99), "format 99 instead of 1"),
+        (forged(whole, board=None), "damaged"),
+        (forged(whole, mirror=True), "holds both"),
+    ):
+        assert why in refused(data, tmp_path)
+    bomb = zlib.compress(bytes(50_000_000), 9)
+    body = b"\2\0\0\0{}" + bomb
+    assert "damaged" in refused(q_table.MAGIC + hashlib.sha256(body).digest() + body, tmp_path)
+
+
+def test_files_that_are_not_there_or_no_tables_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"cannot read .*none\.q: No such file"):
+        QTable.load(tmp_path / "none.q")
+    with pytest.raises(UserError, match=r"cannot read .*none\.q: No such file"):
+        load_table(tmp_path / "none.q")
+    assert "does not begin with FOURLABQ" in refused(b"PK\3\4 something else", tmp_path)
+
+
+def test_a_table_is_read_again_only_when_its_file_has_changed(tmp_path: Path) -> None:
+    file = tmp_path / "a.q"
+    table_of(FORMS[0], some_positions(50), seed=1).save(file)
+    first = load_table(file)
+    assert load_table(file) is first
+    table_of(FORMS[0], some_positions(80), seed=2).save(file)
+    assert load_table(file).about == {"seed": 2}
+
+
+def test_the_shipped_table_knows_the_board_it_is_named_after() -> None:
+    table = shipped_table()
+    assert str(table.form.rules) == "5x4x4"
+    assert len(table) > 100_000
+    assert table.judge(Position(board="5x4x4"))[1] == 5

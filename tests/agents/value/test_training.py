@@ -1,0 +1,183 @@
+"""Value networks: they learn, resume to the bit, and measure what they say they measure."""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from fourlab import Rules
+from fourlab.agents.value.training import SEWELL, ValueSettings, ValueTrainee, config_of, one_cycle, trainee_of
+from fourlab.compiled.planes import encode
+from fourlab.datasets import labels
+from fourlab.datasets.teacher import solve_random_positions
+from fourlab.errors import UserError
+from fourlab.jobs.run import open_run
+from fourlab.nets.evaluator import load
+from fourlab.nets.weights import load_net
+from fourlab.training.loop import read_metrics, train
+
+SMALL = ValueSettings(body=("conv 4", "batchnorm", "relu"), head=("dense 8", "relu"), epochs=4, batch=128)
+
+
+@pytest.fixture(autouse=True)
+def few_positions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two thousand of the positions are enough here."""
+    some = labels.uci8().take(np.random.default_rng(0).permutation(67_557)[:2000])
+    monkeypatch.setattr(labels, "uci8", lambda: some)
+
+
+def trained(folder: Path, settings: ValueSettings, pieces: int | None = None) -> tuple[list[dict[str, Any]], bytes]:
+    """Train in pieces, each in a new trainee; returns the metrics and the weights."""
+    run = open_run(folder, "value", config_of(settings))
+    while True:
+        asked = iter(range(pieces or 1_000_000))
+        results = train(run, trainee_of(run.config), lambda asked=asked: next(asked, None) is None)  # type: ignore[misc]
+        if results is not None:
+            rows = [{name: value for name, value in row.items() if name != "seconds"} for row in read_metrics(run)]
+            return rows, (run.folder / "value.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("settings", [SMALL, replace(SEWELL, epochs=6)], ids=["adamw", "sgd"])
+def test_a_training_stopped_after_every_piece_gives_the_same_bytes(settings: ValueSettings, tmp_path: Path) -> None:
+    whole = trained(tmp_path / "whole", settings)
+    stopped = trained(tmp_path / "stopped", settings, pieces=1)
+    assert stopped == whole
+    assert len(whole[0]) == settings.epochs
+
+
+def test_the_error_falls() -> None:
+    trainee = ValueTrainee(replace(SMALL, epochs=8))
+    rows = [trainee.advance() for _ in range(8)]
+    assert rows[-1]["loss"] < 0.9 * rows[0]["loss"]
+    assert rows[-1]["test_mse"] < 0.9 * rows[0]["test_mse"]
+
+
+def test_it_trains_with_one_part_of_the_split_and_tests_with_the_other() -> None:
+    trainee = ValueTrainee(replace(SMALL, share=0.7, seed=5))
+    parts = labels.split(labels.gather(("uci8",)), 0.7, 5)
+    assert [len(part) for part in parts] == [1400, 600]
+    for places, part in zip((trainee.train, trainee.test), parts, strict=True):
+        expected = encode(*part.discs, part.rules.geometry, "threats")
+        assert np.array_equal(trainee.planes[places].numpy(), expected)
+        assert trainee.results[places].tolist() == part.results.tolist()
+
+
+def test_too_few_positions_to_train_and_to_test_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "one.data").write_bytes(labels.as_text(labels.uci8().take(np.arange(1))))
+    with pytest.raises(UserError, match=r"a share of 0\.8 of 1 positions leaves none to train or none to test with"):
+        ValueTrainee(replace(SMALL, data=(str(tmp_path / "one.data"),)))
+
+
+def test_a_file_that_has_changed_makes_another_run_and_is_not_trained_on(tmp_path: Path) -> None:
+    file = tmp_path / "some.data"
+    settings = replace(SMALL, data=("uci8", str(file)))
+    some = labels.as_text(labels.uci8().take(np.arange(100)))
+    file.write_bytes(some)
+    before = config_of(settings)
+    assert before["files"] == [f"{hashlib.sha256(some).hexdigest()}  {file}"]
+    assert trainee_of(before).settings == settings
+    file.write_bytes(labels.as_text(labels.uci8().take(np.arange(1, 101))))
+    assert config_of(settings) != before
+    with pytest.raises(UserError, match=r"a file has changed since the training began: it was .*some\.data, it is .*some\.data"):
+        trainee_of(before)
+    file.unlink()
+    with pytest.raises(UserError, match=r"cannot read .*some\.data: No such file"):
+        trainee_of(before)
+
+
+def test_the_play_command_names_the_networks_board(tmp_path: Path) -> None:
+    file = tmp_path / "small.npz"
+    labels.save(solve_random_positions(file, Rules(4, 4, 3), 40, (4, 7), 0, 1, lambda done, total: None), file, {})
+    trainee = ValueTrainee(replace(SMALL, data=(str(file),), epochs=1))
+    trainee.advance()
+    run = open_run(tmp_path, "value", {"kind": "train-value"})
+    assert trainee.finish(run)["lines"] == [f"play it: fourlab play --board 4x4x3 --yellow value:net={run.folder / 'value.onnx'}"]
+
+
+@pytest.mark.parametrize("scale", ["signed", "unit", "results"])
+def test_measures_are_what_a_plain_loop_over_the_onnx_network_finds(scale: Any, tmp_path: Path) -> None:
+    settings = replace(SMALL, labels=scale, epochs=2)
+    trainee = ValueTrainee(settings)
+    run = open_run(tmp_path, "value", {"kind": "train-value"})
+    row = {}
+    while not trainee.finished:
+        row = trainee.advance()
+    results = trainee.finish(run)
+    evaluator = load(str(run.folder / "value.onnx"))
+    answers = evaluator.heads(trainee.planes.numpy())["value"].astype(float)
+    truth = trainee.results.numpy()
+    if scale == "results":
+        chances = np.exp(answers) / np.exp(answers).sum(axis=1, keepdims=True)
+        errors = np.abs(chances[:, 0] - chances[:, 2] - truth)
+        told = 1 - answers.argmax(axis=1)
+    elif scale == "unit":
+        errors = np.abs(answers[:, 0] - (truth + 1) / 2)
+        told = np.where(answers[:, 0] > 0.75, 1, np.where(answers[:, 0] < 0.25, -1, 0))
+    else:
+        errors = np.abs(answers[:, 0] - truth)
+        told = np.where(answers[:, 0] > 0.5, 1, np.where(answers[:, 0] < -0.5, -1, 0))
+    test = trainee.test.numpy()
+    assert row["test_mse"] == pytest.approx((errors[test] ** 2).mean(), rel=1e-3)
+    assert row["test_accuracy"] == pytest.approx((told[test] == truth[test]).mean(), abs=0.003)
+    assert results["badly_wrong"] == pytest.approx((errors > 0.9).sum(), abs=2)
+    assert sum(sum(each.values()) for each in results["confusion"].values()) == 400
+    assert results["confusion"]["win"]["win"] == pytest.approx((told[test] == 1)[truth[test] == 1].sum(), abs=2)
+
+
+def test_the_saved_network_is_the_trained_one_and_tells_how_it_was_made(tmp_path: Path) -> None:
+    trainee = ValueTrainee(replace(SMALL, epochs=1))
+    trainee.advance()
+    run = open_run(tmp_path, "value", {"kind": "train-value"})
+    trainee.finish(run)
+    net = load_net(run.folder / "value.onnx")
+    assert all(
+        torch.equal(one, other) for one, other in zip(net.state_dict().values(), trainee.net.state_dict().values(), strict=True)
+    )
+    assert net.network.about["training"]["epochs"] == 1
+
+
+def test_the_document_used_all_positions_at_once_and_plain_momentum() -> None:
+    trainee = ValueTrainee(replace(SEWELL, epochs=3))
+    assert [tuple(parameter.shape) for parameter in trainee.net.parameters()] == [(100, 42), (100,), (1, 100), (1,)]
+    planes, truth = trainee.planes[:1600].flatten(1), trainee.results[:1600].float()
+    weights = [parameter.detach().clone().requires_grad_() for parameter in trainee.net.parameters()]
+    speeds = [torch.zeros_like(weight) for weight in weights]
+    for _ in range(3):  # the textbook's gradient descent with momentum
+        values = torch.relu(planes @ weights[0].T + weights[1]) @ weights[2].T + weights[3]
+        gradients = torch.autograd.grad((values[:, 0] - truth).square().mean(), weights)
+        speeds = [0.9 * speed + gradient for speed, gradient in zip(speeds, gradients, strict=True)]
+        weights = [(weight - 0.01 * speed).detach().requires_grad_() for weight, speed in zip(weights, speeds, strict=True)]
+    while not trainee.finished:
+        trainee.advance()
+    for weight, parameter in zip(weights, trainee.net.parameters(), strict=True):
+        assert torch.allclose(weight, parameter, atol=1e-6)
+
+
+def test_the_rate_goes_up_and_down_once() -> None:
+    rates = [one_cycle(way / 100) for way in range(101)]
+    top = rates.index(max(rates))
+    assert top == 30
+    assert rates[30] == pytest.approx(1)
+    assert rates[:31] == sorted(rates[:31])
+    assert rates[30:] == sorted(rates[30:], reverse=True)
+    assert rates[100] == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"epochs": 0}, "epochs"),
+        ({"share": 1.0}, "share"),
+        ({"batch": -1}, "batch"),
+        ({"optimiser": "x"}, "optimiser"),
+        ({"labels": "x"}, "labels"),
+        ({"after": True}, "after is about the positions of extra"),
+    ],
+)
+def test_settings_without_sense_are_refused(change: dict[str, Any], word: str) -> None:
+    with pytest.raises(UserError, match=word):
+        ValueTrainee(replace(SMALL, **change))

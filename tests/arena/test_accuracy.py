@@ -1,0 +1,47 @@
+import numpy as np
+
+from fourlab import Decision, Limit, Position, make
+from fourlab.arena.accuracy import Answer, ask, count, exact_scores, random_positions
+from fourlab.solver import Solver
+
+
+def test_answers_are_judged_by_class_and_by_score() -> None:
+    scores = {0: 3, 1: 5, 2: 0, 3: -2}
+    best, slower, draw, loss = (Answer(Position(), scores, column, 0.0) for column in (1, 0, 2, 3))
+    assert [each.is_best for each in (best, slower, draw, loss)] == [True, False, False, False]
+    assert [each.is_mistake for each in (best, slower, draw, loss)] == [False, False, True, True]
+    assert best.can_go_wrong
+    assert not Answer(Position(), {0: -3, 1: -8}, 1, 0.0).can_go_wrong
+    found = count([best, slower, draw, loss])
+    assert (found.positions, found.can_go_wrong, found.mistakes, found.best) == (4, 4, 2, 1)
+    assert found.mistake_rate == 0.5
+    low, high = found.mistake_interval
+    assert 0.1 < low < 0.5 < high < 0.9
+
+
+def test_truth_and_questions() -> None:
+    positions = random_positions(12, (20, 30), seed=4)
+    truth = list(exact_scores(positions, Solver(book=None)))
+    for position, scores in zip(positions, truth, strict=True):
+        assert set(scores) == set(position.legal_columns())
+        assert max(scores.values()) == Solver(book=None).solve(position).score
+
+    class Worst:
+        """Plays the worst column."""
+
+        def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+            scores = truth[positions.index(position)]
+            return Decision(min(scores, key=lambda column: scores[column]))
+
+    perfect = count(list(ask(make("perfect"), positions, truth, Limit(), 0)))
+    assert (perfect.mistakes, perfect.best) == (0, 12)
+    worst = count(list(ask(Worst(), positions, truth, Limit(), 0)))
+    assert worst.mistakes == worst.can_go_wrong > 0
+
+
+def test_random_positions_are_different_undecided_and_repeat() -> None:
+    positions = random_positions(50, (3, 12), seed=9)
+    assert len({position.canonical_key for position in positions}) == 50
+    assert all(position.outcome() is None and 3 <= position.ply <= 12 for position in positions)
+    assert positions == random_positions(50, (3, 12), seed=9)
+    assert len(random_positions(50, (0, 1), seed=9)) == 5  # the empty board and four first moves

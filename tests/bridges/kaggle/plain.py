@@ -1,0 +1,23 @@
+"""Submissions loaded as if there were no Numba, so that tests need not compile each of them in the background."""
+
+import sys
+from functools import cache
+from typing import Any
+from unittest.mock import patch
+
+from fourlab.bridges.kaggle.export import source_of
+
+
+@cache
+def namespace(spec: str) -> dict[str, Any]:
+    """A submission's names."""
+    names: dict[str, Any] = {}
+    source = source_of(spec)
+    with patch.dict(sys.modules, {"numba": None}):
+        exec(source, names)
+    return names
+
+
+def plain_agent(spec: str) -> Any:
+    """A submission's agent."""
+    return namespace(spec)["agent"]

@@ -1,0 +1,106 @@
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fourlab import UserError
+from fourlab.bridges.kaggle import export as exporter
+from fourlab.bridges.kaggle.export import KINDS, export, source_of
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("negamax", "'negamax' cannot be exported; these can: alphazero, dqn, mcts, minimax, perfect, random, rules, value"),
+        ("human", "agent 'human' cannot be exported"),
+        ("nobody", "there is no agent 'nobody'"),
+        (
+            "mcts:transpositions=1",
+            "option transpositions of 'mcts:transpositions=1' cannot be exported; of agent 'mcts' these can",
+        ),
+        ("bhat-mc40", "option scale of 'bhat-mc40' cannot be exported"),
+        ("perfect:mistakes=0.5", "option mistakes of 'perfect:mistakes=0.5' cannot be exported"),
+        ("minimax:depth=0", "looks 1 to 62 plies"),
+    ],
+)
+def test_what_cannot_be_exported_is_said(spec: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        source_of(spec)
+
+
+def test_a_folder_that_is_not_there_is_said_first(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no folder"):
+        export("rules", tmp_path / "nothing" / "main.py")
+    with pytest.raises(UserError, match="it is a folder"):
+        export("rules", tmp_path)
+    with pytest.raises(UserError, match="there is no agent"):
+        export("rulse", tmp_path / "main.py", lambda: pytest.fail("what cannot be exported is not examined"))
+
+
+def test_presets_can_be_exported() -> None:
+    assert "OTHERWISE = 'random'" in source_of("arya-examples")
+    assert "DEPTH = 6" in source_of("arya-minimax:depth=6")
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("def agent(o, c): return c.columns", "it failed its examination: ValueError: answered 7 on"),
+        ("def agent(o, c): return 0", "answered 0 on"),  # until the column is full
+        ("def agent(o, c): return 1 / 0", "ZeroDivisionError"),
+        ("import fourlab\ndef agent(o, c): return 0", "ModuleNotFoundError"),
+        ("print(__file__)\ndef agent(o, c): return 0", "NameError"),
+        ("import os\nos._exit(3)", "failed: no answer"),
+        ("import time\ndef agent(o, c):\n    time.sleep(2.1 if c.actTimeout == 2 else 0)\n    return o.board.index(0)", None),
+        ("def agent(o, c): return o.board[: c.columns].index(0)", "rules did not take [1-8] of 8 wins"),
+    ],
+)
+def test_a_file_that_fails_is_not_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str, said: str | None) -> None:
+    monkeypatch.setattr(exporter, "source_of", lambda spec: source)
+    if said is None:
+        monkeypatch.setattr(exporter, "BANK", 1)
+    file = tmp_path / "main.py"
+    file.write_text("what was there before")
+    with pytest.raises(UserError, match=said or r"would need \d+\.\d s more than Kaggle's bank"):
+        export("rules", file)
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["what was there before"]
+
+
+def test_one_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(exporter, "source_of", lambda spec: "while True: pass")
+    monkeypatch.setattr(exporter, "PATIENCE", 2)
+    with pytest.raises(UserError, match="did not end within 2 s"):
+        export("rules", tmp_path / "main.py")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("spec", ["random", "dqn"])
+def test_who_promises_nothing_is_not_held_to_it(spec: str) -> None:
+    assert not KINDS[spec].wins(None)
+    assert not KINDS[spec].blocks(None)
+
+
+def test_the_command_tells_what_it_found(fourlab: Run, tmp_path: Path) -> None:
+    done = fourlab("export", "kaggle", "rules", "-o", "rules.py", "--quiet", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    (found,) = told["examined"]
+    assert (told["file"], told["spec"], told["bytes"]) == ("rules.py", "rules", len((tmp_path / "rules.py").read_bytes()))
+    assert (found["numba"], found["wins"], found["blocks"], found["tactics"]) == (False, 8, 8, 8)
+    assert (tmp_path / "rules.py").read_text() == source_of("rules")
+
+
+def test_a_searching_agent_is_examined_with_numba_and_without(tmp_path: Path) -> None:
+    exported = export("mcts:simulations=100", tmp_path / "main.py")
+    assert [found.numba for found in exported.examined] == [True, False]
+    assert all(found.wins == found.blocks == found.tactics == 8 for found in exported.examined)
+
+
+def test_mistakes_on_the_command_line_cost_one_line(fourlab: Run) -> None:
+    done = fourlab("export", "kaggle", "negamax")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("fourlab: agent 'negamax' cannot be exported; these can: ")

@@ -1,0 +1,113 @@
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fourlab import Limit, Position, UserError, make
+from fourlab.agent import Forfeit
+from fourlab.arena.game import play_game
+from fourlab.bridges.kaggle.export import source_of
+from fourlab.game.record import Cause
+from tests.conftest import ROOT
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def rng(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@pytest.fixture
+def submission(tmp_path: Path) -> Callable[[str], str]:
+    """Write a submission; its spec."""
+
+    def write(source: str) -> str:
+        file = tmp_path / "main.py"
+        file.write_text(source)
+        return f'kaggle:file="{file}"'
+
+    return write
+
+
+def test_a_submission_plays_in_the_arena(submission: Callable[[str], str]) -> None:
+    agent = make(submission(source_of("rules")))
+    record = play_game(Position(board="5x4x4"), [agent, make("random")], [Limit()] * 2, [rng(), rng(2)])
+    assert record.cause == Cause.NORMAL
+
+
+def test_the_agent_may_be_a_path(submission: Callable[[str], str]) -> None:
+    spec = submission("def agent(o, c): return 6").replace("file=", "agent=")
+    assert make(spec).decide(Position(), Limit(), rng()).column == 6
+
+
+def test_a_limit_of_seconds_is_its_time(submission: Callable[[str], str]) -> None:
+    agent = make(submission("def agent(o, c): return int(c.actTimeout) + (3 if o.remainingOverageTime else 0)"))
+    assert agent.decide(Position(), Limit(), rng()).column == 5
+    assert agent.decide(Position(), Limit(seconds=1), rng()).column == 1
+
+
+def test_chance_comes_from_our_seed_and_stays_inside(submission: Callable[[str], str]) -> None:
+    source = "import random, numpy\ndef agent(o, c): return (random.randrange(7) + numpy.random.randint(7)) % 7"
+    agent = make(submission(source))
+    before = np.random.get_state()[1].copy()
+    columns = [agent.decide(Position(), Limit(), rng(seed)).column for seed in (*range(20), *range(20))]
+    assert columns[:20] == columns[20:]
+    assert len(set(columns)) > 3
+    assert (np.random.get_state()[1] == before).all()
+
+
+@pytest.mark.parametrize(
+    ("source", "cause", "said"),
+    [
+        ("def agent(o, c): return 7", Cause.ILLEGAL, "answered column 8, which is not open"),
+        ("def agent(o, c): return -1", Cause.ILLEGAL, "answered column 0, which is not open"),
+        ("def agent(o, c): return '3'", Cause.ILLEGAL, "answered '3', which is not a column"),
+        ("def agent(o, c): return True", Cause.ILLEGAL, "answered True, which is not a column"),
+        ("def agent(o, c): print('x'); return 1 / 0", Cause.CRASH, "raised ZeroDivisionError: division by zero"),
+        ("def agent(o, c): raise SystemExit(3)", Cause.CRASH, "raised SystemExit: 3"),
+    ],
+)
+def test_faults_cost_the_game(
+    submission: Callable[[str], str], capsys: pytest.CaptureFixture[str], source: str, cause: Cause, said: str
+) -> None:
+    with pytest.raises(Forfeit, match=said) as caught:
+        make(submission(source)).decide(Position(), Limit(), rng())
+    assert caught.value.cause == cause
+    assert capsys.readouterr().out == ""
+
+
+def test_what_cannot_be_played_is_said_in_one_line(submission: Callable[[str], str]) -> None:
+    with pytest.raises(UserError, match=r"cannot read nothing\.py: No such file"):
+        make("kaggle:file=nothing.py")
+    with pytest.raises(UserError, match="is not a submission: SyntaxError"):
+        make(submission("def agent("))
+    with pytest.raises(UserError, match="is not a submission: ValueError: there is no function in it"):
+        make(submission("x = 1"))
+    with pytest.raises(UserError, match="is not a submission: SystemExit"):
+        make(submission("import sys\nsys.exit()"))
+
+
+def test_without_kaggles_package_its_installation_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("kaggle_environments")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "kaggle_environments", None)
+    with pytest.raises(UserError, match="pip install jsonschema requests && pip install --no-deps kaggle-environments==") as told:
+        make("kaggle:agent=negamax")
+    assert str(told.value).split()[-1] in (ROOT / "Makefile").read_text()  # the version that is tested
+
+
+def test_their_negamax_plays_in_our_arena(environments: Any) -> None:
+    record = play_game(Position("4455"), [make("kaggle"), make("kaggle:agent=random")], [Limit()] * 2, [rng(), rng(2)])
+    assert record.cause == Cause.NORMAL
+    with pytest.raises(UserError, match="Kaggle has no agent 'nobody'; it has random, negamax, and a submission is"):
+        make("kaggle:agent=nobody")
+
+
+def test_a_match_on_the_command_line(fourlab: Run, submission: Callable[[str], str]) -> None:
+    done = fourlab("match", submission(source_of("rules")), "random", "--games", "4", "--quiet", "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    assert "against random: 4 games" in done.stdout

@@ -1,0 +1,277 @@
+"""The decorator: where compiled code is kept, and that every kernel is the Python it is written in."""
+
+import importlib
+import json
+import os
+import pickle
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import fourlab
+import fourlab.compiled
+from fourlab.compiled import _cache, _jit
+from fourlab.compiled._jit import Kernel
+from fourlab.compiled.warmup import GROUPS, load
+
+PACKAGE = Path(fourlab.__file__).parent
+SMALL_RUN = Path(__file__).with_name("small_run.py")
+
+
+def python(*arguments: str, **environment: str) -> str:
+    """Run Python in a process of its own; variables set to '' are removed."""
+    merged = {**os.environ, **environment}
+    merged = {name: value for name, value in merged.items() if value}
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=merged)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A copy of the package that a test may edit; returns the folder to put on PYTHONPATH."""
+    shutil.copytree(PACKAGE, tmp_path / "site" / "fourlab", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "site"
+
+
+ONE_PERFT = (
+    "from fourlab.compiled.counting import perft; from fourlab.game.geometry import geometry_of; "
+    "print(perft(0, 0, geometry_of(4, 4, 4), 5))"
+)
+
+
+def assert_the_same_results(setting: str, *names: str) -> None:
+    changed = json.loads(python(str(SMALL_RUN), *names, **{setting: "1"}))
+    usual = json.loads(python(str(SMALL_RUN), *names))
+    assert changed.keys() == usual.keys()
+    for name, result in usual.items():
+        assert changed[name] == result, name
+
+
+def test_kernels_that_python_calls_give_the_same_results_without_compilation() -> None:
+    """All others are part of these; `make soak` compiles and calls them by themselves, too."""
+    called = sorted(entries_of_the_warm_up())
+    assert len(called) > 20
+    assert_the_same_results("NUMBA_DISABLE_JIT", *called)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("setting", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
+def test_every_kernel_gives_the_same_results(setting: str) -> None:
+    assert_the_same_results(setting)
+
+
+def all_kernels() -> dict[str, Kernel]:
+    """Every kernel by module, without the name of the package, and name."""
+    kernels = {}
+    for file in PACKAGE.rglob("*.py"):
+        if "compiled._jit import" not in file.read_text():
+            continue
+        home = ".".join(file.relative_to(PACKAGE).with_suffix("").parts)
+        loaded = importlib.import_module(f"fourlab.{home}")
+        for name, value in vars(loaded).items():
+            if isinstance(value, Kernel) and (loaded.__name__ == value.__module__ or home == "compiled.board"):
+                kernels[f"{home}.{name}"] = value
+    return kernels
+
+
+def entries_of_the_warm_up() -> set[str]:
+    """The kernels that are compiled when those that Python calls are."""
+    for group in GROUPS:
+        load(group)
+    return {name for name, value in all_kernels().items() if value.overloads}
+
+
+def test_the_small_run_leaves_no_kernel_out() -> None:
+    from tests.compiled.small_run import RESULTS
+
+    kernels = set(all_kernels())
+    assert kernels
+    assert kernels <= set(RESULTS)
+
+
+def test_an_edited_callee_is_noticed(copied: Path, tmp_path: Path) -> None:
+    """Numba alone would answer from its cache: perft lives in another file than has_line."""
+    settings = {"PYTHONPATH": str(copied), "FOURLAB_CACHE_DIR": str(tmp_path / "cache")}
+    before = python("-c", ONE_PERFT, **settings)
+    rules = copied / "fourlab" / "game" / "bitboard.py"
+    rules.write_text(rules.read_text().replace("(mask + g.bottom) & g.cells", "(mask + g.bottom) & g.cells & 1"))
+    after = python("-c", ONE_PERFT, **settings)
+    assert int(before) == 4**5 - 4
+    assert int(after) < int(before)
+
+
+def test_the_second_process_compiles_nothing(tmp_path: Path) -> None:
+    settings = {"FOURLAB_CACHE_DIR": str(tmp_path)}
+    python("-c", ONE_PERFT, **settings)
+    assert python("-c", ONE_PERFT + MISSES, **settings).split()[1] == "0"
+
+
+def test_a_read_only_package_is_left_alone(copied: Path, tmp_path: Path) -> None:
+    for folder in copied.rglob("*"):
+        folder.chmod(folder.stat().st_mode & ~0o222)
+    output = python("-B", "-c", ONE_PERFT, PYTHONPATH=str(copied), FOURLAB_CACHE_DIR=str(tmp_path / "cache"))
+    for folder in copied.rglob("*"):
+        folder.chmod(folder.stat().st_mode | stat.S_IWUSR)
+    assert int(output) == 4**5 - 4
+    assert not list(copied.rglob("*.kernel"))  # nothing was even tried there, though root could have written
+    assert list((tmp_path / "cache").rglob("*.kernel"))
+
+
+NOWHERE = os.path.join(os.devnull, "home")
+
+
+def test_no_home_works_from_a_private_temporary_folder(tmp_path: Path) -> None:
+    where = "; from fourlab.compiled import _cache; print(_cache.CACHE_FOLDER)"
+    settings = {"HOME": NOWHERE, "XDG_CACHE_HOME": "", "FOURLAB_CACHE_DIR": "", "NUMBA_CACHE_DIR": "", "TMPDIR": str(tmp_path)}
+    count, folder = python("-c", ONE_PERFT + where, **settings).split()
+    assert int(count) == 4**5 - 4
+    assert Path(folder).parent == tmp_path
+    assert not Path(folder).exists()  # removed at exit
+
+
+def test_nowhere_to_write_compiles_without_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(_cache, "cache_places", lambda: iter([Path(NOWHERE)]))
+    monkeypatch.setattr(_cache.tempfile, "mkdtemp", refuse)
+    assert _cache.choose_cache_folder() is None
+    monkeypatch.setattr(_jit, "CACHE_FOLDER", None)
+
+    @_jit.kernel
+    def double(x: int) -> int:
+        return 2 * x
+
+    assert double(21) == 42
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are a matter of POSIX")
+def test_a_folder_others_can_write_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOURLAB_CACHE_DIR", str(tmp_path))
+    chosen = _cache.choose_cache_folder()
+    assert chosen is not None
+    assert chosen.parent == tmp_path
+    chosen.chmod(0o777)
+    assert _cache.choose_cache_folder() != chosen
+
+
+def test_bounds_are_really_checked_when_asked_for(tmp_path: Path) -> None:
+    """Also when the unchecked code is in the cache already: the entries' names must differ."""
+    settings = {"FOURLAB_CACHE_DIR": str(tmp_path)}
+    python("-c", ONE_PERFT, **settings)
+    unchecked = entries(tmp_path)
+    python("-c", ONE_PERFT, NUMBA_BOUNDSCHECK="1", **settings)
+    assert len(entries(tmp_path)) == 2 * len(unchecked)
+
+
+def test_a_folder_of_another_user_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOURLAB_CACHE_DIR", str(tmp_path))
+    assert _cache.choose_cache_folder() == tmp_path / "kernels"
+    monkeypatch.setattr(os, "getuid", lambda: 54321)
+    assert _cache.choose_cache_folder() != tmp_path / "kernels"
+
+
+def entries(cache: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in (cache / "kernels").glob("*.kernel")}
+
+
+MISSES = "; from fourlab.compiled.counting import perft; print(sum(perft.stats.cache_misses.values()))"
+
+
+def test_a_second_installation_compiles_nothing(copied: Path, tmp_path: Path) -> None:
+    """Entries are found by content: neither the path nor the date of the sources matters."""
+    settings = {"FOURLAB_CACHE_DIR": str(tmp_path / "cache")}
+    python("-c", ONE_PERFT, **settings)
+    for source in copied.rglob("*.py"):
+        os.utime(source, (1, 1))
+    assert python("-c", ONE_PERFT + MISSES, PYTHONPATH=str(copied), **settings).split() == ["1020", "0"]
+
+
+def test_an_edit_recompiles_only_what_depends_on_it(copied: Path, tmp_path: Path) -> None:
+    settings = {"PYTHONPATH": str(copied), "FOURLAB_CACHE_DIR": str(tmp_path / "cache")}
+    python("-c", ONE_PERFT, **settings)
+    # perft counts bits and learns nothing
+    for module, misses in (("agents/q/kernel.py", "0"), ("compiled/bits.py", "1")):
+        with (copied / "fourlab" / module).open("a") as source:
+            source.write("# edited\n")
+        assert python("-c", ONE_PERFT + MISSES, **settings).split()[1] == misses
+
+
+def misses(folder: Path) -> int:
+    """Call a tiny kernel whose entries are in the folder; returns how often it had to be compiled."""
+
+    def double(x: int) -> int:
+        return 2 * x
+
+    compiled = _jit.Kernel(double, inlined=False)
+    compiled._cache = _cache.KernelCache(double, folder)
+    assert compiled(21) == 42
+    return sum(compiled.stats.cache_misses.values())
+
+
+@pytest.mark.parametrize("damage", [lambda data: b"", lambda data: data[:-1], lambda data: b"x" + data[1:]])
+def test_a_damaged_entry_is_compiled_again(damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    assert misses(tmp_path) == 1
+    (file,) = tmp_path.glob("*.kernel")
+    file.write_bytes(damage(file.read_bytes()))
+    assert misses(tmp_path) == 1
+    assert misses(tmp_path) == 0
+
+
+def test_entries_unused_for_a_month_are_deleted(tmp_path: Path) -> None:
+    now = time.time()
+    for name, days in (("used.kernel", 20), ("unused.kernel", 40), ("killed.1.tmp", 40), ("else", 400)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (now - days * 86_400,) * 2)
+    _cache.prune(tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == {"used.kernel", "else"}
+
+
+def test_the_closure_of_a_module_has_all_it_imports() -> None:
+    closure = _cache._closure("fourlab.solver.endgame")
+    assert {"fourlab.solver.kernel", "fourlab.solver.table", "fourlab.game.bitboard"} <= set(closure)
+    assert "fourlab.agents.mcts.kernel" not in closure
+    learning = _cache._closure("fourlab.agents.q.kernel")
+    assert {"fourlab.agents.mcts.kernel", "fourlab.game.bitboard"} <= set(learning)  # imported as modules
+
+
+def test_a_long_compilation_is_announced(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    class Slow:
+        """A compiler that takes until the announcement has been made."""
+
+        def compile(self, arguments: object, return_type: object) -> str:
+            announced.wait()
+            return "compiled"
+
+    def announce(self: _jit._Announced) -> None:
+        real(self)
+        announced.set()
+
+    real, announced = _jit._Announced._announce, threading.Event()
+    monkeypatch.setattr(_jit, "NOTICE_SECONDS", 0.0)
+    monkeypatch.setattr(_jit._Announced, "_announce", announce)
+    assert _jit._Announced(Slow(), misses).compile((), None) == "compiled"
+    (record,) = caplog.records
+    assert record.message.startswith("compiling tests.compiled.test_jit.misses for this machine")
+
+
+def test_a_kernel_travels_to_other_processes_by_name() -> None:
+    from fourlab.compiled.board import has_line
+    from fourlab.compiled.counting import perft
+
+    assert pickle.loads(pickle.dumps(perft)) is perft
+    assert pickle.loads(pickle.dumps(has_line))(0b1111, 7, 4)
+
+
+def test_a_parenthesised_import_belongs_to_the_closure(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = {"fourlab.a": b"from fourlab.b import (\n    c,\n    d,\n)\n", "fourlab.b.d": b""}
+    monkeypatch.setattr(_cache, "_source", sources.get)
+    assert set(_cache._closure("fourlab.a")) == {"fourlab.a", "fourlab.b.d"}

@@ -1,0 +1,297 @@
+"""Labelled positions: exactly those of the UCI set, truly labelled, read back as they were written or refused."""
+
+import gzip
+import io
+import json
+import lzma
+import zipfile
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fourlab import Position, Rules, UserError
+from fourlab.datasets import labels
+from fourlab.datasets.labels import Labelled, as_text, compress, load, parse_text, quiet_positions, save, split, uci8
+from fourlab.datasets.teacher import solve_random_positions
+from fourlab.solver import Solver
+from tests.datasets.test_sample import makes_line
+from tests.naive import NaiveGame
+
+EMPTY_LINE = "b," * 42
+
+
+@pytest.fixture(scope="module")
+def uci() -> Labelled:
+    return uci8()
+
+
+def solved() -> Labelled:
+    """Five positions with the scores of their columns."""
+    solver, rules = Solver(book=None), Rules(4, 4, 3)
+    positions = [Position(moves, rules) for moves in ("1234", "44441", "1111", "1", "11122")]
+    columns = np.array(
+        [[found[c].score if c in found else -128 for c in range(4)] for found in map(solver.columns, positions)], np.int8
+    )
+    keys = np.array([position.key for position in positions], np.int64)
+    return Labelled(rules, keys, np.sign(columns.max(axis=1)), columns)
+
+
+def assert_same(one: Labelled, other: Labelled) -> None:
+    assert one.rules == other.rules
+    for mine, theirs in ((one.keys, other.keys), (one.results, other.results), (one.columns, other.columns)):
+        assert (mine is None) == (theirs is None)
+        if mine is not None and theirs is not None:
+            assert mine.dtype == theirs.dtype
+            assert np.array_equal(mine, theirs)
+
+
+def test_the_uci_set_has_the_published_counts(uci: Labelled) -> None:
+    assert len(uci) == 67_557
+    assert uci.counts == {"win": 44_473, "draw": 6_449, "loss": 16_635}
+
+
+def test_no_position_of_the_uci_set_comes_twice_or_as_its_mirror_image(uci: Labelled) -> None:
+    positions = [Position(f"key:{key:x}") for key in uci.keys[::50]]
+    assert all(position.canonical_key == position.key for position in positions)
+    assert len(np.unique(uci.keys)) == len(uci)
+
+
+def test_a_sample_of_the_uci_set_is_solved_without_the_book(uci: Labelled) -> None:
+    solver = Solver(book=None)
+    for place in np.random.default_rng(1).choice(len(uci), 6, replace=False):
+        assert solver.solve(Position(f"key:{uci.keys[place]:x}"), weak=True).result == uci.results[place]
+
+
+@pytest.mark.parametrize(("board", "plies"), [("4x4x3", 4), ("4x5x4", 5), ("5x4x3", 3)])
+def test_quiet_positions_are_those_that_a_plain_search_finds(board: str, plies: int) -> None:
+    rules, found = Rules.parse(board), dict[int, bool]()
+
+    def search(game: NaiveGame, left: int) -> None:
+        if left == 0:
+            key = Position(game.grid(), rules).canonical_key
+            if key not in found:
+                found[key] = not any(makes_line(game, column, side) for column in game.legal() for side in (0, 1))
+            return
+        for column in game.legal():
+            after = deepcopy(game)
+            after.play(column)
+            if not after.is_over():
+                search(after, left - 1)
+
+    search(NaiveGame(rules.columns, rules.rows, rules.in_a_row), plies)
+    assert quiet_positions(rules, plies).tolist() == sorted(key for key, is_quiet in found.items() if is_quiet)
+    assert set(found.values()) == {True, False}
+
+
+def test_no_game_is_so_long() -> None:
+    assert len(quiet_positions(Rules(3, 3), 30)) == 0
+
+
+def test_cells_are_what_the_position_shows(uci: Labelled) -> None:
+    for labelled in (solved(), uci.take(np.arange(0, len(uci), 9999))):
+        for key, cells in zip(labelled.keys, labelled.cells, strict=True):
+            position = Position(f"key:{key:x}", labelled.rules)
+            side = {0: 0, 1: 1 + position.to_move, 2: 2 - position.to_move}
+            shown = [[side[int(cell)] for cell in row] for row in cells.T[::-1]]
+            assert shown == position.grid()
+
+
+def test_a_split_is_the_documents_and_takes_every_position_once(uci: Labelled) -> None:
+    train, test = split(uci, seed=3)
+    assert (len(train), len(test)) == (54_045, 13_512)
+    assert np.array_equal(np.sort(np.concatenate([train.keys, test.keys])), uci.keys)
+    order = np.argsort(train.keys)
+    assert np.array_equal(train.results[order], uci.results[np.isin(uci.keys, train.keys)])
+    assert_same(split(uci, seed=3)[0], train)
+    assert not np.array_equal(split(uci, seed=4)[0].keys, train.keys)
+    first, rest = split(solved(), 0.5)
+    assert (len(first), len(rest)) == (2, 3)
+    assert first.columns is not None
+    assert np.array_equal(np.sign(first.columns.max(axis=1)), first.results)
+
+
+def test_the_text_is_the_uci_form(uci: Labelled) -> None:
+    lines = as_text(uci).decode().splitlines()
+    assert len(lines) == 67_557
+    for line, key, result in list(zip(lines, uci.keys, uci.results, strict=True))[::3000]:
+        position = Position(line)  # the notation knows this form
+        assert position.key == key
+        assert line.endswith({1: ",win", 0: ",draw", -1: ",loss"}[int(result)])
+
+
+def test_the_label_is_the_first_players_whoever_is_to_move() -> None:
+    position = Position("1212153")  # yellow to move, red wins with its next disc
+    labelled = Labelled(position.rules, np.array([position.key]), np.array([-1], np.int8))
+    text = as_text(labelled)
+    assert text.decode() == position.write("uci") + ",win\n"
+    assert_same(parse_text(text), labelled)
+
+
+@pytest.mark.parametrize("name", ["a.data", "a.data.gz", "a.data.xz"])
+def test_text_files_are_read_back(uci: Labelled, tmp_path: Path, name: str) -> None:
+    some, file = uci.take(np.arange(500)), tmp_path / name
+    file.write_bytes(compress(as_text(some), file.suffix))
+    assert_same(load(file), some)
+    assert compress(as_text(some), file.suffix) == file.read_bytes()
+    assert (file.read_bytes() == as_text(some)) == (name == "a.data")
+
+
+def test_text_with_other_line_ends_is_read_too(uci: Labelled) -> None:
+    some = uci.take(np.arange(9))
+    assert_same(parse_text(as_text(some).replace(b"\n", b"\r\n") + b"\n\n"), some)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("", "line 2 is not 42 cells"),
+        ("hello", "line 2 is not 42 cells"),
+        (EMPTY_LINE, "line 2 is not 42 cells"),
+        ("b," + EMPTY_LINE + "win", "line 2 is not 42 cells"),
+        ("z," + EMPTY_LINE[2:] + "win", "line 2 is not 42 cells"),
+        ("x,x," + EMPTY_LINE[4:] + "win", "line 2 is not a position"),  # whose turn is it?
+        ("o," + EMPTY_LINE[2:] + "win", "line 2 is not a position"),
+        ("b,x," + EMPTY_LINE[4:] + "win", "line 2 is not a position"),  # it floats
+        ("x,x,x,x,b,b,o,o,o," + EMPTY_LINE[18:] + "win", "line 2 is not a position"),  # red has won
+        ("x,x,x,x,b,b,o,o,o,b,b,b,o," + EMPTY_LINE[26:] + "win", "line 2 is not a position"),  # and moves again
+        ((("x,x,x,o,o,o," * 2 + "o,o,o,x,x,x," * 2) * 2)[:84] + "draw", "line 2 is not a position"),
+    ],
+)
+def test_lines_that_are_no_positions_are_refused(tmp_path: Path, line: str, words: str) -> None:
+    file = tmp_path / "bad.data"
+    file.write_text(f"{EMPTY_LINE}win\n{line}\n{EMPTY_LINE}win\n")
+    with pytest.raises(UserError, match=rf"bad\.data.* {words}"):
+        load(file)
+
+
+def test_columns_are_read_back(tmp_path: Path) -> None:
+    file = tmp_path / "a.npz"
+    about = save(solved(), file, {"seed": 7})
+    assert_same(load(file), solved())
+    before = file.read_bytes()
+    save(solved(), file, {"seed": 7})
+    assert file.read_bytes() == before
+    with np.load(file, allow_pickle=False) as parts:  # by anybody
+        assert json.loads(parts["about"].tobytes()) == about
+        assert parts["scores"].tolist() == solved().columns.max(axis=1).tolist()  # type: ignore[union-attr]
+    assert about["positions"] == 5
+    assert about["seed"] == 7
+    assert about["win"] + about["draw"] + about["loss"] == 5
+
+
+def test_damaged_files_are_refused(tmp_path: Path) -> None:
+    save(solved(), tmp_path / "good.npz", {})
+    text = as_text(uci8().take(np.arange(20)))
+    (tmp_path / "good.gz").write_bytes(gzip.compress(text, mtime=0))
+    (tmp_path / "good.xz").write_bytes(lzma.compress(text))
+    for suffix in (".npz", ".gz", ".xz"):
+        whole, bad = (tmp_path / f"good{suffix}").read_bytes(), tmp_path / f"bad{suffix}"
+        for data in (b"", b"hello", whole[:-10], whole[: len(whole) // 2]):
+            bad.write_bytes(data)
+            with pytest.raises(UserError, match="bad"):
+                load(bad)
+        rng = np.random.default_rng(1)
+        for _ in range(150):
+            flipped = bytearray(whole)
+            flipped[int(rng.integers(len(whole)))] ^= 1 << int(rng.integers(8))
+            bad.write_bytes(flipped)
+            try:
+                assert_same(load(bad), load(tmp_path / f"good{suffix}"))  # a bit that means nothing
+            except UserError as error:
+                assert str(bad) in str(error)
+    with pytest.raises(UserError, match="cannot read"):
+        load(tmp_path / "none.npz")
+
+
+def changed(file: Path, **arrays: Any) -> Path:
+    with np.load(file) as parts:
+        merged = {**parts, **arrays}
+    np.savez_compressed(file.with_name("changed.npz"), **{name: each for name, each in merged.items() if each is not None})
+    return file.with_name("changed.npz")
+
+
+def test_files_that_do_not_agree_with_themselves_are_refused(tmp_path: Path) -> None:
+    good, columns = tmp_path / "good.npz", solved().columns
+    assert columns is not None
+    about = save(solved(), good, {})
+
+    def described(**changes: Any) -> np.ndarray:
+        return np.frombuffer(json.dumps({**about, **changes}).encode(), np.uint8)
+
+    assert_same(load(changed(good)), solved())
+    for arrays, words in (
+        ({"columns": -columns}, "checksum"),
+        ({"scores": np.zeros(5, np.int8)}, "checksum"),
+        ({"keys": solved().keys[:4]}, "differ in length"),
+        ({"keys": solved().keys.astype(np.int32)}, "keys is int32"),
+        ({"columns": columns[:, :3]}, r"columns is int8\[5, 3\]"),
+        ({"columns": np.asfortranarray(columns)}, "columns is int8"),
+        ({"columns": None}, "columns"),
+        ({"keys": np.int64(3)}, "damaged"),
+        ({"about": described(format=2)}, "format 2"),
+        ({"about": described(board="99x99")}, "too large"),
+        ({"about": described(positions=6)}, "differ in length"),
+        ({"about": np.frombuffer(b"[]", np.uint8)}, "damaged"),
+    ):
+        with pytest.raises(UserError, match=words):
+            load(changed(good, **arrays))
+
+
+def test_a_small_file_cannot_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = tmp_path / "good.npz"
+    save(solved(), good, {})
+    many = changed(good, keys=np.zeros(3_000_000, np.int64))
+    assert many.stat().st_size < 40_000
+    with pytest.raises(UserError, match=r"keys is int64\[3000000\]"):
+        load(many)
+    promise = io.BytesIO()  # a header alone, which asks for a terabyte
+    np.lib.format.write_array_header_1_0(promise, {"descr": "<i8", "fortran_order": False, "shape": (1 << 37,)})
+    with zipfile.ZipFile(good) as parts, zipfile.ZipFile(many, "w") as bomb:
+        for name in parts.namelist():
+            bomb.writestr(name, promise.getvalue() if name == "keys.npy" else parts.read(name))
+    with pytest.raises(UserError, match="keys is int64"):
+        load(many)
+    monkeypatch.setattr(labels, "MOST_TEXT", 1000)
+    for suffix, squeeze in ((".gz", gzip.compress), (".xz", lzma.compress), (".data", bytes)):
+        (tmp_path / f"bomb{suffix}").write_bytes(squeeze(f"{EMPTY_LINE}win\n".encode() * 100))
+        with pytest.raises(UserError, match="more than 1,000 bytes"):
+            load(tmp_path / f"bomb{suffix}")
+
+
+def test_several_sources_become_one_set(tmp_path: Path) -> None:
+    (tmp_path / "some.data").write_bytes(labels.as_text(labels.uci8().take(np.arange(100))))
+    together = labels.gather(["uci8", str(tmp_path / "some.data")])
+    assert together.counts == labels.uci8().counts
+    book = labels.gather(["book", "uci8"])  # which the book holds
+    assert len(book) == 129_498
+    assert np.array_equal(book.results[np.searchsorted(book.keys, together.keys)], together.results)
+    with pytest.raises(UserError, match="one board"):
+        labels.gather([])
+
+
+def test_discs_are_those_of_the_positions() -> None:
+    some = labels.uci8().take(np.arange(0, 67_557, 5000))
+    for key, own, mask in zip(some.keys.tolist(), *(each.tolist() for each in some.discs), strict=True):
+        position = Position(f"key:{key:x}")
+        assert (own, mask) == (position.own, position.mask)
+
+
+def test_positions_after_each_column_have_their_exact_results(tmp_path: Path) -> None:
+    """Against the solver, on a small board, all the way to the last disc."""
+    rules, solver = Rules(4, 4, 3), Solver(book=None)
+    known = solve_random_positions(tmp_path / "some.npz", rules, 60, (4, 15), 1, 1, lambda done, total: None)
+    after = known.after_each_column()
+    expected = {}
+    for key in known.keys.tolist():
+        position = Position(f"key:{key:x}", rules)
+        for column in position.legal_columns():
+            child = position.play(column)
+            if child.outcome() is None:
+                expected[child.key] = solver.solve(child).result
+    assert dict(zip(after.keys.tolist(), after.results.tolist(), strict=True)) == expected
+    together = labels.without(after, after.take(np.arange(10)))
+    assert 0 < len(together) < len(after)
+    assert not set(together.keys.tolist()) & set(after.keys[:10].tolist())

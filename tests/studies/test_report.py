@@ -1,0 +1,48 @@
+"""What experiments found, as pages: damaged work, and reports that are published."""
+
+from pathlib import Path
+
+import pytest
+
+from fourlab.arena.tables import Table
+from fourlab.errors import UserError
+from fourlab.jobs.run import Run, open_run
+from fourlab.studies.catalogue import all_experiments
+from fourlab.studies.experiment import Finding
+from fourlab.studies.report import check_work, found_by, keep, publish, write_reports
+
+
+def a_run(folder: Path, *names: str, seed: int = 0) -> Run:
+    """A run in which these experiments have found something."""
+    run = open_run(folder, "reproduce-smoke", {"kind": "reproduce", "scale": "smoke", "seed": seed})
+    for name in names:
+        check_work(run, all_experiments()[name])
+        keep(run, all_experiments()[name], [Finding("a number", "1", "2", agrees=False), Table("some", ("head",), ((name,),))])
+    write_reports(run)
+    return run
+
+
+def test_what_is_published_of_one_document_leaves_the_others(tmp_path: Path) -> None:
+    target = tmp_path / "pages"
+    publish(a_run(tmp_path / "runs", "000-exact", "004-speed"), target)
+    (target / "004" / "data" / "of-yesterday.csv").write_text("old")
+    before = {file: file.read_bytes() for file in (target / "000").rglob("*") if file.is_file()}
+    assert target / "000" / "data" / "000-exact-1.csv" in before
+    publish(a_run(tmp_path / "runs", "004-dqn", seed=1), target)
+    assert {file: file.read_bytes() for file in (target / "000").rglob("*") if file.is_file()} == before
+    assert sorted(file.name for file in (target / "004" / "data").iterdir()) == ["004-dqn-1.csv", "004-dqn.csv"]
+    assert "004-dqn" in (target / "report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b""])
+def test_damaged_work_files_are_told(tmp_path: Path, content: bytes) -> None:
+    run = a_run(tmp_path, "000-exact")
+    work, experiment = run.folder / "work" / "000-exact", all_experiments()["000-exact"]
+    (work / "begun.json").write_bytes(content)
+    with pytest.raises(UserError, match=r"begun\.json is damaged; remove it and give the command again"):
+        check_work(run, experiment)
+    for wrong in (content, b"{}"):
+        (work / "found.json").write_bytes(wrong)
+        with pytest.raises(UserError, match=r"found\.json is damaged; remove it and give the command again"):
+            found_by(run, "000-exact")
+    assert found_by(run, "004-speed") is None

@@ -1,0 +1,212 @@
+"""A training that is stopped, killed or damaged ends as one that never was."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fourlab.errors import UserError
+from fourlab.jobs.run import Run, open_run
+from fourlab.reporting.curves import Curve, number
+from fourlab.training.loop import KEPT, last_metrics, read_metrics, train
+from fourlab.training.report import write_training_report
+
+
+@dataclass
+class Sum:
+    """Learns the sum of the first numbers, two at a time."""
+
+    total: int = 20
+    done: int = 0
+    sum: int = 0
+    unit: str = "numbers"
+    curves: tuple[Curve, ...] = field(default=(Curve("the sum so far", ("sum", "half.sum")), Curve("nothing", ("none",))))
+
+    @property
+    def finished(self) -> bool:
+        return self.done >= self.total
+
+    def advance(self) -> dict[str, Any]:
+        for _ in range(2):
+            self.done += 1
+            self.sum += self.done
+        return {"numbers": self.done, "sum": self.sum, "half": {"sum": self.sum / 2}}
+
+    def save(self, folder: Path) -> None:
+        (folder / "sum.json").write_text(json.dumps([self.done, self.sum]))
+
+    def load(self, folder: Path) -> None:
+        self.done, self.sum = json.loads((folder / "sum.json").read_text())
+
+    def finish(self, run: Run) -> dict[str, Any]:
+        run.write("sum.txt", str(self.sum))
+        return {"headline": f"the sum is {self.sum}", "sum": self.sum}
+
+
+def begun(tmp_path: Path) -> Run:
+    return open_run(tmp_path, "sum", {"kind": "train-sum", "total": 20})
+
+
+def rows(run: Run) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in read_metrics(run)]
+
+
+def whole(tmp_path: Path) -> list[dict[str, Any]]:
+    run = begun(tmp_path / "whole")
+    assert train(run, Sum()) is not None
+    return rows(run)
+
+
+def stop_after(pieces: int) -> Any:
+    """Say stop after so many pieces."""
+    asked = iter(range(pieces))
+    return lambda: next(asked, None) is None
+
+
+def test_a_training_writes_metrics_results_and_products(tmp_path: Path) -> None:
+    run, trainee, told = begun(tmp_path), Sum(), []
+    results = train(run, trainee, told=told.append)
+    assert results is not None
+    assert results["sum"] == 210
+    assert results["numbers"] == 20
+    assert run.results == results
+    assert (run.folder / "sum.txt").read_text() == "210"
+    assert rows(run)[0] == {"piece": 1, "numbers": 2, "sum": 3, "half": {"sum": 1.5}}
+    assert [row["piece"] for row in told] == list(range(1, 11))
+
+
+def test_a_training_stopped_after_every_piece_ends_the_same(tmp_path: Path) -> None:
+    run = begun(tmp_path)
+    for piece in range(1, 10):
+        assert train(run, Sum(), stop_after(1)) is None
+        assert len(rows(run)) == piece
+        assert run.results is None
+    assert train(run, Sum(), stop_after(1)) is not None
+    assert rows(run) == whole(tmp_path)
+    assert len(list((run.folder / "checkpoints").iterdir())) == KEPT
+
+
+def test_a_finished_training_is_not_done_again(tmp_path: Path) -> None:
+    run = begun(tmp_path)
+    results = train(run, Sum())
+    (run.folder / "sum.txt").unlink()
+    assert train(run, Sum()) == results
+    assert not (run.folder / "sum.txt").exists()
+
+
+def test_metrics_after_the_checkpoint_are_forgotten(tmp_path: Path) -> None:
+    run = begun(tmp_path)
+    train(run, Sum(), stop_after(3))
+    with (run.folder / "metrics.jsonl").open("a") as file:
+        file.write('{"piece": 4, "numbers": 8, "sum": -1}\n{"piece": 5, "numb')
+    assert train(run, Sum()) is not None
+    assert rows(run) == whole(tmp_path)
+
+
+def test_no_checkpoint_reaches_the_disk_before_its_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, sizes, fsync = begun(tmp_path), dict[int, int](), os.fsync
+
+    def watched(handle: int) -> None:
+        fsync(handle)
+        sizes[os.fstat(handle).st_ino] = os.fstat(handle).st_size
+
+    class Watched(Sum):
+        def save(self, folder: Path) -> None:
+            metrics = (run.folder / "metrics.jsonl").stat()
+            assert sizes[metrics.st_ino] == metrics.st_size
+            super().save(folder)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    assert train(run, Watched(), checkpoint_seconds=0) is not None
+
+
+def test_a_damaged_checkpoint_is_told_of_and_the_one_before_is_used(tmp_path: Path) -> None:
+    run, notes = begun(tmp_path), []
+    train(run, Sum(), stop_after(3))
+    train(run, Sum(), stop_after(2))
+    (run.folder / "checkpoints" / "000005" / "sum.json").write_text("[10, 99]")
+    assert train(run, Sum(), noted=notes.append) is not None
+    assert "000005 is damaged (sum.json)" in notes[0]
+    assert rows(run) == whole(tmp_path)
+
+
+def test_nothing_is_begun_anew_over_damaged_checkpoints(tmp_path: Path) -> None:
+    run = begun(tmp_path)
+    train(run, Sum(), stop_after(3))
+    (run.folder / "checkpoints" / "000003" / "checkpoint.json").write_text("{")
+    with pytest.raises(UserError, match="every checkpoint"):
+        train(run, Sum())
+
+
+def test_a_training_killed_at_any_moment_ends_the_same(tmp_path: Path) -> None:
+    """SIGKILL twenty times, at growing distances, while checkpoints are written all the time."""
+    script = (
+        "import sys, time; from pathlib import Path; from fourlab.training.loop import train\n"
+        "from tests.training.test_loop import Sum, begun\n"
+        "class Slow(Sum):\n    def advance(self):\n        time.sleep(0.002); return super().advance()\n"
+        "train(begun(Path(sys.argv[1])), Slow(400), checkpoint_seconds=0)\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    root = Path(__file__).parents[2]
+    for attempt in range(20):
+        process = subprocess.Popen(command, cwd=root)
+        while not list(tmp_path.glob("*/checkpoints/*")):
+            time.sleep(0.01)
+        time.sleep(0.005 * attempt)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    subprocess.run(command, cwd=root, check=True)
+    run = begun(tmp_path)
+    assert run.results is not None
+    assert run.results["sum"] == 400 * 401 // 2
+    assert [row["piece"] for row in read_metrics(run)] == list(range(1, 201))
+    assert not list((run.folder / "checkpoints").glob(".*"))
+
+
+def test_the_folder_tells_what_is_counted_and_drawn(tmp_path: Path) -> None:
+    run = begun(tmp_path)
+    train(run, Sum(), stop_after(1))
+    about = json.loads((run.folder / "training.json").read_text())
+    assert (about["unit"], about["total"]) == ("numbers", 20)
+    assert about["curves"][0] == {"label": "the sum so far", "names": ["sum", "half.sum"], "logarithmic": False}
+
+
+def test_the_last_row_is_found_without_reading_all(tmp_path: Path) -> None:
+    run = begun(tmp_path)
+    assert last_metrics(run) is None
+    train(run, Sum(), stop_after(3))
+    assert last_metrics(run) == read_metrics(run)[-1]
+    with (run.folder / "metrics.jsonl").open("a") as file:
+        file.write('{"piece": 4, "numb')
+    assert last_metrics(run) == read_metrics(run)[-1]
+    (run.folder / "metrics.jsonl").write_text("{\n")
+    with pytest.raises(UserError, match="damaged"):
+        last_metrics(run)
+
+
+def test_numbers_are_found_in_nested_tables() -> None:
+    row = {"a": 1, "b": {"c": 2.5, "d": "x"}}
+    assert [number(row, name) for name in ("a", "b.c", "b.d", "b", "e.f")] == [1.0, 2.5, None, None, None]
+
+
+def test_the_report_has_the_result_the_curves_and_the_configuration(tmp_path: Path) -> None:
+    run = begun(tmp_path)
+    trainee = Sum()
+    results = train(run, trainee, stop_after(4))
+    write_training_report(run, trainee, results)
+    assert "Stopped after 8 of 20 numbers" in run.report_file.read_text()
+    results = train(run, trainee := Sum())
+    write_training_report(run, trainee, results)
+    page = run.report_file.read_text()
+    assert "the sum is 210" in page
+    assert "the sum so far" in page
+    assert "train-sum" in page
+    assert "nothing" not in page  # a curve without numbers is not drawn
+    assert (run.folder / "figures" / "training.svg").exists()
