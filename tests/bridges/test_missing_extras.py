@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fourlab import bridges
 from tests.conftest import Result
 
 
@@ -48,7 +49,7 @@ def test_the_agent_says_it_in_one_line_and_can_be_listed_all_the_same(
     monkeypatch.setitem(sys.modules, "pyspiel", None)  # as if it were not installed
     # The module is to be imported again.
     monkeypatch.delitem(sys.modules, "fourlab.bridges.openspiel", raising=False)
-    monkeypatch.delattr(fourlab.bridges, "openspiel", raising=False)
+    monkeypatch.delattr(bridges, "openspiel", raising=False)
     refused = fourlab("analyze", "4453", "--agent", "openspiel-mcts")
     assert refused.returncode == 2
     assert refused.stderr.splitlines()[-1].endswith("this needs OpenSpiel: pip install 'fourlab[openspiel]'")

@@ -1,5 +1,5 @@
-"""Compiled functions on plain integers and arrays: the arithmetic below everything else.
+"""The decorator that compiles a kernel, and the kernels that several subjects share.
 
-`rules` holds the game's rules as ordinary Python; `board` is the same rules, compiled. The other modules are compiled
-searches and counts built on them. Nothing here knows about positions, agents or files.
+Kernels work on plain integers and arrays. `game/bitboard.py` holds the rules as ordinary Python;
+`board` is the same rules, compiled.
 """
