@@ -46,7 +46,7 @@ test:
 all-tests: $(VENV)/.dev
 	@$(MAKE) --no-print-directory --jobs 3 check parts $(VENV)/.warm
 	@echo "== tests"
-	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 kaggle: $(VENV)/.dev
 	@$(MAKE) --no-print-directory $(VENV)/.warm
