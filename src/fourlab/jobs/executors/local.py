@@ -13,11 +13,12 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from ctypes import Structure, c_bool, c_double, c_int64
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import connection, parent_process
 from typing import Any
 
 from fourlab.interrupts import hear_interrupts, interrupts_held
 from fourlab.jobs.executors import Lost, Pace, Work
+from fourlab.jobs.processes import worker_context
 
 BATCH_SECONDS = 0.1
 MOST_IN_A_BATCH = 200
@@ -34,7 +35,6 @@ DEATHS_IN_PREPARATION, DEATHS_AT_START = 3, 30
 """If so many in a row die before their first item, preparation is left out, or all is lost."""
 PREPARATION_SECONDS = 120.0
 """Whatever has to be compiled is compiled by then."""
-_spawn = get_context("spawn")  # forking would copy the threads' locks of whatever runs here
 
 
 class _Shared(Structure):
@@ -166,11 +166,12 @@ class _Hand:
     """One process at work, as its master sees it."""
 
     def __init__(self) -> None:
-        self.shared: Any = _spawn.RawValue(_Shared, NOTHING)
-        self.pipe, others = _spawn.Pipe()
+        context: Any = worker_context()
+        self.shared: Any = context.RawValue(_Shared, NOTHING)
+        self.pipe, others = context.Pipe()
         self.batches: deque[list[int]] = deque()
         self.work: Any = None
-        self.process = _spawn.Process(target=_serve, args=(others, self.shared), daemon=True)
+        self.process = context.Process(target=_serve, args=(others, self.shared), daemon=True)
         with interrupts_held():
             self.process.start()
         others.close()
