@@ -14,7 +14,7 @@ from fourlab.agents.alphazero import forest_kernel as forest
 from fourlab.agents.alphazero.forest import ForestSearch
 from fourlab.agents.alphazero.self_play import self_play
 from fourlab.agents.alphazero.settings import AlphaZeroSettings
-from fourlab.evaluator import Evaluation
+from fourlab.evaluator import Batch, Evaluation
 from fourlab.game.rules import CLASSIC
 from fourlab.nets.evaluator import OnnxEvaluator, load
 from fourlab.reporting.speed import rates
@@ -43,7 +43,7 @@ class Obvious:
         if (outcome := position.outcome()) is not None:
             return 0.0 if outcome.winner is None else 1.0
         if position not in self.priors:
-            found = self.judge.judge(np.array([position.own]), np.array([position.mask]))
+            found = self.judge.evaluate(Batch.of([position]))
             powers = np.exp(found.logits[0])
             self.priors[position] = powers / powers.sum()
             return -float(found.values[0])
@@ -65,8 +65,8 @@ class Obvious:
 class Instant:
     """A network that answers at once, so that only the tree's own work is left."""
 
-    def judge(self, own: np.ndarray, mask: np.ndarray) -> Evaluation:
-        hashed = own * 31 + mask * 17
+    def evaluate(self, batch: Batch) -> Evaluation:
+        hashed = batch.own * 31 + batch.mask * 17
         logits = (hashed[:, None] * np.arange(3, 10) % 1000 / 500).astype(np.float32)
         return Evaluation((hashed % 997 / 2500).astype(np.float32), logits)
 
@@ -81,7 +81,8 @@ def tree_work(s: forest.Switches, trees: int = 256, simulations: int = 128) -> f
         seconds += time.thread_time() - before
         if not leaves:
             return seconds / float(search.forest.done.sum()) * 1e6
-        found = search.judge.judge(search.forest.asked_own[:leaves], search.forest.asked_mask[:leaves])
+        batch = Batch(search.forest.asked_own[:leaves], search.forest.asked_mask[:leaves], CLASSIC)
+        found = search.evaluator.evaluate(batch)
         before = time.thread_time()
         forest.grow(search.forest, search.size, leaves, found.logits, found.values, g, s, search.cache)
         seconds += time.thread_time() - before

@@ -36,7 +36,7 @@ def evaluation(reached: Reached) -> None:
     """A network has evaluated positions, in whichever thread."""
     from fourlab.nets.evaluator import OnnxEvaluator
 
-    _call_after(OnnxEvaluator, "judge", reached)
+    _call_after(OnnxEvaluator, "evaluate", reached)
 
 
 def journal_line(reached: Reached) -> None:

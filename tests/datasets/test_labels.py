@@ -54,7 +54,7 @@ def test_the_uci_set_has_the_published_counts(uci: Labelled) -> None:
 
 
 def test_no_position_of_the_uci_set_comes_twice_or_as_its_mirror_image(uci: Labelled) -> None:
-    positions = [Position(f"key:{key:x}") for key in uci.keys[::50]]
+    positions = [Position.from_key(key) for key in uci.keys[::50]]
     assert all(position.canonical_key == position.key for position in positions)
     assert len(np.unique(uci.keys)) == len(uci)
 
@@ -62,7 +62,7 @@ def test_no_position_of_the_uci_set_comes_twice_or_as_its_mirror_image(uci: Labe
 def test_a_sample_of_the_uci_set_is_solved_without_the_book(uci: Labelled) -> None:
     solver = Solver(book=None)
     for place in np.random.default_rng(1).choice(len(uci), 6, replace=False):
-        assert solver.solve(Position(f"key:{uci.keys[place]:x}"), weak=True).result == uci.results[place]
+        assert solver.solve(Position.from_key(uci.keys[place]), weak=True).result == uci.results[place]
 
 
 @pytest.mark.parametrize(("board", "plies"), [("4x4x3", 4), ("4x5x4", 5), ("5x4x3", 3)])
@@ -93,7 +93,7 @@ def test_no_game_is_so_long() -> None:
 def test_cells_are_what_the_position_shows(uci: Labelled) -> None:
     for labelled in (solved(), uci.take(np.arange(0, len(uci), 9999))):
         for key, cells in zip(labelled.keys, labelled.cells, strict=True):
-            position = Position(f"key:{key:x}", labelled.rules)
+            position = Position.from_key(key, labelled.rules)
             side = {0: 0, 1: 1 + position.to_move, 2: 2 - position.to_move}
             shown = [[side[int(cell)] for cell in row] for row in cells.T[::-1]]
             assert shown == position.grid()
@@ -275,7 +275,7 @@ def test_several_sources_become_one_set(tmp_path: Path) -> None:
 def test_discs_are_those_of_the_positions() -> None:
     some = labels.uci8().take(np.arange(0, 67_557, 5000))
     for key, own, mask in zip(some.keys.tolist(), *(each.tolist() for each in some.discs), strict=True):
-        position = Position(f"key:{key:x}")
+        position = Position.from_key(key)
         assert (own, mask) == (position.own, position.mask)
 
 
@@ -286,7 +286,7 @@ def test_positions_after_each_column_have_their_exact_results(tmp_path: Path) ->
     after = known.after_each_column()
     expected = {}
     for key in known.keys.tolist():
-        position = Position(f"key:{key:x}", rules)
+        position = Position.from_key(key, rules)
         for column in position.legal_columns():
             child = position.play(column)
             if child.outcome() is None:

@@ -20,7 +20,7 @@ def silent(done: int, total: int) -> None:
 
 def test_random_positions_are_different_undecided_and_spread_over_the_plies() -> None:
     keys = random_positions(SMALL, 70, (4, 10), 1)
-    positions = [Position(f"key:{key:x}", SMALL) for key in keys]
+    positions = [Position.from_key(key, SMALL) for key in keys]
     assert np.bincount([position.ply for position in positions])[4:].tolist() == [10] * 7
     assert all(position.outcome() is None for position in positions)
     assert all(position.canonical_key == position.key for position in positions)
@@ -28,7 +28,7 @@ def test_random_positions_are_different_undecided_and_spread_over_the_plies() ->
 
 
 def test_what_cannot_be_shared_evenly_goes_to_the_first_plies() -> None:
-    plies = [Position(f"key:{key:x}").ply for key in random_positions(Rules(), 8, (30, 34), 1)]
+    plies = [Position.from_key(key).ply for key in random_positions(Rules(), 8, (30, 34), 1)]
     assert np.bincount(plies)[30:].tolist() == [2, 2, 2, 1, 1]
 
 
@@ -38,7 +38,7 @@ def test_another_seed_draws_other_positions() -> None:
 
 
 def test_some_positions_allow_a_win_at_once_and_some_do_not() -> None:
-    positions = [Position(f"key:{key:x}") for key in random_positions(Rules(), 100, (20, 20), 1)]
+    positions = [Position.from_key(key) for key in random_positions(Rules(), 100, (20, 20), 1)]
     wins = sum(any(each.makes_line(column, each.to_move) for column in each.legal_columns()) for each in positions)
     assert 10 < wins < 90
 
@@ -60,7 +60,7 @@ def test_columns_have_their_exact_scores(tmp_path: Path) -> None:
     assert np.array_equal(solved.keys, random_positions(SMALL, 60, (6, 16), 3))
     assert solved.columns is not None
     for key, result, columns in zip(solved.keys, solved.results, solved.columns, strict=True):
-        position = Position(f"key:{key:x}", SMALL)
+        position = Position.from_key(key, SMALL)
         assert {column: each.score for column, each in solver.columns(position).items()} == {
             column: int(score) for column, score in enumerate(columns) if score != CLOSED
         }

@@ -9,6 +9,7 @@ import torch
 from onnx import numpy_helper
 
 from fourlab.errors import UserError
+from fourlab.evaluator import Batch
 from fourlab.nets.evaluator import OnnxEvaluator, probe_positions
 from fourlab.nets.modules import Net
 from fourlab.nets.network import Network
@@ -103,9 +104,9 @@ def test_a_plane_that_was_never_seen_awake_is_not_lost() -> None:
         net.value[0].weight[0, 42:] = 0.3
     nothing = np.zeros(1, np.int64)
     exact, int8 = (OnnxEvaluator(data, "a test") for data in (to_onnx(net), to_int8(net, nothing, nothing)))
-    positions = probe_positions(net.network.rules, 100, seed=5)
-    assert exact.judge(*positions).values.max() > 0.3
-    assert int8.judge(*positions).values == pytest.approx(exact.judge(*positions).values, abs=0.01)
+    batch = Batch(*probe_positions(net.network.rules, 100, seed=5), net.network.rules)
+    assert exact.evaluate(batch).values.max() > 0.3
+    assert int8.evaluate(batch).values == pytest.approx(exact.evaluate(batch).values, abs=0.01)
 
 
 @pytest.mark.parametrize("head", ["value", "policy"])

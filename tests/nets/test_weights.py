@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 
 from fourlab.compiled.planes import PLANES, encode
 from fourlab.errors import UserError
+from fourlab.evaluator import Batch, Evaluation
 from fourlab.nets.evaluator import ONLY_IN_THE_REPOSITORY, OnnxEvaluator, load, probe_positions
 from fourlab.nets.modules import Net
 from fourlab.nets.network import Network
@@ -75,10 +76,13 @@ def test_onnx_and_saved_weights_answer_as_torch(name: str, tmp_path: Path) -> No
         if answer is not None:
             assert torch.equal(answer, same)
             assert np.abs(found[head] - answer.numpy()).max() < 1e-4
-    judged = evaluator.judge(own, mask)
+    judged = evaluator.evaluate(Batch(own, mask, net.network.rules))
     assert judged.values.shape == (300,)
     assert (np.abs(judged.values) <= 1).all()
-    assert judged.logits.shape == (300, net.network.rules.columns)
+    if net.network.purpose == "value":
+        assert judged.logits is None
+    else:
+        assert judged.logits.shape == (300, net.network.rules.columns)
 
 
 def test_normalisations_behind_convolutions_are_no_nodes_of_their_own() -> None:
@@ -97,12 +101,12 @@ def test_values_are_for_the_side_to_move_whatever_the_labels() -> None:
     for parameter in net.parameters():
         torch.nn.init.zeros_(parameter)
     net.value[-1].bias.data[:] = 0.75
-    assert _evaluator(net).judge(*probe_positions(net.network.rules)).values == pytest.approx(0.5)
+    assert probed(_evaluator(net)).values == pytest.approx(0.5)
     net = Net(FORMS["results"])
     for parameter in net.parameters():
         torch.nn.init.zeros_(parameter)
     net.value[-1].bias.data[:] = torch.tensor([0.5, 0.2, 0.3]).log()
-    assert _evaluator(net).judge(*probe_positions(net.network.rules)).values == pytest.approx(0.2)
+    assert probed(_evaluator(net)).values == pytest.approx(0.2)
 
 
 def test_a_q_network_values_a_position_by_its_best_open_column() -> None:
@@ -111,8 +115,12 @@ def test_a_q_network_values_a_position_by_its_best_open_column() -> None:
         torch.nn.init.zeros_(parameter)
     net.policy[-1].bias.data[:] = torch.tensor([0.9, 0.1, 0.4])
     full = 0b11  # column 1 of 3
-    values = _evaluator(net).judge(np.array([0, 0b01]), np.array([0, full])).values
+    values = _evaluator(net).evaluate(Batch(np.array([0, 0b01]), np.array([0, full]), net.network.rules)).values
     assert values == pytest.approx([0.9, 0.4])
+
+
+def probed(evaluator: OnnxEvaluator) -> Evaluation:
+    return evaluator.evaluate(Batch(*probe_positions(evaluator.rules), evaluator.rules))
 
 
 def _evaluator(net: Net) -> OnnxEvaluator:
@@ -148,7 +156,8 @@ def OnnxRead(data: bytes) -> bytes | None:  # noqa: N802
     except UserError:
         return None
     told = f"{evaluator.network.write()} {evaluator.precision} {evaluator.differences}"
-    return evaluator.judge(*probe_positions(evaluator.rules)).logits.tobytes() + told.encode()
+    answers = evaluator.heads(evaluator.planes(*probe_positions(evaluator.rules)))
+    return b"".join(answers[head].tobytes() for head in sorted(answers)) + told.encode()
 
 
 def test_damaged_weights_are_refused(tmp_path: Path) -> None:
@@ -202,9 +211,11 @@ def test_judging_needs_no_torch(tmp_path: Path) -> None:
     script = f"""
 import sys
 sys.modules.update(torch=None, onnx=None, safetensors=None)
+from fourlab.evaluator import Batch
 from fourlab.nets.evaluator import load, probe_positions
 evaluator = load({str(tmp_path / "net.onnx")!r})
-print(evaluator.judge(*probe_positions(evaluator.rules)).values.shape)
+batch = Batch(*probe_positions(evaluator.rules), evaluator.rules)
+print(evaluator.evaluate(batch).values.shape)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout == "(64,)\n", done.stderr

@@ -30,7 +30,7 @@ def test_each_question_is_answered_for_each_position() -> None:
         np.array(solve_chunk(keys(), str(SMALL), question), np.int8) for question in (score, result, column_scores)
     )
     for i, key in enumerate(keys()):
-        position = Position(f"key:{key:x}", SMALL)
+        position = Position.from_key(key, SMALL)
         assert scores[i] == solver.solve(position).score == columns[i].max()
         assert results[i] == np.sign(scores[i])
         found = solver.columns(position)

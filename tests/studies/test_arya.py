@@ -210,7 +210,7 @@ def test_listed_examples_are_wins_of_both_sides_and_no_blocks() -> None:
     own, mask, columns, second = evaluator.listed_examples()
     assert second.tolist() == [False] * evaluator.EXAMPLES + [True] * evaluator.EXAMPLES
     for place in (0, 1, 499, 500, 501, 999):
-        position = Position(f"key:{int(own[place]) + int(mask[place]) + _floor():x}", CLASSIC)
+        position = Position.from_key(int(own[place]) + int(mask[place]) + _floor(), CLASSIC)
         assert position.makes_line(int(columns[place]), position.to_move)
         assert (position.to_move == 1) == second[place]
 

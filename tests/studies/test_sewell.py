@@ -12,7 +12,7 @@ from fourlab.agents.minimax.negamax import Negamax
 from fourlab.agents.registry import make
 from fourlab.arena.tables import Table
 from fourlab.errors import UserError
-from fourlab.evaluator import Evaluation
+from fourlab.evaluator import Batch, Evaluation
 from fourlab.game.outcome import RED, YELLOW
 from fourlab.game.position import Position
 from fourlab.jobs.executors.threads import Threads
@@ -147,9 +147,9 @@ class LikesColumn:
     def __init__(self, column: int) -> None:
         self.column = column
 
-    def judge(self, own: np.ndarray, mask: np.ndarray) -> Evaluation:
-        discs = [(int(each) >> 7 * self.column & 127).bit_count() for each in own]
-        return Evaluation(np.array(discs, np.float32) / 10, np.zeros((len(own), 7), np.float32))
+    def evaluate(self, batch: Batch) -> Evaluation:
+        discs = [(int(own) >> 7 * self.column & 127).bit_count() for own in batch.own]
+        return Evaluation(np.array(discs, np.float32) / 10)
 
 
 def test_the_network_chooses_the_column_after_which_it_likes_the_position_best() -> None:

@@ -18,7 +18,7 @@ def test_the_results_of_all_columns_are_the_solvers() -> None:
     own, mask, worth = exam.questions
     assert len(own) >= 30
     for each_own, each_mask, results in zip(own.tolist(), mask.tolist(), worth.tolist(), strict=True):
-        position = Position(f"key:{each_own + each_mask + BOARD.geometry.bottom:x}", BOARD)
+        position = Position.from_key(each_own + each_mask + BOARD.geometry.bottom, BOARD)
         assert (position.own, position.mask) == (each_own, each_mask)
         for column, result in enumerate(results):
             assert (result == CLOSED) == (column not in position.legal_columns())

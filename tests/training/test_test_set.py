@@ -31,7 +31,7 @@ def test_the_shipped_truth_is_the_solvers() -> None:
     rng = np.random.default_rng(3)
     late = np.flatnonzero([int(each).bit_count() >= 18 for each in truth.mask])
     for i in rng.choice(late, 20, replace=False):
-        position = Position(f"key:{key(int(truth.own[i]), int(truth.mask[i]), CLASSIC.geometry):x}")
+        position = Position.from_key(key(int(truth.own[i]), int(truth.mask[i]), CLASSIC.geometry))
         assert {column: each.score for column, each in solver.columns(position).items()} == {
             column: int(truth.scores[i, column]) for column in position.legal_columns()
         }

@@ -33,7 +33,7 @@ def chooser(spec: str, rules: Rules) -> Chooser:
             return lambda own, mask, rng: draw(urgent_columns(own, mask, otherwise == "centre", g), rng)
 
     def ask(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        positions = (Position(f"key:{key(*each, g):x}", rules) for each in zip(own.tolist(), mask.tolist(), strict=True))
+        positions = (Position.from_key(key(*each, g), rules) for each in zip(own.tolist(), mask.tolist(), strict=True))
         return np.array([agent.decide(position, Limit(), rng).column for position in positions], np.int64)
 
     return ask

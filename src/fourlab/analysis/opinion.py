@@ -11,6 +11,7 @@ from fourlab.agent import Agent, Decision, Exact, Limit
 from fourlab.agents.mcts.tree import ColumnStats
 from fourlab.agents.mcts.xray import Node, excerpt
 from fourlab.agents.perfect import promise
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.solver import Solution, Solver, centre_first
 
@@ -178,5 +179,5 @@ def _estimates(position: Position, stats: tuple[ColumnStats, ...], policy: tuple
 
 def _says(each: ColumnStats) -> str:
     if each.proven is not None:
-        return {1: "wins", 0: "draw", -1: "loses"}[each.proven]
+        return Result(each.proven).verdict
     return "–" if each.mean is None else f"{round(50 * (each.mean + 1))} %"

@@ -13,6 +13,7 @@ from fourlab.agent import Limit
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.arena.judge import share, solve_from_the_end
 from fourlab.arena.store import write_columns
+from fourlab.evaluator import Batch
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW, Outcome
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import load
@@ -282,8 +283,7 @@ def _values(positions: Sequence[Position]) -> list[float]:
     """Expected results for the sides to move, -1 to +1."""
     network = load("alphazero")
     if positions[0].rules == network.rules:
-        own, mask = (np.array([getattr(each, name) for each in positions], np.int64) for name in ("own", "mask"))
-        return [float(value) for value in network.judge(own, mask).values]
+        return [float(value) for value in network.evaluate(Batch.of(positions)).values]
     searcher, limit = MCTS(simulations=SIMULATIONS), Limit()
     return [searcher.decide(each, limit, np.random.default_rng(0)).value or 0.0 for each in positions]
 

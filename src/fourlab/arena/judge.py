@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fourlab.agent import Limit
 from fourlab.arena.statistics import wilson
 from fourlab.arena.store import StoredGame
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.record import Record
 
@@ -73,14 +74,13 @@ class Blunder:
 
     def as_data(self) -> dict[str, Any]:
         """For JSON; columns count from 1."""
-        words = {1: "win", 0: "draw", -1: "loss"}
         return {
             "game": self.game,
             "ply": self.ply,
             "agent": self.agent,
             "column": self.column + 1,
-            "had": words[self.had],
-            "has": words[self.has],
+            "had": Result(self.had).word,
+            "has": Result(self.has).word,
         }
 
 

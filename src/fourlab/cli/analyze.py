@@ -22,14 +22,13 @@ from fourlab.cli.options import (
     print_json,
 )
 from fourlab.errors import UserError
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:
     from fourlab.agents.mcts.tree import ColumnStats
     from fourlab.agents.mcts.xray import Snapshot
     from fourlab.solver import Solution
-
-RESULTS = {1: "win", 0: "draw", -1: "loss"}
 
 
 def analyze(
@@ -137,7 +136,7 @@ def _print_decision(decision: Decision) -> None:
         mean, bound = (f"{value:+.4f}" if value is not None else "-" for value in (each.mean, each.bound))
         if each.prior is not None:
             bound = f"{each.prior:.1%}"
-        proven = "" if each.proven is None else RESULTS[each.proven]
+        proven = "" if each.proven is None else Result(each.proven).word
         print(f"{each.column + 1:6}{each.visits:10,}{each.visits / visits:8.1%}{mean:>9}{bound:>9}  {proven}".rstrip())
     for column, points in decision.stats.get("scores", {}).items():
         print(f"column {column + 1}: {points} points")
@@ -149,7 +148,7 @@ def _print_decision(decision: Decision) -> None:
         print()
     print(f"plays {decision.column + 1}", end="")
     if decision.proven is not None:
-        print(f", a proven {RESULTS[decision.proven.result]}", end="")
+        print(f", a proven {Result(decision.proven.result).word}", end="")
     elif decision.value is not None:
         print(f", expecting {decision.value:+.4f}", end="")
     print(f"; line {_joined(decision.line)}" if decision.line else "")

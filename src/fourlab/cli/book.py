@@ -66,7 +66,7 @@ def check(
     chosen = rng.choice(len(book), min(sample, len(book)), replace=False)
     wrong = 0
     for place in progress(list(chosen), "solving"):
-        position = Position(f"key:{book.keys[place]:x}", book.rules)
+        position = Position.from_key(book.keys[place], book.rules)
         score = solver.solve(position).score
         if score != book.scores[place]:
             wrong += 1

@@ -11,7 +11,7 @@ import typer
 from fourlab.cli.board import plain_console, print_board
 from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, print_json
 from fourlab.errors import UserError
-from fourlab.game.outcome import SIDE_NAMES
+from fourlab.game.outcome import SIDE_NAMES, Result
 
 if TYPE_CHECKING:
     from fourlab.arena.store import StoredGame
@@ -137,9 +137,8 @@ def _thought(game: "StoredGame", record: "Record", i: int) -> str:
     parts += [] if thought.visits is None else [f"visits {' '.join(map(str, thought.visits))}"]
     if (scores := game.exact_scores) is not None:
         before, after = scores[i], -scores[i + 1]
-        words = {1: "win", 0: "draw", -1: "loss"}
-        had, has = ((score > 0) - (score < 0) for score in (before, after))
-        parts += [f"from {words[had]} to {words[has]}"] if had != has else ["best" if before == after else "keeps the value"]
+        had, has = Result.of_score(before), Result.of_score(after)
+        parts += [f"from {had.word} to {has.word}"] if had != has else ["best" if before == after else "keeps the value"]
     return "  " + ", ".join(parts)
 
 

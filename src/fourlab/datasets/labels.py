@@ -25,6 +25,7 @@ from fourlab.datasets.sample import quiet
 from fourlab.errors import UserError
 from fourlab.files import digest, write_atomically
 from fourlab.game import bitboard as bit_rules
+from fourlab.game.outcome import Result
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.solver import shipped_book
 from fourlab.solver.build import canonical, unfinished_positions
@@ -34,7 +35,7 @@ SHIPPED = ("uci8", "book")
 """The sources that are no files."""
 UCI_PLIES = 8
 FORMAT = 1
-LABELS = {1: "win", 0: "draw", -1: "loss"}
+LABELS = {result: result.word for result in (Result.WIN, Result.DRAW, Result.LOSS)}
 MOST_TEXT = 100_000_000
 """Texts of more bytes, a million positions or so, are not read: a small compressed file could fill the memory."""
 MOST_PER_BYTE = 8
@@ -189,7 +190,7 @@ def as_text(labelled: Labelled) -> bytes:
     lines = np.full((len(cells), 2 * cells.shape[1]), ord(","), np.uint8)
     lines[:, ::2] = np.array([list(b"bxo"), list(b"box")], np.uint8)[second[:, None], cells]
     results = np.where(second, -labelled.results, labelled.results)
-    return b"".join(line.tobytes() + LABELS[int(x)].encode() + b"\n" for line, x in zip(lines, results, strict=True))
+    return b"".join(line.tobytes() + LABELS[Result(x)].encode() + b"\n" for line, x in zip(lines, results, strict=True))
 
 
 def parse_text(data: bytes) -> Labelled:

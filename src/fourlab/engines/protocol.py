@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from fourlab.agent import Exact, Limit
 from fourlab.errors import UserError
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC, Rules
 
-RESULTS = {"win": 1, "draw": 0, "loss": -1}
 PER_MILLE = 1000
 MOST_WORDS = 200
 """More words of a line nobody needs."""
@@ -187,7 +187,7 @@ class Info:
             if (number := getattr(self, name)) is not None:
                 words.append(f"{name} {number}")
         if self.proven is not None:
-            result = {number: word for word, number in RESULTS.items()}[self.proven.result]
+            result = Result(self.proven.result).word
             plies = None if self.proven.result == 0 else self.proven.plies
             words.append(f"score {result}" if plies is None else f"score {result} {plies}")
         elif self.value is not None:
@@ -215,7 +215,8 @@ class Info:
                     break
                 case ["score", ("win" | "draw" | "loss") as result, *rest]:
                     plies = int(rest[0]) if rest and is_number(rest[0]) else None
-                    proven, value = Exact(RESULTS[result], plies), float(RESULTS[result])
+                    exact = Result.of_word(result)
+                    proven, value = Exact(exact, plies), float(exact)
                 case ["score", "wdl", *shares] if len(shares) >= 3 and all(map(is_number, shares[:3])):
                     win, draw, loss = map(int, shares[:3])
                     if total := win + draw + loss:

@@ -268,14 +268,19 @@ def _footer(columns: int) -> str:
 
 
 def _read_key(text: str, rules: Rules | None) -> Setup:
-    rules = rules or CLASSIC
     _, digits, *side = text.strip().split(":")
-    key, g = int(digits, 16), rules.geometry
+    return read_key(int(digits, 16), rules or CLASSIC, SIDE_NAMES.index(side[0]) if side else None)
+
+
+def read_key(key: int, rules: Rules, to_move: int | None = None) -> Setup:
+    """Read a key; the side to move is the one that the number of discs says, unless it is given."""
+    g = rules.geometry
     columns = [key >> column * g.height & (1 << g.height) - 1 for column in range(g.columns)]
-    if 0 in columns or key >> g.columns * g.height:
-        raise UserError(f"{_short(text)} is not the key of a position on {rules}")
+    if key < 0 or 0 in columns or key >> g.columns * g.height:  # every column has its marker bit
+        raise UserError(f"key:{key:x} is not the key of a position on {rules}")
     own, mask = bit_rules.from_key(key, g)
-    to_move = SIDE_NAMES.index(side[0]) if side else mask.bit_count() % 2
+    if to_move is None:
+        to_move = mask.bit_count() % 2
     red, yellow = (own, own ^ mask) if to_move == RED else (own ^ mask, own)
     return Setup(rules, None, red, yellow, to_move)
 

@@ -1,6 +1,6 @@
 """The two sides and the three ways a game can end."""
 
-from enum import Enum
+from enum import Enum, IntEnum
 
 RED, YELLOW = 0, 1
 SIDE_NAMES = ("red", "yellow")
@@ -25,3 +25,34 @@ class Outcome(Enum):
 
     def __str__(self) -> str:
         return self.name.lower().replace("_", " ")
+
+
+class Result(IntEnum):
+    """A result from one side's point of view, as the number it counts."""
+
+    LOSS = -1
+    DRAW = 0
+    WIN = 1
+
+    @property
+    def word(self) -> str:
+        """The noun: win, draw or loss."""
+        return self.name.lower()
+
+    @property
+    def verdict(self) -> str:
+        """What is said of the side to move: wins, draw or loses."""
+        return ("draw", "wins", "loses")[self]
+
+    @classmethod
+    def of_word(cls, word: str) -> "Result":
+        """Return the result of a noun; raises KeyError."""
+        return cls[word.upper()]
+
+    @classmethod
+    def of_score(cls, score: int) -> "Result":
+        """Return the sign of a solver's score."""
+        return cls((score > 0) - (score < 0))
+
+    def __neg__(self) -> "Result":
+        return Result(-int(self))

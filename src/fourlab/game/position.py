@@ -73,6 +73,17 @@ class Position:
         else:
             self._place(setup, to_move, check_counts)
 
+    @classmethod
+    def from_key(cls, key: int, rules: Rules = CLASSIC) -> "Position":
+        """Return the position with this key (see `key`); red and yellow alternate from the empty board.
+
+        >>> Position.from_key(Position("4453").key).write("fen")
+        '7/7/7/7/3y3/2yrr2 r 4'
+        """
+        position = cls.__new__(cls)
+        position._place(notations.read_key(operator.index(key), rules), None, True)
+        return position
+
     def _play_out(self, rules: Rules, moves: Iterable[int]) -> None:
         position = _make(rules, 0, 0, RED, (), None)
         for column in moves:

@@ -12,7 +12,7 @@ import numpy as np
 
 from fourlab.compiled.planes import encode
 from fourlab.errors import UserError
-from fourlab.evaluator import Evaluation
+from fourlab.evaluator import Batch, Evaluation
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.nets.network import Network
@@ -29,7 +29,7 @@ class OnnxEvaluator:
     """An evaluator whose network is in an ONNX file.
 
     Values are -1 to +1 for the side to move, whatever labels the network was trained with. A network of purpose q has no
-    value of its own: it is the greatest Q-value of an open column. One of purpose value has no policy: its logits are 0.
+    value of its own: it is the greatest Q-value of an open column. One of purpose value has no policy.
     One of precision int8 (nets/quantise.py) knows its differences from the exact one.
     """
 
@@ -78,14 +78,15 @@ class OnnxEvaluator:
         """The network's own answers, by head: value[batch, 1 or 3] as its labels are, policy[batch, columns]."""
         return dict(zip(self._heads, self._session.run(self._heads, {"planes": planes}), strict=True))
 
-    def evaluate(self, planes: np.ndarray) -> Evaluation:
-        """Judge float32[batch, planes, rows, columns]."""
+    def evaluate(self, batch: Batch) -> Evaluation:
+        """Evaluate positions of the network's board; of another one UserError is raised."""
+        self.check_board(batch.rules)
+        planes = self.planes(batch.own, batch.mask)
         found = self.heads(planes)
         if "value" not in found:
             closed = planes[:, :, 0][:, : 1 if self.features == "cells" else 2].any(axis=1)
             return Evaluation(np.where(closed, -np.inf, found["policy"]).max(axis=1).clip(-1, 1), found["policy"])
-        logits = found["policy"] if "policy" in found else np.zeros((len(planes), self.rules.columns), np.float32)
-        return Evaluation(self._values(found["value"]), logits)
+        return Evaluation(self._values(found["value"]), found.get("policy"))
 
     def _values(self, answers: np.ndarray) -> np.ndarray:
         """From what the labels are to -1 … +1."""
@@ -96,14 +97,10 @@ class OnnxEvaluator:
         values = answers[:, 0] if self.network.labels == "signed" else 2 * answers[:, 0] - 1
         return values.clip(-1, 1)
 
-    def judge(self, own: np.ndarray, mask: np.ndarray) -> Evaluation:
-        """Judge positions given as int64[batch] each."""
-        return self.evaluate(self.planes(own, mask))
-
-    def check_board(self, position: Position) -> None:
-        """Refuse a position on a board that the network does not know."""
-        if position.rules != self.rules:
-            raise UserError(f"the network knows the board {self.rules}, not {position.rules}")
+    def check_board(self, rules: Rules) -> None:
+        """Raise UserError for a board that the network does not know."""
+        if rules != self.rules:
+            raise UserError(f"the network knows the board {self.rules}, not {rules}")
 
 
 def open_session(data: bytes) -> Any:

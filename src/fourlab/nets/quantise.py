@@ -18,6 +18,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from fourlab.errors import UserError
+from fourlab.evaluator import Batch
 from fourlab.nets.evaluator import OnnxEvaluator, open_session, probe_positions
 from fourlab.nets.onnx_graph import Writer, seal
 
@@ -47,9 +48,10 @@ def quantise(exact: bytes, own: np.ndarray, mask: np.ndarray) -> bytes:
 def compare(first: OnnxEvaluator, second: OnnxEvaluator) -> dict[str, float]:
     """The mean difference of two networks' values and policies on positions of random games."""
     positions = probe_positions(first.rules, PROBES, seed=1)
-    one, other = first.judge(*positions), second.judge(*positions)
+    batch = Batch(*positions, first.rules)
+    one, other = first.evaluate(batch), second.evaluate(batch)
     found = {"value": float(np.abs(one.values - other.values).mean())}
-    if first.has_policy:
+    if one.logits is not None and other.logits is not None:
         found["policy"] = float(np.abs(_chances(one.logits) - _chances(other.logits)).sum(axis=1).mean() / 2)
     return found
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from functools import cache
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -21,6 +20,7 @@ from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.interrupts import hear_interrupts, interrupts_held
+from fourlab.jobs.processes import worker_context
 from fourlab.solver.solver import Solver
 
 CHUNK = 16
@@ -83,7 +83,7 @@ def solve_all(
     done = sum(len(found) for found in answers.values())
     told(done, len(keys))
     if done < len(keys):
-        with _open(journal) as lines, ProcessPoolExecutor(workers, get_context("spawn"), _quit_quietly) as pool:
+        with _open(journal) as lines, ProcessPoolExecutor(workers, worker_context(), _quit_quietly) as pool:
             if journal.stat().st_size == 0:
                 _append(lines, heading)
             running: dict[Future[list[Any]], int] = {}
@@ -104,7 +104,7 @@ def solve_all(
 def solve_chunk(keys: np.ndarray, board: str, question: Question, book: str | None = None) -> list[Any]:
     """Solve some positions; a worker keeps its table from chunk to chunk."""
     rules, solver = Rules.parse(board), _solver(book)
-    return [question(solver, Position(f"key:{key:x}", rules)) for key in keys]
+    return [question(solver, Position.from_key(key, rules)) for key in keys]
 
 
 @cache

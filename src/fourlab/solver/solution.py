@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from fourlab.agent import Exact
+from fourlab.game.outcome import Result
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Solution:
         if self.result is None:
             words = {(True, False): "draws at least", (False, True): "draws at most"}
             return words.get((self.lower == 0, self.upper == 0), "not proven")
-        word = {1: "wins", 0: "draw", -1: "loses"}[self.result]
+        word = Result(self.result).verdict
         return word if self.result == 0 or self.plies is None else f"{word} in {self.plies}"
 
 

@@ -57,7 +57,7 @@ class Exam:
         for ply in plies:
             keys, state = sample(ply, 8 * self._positions, g, state)
             for key in keys[: -(-self._positions // len(plies))].tolist():
-                solved = solver.columns(Position(f"key:{key:x}", self.rules), LIMIT, weak=True)
+                solved = solver.columns(Position.from_key(key, self.rules), LIMIT, weak=True)
                 results = [solved[column].result if column in solved else CLOSED for column in range(g.columns)]
                 if None not in results:
                     found.append((*from_key(key, g), [result for result in results if result is not None]))

@@ -60,7 +60,7 @@ def some_positions(count: int) -> tuple[list[Position], list[dict[int, int]]]:
     solved = shipped_positions()
     assert solved.columns is not None
     chosen = np.linspace(0, len(solved) - 1, min(count, len(solved))).round().astype(int)
-    positions = [Position(f"key:{key:x}", solved.rules) for key in solved.keys[chosen].tolist()]
+    positions = [Position.from_key(key, solved.rules) for key in solved.keys[chosen].tolist()]
     scores = [{column: each for column, each in enumerate(row) if each != many.CLOSED} for row in solved.columns[chosen].tolist()]
     return positions, scores
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fourlab import Position
-from fourlab.agents.alphazero.forest import Judge
 from fourlab.agents.alphazero.forest_kernel import EXACT, SPREAD, Switches, schedule
+from fourlab.evaluator import Batch, Evaluator
 
 F = np.float32
 
@@ -38,8 +38,8 @@ def wins(position: Position) -> bool:
 class Twin:
     """One tree."""
 
-    def __init__(self, position: Position, judge: Judge, s: Switches, simulations: int, noise: np.ndarray) -> None:
-        self.judge, self.s, self.noise = judge, s, noise
+    def __init__(self, position: Position, evaluator: Evaluator, s: Switches, simulations: int, noise: np.ndarray) -> None:
+        self.evaluator, self.s, self.noise = evaluator, s, noise
         self.schedule = schedule(position.rules.columns, simulations)
         self.proof = self.seen(position)
         if self.proof is None:
@@ -71,7 +71,8 @@ class Twin:
         image = position.mirror()
         turned = image.key < position.key
         asked = image if turned else position
-        found = self.judge.judge(np.array([asked.own]), np.array([asked.mask]))
+        found = self.evaluator.evaluate(Batch.of([asked]))
+        assert found.logits is not None
         logits = found.logits[0][::-1] if turned else found.logits[0]
         made = Node(position, F(found.values[0]), {})
         for column in position.legal_columns():

@@ -8,7 +8,7 @@ import pytest
 from fourlab import Position, Rules
 from fourlab.agents.alphazero import forest_kernel as forest
 from fourlab.agents.alphazero.forest import ForestSearch, Roots
-from fourlab.evaluator import Evaluation
+from fourlab.evaluator import Batch, Evaluation
 from fourlab.game.rules import CLASSIC
 from fourlab.solver import Solver
 from tests.agents.alphazero.forest_twin import Twin
@@ -25,9 +25,9 @@ class Dreamer:
     def __init__(self, columns: int = 7) -> None:
         self.columns, self.asked = columns, 0
 
-    def judge(self, own: np.ndarray, mask: np.ndarray) -> Evaluation:
-        self.asked += len(own)
-        words = np.stack([own, mask], axis=1).astype(np.int64)
+    def evaluate(self, batch: Batch) -> Evaluation:
+        self.asked += len(batch)
+        words = np.stack([batch.own, batch.mask], axis=1).astype(np.int64)
         rows = [np.random.default_rng([*map(int, each)]).normal(size=self.columns + 1) for each in words]
         found = np.array(rows, np.float32)
         return Evaluation(np.tanh(found[:, -1] / 2), np.ascontiguousarray(found[:, :-1]))
@@ -202,8 +202,8 @@ def test_document_004s_faults() -> None:
     """A win at once is first worth what the network dreams of it, and games end one disc early."""
 
     class Pessimist(Dreamer):
-        def judge(self, own: np.ndarray, mask: np.ndarray) -> Evaluation:
-            return Evaluation(np.full(len(own), 0.75, np.float32), np.zeros((len(own), 7), np.float32))
+        def evaluate(self, batch: Batch) -> Evaluation:
+            return Evaluation(np.full(len(batch), 0.75), np.zeros((len(batch), 7)))
 
     faithful = PUCT._replace(proving=False, faithful=True, fpu=0.0)
     position = Position("121212")  # column 1 wins

@@ -20,7 +20,7 @@ BOARD = replace(SMALL, board="5x4x4")
 def positions(samples: Samples, board: str) -> list[Position]:
     rules = Rules.parse(board)
     pairs = zip(samples.own.tolist(), samples.mask.tolist(), strict=True)
-    return [Position(f"key:{key(own, mask, rules.geometry):x}", rules) for own, mask in pairs]
+    return [Position.from_key(key(own, mask, rules.geometry), rules) for own, mask in pairs]
 
 
 def played(settings: AlphaZeroSettings, games: int = 20, seed: int = 1) -> Played:

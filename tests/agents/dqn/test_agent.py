@@ -17,7 +17,7 @@ RNG = np.random.default_rng
 
 def probes(count: int) -> list[Position]:
     own, mask = probe_positions(Rules(), count)
-    return [Position(f"key:{key:x}") for key in (own + mask + Rules().geometry.bottom).tolist()]
+    return [Position.from_key(key) for key in (own + mask + Rules().geometry.bottom).tolist()]
 
 
 def test_it_plays_the_open_column_of_the_greatest_q_value() -> None:

@@ -36,7 +36,7 @@ SMALL = DqnSettings(
 
 def positions(count: int, rules: Rules) -> list[Position]:
     own, mask = probe_positions(rules, count)
-    return [Position(f"key:{key:x}", rules) for key in (own + mask + rules.geometry.bottom).tolist()]
+    return [Position.from_key(key, rules) for key in (own + mask + rules.geometry.bottom).tolist()]
 
 
 def arrays(given: list[Position]) -> tuple[np.ndarray, np.ndarray]:

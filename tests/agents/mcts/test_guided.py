@@ -10,7 +10,7 @@ import pytest
 from fourlab import Decision, Exact, Limit, Position, Rules, Stop, UserError, make
 from fourlab.agents import registry
 from fourlab.agents.mcts.guided import Guided
-from fourlab.evaluator import Evaluation
+from fourlab.evaluator import Batch, Evaluation
 from fourlab.game.bitboard import has_line, landing
 from fourlab.game.rules import CLASSIC
 from tests.agents.mcts.test_agent import random_position, truth
@@ -24,22 +24,22 @@ class Indifferent:
     has_policy: bool = False
     asked: list[int] = field(default_factory=list)
 
-    def judge(self, own: np.ndarray, mask: np.ndarray) -> Evaluation:
-        self.asked.append(len(own))
-        positions = [(int(one), int(all_)) for one, all_ in zip(own, mask, strict=True)]
-        values = [self.value(*position) for position in positions]
-        logits = [[self.logit(*position, column) for column in range(self.rules.columns)] for position in positions]
-        return Evaluation(np.array(values), np.array(logits))  # not float32: the agent must not mind
+    def evaluate(self, batch: Batch) -> Evaluation:
+        if batch.rules != self.rules:
+            raise UserError(f"knows the board {self.rules}, not {batch.rules}")
+        self.asked.append(len(batch))
+        positions = list(zip(batch.own.tolist(), batch.mask.tolist(), strict=True))
+        values = np.array([self.value(*position) for position in positions])  # not float32: the agent must not mind
+        if not self.has_policy:
+            return Evaluation(values)
+        columns = range(self.rules.columns)
+        return Evaluation(values, np.array([[self.logit(*position, column) for column in columns] for position in positions]))
 
     def value(self, own: int, mask: int) -> float:
         return 0.0
 
     def logit(self, own: int, mask: int, column: int) -> float:
         return 0.0
-
-    def check_board(self, position: Position) -> None:
-        if position.rules != self.rules:
-            raise UserError(f"knows the board {self.rules}, not {position.rules}")
 
 
 class Strict(Indifferent):
@@ -132,15 +132,17 @@ def test_the_evaluator_is_asked_about_unfinished_positions_only(start: Position,
     others = {name: value for name, value in settings.items() if name != "has_policy"}
     decision = decide(start, judge, simulations=150, **others)
     assert min(judge.asked) > 0
-    assert decision.stats["evaluations"] == sum(judge.asked) > 0
+    assert decision.stats["evaluations"] == sum(judge.asked[1:]) > 0  # the first looks what it can do
 
 
 def test_batches_grow_with_the_tree_up_to_their_bound() -> None:
     judge = Indifferent()
     decide(Position(), judge, simulations=500, depth=0, batch=20)
-    assert judge.asked[:10] == [1, 1, 1, 1, 1, 1, 1, 1, 2, 2]
-    assert max(judge.asked) == 20
-    assert sum(judge.asked) == 500
+    first, *asked = judge.asked  # the first looks what it can do
+    assert first == 1
+    assert asked[:10] == [1, 1, 1, 1, 1, 1, 1, 1, 2, 2]
+    assert max(asked) == 20
+    assert sum(asked) == 500
 
 
 def test_values_are_for_the_side_to_move() -> None:
@@ -172,7 +174,7 @@ def test_epsilon_is_the_share_of_random_plies() -> None:
     for epsilon in (0.0, 0.25, 0.5, 1.0):  # greedy plies of one without opinion are random too, so games are as long
         judge = Indifferent(has_policy=True)
         decide(Position(), judge, simulations=1500, epsilon=epsilon, solver=False)
-        asked[epsilon] = sum(judge.asked)
+        asked[epsilon] = sum(judge.asked[1:])
     assert asked[0.25] / asked[0.0] == pytest.approx(0.75, abs=0.05)
     assert asked[0.5] / asked[0.0] == pytest.approx(0.5, abs=0.05)
     assert asked[1.0] == 0
@@ -272,10 +274,10 @@ def test_a_stop_flag_ends_an_endless_search() -> None:
     class Impatient(Indifferent):
         """Sets the flag when it is asked for the tenth time."""
 
-        def judge(self, own: np.ndarray, mask: np.ndarray) -> Evaluation:
+        def evaluate(self, batch: Batch) -> Evaluation:
             if len(self.asked) == 9:
                 stop.set()
-            return super().judge(own, mask)
+            return super().evaluate(batch)
 
     assert decide(Position(), Impatient(), limit=Limit(stop=stop)).stats["simulations"] > 0
     before = decide(Position(), Indifferent(), limit=Limit(stop=stop))

@@ -10,12 +10,14 @@ import numpy as np
 
 from fourlab.agent import Decision, Exact, Limit
 from fourlab.agents.alphazero import forest_kernel as forest
-from fourlab.agents.alphazero.forest import ForestSearch, Roots
+from fourlab.agents.alphazero.forest import NO_POLICY, ForestSearch, Roots
 from fourlab.agents.mcts.tree import ColumnStats
 from fourlab.agents.mcts.xray import Snapshot, marks
 from fourlab.errors import UserError
+from fourlab.evaluator import Batch, Evaluator, ask
 from fourlab.game.position import Position
-from fourlab.nets.evaluator import OnnxEvaluator, load
+from fourlab.game.rules import Rules
+from fourlab.nets.evaluator import load
 
 DEFAULT_SIMULATIONS = 600
 MOST_SIMULATIONS = 2_000_000
@@ -72,8 +74,9 @@ class AlphaZero:
     """Columns are drawn by their shares of the policy to the power of 1 / temperature; 0 plays the best one."""
     faithful: bool = False
     """Document 004: PUCT with its faults; with proving=0 the network first judges finished games, which end one disc early."""
-    evaluator: OnnxEvaluator | None = field(default=None, repr=False, compare=False)
+    evaluator: Evaluator | None = field(default=None, repr=False, compare=False)
     """For programs: an evaluator of one's own in place of a network."""
+    _known_boards: set[Rules] = field(default_factory=set, init=False, repr=False, compare=False)
     _kept: dict[str, "tuple[Position, ForestSearch]"] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -86,11 +89,20 @@ class AlphaZero:
         if self.batch > 1024:
             raise UserError(f"batch may be at most 1024, not {self.batch}")
         if self.evaluator is None:
-            object.__setattr__(self, "evaluator", load(self.net))
-        assert self.evaluator is not None
-        if not self.evaluator.has_policy or self.evaluator.network.purpose == "q":
-            raise UserError(f"{self.net} has no policy and value; fourlab train alphazero makes such networks")
+            network = load(self.net)
+            if not network.has_policy or network.network.purpose == "q":
+                raise UserError(f"{self.net} has no policy and value; fourlab train alphazero makes such networks")
+            object.__setattr__(self, "evaluator", network)
         _load_kernels()
+
+    def _check_evaluator(self, position: Position) -> None:
+        """Ask about one position of each new board, so that a wrong evaluator is refused at once."""
+        assert self.evaluator is not None
+        if position.rules in self._known_boards:
+            return
+        if ask(self.evaluator, Batch.of([position])).logits is None:
+            raise UserError(NO_POLICY)
+        self._known_boards.add(position.rules)
 
     @property
     def _gumbel(self) -> bool:
@@ -120,8 +132,7 @@ class AlphaZero:
     def _search(
         self, position: Position, limit: Limit, rng: np.random.Generator, snap: Callable[[Snapshot], None] | None
     ) -> Result:
-        assert self.evaluator is not None
-        self.evaluator.check_board(position)
+        self._check_evaluator(position)
         started = time.perf_counter()
         counted, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
         most = MOST_SIMULATIONS if counted is None else min(counted, MOST_SIMULATIONS)

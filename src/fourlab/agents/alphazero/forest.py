@@ -1,21 +1,15 @@
 """Search trees that grow in step, as Python sees them: one for a move, hundreds for self-play."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from fourlab.agents.alphazero import forest_kernel as kernels
-from fourlab.evaluator import Evaluation
+from fourlab.errors import UserError
+from fourlab.evaluator import Batch, Evaluator, ask
 from fourlab.game.rules import Rules
 
-
-class Judge(Protocol):
-    """What the search asks of a network."""
-
-    def judge(self, own: np.ndarray, mask: np.ndarray) -> Evaluation:
-        """Judge positions given as int64[batch] each."""
-        ...
+NO_POLICY = "this search needs an evaluator that returns logits, a policy, too"
 
 
 @dataclass(frozen=True)
@@ -87,7 +81,7 @@ class ForestSearch:
 
     def __init__(
         self,
-        judge: Judge,
+        evaluator: Evaluator,
         rules: Rules,
         trees: int,
         simulations: int,
@@ -100,7 +94,7 @@ class ForestSearch:
 
         Gumbel search plans for the simulations there is room for, or for what is told.
         """
-        self.judge, self.rules, self.switches, self.leaves = judge, rules, switches, leaves
+        self.evaluator, self.rules, self.switches, self.leaves = evaluator, rules, switches, leaves
         self.size = simulations + 2
         self.forest = kernels.new_forest(trees, self.size, leaves, rules.geometry)
         self.cache = kernels.new_cache(cache, rules.geometry)
@@ -124,8 +118,11 @@ class ForestSearch:
         g = self.rules.geometry
         leaves = kernels.gather(self.forest, self.size, self.leaves, g, self.switches, self.schedule, self.cache)
         if leaves:
-            found = self.judge.judge(self.forest.asked_own[:leaves], self.forest.asked_mask[:leaves])
-            kernels.grow(self.forest, self.size, leaves, found.logits, found.values, g, self.switches, self.cache)
+            batch = Batch(self.forest.asked_own[:leaves], self.forest.asked_mask[:leaves], self.rules)
+            answer = ask(self.evaluator, batch)
+            if answer.logits is None:
+                raise UserError(NO_POLICY)
+            kernels.grow(self.forest, self.size, leaves, answer.logits, answer.values, g, self.switches, self.cache)
         self.evaluations += leaves
         return leaves
 

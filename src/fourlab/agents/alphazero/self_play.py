@@ -6,10 +6,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from fourlab.agents.alphazero import forest_kernel as forest
-from fourlab.agents.alphazero.forest import ForestSearch, Judge, Roots
+from fourlab.agents.alphazero.forest import ForestSearch, Roots
 from fourlab.agents.alphazero.settings import AlphaZeroSettings
 from fourlab.compiled.batches import GOES_ON, WON, open_columns, play_columns
 from fourlab.compiled.random import seed_state
+from fourlab.evaluator import Evaluator
 from fourlab.game.rules import Rules
 from fourlab.solver.endgame import play_out
 from fourlab.solver.table import new_table
@@ -63,20 +64,20 @@ def switches_of(settings: AlphaZeroSettings) -> forest.Switches:
     return forest.Switches(gumbel, settings.c, settings.scale, settings.fpu, noise, settings.proving, settings.faithful)
 
 
-def self_play(judge: Judge, settings: AlphaZeroSettings, simulations: int, games: int, seed: list[int]) -> Played:
+def self_play(evaluator: Evaluator, settings: AlphaZeroSettings, simulations: int, games: int, seed: list[int]) -> Played:
     """Play games; the same seed gives the same ones."""
-    return _SelfPlay(judge, settings, simulations, games, seed).play()
+    return _SelfPlay(evaluator, settings, simulations, games, seed).play()
 
 
 class _SelfPlay:
     """The games in hand: arrays with an entry for each."""
 
-    def __init__(self, judge: Judge, settings: AlphaZeroSettings, simulations: int, games: int, seed: list[int]) -> None:
+    def __init__(self, evaluator: Evaluator, settings: AlphaZeroSettings, simulations: int, games: int, seed: list[int]) -> None:
         self.s, self.rules, self.total = settings, Rules.parse(settings.board), games
         self.rng = np.random.default_rng(seed)
         self.state = seed_state(np.random.SeedSequence([*seed, 1]))
         lanes = min(settings.lanes, games)
-        self.search = ForestSearch(judge, self.rules, lanes, simulations, switches_of(settings), cache=CACHE)
+        self.search = ForestSearch(evaluator, self.rules, lanes, simulations, switches_of(settings), cache=CACHE)
         self.simulations, self.made = simulations, 0
         self.own, self.mask, self.ply = np.zeros((3, lanes), np.int64)
         self.number = np.full(lanes, -1)

@@ -89,7 +89,7 @@ def player(judge: OnnxEvaluator, simulations: int, settings: AlphaZeroSettings) 
     g, switches = judge.rules.geometry, switches_of(settings)._replace(noise=0.0, proving=True, faithful=False)
 
     def by_policy(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        logits = judge.judge(own, mask).logits
+        logits = judge.heads(judge.planes(own, mask))["policy"]
         columns: np.ndarray = np.where(open_columns(mask, g), logits, -np.inf).argmax(axis=1)
         return columns
 

@@ -32,7 +32,7 @@ class Dqn:
 
     def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
         """Ask the network once; the policy holds the chances with which columns are played."""
-        self._judge.check_board(position)
+        self._judge.check_board(position.rules)
         legal = position.legal_columns()
         planes = self._judge.planes(np.array([position.own], np.int64), np.array([position.mask], np.int64))
         q = dict(enumerate(self._judge.heads(planes)["policy"][0].tolist()))

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -13,29 +13,15 @@ from fourlab.agents.mcts.kernel import Switches
 from fourlab.agents.mcts.tree import ColumnStats, SearchTree, candidates
 from fourlab.compiled.random import seed_state
 from fourlab.errors import UserError
-from fourlab.evaluator import Evaluation
+from fourlab.evaluator import Batch, Evaluator, ask
 from fourlab.game.position import Position
+from fourlab.game.rules import Rules
 from fourlab.nets.evaluator import load
 
 DEFAULT_SIMULATIONS = 1_000
 
 _load_kernels = cache(guided.warm_up)
 """Compile or load the search before anybody's clock runs."""
-
-
-class Judge(Protocol):
-    """What the search asks of an evaluator."""
-
-    has_policy: bool
-    """Whether its logits say which column is best; if not, its values of the positions after each column do."""
-
-    def judge(self, own: np.ndarray, mask: np.ndarray) -> Evaluation:
-        """Judge positions given as int64[batch] each."""
-        ...
-
-    def check_board(self, position: Position) -> None:
-        """Raise UserError for a position on a board that it does not know."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -62,8 +48,9 @@ class Guided:
     """wins-and-blocks: rollouts win at once if they can, else block, and only else follow epsilon."""
     solver: bool = True
     """Prove wins, draws and losses and never search them again."""
-    evaluator: Judge | None = field(default=None, repr=False, compare=False)
+    evaluator: Evaluator | None = field(default=None, repr=False, compare=False)
     """For programs: an evaluator of one's own in place of a network."""
+    _policies: dict[Rules, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("simulations", "seconds", "batch"):
@@ -85,11 +72,11 @@ class Guided:
     def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
         """Search in batches until a bound is reached or the position is proven; then play the column visited most."""
         assert self.evaluator is not None
-        self.evaluator.check_board(position)
+        by_logits = self._has_policy(position)
         started = time.perf_counter()
         counted, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
         most = min(counted or guided.MOST_SIMULATIONS, guided.MOST_SIMULATIONS)
-        search = _Search(self, self.evaluator, position, most, seed_state(int(rng.integers(2**63))))
+        search = _Search(self, position, by_logits, most, seed_state(int(rng.integers(2**63))))
         while not search.proven and search.done < most and not (limit.stop and limit.stop.is_set()):
             # Few at first: a small tree has few leaves that are worth a visit.
             walks = min(self.batch, 1 + search.done // 8, most - search.done)
@@ -100,6 +87,13 @@ class Guided:
                 walks = max(min(walks, int(search.done * (seconds - spent) / spent)), 1)  # no more than there is time for
             search.simulate(walks)
         return self._decision(position, search, time.perf_counter() - started)
+
+    def _has_policy(self, position: Position) -> bool:
+        """Ask about one position of each new board: whether the evaluator has a policy there."""
+        assert self.evaluator is not None
+        if position.rules not in self._policies:
+            self._policies[position.rules] = ask(self.evaluator, Batch.of([position])).logits is not None
+        return self._policies[position.rules]
 
     def _decision(self, position: Position, search: "_Search", seconds: float) -> Decision:
         columns = tuple(search.tree.columns())
@@ -129,8 +123,9 @@ class Guided:
 class _Search:
     """One tree and the games played from its leaves."""
 
-    def __init__(self, agent: Guided, judge: Judge, position: Position, most: int, state: int) -> None:
-        self.judge, self.state = judge, state
+    def __init__(self, agent: Guided, position: Position, by_logits: bool, most: int, state: int) -> None:
+        assert agent.evaluator is not None
+        self.evaluator, self.state = agent.evaluator, state
         switches = Switches(c=guided.FINE * agent.c, solver=agent.solver)
         self.tree = _FineTree(position, switches, blocks=most + 3)  # every simulation may make a block
         self.games = guided.new_games(agent.batch, position.rules.geometry)
@@ -138,7 +133,7 @@ class _Search:
             depth=-1 if agent.depth is None else agent.depth,
             random=round(agent.epsilon * guided.COINS),
             wins_and_blocks=agent.rollouts == "wins-and-blocks",
-            by_logits=judge.has_policy,
+            by_logits=by_logits,
         )
         self.done = self.evaluations = 0
         self.proven = False
@@ -159,13 +154,16 @@ class _Search:
             self.state,
         )
         self.done = int(tree.counts[0])
-        values, logits = np.zeros(0, np.float32), np.zeros((0, g.columns), np.float32)
+        no_logits = np.zeros((0, g.columns), np.float32)
+        values, logits = np.zeros(0, np.float32), no_logits
         while leaves:
             asked, self.state = guided.play_on(self.games, leaves, g, self.policy, values, logits, self.state)
             if asked == 0:
                 break
-            found = self.judge.judge(self.games.asked_own[:asked], self.games.asked_mask[:asked])
-            values, logits = (np.ascontiguousarray(each, np.float32) for each in (found.values, found.logits))
+            batch = Batch(self.games.asked_own[:asked], self.games.asked_mask[:asked], position.rules)
+            answer = ask(self.evaluator, batch)
+            values = answer.values
+            logits = no_logits if answer.logits is None else answer.logits
             self.evaluations += asked
         guided.hand_up(tree.tree, self.games, leaves, g)
 

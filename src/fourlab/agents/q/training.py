@@ -27,7 +27,7 @@ from fourlab.arena.game import close
 from fourlab.arena.statistics import wilson
 from fourlab.compiled.random import seed_state
 from fourlab.errors import UserError
-from fourlab.game.outcome import RED, YELLOW
+from fourlab.game.outcome import RED, YELLOW, Result
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.jobs.run import Run
@@ -331,7 +331,7 @@ class QTrainee:
             np.array(state["pace"]), np.array(state["counts"], np.int64), int(state["state"]), self._progress.seed
         )
         rules = self.table.form.rules
-        self._sample = [Position(f"key:{key:x}", rules) for key in state["sample"]]
+        self._sample = [Position.from_key(key, rules) for key in state["sample"]]
         self._columns = list(state["columns"])
 
     def finish(self, run: Run) -> dict[str, Any]:
@@ -350,15 +350,11 @@ class QTrainee:
             found = beside_the_truth(self.table.greedy, rules)
             results["all_replies"] = {seat: found[seat] for seat in self.settings.seats}
             for seat, result in results["all_replies"].items():
-                words.append(
-                    f"as {seat} player at worst a {_WORDS[result['worst']]}, perfect play gets a {_WORDS[result['perfect']]}"
-                )
+                worst, perfect = Result(result["worst"]), Result(result["perfect"])
+                words.append(f"as {seat} player at worst a {worst.word}, perfect play gets a {perfect.word}")
         results["headline"] = "; ".join(words)
         results["lines"] = [f"play it: fourlab play --board {rules} --yellow q:table={file}"]
         return results
-
-
-_WORDS = {1: "win", 0: "draw", -1: "loss"}
 
 
 def _share(exam: dict[str, Any], name: str) -> str:

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from fourlab.agent import Decision, Exact, Limit
+from fourlab.evaluator import Batch
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import OnnxEvaluator, load
 
@@ -25,12 +26,10 @@ class Value:
 
     def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
         """Judge the position after every open column, all in one batch; of equals the first is played."""
-        self._judge.check_board(position)
+        self._judge.check_board(position.rules)
         legal = position.legal_columns()
         after = [position.play(column) for column in legal]
-        values = -self._judge.judge(
-            np.array([each.own for each in after], np.int64), np.array([each.mask for each in after], np.int64)
-        ).values
+        values = -self._judge.evaluate(Batch.of(after)).values
         for place, each in enumerate(after):
             if (outcome := each.outcome()) is not None:
                 values[place] = 1.0 if outcome.winner is not None else 0.0

@@ -18,6 +18,7 @@ from torch.nn import functional
 from fourlab.compiled.planes import encode
 from fourlab.datasets import labels
 from fourlab.errors import UserError
+from fourlab.game.outcome import Result
 from fourlab.jobs.run import Run
 from fourlab.nets.modules import Net
 from fourlab.nets.network import Labels, Network
@@ -254,13 +255,9 @@ class ValueTrainee:
     def _confusion(self) -> dict[str, dict[str, int]]:
         """Of the test positions with each result, how many were told to have which."""
         _, told = self._judge()
-        names = {1: "win", 0: "draw", -1: "loss"}
-        return {
-            names[true]: {
-                names[said]: int(((self.results[self.test] == true) & (told[self.test] == said)).sum()) for said in names
-            }
-            for true in names
-        }
+        results = (Result.WIN, Result.DRAW, Result.LOSS)
+        true, said = self.results[self.test], told[self.test]
+        return {row.word: {column.word: int(((true == row) & (said == column)).sum()) for column in results} for row in results}
 
 
 def _planes(solved: labels.Labelled, features: str) -> torch.Tensor:

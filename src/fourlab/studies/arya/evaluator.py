@@ -69,12 +69,13 @@ def accuracy(judge: "OnnxEvaluator") -> dict[str, float]:
     from fourlab.training.test_set import win_block_accuracy
 
     def first_thought(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        logits = judge.judge(own, mask).logits
+        logits = judge.heads(judge.planes(own, mask))["policy"]
         columns: np.ndarray = np.where(open_columns(mask, judge.rules.geometry), logits, -np.inf).argmax(axis=1)
         return columns
 
     own, mask, columns, second = listed_examples()
-    right = judge.judge(own, mask).logits.argmax(axis=1) == columns  # full columns are not left out
+    logits = judge.heads(judge.planes(own, mask))["policy"]
+    right = logits.argmax(axis=1) == columns  # full columns are not left out
     real = win_block_accuracy(first_thought, judge.rules)
     return {
         "listed wins": float(right[~second].mean()),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fourlab.agent import Limit
 from fourlab.arena.tables import Table
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.studies.arya.matches import vanilla
 from fourlab.studies.compare import mean, share
@@ -162,8 +163,7 @@ def _grid(position: Position) -> list[str]:
 def theory(bench: Workbench) -> Iterator[Part]:
     """What the document says of the game, beside what is proven, and whether its window's minimax can block."""
     scores = bench.calculate("first-columns", _first_columns)
-    words = {1: "win", 0: "draw", -1: "loss"}
-    truth = [words[(each > 0) - (each < 0)] for each in scores]
+    truth = [Result.of_score(score).word for score in scores]
     yield Finding(
         "what the first player's columns 1 to 7 lead to",
         "win in the middle, draw everywhere else",

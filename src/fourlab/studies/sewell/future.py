@@ -8,6 +8,7 @@ import numpy as np
 from fourlab.agents.mcts.textbook import ConnectFour, TextbookSearch
 from fourlab.arena.tables import Table
 from fourlab.arena.tournament import Player, Tournament
+from fourlab.evaluator import Batch
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import load
@@ -130,7 +131,8 @@ def puct(network: str, simulations: int, seed: int) -> list[tuple[int, float, in
     judge, rng = load(network), np.random.default_rng(seed)
 
     def asked(state: Position) -> tuple[float, np.ndarray]:
-        found = judge.judge(np.array([state.own], np.int64), np.array([state.mask], np.int64))
+        found = judge.evaluate(Batch.of([state]))
+        assert found.logits is not None
         return float(found.values[0]), found.logits[0]
 
     def priors(state: Position, columns: Sequence[int]) -> Sequence[float]:

@@ -18,6 +18,7 @@ from fourlab.agent import Agent, Limit
 from fourlab.agents.mcts.textbook import Below, ConnectFour, Edge, Node, TextbookSearch
 from fourlab.agents.minimax.negamax import Negamax
 from fourlab.agents.registry import make
+from fourlab.evaluator import Batch
 from fourlab.game.outcome import RED
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import OnnxEvaluator, load
@@ -211,8 +212,7 @@ class ByNetwork(ConnectFour):
         for column in columns:
             position = state.play(column)
             after.append(position if position.outcome() is not None else position.play(self.reply(position, below)))
-        own, mask = (np.array([getattr(each, name) for each in after], np.int64) for name in ("own", "mask"))
-        values = self.judge.judge(own, mask).values
+        values = self.judge.evaluate(Batch.of(after)).values
         for place, each in enumerate(after):
             if (outcome := each.outcome()) is not None:
                 values[place] = 2 * outcome.score(state.to_move)  # a win is beyond whatever a network expects
