@@ -19,7 +19,7 @@ TORCH := $(if $(UV_TORCH_BACKEND),--torch-backend $(UV_TORCH_BACKEND))
 COMMA := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run quick core-tests test all-tests kaggle soak budget check parts bench warmup clean
+.PHONY: run quick core-tests test all-tests kaggle soak budget check parts imports bench warmup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.core
@@ -44,7 +44,7 @@ test:
 
 # More workers than cores: many tests wait for processes they have started.
 all-tests: $(VENV)/.dev
-	@$(MAKE) --no-print-directory --jobs 3 check parts $(VENV)/.warm
+	@$(MAKE) --no-print-directory --jobs 3 check parts $(VENV)/.warm imports
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
@@ -68,6 +68,11 @@ check: $(VENV)/.dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+# Packages are installed without compiled modules; one process compiles those that the tests import,
+# lest each of their workers does.
+imports: $(VENV)/.dev
+	@$(BIN)/python -m pytest --collect-only -q >/dev/null
 
 # A browser, a C compiler and Node: found, installed if that is allowed, or named with the command.
 parts: $(VENV)/.dev

@@ -108,7 +108,7 @@ def many_trees(judge: object, s: forest.Switches, trees: int = 256, simulations:
 def one_tree(spec: str) -> int:
     agent = make(spec)
     return sum(
-        agent.decide(Position(moves), Limit(), np.random.default_rng(0)).stats["simulations"]
+        agent.decide(Position(moves), Limit(), np.random.default_rng(0)).analysis.simulations
         for moves in ("", "44", "4435", "252")
     )
 

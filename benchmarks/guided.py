@@ -32,8 +32,8 @@ def with_net(spec: str, net: str) -> str:
 
 
 def simulate(spec: str, simulations: int) -> int:
-    stats = make(spec).decide(Position(), Limit(simulations=simulations), np.random.default_rng(1)).stats
-    return int(stats["simulations"])
+    decision = make(spec).decide(Position(), Limit(simulations=simulations), np.random.default_rng(1))
+    return decision.analysis.simulations or 0
 
 
 def print_speed(net: str, simulations: int) -> None:
@@ -42,8 +42,8 @@ def print_speed(net: str, simulations: int) -> None:
     measured = rates({spec: lambda spec=spec: simulate(spec, simulations) for spec in specs}, turns=3)  # type: ignore[misc]
     print(f"simulations per CPU second of one thread, {simulations:,} from the empty board")
     for spec, rate in measured.items():
-        stats = make(spec).decide(Position(), Limit(simulations=simulations), np.random.default_rng(1)).stats
-        each = stats.get("evaluations", 0) / stats["simulations"]
+        analysis = make(spec).decide(Position(), Limit(simulations=simulations), np.random.default_rng(1)).analysis
+        each = (analysis.evaluations or 0) / analysis.simulations  # type: ignore[operator]
         print(f"  {spec:52} {rate:>12,.0f}  {measured[PLAIN[0]] / rate:>8,.1f} x the time  {each:>6.1f} positions judged each")
     specs = [f"{with_net('guided:depth=0', net)},batch={batch}" for batch in BATCHES]
     measured = rates({spec: lambda spec=spec: simulate(spec, simulations) for spec in specs}, turns=3)  # type: ignore[misc]

@@ -19,7 +19,7 @@ LIKE_OPENSPIEL = {"c": 2.0, "rollouts": "uniform"}
 
 def ours(simulations: int, **settings: object) -> int:
     agent = MCTS(simulations=simulations, **settings)  # type: ignore[arg-type]
-    return int(agent.decide(Position(), Limit(), np.random.default_rng(1)).stats["simulations"])
+    return int(agent.decide(Position(), Limit(), np.random.default_rng(1)).analysis.simulations)
 
 
 def openspiel(simulations: int) -> int:
@@ -54,8 +54,8 @@ def main() -> None:
         print(f"  {name:34} {rate:>12,.0f}  {in_cpp:>7.1f} x C++  {in_python:>7,.0f} x Python")
 
     for simulations in (100_000, 1_000_000):
-        stats = MCTS(simulations=simulations, **LIKE_OPENSPIEL).decide(Position(), Limit(), np.random.default_rng(1)).stats  # type: ignore[arg-type]
-        print(f"memory: {stats['bytes'] / stats['simulations']:.1f} bytes a simulation at {simulations:,}")
+        stats = MCTS(simulations=simulations, **LIKE_OPENSPIEL).decide(Position(), Limit(), np.random.default_rng(1)).analysis  # type: ignore[arg-type]
+        print(f"memory: {stats.memory_bytes / stats.simulations:.1f} bytes a simulation at {simulations:,}")
 
     print("threads on one tree, simulations per second on the wall, best of five")
     best = {1: 0.0, 2: 0.0}
@@ -64,16 +64,16 @@ def main() -> None:
             stats = (
                 MCTS(simulations=400_000, threads=threads, **LIKE_OPENSPIEL)
                 .decide(Position(), Limit(), np.random.default_rng(1))
-                .stats
+                .analysis
             )  # type: ignore[arg-type]
-            best[threads] = max(best[threads], stats["simulations"] / stats["seconds"])
+            best[threads] = max(best[threads], stats.simulations / stats.seconds)
     print(f"  one {best[1]:,.0f}, two {best[2]:,.0f}: {best[2] / best[1]:.2f} x")
     apart = {1: 0.0, 2: 0.0}
     for _ in range(5):
         for threads in apart:
             agent = MCTS(simulations=200_000, runs=4, threads=threads, **LIKE_OPENSPIEL)  # type: ignore[arg-type]
-            stats = agent.decide(Position(), Limit(), np.random.default_rng(1)).stats
-            apart[threads] = max(apart[threads], stats["simulations"] / stats["seconds"])
+            stats = agent.decide(Position(), Limit(), np.random.default_rng(1)).analysis
+            apart[threads] = max(apart[threads], stats.simulations / stats.seconds)
     print(f"  four runs: one {apart[1]:,.0f}, two {apart[2]:,.0f}: {apart[2] / apart[1]:.2f} x")
 
     agent, late = MCTS(), []

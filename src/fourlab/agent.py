@@ -1,9 +1,10 @@
 """The contract of every player: a position, a limit and a random generator in, a decision out."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -69,6 +70,71 @@ class Exact:
 
 
 @dataclass(frozen=True)
+class ColumnAnalysis:
+    """What an agent thinks of an open column, from the point of view of the side that plays it."""
+
+    column: int
+    """Counted from 0."""
+    visits: int = 0
+    """Simulations that began with this column."""
+    value: float | None = None
+    """The mean result, or an estimate of it, -1 to +1; None if there is none yet."""
+    bound: float | None = None
+    """The upper confidence bound by which the search chooses."""
+    prior: float | None = None
+    """The network's policy before the search."""
+    proven: int | None = None
+    """+1, 0 or -1 when proven."""
+    score: int | None = None
+    """Points of a heuristic, on the agent's own scale."""
+    estimate: float | None = None
+    """A learned value on the scale of its rewards, such as a Q-value."""
+    expected: Fraction | None = None
+    """The exact expected result against a random opponent."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What an agent did for its decision; None is what it does not count or know."""
+
+    columns: tuple[ColumnAnalysis, ...] = ()
+    """The open columns, if the agent has an opinion on each."""
+    visits: tuple[int, ...] | None = None
+    """Simulations per column of the board, full ones included."""
+    simulations: int | None = None
+    nodes: int | None = None
+    evaluations: int | None = None
+    """Positions that a network evaluated."""
+    depth: int | None = None
+    """Plies that a search by depth looked ahead."""
+    seconds: float | None = None
+    memory_bytes: int | None = None
+    score: float | None = None
+    """The position's score, on the agent's own scale."""
+    network: float | None = None
+    """The network's value of the position before the search."""
+    known: int | None = None
+    """Columns whose position is in the agent's table of learned values."""
+    from_book: bool | None = None
+    """Whether the answer is from an opening book."""
+
+    @property
+    def scores(self) -> dict[int, int]:
+        """Points by column, where there are any."""
+        return {each.column: each.score for each in self.columns if each.score is not None}
+
+    @property
+    def estimates(self) -> dict[int, float]:
+        """Learned values by column, where there are any."""
+        return {each.column: each.estimate for each in self.columns if each.estimate is not None}
+
+    @property
+    def expected(self) -> dict[int, Fraction]:
+        """Exact expected results by column, where there are any."""
+        return {each.column: each.expected for each in self.columns if each.expected is not None}
+
+
+@dataclass(frozen=True)
 class Decision:
     """A chosen column and what the agent thought."""
 
@@ -78,8 +144,8 @@ class Decision:
     """The expected result for the side to move, -1 to +1; None if the agent has no opinion."""
     policy: tuple[float, ...] | None = None
     """How strongly each column was favoured, 0 for closed ones; sums to 1."""
-    stats: Mapping[str, Any] = field(default_factory=dict)
-    """What the search did: simulations, nodes, seconds, …"""
+    analysis: Analysis = Analysis()
+    """What the agent did, and what it thinks of each column."""
     line: tuple[int, ...] = ()
     """The play the agent expects, beginning with its own column."""
     proven: Exact | None = None
@@ -101,3 +167,83 @@ class Agent(Protocol):
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
         """Choose a column of a position that is not over."""
         ...
+
+
+# --- what some agents can do beyond that; they declare it by having these methods and fields ---------
+
+
+class Search(Protocol):
+    """All that a search found."""
+
+    @property
+    def decision(self) -> Decision:
+        """What the agent plays."""
+        ...
+
+    @property
+    def trace(self) -> Sequence[Any]:
+        """The root at growing numbers of simulations (`agents/mcts/xray.py`)."""
+        ...
+
+    def look(self, path: tuple[int, ...]) -> Sequence[ColumnAnalysis]:
+        """Return the columns after a path from the root; none if the search did not get there."""
+        ...
+
+
+@runtime_checkable
+class Searcher(Protocol):
+    """An agent whose search can be watched and looked into."""
+
+    def search(
+        self,
+        position: Position,
+        limit: Limit,
+        rng: "np.random.Generator",
+        watch: Callable[[Any], None] | None = None,
+    ) -> Search:
+        """Search; `watch` is called with snapshots of the root on the way."""
+        ...
+
+
+@runtime_checkable
+class Startable(Protocol):
+    """An agent that takes time to get ready, which is not its first move's time: an outside program."""
+
+    def start(self) -> None:
+        """Get ready to decide."""
+        ...
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """An agent that holds something outside, such as a process."""
+
+    def close(self) -> None:
+        """Release it."""
+        ...
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """An agent with bounds of its own."""
+
+    simulations: int | None
+    seconds: float | None
+
+
+@runtime_checkable
+class Learned(Protocol):
+    """An agent that has learned to play, with a network or a table: it may refuse other boards."""
+
+    learned: ClassVar[bool]
+
+
+def close(agent: Agent) -> None:
+    """Let an agent release what it holds."""
+    if isinstance(agent, Closable):
+        agent.close()
+
+
+def is_unbounded(agent: Agent) -> bool:
+    """Return whether an agent has no bound of its own, so that a stop flag alone ends its search."""
+    return isinstance(agent, Bounded) and agent.simulations is None and agent.seconds is None

@@ -80,7 +80,7 @@ def test_within_a_limit_it_claims_nothing_it_cannot_prove() -> None:
     decision = make("perfect:book=0").decide(position, Limit(nodes=5_000), np.random.default_rng(0))
     assert decision.proven is None
     assert decision.value is None
-    assert decision.stats["nodes"] <= 5_000
+    assert decision.analysis.nodes <= 5_000
     enough = make("perfect:book=0").decide(Position("23766176641753"), Limit(nodes=5_000_000), np.random.default_rng(0))
     assert enough.column == 4
     assert enough.proven is not None

@@ -187,10 +187,10 @@ def test_options_reach_the_search() -> None:
     policies = {make(f"openspiel-mcts:{each}").decide(position, Limit(simulations=300), rng()).policy for each in settings}
     assert len(policies) == 3
     one, other = (make("openspiel-mcts").decide(position, Limit(), rng(seed)) for seed in (1, 2))
-    assert one.stats["simulations"] == 1000
+    assert one.analysis.simulations == 1000
     assert one.policy != other.policy
     by_the_clock = make("openspiel-mcts").decide(position, Limit(seconds=0.05), rng())
-    assert by_the_clock.stats["simulations"] > 2
+    assert by_the_clock.analysis.simulations > 2
 
 
 @pytest.mark.parametrize(

@@ -105,10 +105,10 @@ def test_the_same_seed_gives_the_same_answer(name: str, where: str) -> None:
 @pytest.mark.parametrize("name", registry.names())
 def test_limits_are_obeyed(name: str) -> None:
     for limit in (Limit(simulations=10), Limit(nodes=400), Limit(depth=1), Limit(seconds=0.01)):
-        stats = decide(make(name), POSITIONS["document 000"], limit).stats
-        assert limit.simulations is None or stats.get("simulations", 0) <= limit.simulations
-        assert limit.nodes is None or stats.get("nodes", 0) <= limit.nodes
-        assert limit.depth is None or stats.get("depth", 0) <= limit.depth
+        analysis = decide(make(name), POSITIONS["document 000"], limit).analysis
+        for bound in ("simulations", "nodes", "depth"):
+            allowed = getattr(limit, bound)
+            assert allowed is None or (getattr(analysis, bound) or 0) <= allowed
 
 
 @pytest.mark.parametrize("name", registry.names())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import betabinom
 
-from fourlab.agent import Decision, Limit
+from fourlab.agent import Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.agents.q.table import QTable
 from fourlab.agents.q.training import form_of
 from fourlab.arena.tables import Table
@@ -239,7 +239,8 @@ class Leftmost:
 
     def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
         column = position.legal_columns()[0]
-        return Decision(column, stats={"q": [1.0] * position.rules.columns})
+        columns = tuple(ColumnAnalysis(each, estimate=1.0) for each in position.legal_columns())
+        return Decision(column, analysis=Analysis(columns))
 
 
 def test_games_are_printed_as_the_documents_program_prints_them() -> None:

@@ -21,7 +21,7 @@ def test_sets_of_searches_are_those_of_the_agent_itself(tmp_path: Path) -> None:
     assert found["empty"].visits.shape == (1, 2, 7)
     assert (found["given"].visits.sum(axis=2) == 50).all()
     again = make("gao:simulations=30,runs=2").search(empty, Limit(), np.random.default_rng([7, 2]))  # type: ignore[attr-defined]
-    expected = [[each.mean for each in tree.columns()] for tree in again.trees]
+    expected = [[each.value for each in tree.columns()] for tree in again.trees]
     assert found["empty"].means[0] == pytest.approx(np.array(expected), abs=1e-6)
 
 

@@ -9,8 +9,9 @@ from httpx import Client
 from hypothesis import given
 
 from fourlab import Limit, Position, make
+from fourlab.agent import is_unbounded
 from fourlab.agents.minimax.negamax import Negamax
-from fourlab.game.rules import Rules
+from fourlab.game.rules import CLASSIC, Rules
 from fourlab.solver import Solver
 from fourlab.web import players
 from tests.strategies import positions
@@ -142,7 +143,7 @@ def test_agents_that_could_do_harm_cannot_be_asked(client: Client, agent: str) -
 
 
 @pytest.mark.parametrize(
-    ("agent", "for_ever"),
+    ("agent", "unbounded"),
     [
         ("mcts", True),
         ("alphazero:c=3", True),
@@ -152,8 +153,8 @@ def test_agents_that_could_do_harm_cannot_be_asked(client: Client, agent: str) -
         ("perfect", False),
     ],
 )
-def test_only_agents_without_a_bound_of_their_own_are_given_a_second(agent: str, for_ever: bool) -> None:
-    assert players.searches_for_ever(agent) == for_ever
+def test_only_agents_without_a_bound_of_their_own_are_given_a_second(agent: str, unbounded: bool) -> None:
+    assert is_unbounded(players.make(agent, CLASSIC, 64)) == unbounded
 
 
 def test_a_finished_game_has_no_move(client: Client) -> None:

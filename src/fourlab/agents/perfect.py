@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from fourlab.agent import Decision, Limit
+from fourlab.agent import Analysis, Decision, Limit
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.solver import Solution, Solver, centre_first
@@ -72,9 +72,9 @@ class Perfect:
         column = int(rng.choice(choices)) if by_lot else min(choices, key=centre_first(position).index)
         policy = tuple((each in choices) / len(choices) for each in range(position.rules.columns)) if by_lot else None
         nodes = sum(each.nodes for each in solved.values())
-        stats = {"nodes": nodes, "seconds": time.perf_counter() - started, "book": worth.book}
+        analysis = Analysis(nodes=nodes, seconds=time.perf_counter() - started, from_book=worth.book)
         value = None if worth.result is None else float(worth.result)
-        return Decision(column, value, policy, stats, (column,), worth.exact if proven else None)
+        return Decision(column, value, policy, analysis, (column,), worth.exact if proven else None)
 
 
 def _best(columns: dict[int, Solution]) -> Solution:

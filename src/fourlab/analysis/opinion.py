@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fourlab.agent import Agent, Decision, Exact, Limit
-from fourlab.agents.mcts.tree import ColumnStats
+from fourlab.agent import Agent, ColumnAnalysis, Decision, Exact, Limit, Search, Searcher
 from fourlab.agents.mcts.xray import Node, excerpt
 from fourlab.agents.perfect import promise
 from fourlab.game.outcome import Result
@@ -119,8 +118,8 @@ def ask(
 ) -> Opinion:
     """Let an agent think; `told` hears of a search as it goes, and so many nodes of its tree are kept."""
     started = time.perf_counter()
-    found: Any = None
-    if hasattr(agent, "search"):
+    found: Search | None = None
+    if isinstance(agent, Searcher):
 
         def watch(snapshot: Any) -> None:
             spent = time.perf_counter() - started
@@ -128,7 +127,7 @@ def ask(
             told(Opinion(columns, seconds=spent, simulations=snapshot.simulations))
 
         found = agent.search(position, limit, rng, watch)
-        decision: Decision = found.decision
+        decision = found.decision
     else:
         decision = agent.decide(position, limit, rng)
     spent = time.perf_counter() - started
@@ -141,28 +140,27 @@ def ask(
         decision.proven,
         decision.line,
         spent,
-        decision.stats.get("simulations"),
-        decision.stats.get("nodes"),
+        decision.analysis.simulations,
+        decision.analysis.nodes,
         decision.proven is not None or (in_time and not stopped),
         tuple(excerpt(found.look, nodes)) if found is not None and nodes else None,
-        decision.stats.get("depth"),
+        decision.analysis.depth,
     )
 
 
 def _of_decision(position: Position, decision: Decision) -> tuple[ColumnOpinion, ...]:
-    """Whatever an agent tells of its columns."""
-    stats = decision.stats
-    if "columns" in stats:
-        return _estimates(position, stats["columns"], decision.policy)
-    values = dict(stats.get("values", ())) or dict(enumerate(stats.get("q", ())))
-    told = [
-        ColumnStats(column, 0, None if values.get(column) is None else max(-1.0, min(1.0, float(values[column]))), None)
-        for column in position.legal_columns()
-    ]
-    return tuple(replace(each, visits=None) for each in _estimates(position, tuple(told), decision.policy))
+    """Return what an agent thinks of each column; only searches by simulation count visits."""
+    known = {each.column: each for each in decision.analysis.columns}
+    columns = tuple(known.get(column, ColumnAnalysis(column)) for column in position.legal_columns())
+    opinions = _estimates(position, columns, decision.policy)
+    if decision.analysis.visits is None:
+        return tuple(replace(each, visits=None) for each in opinions)
+    return opinions
 
 
-def _estimates(position: Position, stats: tuple[ColumnStats, ...], policy: tuple[float, ...] | None) -> tuple[ColumnOpinion, ...]:
+def _estimates(
+    position: Position, stats: tuple[ColumnAnalysis, ...], policy: tuple[float, ...] | None
+) -> tuple[ColumnOpinion, ...]:
     known = {each.column: each for each in stats}
     visits = sum(each.visits for each in stats)
     columns = []
@@ -173,11 +171,11 @@ def _estimates(position: Position, stats: tuple[ColumnStats, ...], policy: tuple
             continue
         proven = None if each.proven is None else Exact(each.proven)
         share = policy[column] if policy is not None else each.visits / visits if visits else None
-        columns.append(ColumnOpinion(column, True, proven, each.mean, each.visits, each.prior, share, _says(each)))
+        columns.append(ColumnOpinion(column, True, proven, each.value, each.visits, each.prior, share, _says(each)))
     return tuple(columns)
 
 
-def _says(each: ColumnStats) -> str:
+def _says(each: ColumnAnalysis) -> str:
     if each.proven is not None:
         return Result(each.proven).verdict
-    return "–" if each.mean is None else f"{round(50 * (each.mean + 1))} %"
+    return "–" if each.value is None else f"{round(50 * (each.value + 1))} %"

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fourlab.agent import Agent, Decision, Forfeit, Limit
+from fourlab.agent import Agent, Decision, Forfeit, Limit, Startable, close
 from fourlab.game.outcome import RED, SIDE_NAMES, Outcome
 from fourlab.game.position import Position
 from fourlab.game.record import Cause, Record, Thought
@@ -30,7 +30,8 @@ def play_game(
     watch = watch or Unwatched()
     for side, player in enumerate(players):
         try:
-            getattr(player, "start", lambda: None)()  # a program's start is not its first move's time
+            if isinstance(player, Startable):
+                player.start()
         except Exception as error:
             return _forfeited(start, [], [], side, error)
     position, columns, thoughts = start, list[int](), list[Thought]()
@@ -62,11 +63,11 @@ def _forfeited(start: Position, columns: list[int], thoughts: list[Thought], sid
     return Record(start, tuple(columns), result, cause, said, tuple(thoughts))
 
 
-def close(agents: Sequence[Agent]) -> None:
+def close_all(agents: Sequence[Agent]) -> None:
     """Let agents that hold something outside, such as a program, release it."""
     for agent in agents:
         with contextlib.suppress(Exception):  # the game is over, its result stands
-            getattr(agent, "close", lambda: None)()
+            close(agent)
 
 
 def _check(decision: Decision, position: Position, spent: float, seconds: float | None, grace: float) -> None:
@@ -77,6 +78,6 @@ def _check(decision: Decision, position: Position, spent: float, seconds: float 
 
 
 def _thought(decision: Decision, seconds: float) -> Thought:
-    visits = decision.stats.get("visits")
+    visits = decision.analysis.visits
     value = None if decision.value is None else float(decision.value)
     return Thought(value, None if visits is None else tuple(int(each) for each in visits), seconds)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from fourlab.agent import Agent, Limit
-from fourlab.arena.game import close, play_game
+from fourlab.arena.game import close_all, play_game
 from fourlab.arena.openings import openings
 from fourlab.arena.sprt import Sprt
 from fourlab.arena.store import StoredGame
@@ -170,7 +170,7 @@ class GamePlayer:
         try:
             record = play_game(game.start, agents, [player.limit for player in seats], rngs, self.tournament.grace, watch)
         finally:
-            close(agents)
+            close_all(agents)
         return self.tournament.stored(game, record)
 
     def prepare(self) -> None:
@@ -185,7 +185,7 @@ class GamePlayer:
             except Exception:
                 pass  # it will go wrong again in its games, where that is recorded
             finally:
-                close([agent])
+                close_all([agent])
 
 
 def limit_as_data(limit: Limit) -> dict[str, Any]:

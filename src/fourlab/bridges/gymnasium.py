@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fourlab.agent import Agent, Limit
+from fourlab.agent import Agent, Limit, close
 from fourlab.agents.registry import make
 from fourlab.bridges.picture import MODES, Mode, check_mode, render
 from fourlab.errors import UserError
@@ -105,7 +105,7 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
 
     def close(self) -> None:
         """End what the opponent has started, an outside engine for example."""
-        getattr(self._agent, "close", lambda: None)()
+        close(self._agent)
 
     def _check(self) -> None:
         for name, value, allowed in (("seat", self.seat, Seat), ("illegal", self.illegal, Illegal)):

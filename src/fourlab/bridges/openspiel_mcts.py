@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fourlab.agent import Decision, Exact, Limit
+from fourlab.agent import Analysis, Decision, Exact, Limit
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 
@@ -63,7 +63,7 @@ def _decision(root: Any, position: Position, seconds: float) -> Decision:
         best.action,
         value=float(value),
         policy=tuple(visits.get(column, 0) / total for column in range(position.rules.columns)) if total else None,
-        stats={"simulations": root.explore_count, "seconds": seconds},
+        analysis=Analysis(simulations=root.explore_count, seconds=seconds),
         line=tuple(line),
         proven=Exact(round(root.outcome[position.to_move])) if root.outcome else None,
     )

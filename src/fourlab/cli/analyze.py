@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fourlab.agent import Decision, Limit
+from fourlab.agent import Analysis, Decision, Limit, Searcher
 from fourlab.agents.registry import make
 from fourlab.cli.board import print_board
 from fourlab.cli.options import (
@@ -26,7 +26,6 @@ from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:
-    from fourlab.agents.mcts.tree import ColumnStats
     from fourlab.agents.mcts.xray import Snapshot
     from fourlab.solver import Solution
 
@@ -65,9 +64,9 @@ def analyze(
         raise UserError(f"the game is over ({shown.outcome()}): {shown!r}")
     thinker, limit, rng = make(agent), Limit(seconds=seconds, simulations=simulations), np.random.default_rng(seed)
     curve: tuple[Snapshot, ...] | None = None
-    if hasattr(thinker, "search"):
+    if isinstance(thinker, Searcher):
         found = thinker.search(shown, limit, rng)
-        decision, curve = found.decision, found.trace
+        decision, curve = found.decision, tuple(found.trace)
     else:
         decision = thinker.decide(shown, limit, rng)
     if (trace or plot) and curve is None:
@@ -127,24 +126,25 @@ def _joined(line: tuple[int, ...]) -> str:
 
 
 def _print_decision(decision: Decision) -> None:
-    columns: tuple[ColumnStats, ...] = decision.stats.get("columns", ())
+    analysis = decision.analysis
+    columns = analysis.columns if analysis.visits is not None else ()
     by_network = any(each.prior is not None for each in columns)
     if columns:
         print(f"column    visits   share     mean  {'  prior' if by_network else '  bound'}  proven")
     visits = sum(each.visits for each in columns) or 1
     for each in columns:
-        mean, bound = (f"{value:+.4f}" if value is not None else "-" for value in (each.mean, each.bound))
+        mean, bound = (f"{value:+.4f}" if value is not None else "-" for value in (each.value, each.bound))
         if each.prior is not None:
             bound = f"{each.prior:.1%}"
         proven = "" if each.proven is None else Result(each.proven).word
         print(f"{each.column + 1:6}{each.visits:10,}{each.visits / visits:8.1%}{mean:>9}{bound:>9}  {proven}".rstrip())
-    for column, points in decision.stats.get("scores", {}).items():
+    for column, points in analysis.scores.items():
         print(f"column {column + 1}: {points} points")
-    for column, value in decision.stats.get("values", {}).items():
+    for column, value in analysis.expected.items():
         print(f"column {column + 1}: {value} = {float(value):+.5f} exactly")
-    for column, estimate in _estimates(decision).items():
+    for column, estimate in analysis.estimates.items():
         print(f"column {column + 1}: {estimate:+.4f} estimated")
-    if columns or decision.stats.keys() & {"values", "scores", "q"}:
+    if analysis.columns:
         print()
     print(f"plays {decision.column + 1}", end="")
     if decision.proven is not None:
@@ -152,16 +152,10 @@ def _print_decision(decision: Decision) -> None:
     elif decision.value is not None:
         print(f", expecting {decision.value:+.4f}", end="")
     print(f"; line {_joined(decision.line)}" if decision.line else "")
-    stats = decision.stats
-    if "simulations" in stats:
-        rate = stats["simulations"] / max(stats.get("seconds", 0), 1e-9)
-        speed = f" in {stats['seconds']:.3f} s ({rate:,.0f}/s)" if "seconds" in stats else ""
-        print(f"{stats['simulations']:,} simulations{speed}, {stats.get('nodes', 0):,} nodes", file=sys.stderr)
-
-
-def _estimates(decision: Decision) -> dict[int, float]:
-    """What a table or a network says each open column is worth."""
-    return {column: each for column, each in enumerate(decision.stats.get("q", ())) if each is not None}
+    if (simulations := analysis.simulations) is not None:
+        seconds = analysis.seconds
+        speed = "" if seconds is None else f" in {seconds:.3f} s ({simulations / max(seconds, 1e-9):,.0f}/s)"
+        print(f"{simulations:,} simulations{speed}, {analysis.nodes or 0:,} nodes", file=sys.stderr)
 
 
 def _print_trace(curve: "tuple[Snapshot, ...]") -> None:
@@ -173,16 +167,32 @@ def _print_trace(curve: "tuple[Snapshot, ...]") -> None:
         print(f"{each.simulations:11,}  {'  '.join(cells)}")
 
 
+def _totals(analysis: Analysis) -> dict[str, Any]:
+    """What the agent counted, by the names of the JSON format."""
+    totals: dict[str, Any] = {
+        "simulations": analysis.simulations,
+        "seconds": analysis.seconds,
+        "evaluations": analysis.evaluations,
+        "nodes": analysis.nodes,
+        "depth": analysis.depth,
+        "bytes": analysis.memory_bytes,
+        "visits": analysis.visits,
+        "network": analysis.network,
+        "score": analysis.score,
+        "known": analysis.known,
+        "book": analysis.from_book,
+        "scores": {str(column + 1): points for column, points in analysis.scores.items()} or None,
+    }
+    return {name: value for name, value in totals.items() if value is not None}
+
+
 def _as_data(
     position: Position, agent: str, decision: Decision, truth: Truth | None, curve: "tuple[Snapshot, ...] | None"
 ) -> dict[str, Any]:
     """The analysis as plain data; columns count from 1."""
-    stats = dict(decision.stats)
-    columns: tuple[ColumnStats, ...] = stats.pop("columns", ())
-    values = stats.pop("values", {})
-    stats.pop("q", None)
-    if "scores" in stats:
-        stats["scores"] = {str(column + 1): points for column, points in stats["scores"].items()}
+    analysis = decision.analysis
+    columns = analysis.columns if analysis.visits is not None else ()
+    values = analysis.expected
     data: dict[str, Any] = {
         "position": position.write(),
         "agent": agent,
@@ -195,14 +205,14 @@ def _as_data(
             {
                 "column": each.column + 1,
                 "visits": each.visits,
-                "mean": each.mean,
+                "mean": each.value,
                 "bound": each.bound,
                 "prior": each.prior,
                 "proven": each.proven,
             }
             for each in columns
         ],
-        "stats": stats,
+        "stats": _totals(analysis),
     }
     if truth is not None:
         data["truth"] = {
@@ -215,7 +225,7 @@ def _as_data(
         }
     if values:
         data["exact_values"] = {str(column + 1): str(value) for column, value in values.items()}
-    if estimates := _estimates(decision):
+    if estimates := analysis.estimates:
         data["estimates"] = {str(column + 1): estimate for column, estimate in estimates.items()}
     if curve is not None:
         data["trace"] = [{"simulations": each.simulations, "visits": each.visits, "means": each.means} for each in curve]

@@ -142,7 +142,7 @@ def check_agents(tournament: "Tournament") -> None:
     """Make every agent once, so that a wrong spec is told now and not by a worker."""
     import numpy as np
 
-    from fourlab.agent import Limit
+    from fourlab.agent import Learned, Limit
     from fourlab.agents.registry import make
     from fourlab.agents.simple.human import Human
 
@@ -151,7 +151,7 @@ def check_agents(tournament: "Tournament") -> None:
         if isinstance(agent, Human):
             raise UserError("people do not play in matches; fourlab play is for them")
         for starts in tournament.starts_on:  # openings that cannot be had are told now, too
-            if hasattr(agent, "net") or hasattr(agent, "table"):  # who has learned knows the board of the lessons only
+            if isinstance(agent, Learned):  # it knows the board that it has learned on only
                 agent.decide(starts[0], Limit(simulations=1), np.random.default_rng(0))
 
 

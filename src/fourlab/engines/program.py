@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fourlab.agent import Decision, Forfeit, Limit
+from fourlab.agent import Analysis, ColumnAnalysis, Decision, Forfeit, Limit
 from fourlab.engines import protocol as c4i
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -229,7 +229,8 @@ class _Told:
     """What the `info` lines said; the last word counts. An outsider's claim is an opinion, never a proof."""
 
     value: float | None = None
-    stats: dict[str, int] = field(default_factory=dict)
+    work: dict[str, int] = field(default_factory=dict)
+    """Nodes, simulations and depth, as far as the engine counts them."""
     line: tuple[int, ...] = ()
     columns: dict[int, float | None] = field(default_factory=dict)
     """What each column is worth, of those that the engine numbered."""
@@ -242,15 +243,17 @@ class _Told:
             self.value = self.value if info.value is None else info.value
             self.line = info.line or self.line
             numbers = {"nodes": info.nodes, "simulations": info.simulations, "depth": info.depth}
-            self.stats |= {name: number for name, number in numbers.items() if number is not None}
+            self.work |= {name: number for name, number in numbers.items() if number is not None}
 
     def decision(self, column: int, position: Position, seconds: float) -> Decision:
         """The column with what was told about it; a line that cannot be played so is left out."""
         line = self.line if self.line[:1] == (column,) and _can_be_played(self.line, position) else ()
-        legal = position.legal_columns()
-        by_column = tuple(self.columns.get(each) if each in legal else None for each in range(position.rules.columns))
-        stats = {**self.stats, "seconds": seconds, **({"q": by_column} if self.columns else {})}
-        return Decision(column, value=self.value, stats=stats, line=line)
+        columns = tuple(
+            ColumnAnalysis(each, value=self.columns.get(each), estimate=self.columns.get(each))
+            for each in (position.legal_columns() if self.columns else ())
+        )
+        analysis = Analysis(columns, seconds=seconds, **self.work)  # type: ignore[arg-type]
+        return Decision(column, value=self.value, analysis=analysis, line=line)
 
 
 def _can_be_played(columns: Sequence[int], position: Position) -> bool:

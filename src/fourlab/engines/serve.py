@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fourlab.agent import Agent, Limit, Stop
+from fourlab.agent import Agent, Limit, Stop, close, is_unbounded
 from fourlab.agents.perfect import Perfect
 from fourlab.agents.registry import Option, make, options_of, parse_spec
 from fourlab.analysis.opinion import ColumnOpinion, Opinion, ask, solve
@@ -173,7 +173,7 @@ class _Served:
 
     def close(self) -> None:
         """Nobody asks any more."""
-        _close(self._agent)
+        close(self._agent)
 
     def greet(self) -> None:
         """Say who we are and what can be set."""
@@ -190,7 +190,7 @@ class _Served:
         self._ready, agent = True, make(self._spec)
         with suppress(UserError):  # not every agent knows the usual board
             agent.decide(Position(), ONE_LOOK, np.random.default_rng(0))
-        _close(agent)
+        close(agent)
 
     def set_option(self, words: list[str]) -> None:
         """Make the agent anew with an option changed; one that cannot be used changes nothing."""
@@ -261,7 +261,7 @@ class _Served:
     def _limit(self, go: c4i.Go, stop: Stop) -> Limit:
         limit = go.limit if go.infinite or go.limit != Limit() else Limit(seconds=self._seconds)
         bounded = go.infinite or (limit.seconds, limit.simulations, limit.nodes) != (None, None, None)
-        if not bounded and searches_for_ever(self._agent):
+        if not bounded and is_unbounded(self._agent):
             return limit  # which is short; with the flag it would search until stopped
         return replace(limit, stop=stop)
 
@@ -281,19 +281,9 @@ def _default(option: Option) -> str:
     return str(option.default).lower() if option.default is None or isinstance(option.default, bool) else str(option.default)
 
 
-def _close(agent: Agent) -> None:
-    """Let an agent that holds something outside, such as a program, release it."""
-    getattr(agent, "close", lambda: None)()
-
-
 def _knows_all_columns(agent: Agent) -> bool:
     """Whether an agent plays what the solver says of all columns, which it would not tell itself."""
     return isinstance(agent, Perfect) and (agent.choice, agent.mistakes, agent.book) == ("centre", 0, True)
-
-
-def searches_for_ever(agent: Agent) -> bool:
-    """Whether an agent has no bound of its own, so that it goes on for as long as a flag lets it."""
-    return getattr(agent, "simulations", 0) is None and getattr(agent, "seconds", 0) is None
 
 
 # --- what an agent thinks, as lines ------------------------------------------------------------------------------------

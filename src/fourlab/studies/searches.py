@@ -64,7 +64,7 @@ class _Sets:
         agent = make(line.spec)
         assert isinstance(agent, MCTS)
         found = replace(agent, runs=line.runs).search(line.position, Limit(), np.random.default_rng([self.seed, number]))
-        return [[[round(each.mean or 0.0, 6), each.visits] for each in tree.columns()] for tree in found.trees]
+        return [[[round(each.value or 0.0, 6), each.visits] for each in tree.columns()] for tree in found.trees]
 
 
 def search_all(bench: Workbench, name: str, lines: Mapping[str, Line]) -> dict[str, Searched]:

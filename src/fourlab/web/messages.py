@@ -189,7 +189,7 @@ class Move(BaseModel):
             policy=None if decision.policy is None else list(decision.policy),
             line=[column + 1 for column in decision.line],
             seconds=seconds,
-            simulations=decision.stats.get("simulations"),
+            simulations=decision.analysis.simulations,
         )
 
 
@@ -245,7 +245,7 @@ class TreeNode(BaseModel):
         return cls(
             column=stats.column + 1,
             visits=stats.visits,
-            value=stats.mean,
+            value=stats.value,
             prior=stats.prior,
             proven=stats.proven,  # type: ignore[arg-type]
             children=[cls.of(child) for child in node.children],

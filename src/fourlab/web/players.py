@@ -115,14 +115,6 @@ def make(asked: str, rules: Rules, megabytes: int) -> Agent:
     return agent
 
 
-def searches_for_ever(asked: str) -> bool:
-    """Whether the agent would search as long as it is let, having no bound of its own."""
-    name, options = registry.parse_spec(spec_of(asked))
-    found = registry.preset(name)
-    bounds = {*options, *(registry.parse_spec(found.spec)[1] if found else ())}
-    return base_of(name) in ("alphazero", "guided", "mcts") and not bounds & {"seconds", "simulations"}
-
-
 def names() -> list[str]:
     """The agents and presets that may be asked."""
     return sorted([*OPTIONS, *(name for name in registry.PRESETS if base_of(name) in OPTIONS)])

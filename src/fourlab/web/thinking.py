@@ -11,7 +11,7 @@ from fastapi import Request
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from fourlab.agent import Limit, Stop
+from fourlab.agent import Limit, Stop, is_unbounded
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.web import players
@@ -36,7 +36,7 @@ def choose(asked: MoveAsked, caps: Caps, stop: Stop) -> Move:
 
     position, started = _open(asked), time.perf_counter()
     agent = players.make(asked.agent, position.rules, caps.megabytes)
-    usual = USUAL_SECONDS if players.searches_for_ever(asked.agent) else caps.move_seconds
+    usual = USUAL_SECONDS if is_unbounded(agent) else caps.move_seconds
     limit = _limit(asked, usual, caps.move_seconds, caps, stop)
     decision = agent.decide(position, limit, np.random.default_rng(asked.seed))
     return Move.of(decision, asked.agent, time.perf_counter() - started)

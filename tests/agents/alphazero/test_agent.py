@@ -20,8 +20,8 @@ def decided(spec: str, moves: str, limit: Limit | None = None) -> Decision:
 
 def test_simulations_are_counted_and_the_prior_is_shown() -> None:
     decision = decided("alphazero:simulations=200", "4435")
-    assert sum(decision.stats["visits"]) == decision.stats["simulations"] == 200
-    assert sum(each.prior for each in decision.stats["columns"]) == pytest.approx(1, abs=1e-4)
+    assert sum(decision.analysis.visits) == decision.analysis.simulations == 200
+    assert sum(each.prior for each in decision.analysis.columns) == pytest.approx(1, abs=1e-4)
     position = Position("4435")
     for column in decision.line:
         position = position.play(column)
@@ -29,13 +29,13 @@ def test_simulations_are_counted_and_the_prior_is_shown() -> None:
 
 def test_the_policy_is_what_decides() -> None:
     by_visits = decided("alphazero:simulations=200,method=puct", "4435")
-    assert by_visits.policy == tuple(visits / 200 for visits in by_visits.stats["visits"])
+    assert by_visits.policy == tuple(visits / 200 for visits in by_visits.analysis.visits)
     improved = decided("alphazero:simulations=200", "4435")
     assert improved.policy is not None
     assert improved.column == int(np.argmax(improved.policy))
     assert sum(improved.policy) == pytest.approx(1)
     # Sequential halving: two columns are left at the end, and get about half of the visits.
-    assert sum(sorted(improved.stats["visits"])[-2:]) >= 100
+    assert sum(sorted(improved.analysis.visits)[-2:]) >= 100
 
 
 @pytest.fixture
@@ -50,26 +50,26 @@ def test_who_has_time_shares_it_out() -> None:
     """A search by the clock learns its pace and plans with it, so that in the end two columns are compared."""
     for limit in (Limit(seconds=0.3), Limit(seconds=0.3, simulations=1_000_000)):
         decision = decided("alphazero", "4435", limit)
-        visits = sorted(decision.stats["visits"])
-        assert sum(visits) == decision.stats["simulations"] > 0
+        visits = sorted(decision.analysis.visits)
+        assert sum(visits) == decision.analysis.simulations > 0
         assert sum(visits[-2:]) >= 0.35 * sum(visits)  # two of seven by even shares would be less than 0.3
     stop = Event()
     stop.set()
-    assert decided("alphazero", "4435", Limit(stop=stop)).stats["simulations"] == 0
+    assert decided("alphazero", "4435", Limit(stop=stop)).analysis.simulations == 0
 
 
 def test_without_simulations_the_prior_decides() -> None:
     decision = decided("alphazero:simulations=0", "4435")
-    priors = [each.prior for each in decision.stats["columns"]]
+    priors = [each.prior for each in decision.analysis.columns]
     assert decision.column == int(np.argmax(priors))
-    assert decision.stats["evaluations"] == 1
-    assert decision.value == decision.stats["network"]
+    assert decision.analysis.evaluations == 1
+    assert decision.value == decision.analysis.network
 
 
 @pytest.mark.parametrize("spec", ["alphazero:simulations=300", "alphazero:simulations=300,method=puct", "alphazero:batch=1"])
 def test_wins_and_forced_replies_are_seen(spec: str) -> None:
     win = decided(spec, "121212")
-    assert (win.column, win.value, win.stats["evaluations"]) == (0, 1.0, 0)
+    assert (win.column, win.value, win.analysis.evaluations) == (0, 1.0, 0)
     assert win.proven is not None
     assert decided(spec, "12121").column == 0  # the only block
     lost = decided(spec, "44335")  # red threatens on both sides
@@ -91,16 +91,16 @@ def test_what_was_searched_can_be_kept() -> None:
     after = Position("44").play(line[0]).play(line[1])
     kept = agent.decide(after, Limit(), rng)
     alone = make("alphazero:simulations=300").decide(after, Limit(), rng)
-    assert sum(kept.stats["visits"]) > sum(alone.stats["visits"]) == 300
+    assert sum(kept.analysis.visits) > sum(alone.analysis.visits) == 300
     elsewhere = agent.decide(Position("7777"), Limit(), rng)
-    assert sum(elsewhere.stats["visits"]) == 300
+    assert sum(elsewhere.analysis.visits) == 300
 
 
 @pytest.mark.usefixtures("clock")
 def test_limits_bound_the_search() -> None:
-    assert decided("alphazero", "44", Limit(simulations=50)).stats["simulations"] == 50
-    assert decided("alphazero", "44", Limit(nodes=40)).stats["nodes"] <= 40
-    assert decided("alphazero:seconds=0.05", "44").stats["simulations"] > 0
+    assert decided("alphazero", "44", Limit(simulations=50)).analysis.simulations == 50
+    assert decided("alphazero", "44", Limit(nodes=40)).analysis.nodes <= 40
+    assert decided("alphazero:seconds=0.05", "44").analysis.simulations > 0
 
 
 def test_what_cannot_be_is_said(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_proven_position_asked_again_is_proven_again(method: str, moves: str, 
     for _ in range(2):
         decision = agent.decide(Position(moves), Limit(), rng)
         assert decision.proven == Exact(result)
-        assert min(decision.stats["visits"]) >= 0
+        assert min(decision.analysis.visits) >= 0
 
 
 def test_a_temperature_draws_lots_by_the_prior_too() -> None:
@@ -153,7 +153,7 @@ def test_without_simulations_the_network_alone_decides() -> None:
     agent, rng = make("alphazero:simulations=0"), np.random.default_rng(0)
     for moves in ("121212", "12121"):  # a win at once, a forced reply
         decision = agent.decide(Position(moves), Limit(), rng)
-        assert decision.stats["evaluations"] == 1
+        assert decision.analysis.evaluations == 1
         assert decision.proven is None
         assert min(decision.policy or ()) > 0
 

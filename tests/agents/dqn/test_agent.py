@@ -30,7 +30,7 @@ def test_it_plays_the_open_column_of_the_greatest_q_value() -> None:
         assert decision.column == max(legal, key=lambda column: q[column])
         assert decision.value == min(1, max(-1, q[decision.column]))
         assert decision.policy == tuple(float(column == decision.column) for column in range(7))
-        assert decision.stats["q"] == tuple(q[column] if column in legal else None for column in range(7))
+        assert decision.analysis.estimates == {column: q[column] for column in legal}
 
 
 def test_epsilon_is_the_chance_of_any_column() -> None:

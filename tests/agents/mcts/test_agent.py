@@ -79,8 +79,8 @@ def test_the_search_variants_of_document_000(
 ) -> None:
     runs = 1000
     agent = make(f"mcts:c=2,rollouts=uniform,solver=0,{options}")
-    found = [agent.decide(DOCUMENT_000, Limit(), np.random.default_rng(seed)).stats["columns"] for seed in range(runs)]
-    means = np.array([[each.mean for each in columns] for columns in found])
+    found = [agent.decide(DOCUMENT_000, Limit(), np.random.default_rng(seed)).analysis.columns for seed in range(runs)]
+    means = np.array([[each.value for each in columns] for columns in found])
     for column, (mean, deviation) in enumerate((four, six)):
         assert means[:, column].mean() == pytest.approx(mean, abs=4 * deviation / runs**0.5 + 0.003)
     assert (means[:, 0] > means[:, 1]).mean() == pytest.approx(right, abs=0.06)
@@ -89,17 +89,17 @@ def test_the_search_variants_of_document_000(
 def test_drawing_the_opponent_anew_converges_to_the_sure_win() -> None:
     agent = make("mcts:c=2,rollouts=uniform,solver=0,opponent=random,simulations=200000")
     for seed in range(3):
-        four, _ = agent.decide(DOCUMENT_000, Limit(), np.random.default_rng(seed)).stats["columns"]
-        assert four.mean == pytest.approx(0.9990, abs=0.0005)
+        four, _ = agent.decide(DOCUMENT_000, Limit(), np.random.default_rng(seed)).analysis.columns
+        assert four.value == pytest.approx(0.9990, abs=0.0005)
 
 
 def test_the_25_runs_of_document_000() -> None:
     agent = make("vannucci-abril:faithful=1,simulations=1000,runs=25,threads=2")
     decision = agent.decide(DOCUMENT_000, Limit(), np.random.default_rng(1))
-    four, six = decision.stats["columns"]
+    four, six = decision.analysis.columns
     assert decision.column == 4
-    assert 0.572 <= four.mean <= 0.707  # the bands of a 25-run mean
-    assert 0.218 <= six.mean <= 0.591
+    assert 0.572 <= four.value <= 0.707  # the bands of a 25-run mean
+    assert 0.218 <= six.value <= 0.591
 
 
 # --- proofs ---------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_what_the_solver_proves_is_true(board: str, plies: int, count: int) -> N
         proven += 1
         assert decision.proven.result == truth(position)
         assert -truth(position.play(decision.column)) == truth(position)
-        for each in decision.stats["columns"]:
+        for each in decision.analysis.columns:
             if each.proven is not None:
                 assert each.proven == -truth(position.play(each.column))
     assert proven > 0.9 * count
@@ -153,7 +153,7 @@ def test_a_proven_position_ends_the_search() -> None:
     decision = make("mcts:simulations=1000000").decide(DOCUMENT_000, Limit(), np.random.default_rng(0))
     assert decision.proven == Exact(1)
     assert decision.column == 4
-    assert decision.stats["simulations"] < 1000
+    assert decision.analysis.simulations < 1000
 
 
 def test_a_lost_position_still_gets_a_legal_column() -> None:
@@ -171,7 +171,7 @@ def test_a_lost_position_still_gets_a_legal_column() -> None:
 def whole(tree: object, path: tuple[int, ...], depth: int = 4) -> list[object]:
     """All that is known below a path, `bound` aside."""
     columns = tree.columns(path)  # type: ignore[attr-defined]
-    known: list[object] = [(each.column, each.visits, each.mean, each.proven) for each in columns]
+    known: list[object] = [(each.column, each.visits, each.value, each.proven) for each in columns]
     if depth:
         known += [whole(tree, (*path, each.column), depth - 1) for each in columns]
     return known
@@ -195,32 +195,32 @@ def test_a_kept_tree_goes_on_growing() -> None:
     first = agent.decide(position, Limit(), rng)
     position = position.play(first.column).play(first.line[1])
     second = agent.decide(position, Limit(), rng)
-    assert sum(each.visits for each in second.stats["columns"]) > 5000
+    assert sum(each.visits for each in second.analysis.columns) > 5000
     fresh = make("mcts:simulations=5000").decide(position, Limit(), rng)
-    assert sum(each.visits for each in fresh.stats["columns"]) == 5000
+    assert sum(each.visits for each in fresh.analysis.columns) == 5000
 
 
 def test_one_tree_serves_many_games() -> None:
     agent, rng = make("mcts:simulations=50,reuse=games,rollouts=uniform,solver=0"), np.random.default_rng(0)
     for game in range(1, 4):
         decision = agent.decide(Position("4"), Limit(), rng)
-        assert sum(each.visits for each in decision.stats["columns"]) >= 50 * game
+        assert sum(each.visits for each in decision.analysis.columns) >= 50 * game
         below = agent.decide(Position("444"), Limit(), rng)
-        assert sum(each.visits for each in below.stats["columns"]) >= 50 * game
+        assert sum(each.visits for each in below.analysis.columns) >= 50 * game
 
 
 @pytest.mark.parametrize("solver", [0, 1])
 def test_searching_below_credits_the_column_that_leads_there(solver: int) -> None:
     agent, rng = make(f"mcts:simulations=400,reuse=games,solver={solver}"), np.random.default_rng(0)
     for moves in ("44", "443", "44", "443", "44"):
-        for each in agent.decide(Position(moves), Limit(), rng).stats["columns"]:
-            assert each.mean is None or -1 <= each.mean <= 1
+        for each in agent.decide(Position(moves), Limit(), rng).analysis.columns:
+            assert each.value is None or -1 <= each.value <= 1
     tree = agent._kept["tree"]  # type: ignore[attr-defined]
     leading = {each.column: each for each in tree.columns((3, 3))}[2]
     below = tree.columns((3, 3, 2))
     assert leading.visits >= sum(each.visits for each in below) >= 800
-    mean_below = sum(each.visits * each.mean for each in below if each.mean is not None) / sum(each.visits for each in below)
-    assert leading.mean == pytest.approx(-mean_below, abs=0.05)
+    mean_below = sum(each.visits * each.value for each in below if each.value is not None) / sum(each.visits for each in below)
+    assert leading.value == pytest.approx(-mean_below, abs=0.05)
 
 
 @pytest.mark.parametrize("spec", ["sewell:simulations=60", "sewell:faithful=1,simulations=60"])
@@ -232,12 +232,12 @@ def test_searching_below_a_reply_credits_our_own_column_too(spec: str) -> None:
     for _ in range(5):
         agent.decide(Position().play(column).play(reply), Limit(), rng)
     tree = agent._kept["tree"]  # type: ignore[attr-defined]
-    before = {each.column: each.visits for each in first.stats["columns"]}[column]
+    before = {each.column: each.visits for each in first.analysis.columns}[column]
     ours = {each.column: each for each in tree.columns()}[column]
-    replies = [each for each in tree.columns((column,)) if each.mean is not None]
+    replies = [each for each in tree.columns((column,)) if each.value is not None]
     assert ours.visits == before + 300
-    lost = sum(each.visits * each.mean for each in replies)  # type: ignore[operator]
-    assert ours.mean == pytest.approx(-lost / ours.visits, abs=0.05)
+    lost = sum(each.visits * each.value for each in replies)  # type: ignore[operator]
+    assert ours.value == pytest.approx(-lost / ours.visits, abs=0.05)
 
 
 def test_a_kept_tree_knows_whose_turn_it_is() -> None:
@@ -245,17 +245,17 @@ def test_a_kept_tree_knows_whose_turn_it_is() -> None:
     agent, rng = make("sewell:faithful=1,simulations=60"), np.random.default_rng(0)
     agent.decide(Position(), Limit(), rng)
     for moves in ("4", "1", "44", "441"):
-        assert len(agent.decide(Position(moves), Limit(), rng).stats["columns"]) == 7
+        assert len(agent.decide(Position(moves), Limit(), rng).analysis.columns) == 7
     agent = make("mcts:opponent=random-frozen,solver=0,rollouts=uniform,reuse=moves,simulations=60")
     for moves in ("4", "44", "444"):
-        assert len(agent.decide(Position(moves), Limit(), rng).stats["columns"]) == 7
+        assert len(agent.decide(Position(moves), Limit(), rng).analysis.columns) == 7
 
 
 def test_a_position_given_as_a_board_is_found_again_after_a_move_of_each_side() -> None:
     agent, rng = make("mcts:simulations=300,solver=0,reuse=moves"), np.random.default_rng(0)
     first = agent.decide(DOCUMENT_000, Limit(), rng)
     after = DOCUMENT_000.play(first.column).play(first.line[1])
-    assert sum(each.visits for each in agent.decide(after, Limit(), rng).stats["columns"]) > 300
+    assert sum(each.visits for each in agent.decide(after, Limit(), rng).analysis.columns) > 300
 
 
 def test_document_003_learns_to_beat_the_negamax_it_knows() -> None:
@@ -277,9 +277,9 @@ def test_document_003_learns_to_beat_the_negamax_it_knows() -> None:
 
 def test_a_full_tree_stops_growing_but_not_searching() -> None:
     decision = make("mcts:simulations=60000,memory=1").decide(Position(), Limit(), np.random.default_rng(0))
-    assert decision.stats["bytes"] <= 2**20
-    assert decision.stats["simulations"] == 60000
-    assert sum(each.visits for each in decision.stats["columns"]) == 60000
+    assert decision.analysis.memory_bytes <= 2**20
+    assert decision.analysis.simulations == 60000
+    assert sum(each.visits for each in decision.analysis.columns) == 60000
 
 
 def test_merged_and_separate_positions_agree_in_the_end() -> None:
@@ -291,7 +291,7 @@ def test_merged_and_separate_positions_agree_in_the_end() -> None:
     proofs = [search(f"mcts:transpositions={merged},simulations=200000", position).decision.proven for merged in (0, 1)]  # type: ignore[attr-defined]
     assert proofs[0] == proofs[1] == Exact(truth(position))
     merged, apart = (search(f"mcts:simulations=20000,transpositions={merged}", Position()) for merged in (1, 0))
-    assert merged.decision.stats["nodes"] < apart.decision.stats["nodes"]  # type: ignore[attr-defined]
+    assert merged.decision.analysis.nodes < apart.decision.analysis.nodes  # type: ignore[attr-defined]
 
 
 def test_a_tree_that_was_full_can_be_searched_below_its_leaves() -> None:
@@ -323,14 +323,14 @@ def test_a_stop_flag_ends_an_endless_search(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(SearchTree, "search", begun)
     decision = make("mcts").decide(Position(), Limit(stop=stop), np.random.default_rng(0))
     assert stop.is_set()
-    assert decision.stats["simulations"] > 0
+    assert decision.analysis.simulations > 0
 
 
 def test_a_flag_set_before_the_search_leaves_it_nothing_to_do() -> None:
     stop = Stop()
     stop.set()
     decision = make("mcts:threads=2").decide(Position(), Limit(stop=stop), np.random.default_rng(0))
-    assert decision.stats["simulations"] == 0
+    assert decision.analysis.simulations == 0
     assert decision.column in range(7)
 
 
@@ -338,8 +338,8 @@ def test_several_runs_share_the_time_and_the_limits() -> None:
     found = search("mcts:runs=4,seconds=0.2,clock=cpu", Position("44"))
     visits = [sum(each.visits for each in tree.columns()) for tree in found.trees]  # type: ignore[attr-defined]
     assert min(visits) > max(visits) / 20
-    assert search("mcts:runs=4", Position(), limit=Limit(simulations=100)).decision.stats["simulations"] <= 100  # type: ignore[attr-defined]
-    assert search("mcts:runs=4", Position(), limit=Limit(nodes=100)).decision.stats["nodes"] <= 100  # type: ignore[attr-defined]
+    assert search("mcts:runs=4", Position(), limit=Limit(simulations=100)).decision.analysis.simulations <= 100  # type: ignore[attr-defined]
+    assert search("mcts:runs=4", Position(), limit=Limit(nodes=100)).decision.analysis.nodes <= 100  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("options", ["threads=2", "runs=4,threads=2"])
@@ -386,16 +386,16 @@ def test_threads_at_the_memory_cap_stay_inside_it() -> None:
 @pytest.mark.parametrize("clock", ["wall", "cpu"])
 def test_time_is_a_budget_too(clock: str) -> None:
     decision = make(f"mcts:clock={clock}").decide(Position(), Limit(seconds=0.05), np.random.default_rng(0))
-    assert decision.stats["seconds"] >= 0.05
-    assert decision.stats["simulations"] > 0
+    assert decision.analysis.seconds >= 0.05
+    assert decision.analysis.simulations > 0
 
 
 def test_the_first_bound_reached_counts() -> None:
     agent = make("mcts:simulations=100")
-    assert agent.decide(Position(), Limit(simulations=30), np.random.default_rng(0)).stats["simulations"] == 30
-    assert agent.decide(Position(), Limit(simulations=300), np.random.default_rng(0)).stats["simulations"] == 100
-    assert make("mcts").decide(Position(), Limit(), np.random.default_rng(0)).stats["simulations"] == 10_000
-    assert make("mcts").decide(Position(), Limit(nodes=50), np.random.default_rng(0)).stats["nodes"] <= 50
+    assert agent.decide(Position(), Limit(simulations=30), np.random.default_rng(0)).analysis.simulations == 30
+    assert agent.decide(Position(), Limit(simulations=300), np.random.default_rng(0)).analysis.simulations == 100
+    assert make("mcts").decide(Position(), Limit(), np.random.default_rng(0)).analysis.simulations == 10_000
+    assert make("mcts").decide(Position(), Limit(nodes=50), np.random.default_rng(0)).analysis.nodes <= 50
 
 
 def test_parallel_runs_do_not_depend_on_the_number_of_threads() -> None:
@@ -409,7 +409,7 @@ def test_threads_on_one_tree_lose_hardly_a_visit() -> None:
         found = search("mcts:threads=2,simulations=40000", Position(), seed)
         (tree,) = found.trees  # type: ignore[attr-defined]
         assert 39_600 <= sum(each.visits for each in tree.columns()) <= 40_000
-        assert all(abs(each.mean) <= 1.01 for each in tree.columns())
+        assert all(abs(each.value) <= 1.01 for each in tree.columns())
         assert found.decision.column == 3  # type: ignore[attr-defined]
 
 
@@ -462,11 +462,11 @@ def test_means_bounds_and_policy_fit_together() -> None:
     found = MCTS(simulations=3000, solver=False).search(Position("4453"), Limit(), np.random.default_rng(0))
     best = max(found.columns, key=lambda each: each.visits)
     assert found.decision.column == best.column
-    assert found.decision.value == best.mean
+    assert found.decision.value == best.value
     assert found.decision.policy == pytest.approx([each.visits / 3000 for each in found.columns])
     for each in found.columns:
-        assert each.mean is not None
-        assert each.bound == pytest.approx(each.mean + 1.4 * np.sqrt(np.log(3000) / each.visits))
+        assert each.value is not None
+        assert each.bound == pytest.approx(each.value + 1.4 * np.sqrt(np.log(3000) / each.visits))
 
 
 def test_the_final_column_follows_its_rule() -> None:
@@ -477,7 +477,7 @@ def test_the_final_column_follows_its_rule() -> None:
     cold = [make("mcts:final=sample,temperature=0.01").decide(position, limit, np.random.default_rng(s)) for s in range(10)]
     assert all(each.column == max(range(7), key=lambda c, each=each: each.policy[c]) for each in cold)  # type: ignore[index,misc]
     found = search("mcts:final=mean,solver=0", position, 1, limit)
-    means = {each.column: each.mean for each in found.columns}  # type: ignore[attr-defined]
+    means = {each.column: each.value for each in found.columns}  # type: ignore[attr-defined]
     assert found.decision.column == max(means, key=lambda column: means[column])  # type: ignore[attr-defined]
 
 

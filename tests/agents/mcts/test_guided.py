@@ -120,9 +120,9 @@ def test_without_a_say_of_the_evaluator_it_is_the_plain_search(moves: str, solve
         expected = plain.decide(Position(moves), Limit(), np.random.default_rng(seed))
         assert (found.column, found.value, found.policy) == (expected.column, expected.value, expected.policy)
         assert (found.line, found.proven) == (expected.line, expected.proven)
-        for name in ("simulations", "nodes", "bytes", "columns", "visits"):
-            assert found.stats[name] == expected.stats[name]
-        assert found.stats["evaluations"] == 0
+        for name in ("simulations", "nodes", "memory_bytes", "columns", "visits"):
+            assert getattr(found.analysis, name) == getattr(expected.analysis, name)
+        assert found.analysis.evaluations == 0
 
 
 @pytest.mark.parametrize("settings", [{}, {"depth": 0}, {"depth": 3}, {"rollouts": "uniform"}, {"has_policy": True}])
@@ -132,7 +132,7 @@ def test_the_evaluator_is_asked_about_unfinished_positions_only(start: Position,
     others = {name: value for name, value in settings.items() if name != "has_policy"}
     decision = decide(start, judge, simulations=150, **others)
     assert min(judge.asked) > 0
-    assert decision.stats["evaluations"] == sum(judge.asked[1:]) > 0  # the first looks what it can do
+    assert decision.analysis.evaluations == sum(judge.asked[1:]) > 0  # the first looks what it can do
 
 
 def test_batches_grow_with_the_tree_up_to_their_bound() -> None:
@@ -150,13 +150,13 @@ def test_values_are_for_the_side_to_move() -> None:
         for depth in (0, 1, 2):
             decision = decide(Position(moves), Partisan(), simulations=100, depth=depth, rollouts="uniform")
             assert decision.value == value
-            assert {each.mean for each in decision.stats["columns"]} == {value}
+            assert {each.value for each in decision.analysis.columns} == {value}
 
 
 def test_a_leaf_that_is_judged_counts_as_it_is_judged() -> None:
     decision = decide(Position(), Strict(), simulations=7, depth=0)  # a quarter for the side to move after the column
-    assert [(each.visits, each.mean) for each in decision.stats["columns"]] == [(1, -0.25)] * 7
-    assert decision.stats["columns"][0].bound == pytest.approx(-0.25 + 1.4 * np.log(7) ** 0.5)
+    assert [(each.visits, each.value) for each in decision.analysis.columns] == [(1, -0.25)] * 7
+    assert decision.analysis.columns[0].bound == pytest.approx(-0.25 + 1.4 * np.log(7) ** 0.5)
 
 
 def test_rollouts_follow_the_logits() -> None:
@@ -205,7 +205,7 @@ def test_what_is_proven_is_true(board: str, plies: int, settings: dict[str, Any]
             proven += 1
             assert decision.proven.result == decision.value == truth(position)
             assert -truth(position.play(decision.column)) == truth(position)
-        for each in decision.stats["columns"]:
+        for each in decision.analysis.columns:
             if each.proven is not None:
                 assert each.proven == -truth(position.play(each.column))
     assert proven > 30
@@ -216,7 +216,7 @@ def test_a_forced_win_is_found_whatever_the_evaluator_says() -> None:
         decision = decide(Position("4455"), Partisan(), simulations=3000, **settings)  # three in a row, open at both ends
         assert decision.proven == Exact(1)
         assert decision.column in (2, 5)
-        assert decision.stats["simulations"] < 3000
+        assert decision.analysis.simulations < 3000
         doomed = decide(Position("44556"), Partisan(), simulations=3000, **settings)
         assert doomed.proven == Exact(-1)
         assert doomed.column in Position("44556").legal_columns()
@@ -247,25 +247,25 @@ def test_one_open_column_and_one_empty_cell() -> None:
 
 def test_the_same_seed_gives_the_same_search() -> None:
     first, again, other = (decide(Position(), Partisan(), seed, simulations=300) for seed in (1, 1, 2))
-    assert (first.column, first.stats["columns"], first.line) == (again.column, again.stats["columns"], again.line)
-    assert first.stats["columns"] != other.stats["columns"]
+    assert (first.column, first.analysis.columns, first.line) == (again.column, again.analysis.columns, again.line)
+    assert first.analysis.columns != other.analysis.columns
 
 
 def test_the_first_bound_reached_counts() -> None:
     def simulations(limit: Limit, **settings: Any) -> int:
-        return int(decide(Position(), Indifferent(), limit=limit, depth=0, **settings).stats["simulations"])
+        return int(decide(Position(), Indifferent(), limit=limit, depth=0, **settings).analysis.simulations)
 
     assert simulations(Limit(simulations=30), simulations=100) == 30
     assert simulations(Limit(simulations=300), simulations=100) == 100
     assert simulations(Limit()) == 1000
-    assert decide(Position(), Indifferent(), limit=Limit(nodes=50), depth=0).stats["nodes"] <= 50
+    assert decide(Position(), Indifferent(), limit=Limit(nodes=50), depth=0).analysis.nodes <= 50
     assert simulations(Limit(seconds=1e-9)) == 0
 
 
 def test_time_is_a_budget_too() -> None:
     decision = decide(Position(), Indifferent(), limit=Limit(seconds=0.1), depth=0)
-    assert decision.stats["seconds"] >= 0.1
-    assert decision.stats["simulations"] > 0
+    assert decision.analysis.seconds >= 0.1
+    assert decision.analysis.simulations > 0
 
 
 def test_a_stop_flag_ends_an_endless_search() -> None:
@@ -279,9 +279,9 @@ def test_a_stop_flag_ends_an_endless_search() -> None:
                 stop.set()
             return super().evaluate(batch)
 
-    assert decide(Position(), Impatient(), limit=Limit(stop=stop)).stats["simulations"] > 0
+    assert decide(Position(), Impatient(), limit=Limit(stop=stop)).analysis.simulations > 0
     before = decide(Position(), Indifferent(), limit=Limit(stop=stop))
-    assert before.stats["simulations"] == 0
+    assert before.analysis.simulations == 0
     assert before.column in range(7)
 
 

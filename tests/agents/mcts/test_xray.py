@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fourlab import Limit, Position, make
+from fourlab.agent import ColumnAnalysis
 from fourlab.agents.alphazero.agent import AlphaZero
 from fourlab.agents.mcts.agent import MCTS
-from fourlab.agents.mcts.tree import ColumnStats
 from fourlab.agents.mcts.xray import Node, excerpt, marks
 
 
@@ -16,12 +16,16 @@ def count(nodes: list[Node]) -> int:
     return sum(1 + count(node.children) for node in nodes)
 
 
-def look(path: tuple[int, ...]) -> list[ColumnStats]:
+def look(path: tuple[int, ...]) -> list[ColumnAnalysis]:
     """A tree in which the first column is visited ten times as often as the second, down to a single visit."""
     visits = 1000
     for column in path:
         visits = visits // 10 * (9 if column == 0 else 1)
-    return [ColumnStats(0, visits * 9 // 10, 0.5, None), ColumnStats(1, visits // 10, -0.5, None), ColumnStats(2, 0, None, None)]
+    return [
+        ColumnAnalysis(0, visits * 9 // 10, 0.5),
+        ColumnAnalysis(1, visits // 10, -0.5),
+        ColumnAnalysis(2),
+    ]
 
 
 def test_the_most_visited_nodes_are_shown_first() -> None:
@@ -54,8 +58,8 @@ def test_a_search_can_be_watched_and_its_tree_walked(spec: str) -> None:
     found = agent.search(position, Limit(), np.random.default_rng(1), seen.append)
     assert tuple(seen) == found.trace
     last = found.trace[-1]
-    assert last.simulations == sum(last.visits) == found.decision.stats["simulations"]
-    assert last.columns == found.decision.stats["columns"]
+    assert last.simulations == sum(last.visits) == found.decision.analysis.simulations
+    assert last.columns == found.decision.analysis.columns
     assert [each.simulations for each in seen] == sorted({each.simulations for each in seen})
     assert found.look(()) == list(last.columns)
     best = found.decision.column

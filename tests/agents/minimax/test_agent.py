@@ -52,9 +52,9 @@ def test_every_column_has_the_value_of_plain_minimax(board: str, depth: int, cou
     agent = make(f"minimax:depth={depth},evaluation={evaluation}")
     for position in some_positions(board, count):
         decision = agent.decide(position, Limit(), RNG)
-        reach = decision.stats["depth"]
+        reach = decision.analysis.depth
         expected = {column: -plain(position.play(column), reach - 1, evaluation) for column in position.legal_columns()}
-        assert decision.stats["scores"] == expected
+        assert decision.analysis.scores == expected
         assert expected[decision.column] == max(expected.values())
 
 
@@ -103,10 +103,10 @@ def test_ties_are_broken_as_told() -> None:
 def test_limits_deepen_step_by_step() -> None:
     agent = make("minimax:depth=40")
     shallow, deep = (agent.decide(Position("4444"), Limit(nodes=nodes), RNG) for nodes in (500, 200_000))
-    assert 1 <= shallow.stats["depth"] < deep.stats["depth"] < 40
-    assert deep.stats["nodes"] <= 200_000
-    assert 1 <= agent.decide(Position("4444"), Limit(seconds=0.1), RNG).stats["depth"] < 40
-    assert agent.decide(Position("4444"), Limit(depth=2), RNG).stats["depth"] == 2
+    assert 1 <= shallow.analysis.depth < deep.analysis.depth < 40
+    assert deep.analysis.nodes <= 200_000
+    assert 1 <= agent.decide(Position("4444"), Limit(seconds=0.1), RNG).analysis.depth < 40
+    assert agent.decide(Position("4444"), Limit(depth=2), RNG).analysis.depth == 2
 
 
 @pytest.mark.parametrize("depth", [0, 63])

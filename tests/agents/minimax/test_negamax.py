@@ -18,8 +18,8 @@ def test_ties_are_by_lot_or_first() -> None:
 
 
 def test_the_score_is_kaggles() -> None:
-    assert make("negamax").decide(Position("121212"), Limit(), np.random.default_rng(0)).stats["score"] == 18.5
-    assert make("negamax").decide(Position("12"), Limit(depth=2), np.random.default_rng(0)).stats["depth"] == 2
+    assert make("negamax").decide(Position("121212"), Limit(), np.random.default_rng(0)).analysis.score == 18.5
+    assert make("negamax").decide(Position("12"), Limit(depth=2), np.random.default_rng(0)).analysis.depth == 2
 
 
 def test_depths_that_never_end_are_refused() -> None:

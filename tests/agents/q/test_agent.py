@@ -26,7 +26,8 @@ def test_the_best_column_is_played_and_every_value_is_told(table: Path) -> None:
     decision = decide(f"q:table={table}", Position(board="4x3x3"))
     assert decision.column == 1
     assert decision.value == 0.75
-    assert decision.stats == {"known": 2, "q": (1.0, 1.5, 1.0, 1.5)}
+    assert decision.analysis.known == 2
+    assert decision.analysis.estimates == {0: 1.0, 1: 1.5, 2: 1.0, 3: 1.5}
 
 
 def test_ties_are_broken_by_lot_if_so_wished(table: Path) -> None:
@@ -37,11 +38,11 @@ def test_a_position_it_does_not_know_is_no_opinion(table: Path) -> None:
     decision = decide(f"q:table={table}", Position("1", board="4x3x3"))
     assert decision.column == 0
     assert decision.value is None
-    assert decision.stats["known"] == 0
+    assert decision.analysis.known == 0
 
 
 def test_full_columns_have_no_value(table: Path) -> None:
-    assert decide(f"q:table={table}", Position("111", board="4x3x3")).stats["q"] == (None, 1.0, 1.0, 1.0)
+    assert decide(f"q:table={table}", Position("111", board="4x3x3")).analysis.estimates == {1: 1.0, 2: 1.0, 3: 1.0}
 
 
 def test_another_board_is_refused(table: Path) -> None:
@@ -51,9 +52,9 @@ def test_another_board_is_refused(table: Path) -> None:
 
 def test_without_a_table_the_shipped_one_plays_its_board_and_knows_no_other() -> None:
     decision = decide("q", Position(board="5x4x4"))
-    assert decision.stats["known"] == 5
+    assert decision.analysis.known == 5
     assert -1 <= decision.value <= 1
-    assert decide("q", Position()).stats["known"] == 0
+    assert decide("q", Position()).analysis.known == 0
 
 
 def test_the_shipped_table_beats_a_random_player() -> None:

@@ -27,14 +27,14 @@ def test_the_position_after_the_move_is_judged_for_the_one_who_moved(likes_the_l
     decision = Value(likes_the_left).decide(Position(board="4x3x3"), Limit(), np.random.default_rng(0))
     assert decision.column == 0
     assert decision.value == pytest.approx(0.1)
-    assert decision.stats["q"] == pytest.approx([0.1, 0.0, 0.0, 0.0])
+    assert list(decision.analysis.estimates.values()) == pytest.approx([0.1, 0.0, 0.0, 0.0])
 
 
 def test_full_columns_are_not_judged(likes_the_left: str) -> None:
     decision = Value(likes_the_left).decide(Position("111", board="4x3x3"), Limit(), np.random.default_rng(0))
     assert decision.column == 1
-    assert decision.stats["q"][0] is None
-    assert decision.stats["evaluations"] == 3
+    assert 0 not in decision.analysis.estimates
+    assert decision.analysis.evaluations == 3
 
 
 def test_a_win_needs_no_network(likes_the_left: str) -> None:

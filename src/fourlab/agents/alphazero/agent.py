@@ -8,10 +8,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import Decision, Exact, Limit
+from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.agents.alphazero import forest_kernel as forest
 from fourlab.agents.alphazero.forest import NO_POLICY, ForestSearch, Roots
-from fourlab.agents.mcts.tree import ColumnStats
 from fourlab.agents.mcts.xray import Snapshot, marks
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, ask
@@ -38,7 +37,7 @@ class Result:
     trace: tuple[Snapshot, ...] = ()
     """How the search converged: the root at growing numbers of simulations."""
 
-    def look(self, path: tuple[int, ...]) -> list[ColumnStats]:
+    def look(self, path: tuple[int, ...]) -> list[ColumnAnalysis]:
         """The columns after a path from the root; empty if the search did not get there."""
         roots = self.forest.look(path)
         return [] if roots is None else _columns(roots)
@@ -50,6 +49,8 @@ class AlphaZero:
 
     kernels: ClassVar[tuple[str, ...]] = ("network search", "planes")
     """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
+    learned: ClassVar[bool] = True
+    """It knows the board that it has learned on (fourlab.agent.Learned)."""
     net: str = "alphazero"
     """The network: the name of one that comes with Fourlab, or an ONNX file made by `fourlab train alphazero`."""
     simulations: int | None = None
@@ -200,15 +201,15 @@ class AlphaZero:
             column,
             value=float(proven) if proven is not None else max(-1.0, min(1.0, value)),
             policy=tuple(float(share) for share in shares),
-            stats={
-                "simulations": simulations,
-                "seconds": seconds,
-                "evaluations": search.evaluations,
-                "nodes": int(search.forest.used[0]),
-                "columns": tuple(_columns(roots)),
-                "visits": tuple(int(each) for each in roots.visits[0]),
-                "network": float(roots.values[0]),
-            },
+            analysis=Analysis(
+                columns=tuple(_columns(roots)),
+                visits=tuple(int(count) for count in roots.visits[0]),
+                simulations=simulations,
+                nodes=int(search.forest.used[0]),
+                evaluations=search.evaluations,
+                seconds=seconds,
+                network=float(roots.values[0]),
+            ),
             line=search.line(column),
             proven=None if proven is None else Exact(proven),
         )
@@ -218,14 +219,14 @@ def _snapshot(search: ForestSearch, simulations: int) -> Snapshot:
     return Snapshot(simulations, tuple(_columns(search.roots())), search.rules.columns)
 
 
-def _columns(roots: Roots) -> list[ColumnStats]:
+def _columns(roots: Roots) -> list[ColumnAnalysis]:
     return [_column_stats(roots, column) for column, proof in enumerate(roots.proofs[0]) if proof != forest.SHUT]
 
 
-def _column_stats(roots: Roots, column: int) -> ColumnStats:
+def _column_stats(roots: Roots, column: int) -> ColumnAnalysis:
     visits, proof = int(roots.visits[0, column]), int(roots.proofs[0, column])
     mean = float(roots.means[0, column]) if visits or proof else None
-    return ColumnStats(column, visits, mean, None, float(roots.priors[0, column]), 2 - proof if proof else None)
+    return ColumnAnalysis(column, visits, mean, None, float(roots.priors[0, column]), 2 - proof if proof else None)
 
 
 def _find(before: Position, search: ForestSearch, position: Position) -> int | None:

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fourlab.agent import Decision, Limit
+from fourlab.agent import Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import OnnxEvaluator, load
@@ -17,6 +17,8 @@ class Dqn:
 
     kernels: ClassVar[tuple[str, ...]] = ("planes",)
     """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
+    learned: ClassVar[bool] = True
+    """It knows the board that it has learned on (fourlab.agent.Learned)."""
     net: str = "dqn"
     """The network: dqn, which comes with Fourlab, or an .onnx file (fourlab train dqn)."""
     epsilon: float = 0.0
@@ -40,9 +42,10 @@ class Dqn:
         column = int(rng.choice(legal)) if self.epsilon > 0 and rng.random() < self.epsilon else best
         chances = {each: self.epsilon / len(legal) + (1 - self.epsilon) * (each == best) for each in legal}
         columns = range(position.rules.columns)
+        analysed = tuple(ColumnAnalysis(each, value=min(1.0, max(-1.0, q[each])), estimate=q[each]) for each in legal)
         return Decision(
             column,
             value=min(1.0, max(-1.0, q[column])),
             policy=tuple(chances.get(each, 0.0) for each in columns),
-            stats={"q": tuple(q[each] if each in legal else None for each in columns), "evaluations": 1},
+            analysis=Analysis(analysed, evaluations=1),
         )

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import Decision, Exact, Limit
+from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.agents.mcts import kernel as mcts
-from fourlab.agents.mcts.tree import ColumnStats, SearchTree, candidates
+from fourlab.agents.mcts.tree import SearchTree, candidates
 from fourlab.agents.mcts.xray import Snapshot, marks
 from fourlab.compiled.random import seed_states
 from fourlab.errors import UserError
@@ -38,7 +38,7 @@ class Result:
     """All that a search found; `decision` is what an agent returns."""
 
     decision: Decision
-    columns: tuple[ColumnStats, ...]
+    columns: tuple[ColumnAnalysis, ...]
     trees: tuple[SearchTree, ...]
     """One per run; `tree.columns(path)` walks it."""
     snapshots: "tuple[_RawSnapshot, ...]"
@@ -48,7 +48,7 @@ class Result:
         """How the search converged: the root at growing numbers of simulations; of several runs, the end of each."""
         return tuple(each.read() for each in self.snapshots)
 
-    def look(self, path: tuple[int, ...]) -> list[ColumnStats]:
+    def look(self, path: tuple[int, ...]) -> list[ColumnAnalysis]:
         """The columns after a path from the root; of several runs, in the first."""
         return self.trees[0].columns(path)
 
@@ -280,7 +280,7 @@ class MCTS:
         budget.done = sum(each.done for each in budgets)
         return [_RawSnapshot(each.done, tree.snapshot(), tree) for tree, each in zip(trees, budgets, strict=True)]
 
-    def _choose(self, columns: tuple[ColumnStats, ...], rng: np.random.Generator) -> ColumnStats:
+    def _choose(self, columns: tuple[ColumnAnalysis, ...], rng: np.random.Generator) -> ColumnAnalysis:
         """Choose the column to play."""
         if self.solver:
             columns = candidates(columns)
@@ -289,7 +289,7 @@ class MCTS:
             weights = np.exp(logs - logs.max())
             return columns[int(rng.choice(len(columns), p=weights / weights.sum()))]
         if self.final == "mean":
-            worth = [-math.inf if each.mean is None else each.mean for each in columns]
+            worth = [-math.inf if each.value is None else each.value for each in columns]
         else:
             worth = [float(each.visits) for each in columns]
         best = [each for each, value in zip(columns, worth, strict=True) if value == max(worth)]
@@ -298,8 +298,8 @@ class MCTS:
     def _decision(
         self,
         position: Position,
-        chosen: ColumnStats,
-        columns: tuple[ColumnStats, ...],
+        chosen: ColumnAnalysis,
+        columns: tuple[ColumnAnalysis, ...],
         trees: list[SearchTree],
         budget: "_Budget",
     ) -> Decision:
@@ -308,19 +308,19 @@ class MCTS:
         proven = next((result for tree in trees if (result := tree.proven()) is not None), None)
         line = trees[0].line(chosen.column)
         visited = {each.column: each.visits for each in columns}
-        stats: dict[str, Any] = {
-            "simulations": budget.done,
-            "seconds": budget.elapsed(),
-            "nodes": sum(tree.nodes for tree in trees),
-            "bytes": sum(tree.bytes for tree in trees),
-            "columns": columns,
-            "visits": tuple(visited.get(column, 0) for column in range(position.rules.columns)),
-        }
+        analysis = Analysis(
+            columns=columns,
+            visits=tuple(visited.get(column, 0) for column in range(position.rules.columns)),
+            simulations=budget.done,
+            nodes=sum(tree.nodes for tree in trees),
+            seconds=budget.elapsed(),
+            memory_bytes=sum(tree.bytes for tree in trees),
+        )
         return Decision(
             chosen.column,
-            value=float(proven) if proven is not None else chosen.mean,
+            value=float(proven) if proven is not None else chosen.value,
             policy=tuple(shares.get(column, 0.0) for column in range(position.rules.columns)),
-            stats=stats,
+            analysis=analysis,
             line=line,
             proven=None if proven is None else Exact(proven),
         )
@@ -412,16 +412,16 @@ def _next_chunk(done: int, spent: float, left: float) -> int:
     return max(1, min(int(rate * min(CHUNK_SECONDS, max(left, 0.0))), 8 * max(done, 1), MAX_CHUNK))
 
 
-def _averaged(trees: list[SearchTree]) -> tuple[ColumnStats, ...]:
+def _averaged(trees: list[SearchTree]) -> tuple[ColumnAnalysis, ...]:
     """The columns of one tree, or of several: visits added, means averaged over the runs that visited."""
     if len(trees) == 1:
         return tuple(trees[0].columns())
     merged = []
     for together in zip(*(tree.columns() for tree in trees), strict=True):
-        means = [each.mean for each in together if each.mean is not None]
+        means = [each.value for each in together if each.value is not None]
         bounds = [each.bound for each in together if each.bound is not None]
         merged.append(
-            ColumnStats(
+            ColumnAnalysis(
                 together[0].column,
                 sum(each.visits for each in together),
                 sum(means) / len(means) if means else None,

@@ -7,10 +7,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import Decision, Exact, Limit
+from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.agents.mcts import guided_kernel as guided
 from fourlab.agents.mcts.kernel import Switches
-from fourlab.agents.mcts.tree import ColumnStats, SearchTree, candidates
+from fourlab.agents.mcts.tree import SearchTree, candidates
 from fourlab.compiled.random import seed_state
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, ask
@@ -30,6 +30,8 @@ class Guided:
 
     kernels: ClassVar[tuple[str, ...]] = ("guided search", "planes")
     """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
+    learned: ClassVar[bool] = True
+    """It knows the board that it has learned on (fourlab.agent.Learned)."""
     net: str = "value"
     """The network: the name of one that comes with Fourlab, or an ONNX file."""
     simulations: int | None = None
@@ -98,23 +100,23 @@ class Guided:
     def _decision(self, position: Position, search: "_Search", seconds: float) -> Decision:
         columns = tuple(search.tree.columns())
         worthy = candidates(columns) if self.solver else columns
-        chosen = max(worthy, key=lambda each: (each.visits, -1.0 if each.mean is None else each.mean))
+        chosen = max(worthy, key=lambda each: (each.visits, -1.0 if each.value is None else each.value))
         visits = {each.column: each.visits for each in columns}
         shares = {column: count / search.done for column, count in visits.items()} if search.done else {chosen.column: 1.0}
         proven = search.tree.proven()
         return Decision(
             chosen.column,
-            value=float(proven) if proven is not None else chosen.mean,
+            value=float(proven) if proven is not None else chosen.value,
             policy=tuple(shares.get(column, 0.0) for column in range(position.rules.columns)),
-            stats={
-                "simulations": search.done,
-                "seconds": seconds,
-                "evaluations": search.evaluations,
-                "nodes": search.tree.nodes,
-                "bytes": search.tree.bytes,
-                "columns": columns,
-                "visits": tuple(visits.get(column, 0) for column in range(position.rules.columns)),
-            },
+            analysis=Analysis(
+                columns=columns,
+                visits=tuple(visits.get(column, 0) for column in range(position.rules.columns)),
+                simulations=search.done,
+                nodes=search.tree.nodes,
+                evaluations=search.evaluations,
+                seconds=seconds,
+                memory_bytes=search.tree.bytes,
+            ),
             line=search.tree.line(chosen.column),
             proven=None if proven is None else Exact(proven),
         )
@@ -171,12 +173,12 @@ class _Search:
 class _FineTree(SearchTree):
     """A tree in which results, and c, are FINE times as large, so that fractions of a win are whole points."""
 
-    def decode(self, numbers: np.ndarray, n: int) -> list[ColumnStats]:
+    def decode(self, numbers: np.ndarray, n: int) -> list[ColumnAnalysis]:
         """Read the numbers of a block: its open columns, with results from -1 to +1."""
         return [_in_wins(each) for each in super().decode(numbers, n)]
 
 
-def _in_wins(column: ColumnStats) -> ColumnStats:
-    if column.mean is None or column.bound is None:
+def _in_wins(column: ColumnAnalysis) -> ColumnAnalysis:
+    if column.value is None or column.bound is None:
         return column
-    return replace(column, mean=column.mean / guided.FINE, bound=column.bound / guided.FINE)
+    return replace(column, value=column.value / guided.FINE, bound=column.bound / guided.FINE)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from fourlab.agent import Decision, Limit
+from fourlab.agent import Analysis, Decision, Limit
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 
@@ -354,4 +354,4 @@ class Textbook:
         if root.visits == 0:
             return Decision(best.move)
         policy = tuple(shares.get(column, 0.0) for column in range(position.rules.columns))
-        return Decision(best.move, best.total / best.visits, policy, {"simulations": root.visits, "nodes": len(search.nodes)})
+        return Decision(best.move, best.total / best.visits, policy, Analysis(simulations=root.visits, nodes=len(search.nodes)))

@@ -1,40 +1,23 @@
 """A search tree in memory: grown by the compiled search, walked from Python."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from fourlab.agent import ColumnAnalysis
 from fourlab.agents.mcts import kernel as mcts
 from fourlab.agents.mcts.kernel import Switches
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 
 
-@dataclass(frozen=True)
-class ColumnStats:
-    """What a search knows of one column."""
-
-    column: int
-    """Counted from 0."""
-    visits: int
-    mean: float | None
-    """The mean result for the side that plays the column, -1 to +1; None before the first visit."""
-    bound: float | None
-    """The upper confidence bound with which the column would be chosen next."""
-    prior: float | None = None
-    """What a network thought before the search; None without a network."""
-    proven: int | None = None
-    """+1, 0 or -1 for the side that plays the column, when proven."""
-
-
-def candidates(columns: tuple[ColumnStats, ...]) -> tuple[ColumnStats, ...]:
+def candidates(columns: tuple[ColumnAnalysis, ...]) -> tuple[ColumnAnalysis, ...]:
     """The columns worth playing: a proven win if there is one, a proven loss only if there is nothing else.
 
     A proven draw is no longer searched, so its visits say nothing: it is played unless something open promises more.
     """
     draws = [each for each in columns if each.proven == 0]
-    hopes = [each for each in columns if each.proven is None and not (draws and (each.mean or 0.0) <= 0)]
+    hopes = [each for each in columns if each.proven is None and not (draws and (each.value or 0.0) <= 0)]
     return tuple([each for each in columns if each.proven == 1] or hopes or draws or columns)
 
 
@@ -87,7 +70,7 @@ class SearchTree:
         """The memory that the expanded nodes take, and the table of transpositions if there is one."""
         return self.nodes * 3 * self.geometry.columns * self.tree.itemsize + self.merged.nbytes + self.node.nbytes
 
-    def columns(self, path: tuple[int, ...] = ()) -> list[ColumnStats]:
+    def columns(self, path: tuple[int, ...] = ()) -> list[ColumnAnalysis]:
         """The open columns after a path of columns from the root; empty if the search did not expand so far."""
         if any(not 0 <= column < self.geometry.columns for column in path):
             raise UserError(f"the path {path} leaves the board; columns count from 0 to {self.geometry.columns - 1}")
@@ -111,7 +94,7 @@ class SearchTree:
         """The numbers of the root as they are now; `decode` reads them. Cheap enough to take during a search."""
         return self._numbers(self.root).copy()
 
-    def decode(self, numbers: np.ndarray, n: int) -> list[ColumnStats]:
+    def decode(self, numbers: np.ndarray, n: int) -> list[ColumnAnalysis]:
         """Read the numbers of a block that was visited n times: its open columns."""
         visits, totals, leads = numbers.reshape(3, -1).tolist()
         return [
@@ -188,17 +171,17 @@ class SearchTree:
                 break
         return block, visits
 
-    def _stats(self, column: int, visits: int, total: float, leads: int, n: int) -> ColumnStats:
+    def _stats(self, column: int, visits: int, total: float, leads: int, n: int) -> ColumnAnalysis:
         visits = _true_visits(visits)
         proven = 2 - (-leads & 3) if leads < 0 else None
         if visits == 0:
-            return ColumnStats(column, 0, None, None, proven=proven)
+            return ColumnAnalysis(column, 0, None, None, proven=proven)
         if self.switches.log_ratio:
             spread = math.sqrt(max(math.log(max(n, 1) / visits), 0.0))
         else:
             spread = math.sqrt(math.log(max(n, 1)) / visits)
         mean = total / visits
-        return ColumnStats(column, visits, mean, mean + self.switches.c * spread, proven=proven)
+        return ColumnAnalysis(column, visits, mean, mean + self.switches.c * spread, proven=proven)
 
 
 class Subtree(SearchTree):

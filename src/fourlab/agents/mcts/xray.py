@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from fourlab.agents.mcts.tree import ColumnStats
+from fourlab.agent import ColumnAnalysis
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,7 @@ class Snapshot:
     """The root after some simulations, for curves of convergence."""
 
     simulations: int
-    columns: tuple[ColumnStats, ...]
+    columns: tuple[ColumnAnalysis, ...]
     """The open ones."""
     width: int
     """How many columns the board has."""
@@ -26,7 +26,7 @@ class Snapshot:
     @property
     def means(self) -> tuple[float | None, ...]:
         """Per column, None before the first visit."""
-        known = {each.column: each.mean for each in self.columns}
+        known = {each.column: each.value for each in self.columns}
         return tuple(known.get(column) for column in range(self.width))
 
 
@@ -43,11 +43,11 @@ def marks() -> Iterator[int]:
 class Node:
     """A column in a tree, and those tried after it."""
 
-    stats: ColumnStats
+    stats: ColumnAnalysis
     children: "list[Node]" = field(default_factory=list)
 
 
-def excerpt(look: Callable[[tuple[int, ...]], Sequence[ColumnStats]], most: int) -> list[Node]:
+def excerpt(look: Callable[[tuple[int, ...]], Sequence[ColumnAnalysis]], most: int) -> list[Node]:
     """The most visited nodes of a tree, at most so many, as the columns at its root; `look` tells the columns after a path."""
     top: list[Node] = []
     waiting: list[tuple[int, tuple[int, ...], list[Node]]] = [(0, (), top)]

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import Decision, Exact, Limit
+from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.agents.minimax.kernel import CLOSED, WIN, lines_through_cells, minimax_columns, warm_up
 from fourlab.errors import UserError
 from fourlab.game.bitboard import has_line, landing
@@ -62,9 +62,9 @@ class Minimax:
             "first": lambda: equal[0],
             "random": lambda: int(rng.choice(equal)),
         }[self.tie]()
-        scores = {column: values[column] for column in position.legal_columns()}
-        stats = {"depth": depth, "nodes": nodes, "seconds": time.perf_counter() - started, "scores": scores}
-        return Decision(column, _value(best), None, stats, (column,), _proven(best, depth, left))
+        columns = tuple(ColumnAnalysis(each, score=values[each]) for each in position.legal_columns())
+        analysis = Analysis(columns, depth=depth, nodes=nodes, seconds=time.perf_counter() - started)
+        return Decision(column, _value(best), None, analysis, (column,), _proven(best, depth, left))
 
     def _deepen(self, position: Position, deepest: int, limit: Limit) -> tuple[list[int], int, int]:
         """The values of the columns at the greatest depth that the limit allows; that depth, and the nodes spent."""
@@ -151,5 +151,6 @@ def _as_the_window_did(position: Position, depth: int) -> Decision:
         cell = landing(position.mask, column, g)
         values.append(value(position.own | cell, position.mask | cell, plies - 1, False))
     column = legal[values.index(max(values))] if values else legal[0]
-    stats = {"depth": plies, "scores": dict(zip(legal, values, strict=False))}
-    return Decision(column, float(max(values)) if values else 0.0, None, stats, (column,))
+    columns = tuple(ColumnAnalysis(each, score=points) for each, points in zip(legal, values, strict=False))
+    analysis = Analysis(columns, depth=plies)
+    return Decision(column, float(max(values)) if values else 0.0, None, analysis, (column,))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fourlab.agent import Decision, Limit
+from fourlab.agent import Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 
@@ -30,7 +30,8 @@ class ExpectimaxRandom:
         values, seen = self.values(position, limit)
         best = max(values, key=lambda column: values[column])
         policy = tuple(float(column == best) for column in range(position.rules.columns))
-        return Decision(best, float(values[best]), policy, {"nodes": seen, "values": values}, (best,))
+        columns = tuple(ColumnAnalysis(each, value=float(value), expected=value) for each, value in values.items())
+        return Decision(best, float(values[best]), policy, Analysis(columns, nodes=seen), (best,))
 
     def values(self, position: Position, limit: Limit = WITHOUT_LIMIT) -> tuple[dict[int, Fraction], int]:
         """The exact expected result of every open column, and how many positions that took."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from fourlab.agent import Decision, Limit
+from fourlab.agent import Analysis, Decision, Limit
 from fourlab.compiled.negamax import kaggle_negamax
 from fourlab.compiled.random import seed_state
 from fourlab.errors import UserError
@@ -34,4 +34,4 @@ class Negamax:
         state = seed_state(int(rng.integers(2**32)))
         g = position.rules.geometry
         score, column, _ = kaggle_negamax(position.own, position.mask, g, depth, self.ties == "random", state)
-        return Decision(int(column), stats={"depth": depth, "score": score / 2})
+        return Decision(int(column), analysis=Analysis(depth=depth, score=score / 2))

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from fourlab.agent import Decision, Limit
+from fourlab.agent import Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.agents.q.table import QTable, load_table, shipped_table
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class Q:
     """Plays the column of the greatest value in a table that `fourlab train q` has learned."""
 
+    learned: ClassVar[bool] = True
+    """It knows the board that it has learned on (fourlab.agent.Learned)."""
     table: str | None = None
     """The file of the table; by default the one that comes with Fourlab, which knows the 5x4 board and nothing else."""
     tie: Literal["first", "random"] = "first"
@@ -37,6 +39,6 @@ class Q:
             raise UserError(f"the table {self.table} is for the board {board}, not {position.rules}")
         best = [column for column in worth if worth[column] == max(worth.values())]
         column = best[0] if self.tie == "first" else int(rng.choice(best))
-        values = tuple(worth.get(each) for each in range(position.rules.columns))
+        columns = tuple(ColumnAnalysis(each, value=max(-1.0, min(1.0, q)), estimate=q) for each, q in worth.items())
         value = self._table.scaled(worth[column]) if known else None
-        return Decision(column, value, stats={"known": known, "q": values})
+        return Decision(column, value, analysis=Analysis(columns, known=known))

@@ -23,7 +23,7 @@ from fourlab.agents.q.table import QForm, QTable
 from fourlab.agents.q.worst_case import beside_the_truth
 from fourlab.agents.registry import parse_spec
 from fourlab.agents.simple.random import Random
-from fourlab.arena.game import close
+from fourlab.arena.game import close_all
 from fourlab.arena.statistics import wilson
 from fourlab.compiled.random import seed_state
 from fourlab.errors import UserError
@@ -339,7 +339,7 @@ class QTrainee:
         file = run.folder / "table.q"
         self.table.save(file)
         rules, exam = self.table.form.rules, self.examine()
-        close([agent for agent in (*self._trainers.agents, *self._examiners.agents) if agent is not None])
+        close_all([agent for agent in (*self._trainers.agents, *self._examiners.agents) if agent is not None])
         results: dict[str, Any] = {"states": len(self.table), "exam": exam}
         words = [f"{len(self.table):,} positions learned in {self.done:,} games on {rules}"]
         if not self._played_enough:

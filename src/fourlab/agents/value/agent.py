@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fourlab.agent import Decision, Exact, Limit
+from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.evaluator import Batch
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import OnnxEvaluator, load
@@ -17,6 +17,8 @@ class Value:
 
     kernels: ClassVar[tuple[str, ...]] = ("planes",)
     """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
+    learned: ClassVar[bool] = True
+    """It knows the board that it has learned on (fourlab.agent.Learned)."""
     net: str = "value"
     """The network: one that comes with Fourlab (value, sewell, sewell-unit, dqn), or an .onnx file (fourlab train value)."""
     _judge: OnnxEvaluator = field(init=False, repr=False, compare=False)
@@ -35,12 +37,14 @@ class Value:
                 values[place] = 1.0 if outcome.winner is not None else 0.0
         best = int(np.argmax(values))
         column, value = legal[best], float(values[best])
-        by_column = dict(zip(legal, map(float, values), strict=True))
+        columns = tuple(
+            ColumnAnalysis(each, value=float(worth), estimate=float(worth)) for each, worth in zip(legal, values, strict=True)
+        )
         won = after[best].outcome() is not None and value == 1.0
         return Decision(
             column,
             value=value,
             line=(column,),
-            stats={"q": tuple(by_column.get(each) for each in range(position.rules.columns)), "evaluations": len(legal)},
+            analysis=Analysis(columns, evaluations=len(legal)),
             proven=Exact(1, plies=1) if won else None,
         )

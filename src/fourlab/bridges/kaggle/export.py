@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fourlab.agent import is_unbounded
 from fourlab.agents import registry
 from fourlab.agents.alphazero.agent import DEFAULT_SIMULATIONS as NETWORK_SIMULATIONS
 from fourlab.agents.mcts.agent import DEFAULT_SIMULATIONS
@@ -211,7 +212,7 @@ def _check(found: Examined, kind: Kind, agent: Any, spec: str) -> None:
 
 def _notes(name: str, agent: Any) -> Iterator[str]:
     """What is other than in the lab."""
-    if getattr(agent, "simulations", None) is None and getattr(agent, "seconds", None) is None and hasattr(agent, "simulations"):
+    if is_unbounded(agent):
         most = DEFAULT_SIMULATIONS if name == "mcts" else NETWORK_SIMULATIONS
         yield f"makes at most {most} simulations a move; {name}:seconds=2 uses the whole time instead"
     if name == "alphazero" and agent.method != "puct":

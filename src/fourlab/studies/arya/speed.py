@@ -1,12 +1,12 @@
 """Document 004's claims of speed, a game as its text mode prints it, and what it says of the game in general."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fourlab.agent import Limit
+from fourlab.agent import Analysis, Limit
 from fourlab.arena.tables import Table
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
@@ -82,10 +82,10 @@ def _near(found: float, low: float, high: float) -> bool:
     return low / FACTOR <= found <= high * FACTOR
 
 
-def _decide(agent: "Agent", position: Position, limit: Limit) -> Mapping[str, Any]:
+def _decide(agent: "Agent", position: Position, limit: Limit) -> Analysis:
     import numpy as np
 
-    return agent.decide(position, limit, np.random.default_rng(0)).stats
+    return agent.decide(position, limit, np.random.default_rng(0)).analysis
 
 
 def _rollouts(spec: str, seconds: float) -> int:
@@ -93,7 +93,7 @@ def _rollouts(spec: str, seconds: float) -> int:
 
     agent = make(spec)
     _decide(agent, Position("44"), Limit(simulations=10))  # what is compiled at first does not count
-    return int(_decide(agent, Position(), Limit(seconds=seconds))["simulations"])
+    return _decide(agent, Position(), Limit(seconds=seconds)).simulations or 0
 
 
 def _plain_rate(rollouts: int) -> float:
@@ -110,7 +110,7 @@ def _seconds_a_move(depth: int, evaluation: str) -> float:
 
     agent = make(f"minimax:depth={depth},evaluation={evaluation}")
     _decide(agent, Position("44"), Limit())  # as above
-    return float(median(_decide(agent, Position(moves), Limit())["seconds"] for moves in OPENINGS))
+    return float(median(_decide(agent, Position(moves), Limit()).seconds or 0.0 for moves in OPENINGS))
 
 
 def text_mode(bench: Workbench) -> Iterator[Part]:
@@ -136,10 +136,9 @@ def _two_games(bench: Workbench, faithful: bool) -> str:
             position = position.play(decision.column)
             if position.ply <= shown:
                 lines += [f"{name} is thinking...", f"{name} plays column {decision.column + 1}"]
-                if "simulations" in decision.stats:
-                    lines.append(
-                        f"Statistics: {decision.stats['simulations']} rollouts in {decision.stats['seconds']:.3f} seconds"
-                    )
+                analysis = decision.analysis
+                if analysis.simulations is not None:
+                    lines.append(f"Statistics: {analysis.simulations} rollouts in {analysis.seconds:.3f} seconds")
                 lines += [*_grid(position), ""]
         winner = None if outcome.winner is None else "XO"[outcome.winner]
         score[winner or "draws"] += 1

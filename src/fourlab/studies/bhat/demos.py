@@ -156,11 +156,11 @@ def play_printed(names: Sequence[str], agents: Sequence[Agent], board: str, seed
         side = position.to_move
         decision = agents[side].decide(position, Limit(), rngs[side])
         lines += [f"Player {side + 1} ({names[side]})", f"Action selected: {decision.column + 1}"]
-        if "visits" in decision.stats:
-            lines.append(f"Total playouts for next state: {decision.stats['visits'][decision.column]}")
+        if decision.analysis.visits is not None:
+            lines.append(f"Total playouts for next state: {decision.analysis.visits[decision.column]}")
             lines.append(f"Value of next state according to MCTS : {((decision.value or 0.0) + 1) / 2:.4f}")
         else:
-            lines.append(f"Value of next state according to Q-learning : {decision.stats['q'][decision.column]:.4f}")
+            lines.append(f"Value of next state according to Q-learning : {decision.analysis.estimates[decision.column]:.4f}")
         position = position.play(decision.column)
         lines += [*(" ".join(map(str, row)) for row in position.grid()), ""]
     winner = 0 if outcome.winner is None else outcome.winner + 1

@@ -138,7 +138,7 @@ def _speeds(spec: str, simulations: int) -> dict[str, tuple[float, float]]:
         for threads in THREADS:
             agent: Any = make(spec.format(max(simulations // trees, 1), threads, trees))
             before, used = time.perf_counter(), time.process_time()
-            done = agent.decide(Position(), Limit(), np.random.default_rng(turn)).stats["simulations"]
+            done = agent.decide(Position(), Limit(), np.random.default_rng(turn)).analysis.simulations
             seconds, used = time.perf_counter() - before, time.process_time() - used
             if turn:  # the first is for loading
                 best[str(threads)] = max(best.get(str(threads), (0.0, 0.0)), (done / seconds, used / seconds))

@@ -45,7 +45,7 @@ class _Games:
         while (outcome := position.outcome()) is None:
             if position.to_move == GIVEN.to_move:
                 found = agent.search(position, Limit(), rng)
-                searches.append({str(each.column): each.mean or 0.0 for each in found.columns})
+                searches.append({str(each.column): each.value or 0.0 for each in found.columns})
                 columns.append(found.decision.column)
             else:
                 columns.append(int(rng.choice(position.legal_columns())))
