@@ -116,7 +116,7 @@ def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["001-tabel-5"], "there is no experiment '001-tabel-5'; did you mean 001-table-5? fourlab reproduce list shows all"),
+        (["001-tabel-5"], "there is no experiment '001-tabel-5'; did you mean 001-table-5? fourlab study list shows all"),
         (["all", "005"], "there is no experiment '005'; did you mean"),
         (["000-exact", "--scale", "tiny"], "a scale is smoke, quick, full, not 'tiny'"),
         (["000-exact", "--workers", "0"], "worker"),

@@ -9,6 +9,7 @@ import pytest
 from fourlab.cli.board import plain_console, print_board
 from fourlab.cli.commands import COMMANDS, load
 from fourlab.game.position import Position
+from fourlab.jobs.processes import PLAIN
 
 PARSER = {"annotated_doc", "click", "colorama", "shellingham", "typer", "typing_extensions"}
 """What typer brings along."""
@@ -77,6 +78,11 @@ def test_a_match_of_plain_players_loads_no_compiler(tmp_path: Path) -> None:
     arguments = ("match", "random", "rules", "--games", "2", "--runs", str(tmp_path), "--workers", "1")
     heavy = {"llvmlite", "numba", "onnxruntime", "rich", "scipy", "torch"}
     assert packages(loaded(command(*arguments))) & heavy == set()
+
+
+def test_workers_of_plain_players_load_no_compiler() -> None:
+    names = loaded(f"for name in {PLAIN!r}: __import__(name)")
+    assert packages(names) & {"llvmlite", "numba", "onnxruntime", "torch"} == set()
 
 
 def test_worker_processes_load_no_parser() -> None:

@@ -72,10 +72,13 @@ COMMANDS = {
         "Go on with a run that was stopped, be it games or a training; a complete one shows its"
         " result.",
     ),
+    "study": Entry(
+        "study:study",
+        "Run the experiments of five student reports again, beside the exact values.",
+    ),
     "reproduce": Entry(
-        "reproduce:reproduce",
-        "Run the experiments of the five documents again, with their faults and without, beside"
-        " the exact truth.",
+        "study:study",
+        "Run the experiments of five student reports again, beside the exact values.",
     ),
     "games": Entry(
         "games:games",

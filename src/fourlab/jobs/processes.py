@@ -11,14 +11,10 @@ import sys
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
 
-PRELOADED = [
-    "fourlab.jobs.fork_server",
-    "fourlab.agents.mcts.agent",
-    "fourlab.agents.registry",
-    "fourlab.arena.tournament",
-    "fourlab.solver",
-]
-"""What the fork server imports; by name, since these modules belong to higher layers."""
+PLAIN = ["fourlab.jobs.fork_server", "fourlab.agents.registry", "fourlab.arena.tournament"]
+COMPILED = ["fourlab.agents.mcts.agent", "fourlab.solver"]
+"""What the fork server imports, the second list only if the calling process has loaded the compiler:
+its workers will need it, too. By name, since these modules belong to higher layers."""
 
 
 def worker_context() -> BaseContext:
@@ -26,5 +22,6 @@ def worker_context() -> BaseContext:
     if sys.platform != "linux":
         return get_context("spawn")
     server = get_context("forkserver")
-    server.set_forkserver_preload(PRELOADED)
+    compiler = "fourlab.compiled._jit" in sys.modules
+    server.set_forkserver_preload([*PLAIN, *(COMPILED if compiler else [])])
     return server

@@ -1,4 +1,4 @@
-"""`fourlab reproduce`: the documents' experiments, run again."""
+"""`fourlab study`: the experiments of the five reports, run again."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from fourlab.studies.experiment import Experiment
 
 
-def reproduce(
-    names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Experiments, documents (000 to 004), `all`, or `list`.")],
+def study(
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="AUTHOR [ITEM]…", help="vannucci-abril, bhat, gao, sewell or arya; `all`, or `list`."),
+    ],
     scale: Annotated[
         str, typer.Option(help="smoke: seconds, only whether it runs; quick: minutes; full: the documents' own sizes.")
     ] = "quick",
@@ -43,12 +46,13 @@ def reproduce(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Run the experiments of the five documents again, with their faults and without, beside the exact truth.
+    """Run the experiments of five student reports again, beside the exact values.
 
-    `fourlab reproduce list` shows them. Each ends with the document's numbers beside ours and a verdict, figures and data; the
-    run's report.html shows everything. Stopped work goes on when the command is given again.
+    `fourlab study list` shows them, `fourlab study list bhat` those of one report. Each ends with the reported numbers
+    beside ours, with the report's faults and without, a verdict, figures and data; report.html of the run shows
+    everything. The same command again resumes stopped work. The numbers of older versions work too: 001-table-5.
 
-    Example: fourlab reproduce 001-table-5 000 --scale quick
+    Example: fourlab study bhat table-5 --scale quick
     """
     from fourlab.studies.catalogue import chosen
     from fourlab.studies.experiment import SCALES
@@ -62,6 +66,7 @@ def reproduce(
 
 
 def _list(experiments: "list[Experiment]", json: bool) -> None:
+    from fourlab.studies.catalogue import title_of
     from fourlab.studies.experiment import SCALES
 
     if json:
@@ -70,6 +75,7 @@ def _list(experiments: "list[Experiment]", json: bool) -> None:
                 {
                     "name": each.name,
                     "document": each.document,
+                    "study": title_of(each),
                     "ids": each.ids,
                     "title": each.title,
                     "claim": each.claim,
@@ -83,7 +89,7 @@ def _list(experiments: "list[Experiment]", json: bool) -> None:
     for each in experiments:
         cost = ", ".join(f"{scale} {_duration(seconds)}" for scale, seconds in zip(SCALES, each.seconds, strict=True))
         needs = "".join(f"; needs {package}" for package, _ in each.needs)
-        print(f"{each.name}  {each.title} ({', '.join(each.ids)}; {cost}{needs})\n    {each.claim}")
+        print(f"{title_of(each)}  {each.title} ({', '.join(each.ids)}; {cost}{needs})\n    {each.claim}")
 
 
 def _duration(seconds: float) -> str:
