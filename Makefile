@@ -72,7 +72,7 @@ check: $(VENV)/.dev
 # Packages are installed without compiled modules; one process compiles those that the tests import,
 # lest each of their workers does.
 imports: $(VENV)/.dev
-	@$(BIN)/python -m pytest --collect-only -q >/dev/null
+	@$(BIN)/python -m pytest --collect-only -q >$(VENV)/imports.log 2>&1 || { cat $(VENV)/imports.log; exit 1; }
 
 # A browser, a C compiler and Node: found, installed if that is allowed, or named with the command.
 parts: $(VENV)/.dev
@@ -112,7 +112,7 @@ UV_INSTALL = UV_HTTP_RETRIES=1 $(UV) pip install --quiet --python $(BIN)/python 
 PIP_INSTALL = $(PIP) install --no-compile --constraint constraints.txt
 # The second argument is what pip does before uv is tried without PyTorch's index.
 define install
-	@if [ -n "$(UV)" ] && [ -x "$(UV)" ]; then \
+	@if [ -n "$(UV)" ] && command -v "$(UV)" >/dev/null; then \
 	    $(UV_INSTALL) $(TORCH) $(1) 2>$(VENV)/uv.log \
 	    || { $(2) && $(UV_INSTALL) $(1) 2>>$(VENV)/uv.log; } \
 	    || { echo "uv cannot install this ($(VENV)/uv.log says why); trying pip"; $(PIP_INSTALL) $(1); }; \
@@ -123,9 +123,9 @@ endef
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; try make PYTHON=python3.12"; exit 1; }
 	@echo "== making $(VENV)"
-	@{ [ -n "$(UV)" ] && [ -x "$(UV)" ] && $(UV) venv --quiet --seed --clear --python "$$(command -v $(PYTHON))" $(VENV); } \
+	@{ [ -n "$(UV)" ] && command -v "$(UV)" >/dev/null && $(UV) venv --quiet --seed --clear --python "$$(command -v $(PYTHON))" $(VENV); } \
 	|| $(PYTHON) -m venv --clear $(VENV)
-	@if [ -n "$(UV)" ] && [ ! -x "$(UV)" ]; then $(PIP) install uv 2>/dev/null || true; fi
+	@if [ -n "$(UV)" ] && ! command -v "$(UV)" >/dev/null; then $(PIP) install uv 2>/dev/null || true; fi
 	@touch $@
 
 $(VENV)/.core: $(VENV)/.python pyproject.toml constraints.txt
@@ -147,7 +147,7 @@ $(VENV)/.bench: $(VENV)/.dev
 	$(call install,--editable '.[bench]',true)
 	@touch $@
 
-$(VENV)/.warm: $(VENV)/.core $(wildcard src/fourlab/compiled/*.py) $(shell grep -rl "compiled._jit import" src/fourlab --include=*.py)
+$(VENV)/.warm: $(VENV)/.core $(wildcard src/fourlab/compiled/*.py src/fourlab/game/*.py) $(shell grep -rl "compiled._jit import" src/fourlab --include=*.py)
 	@echo "== compiling the kernels for this machine"
 	@$(BIN)/fourlab warmup
 	@touch $@

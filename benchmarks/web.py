@@ -19,6 +19,8 @@ from pathlib import Path
 from fourlab.game.position import Position
 
 HOST = "127.0.0.1"
+FEW_PLACES = 20
+"""More streams than this do not wait for a place; on a busy machine they have not been answered yet."""
 
 
 @dataclass
@@ -183,9 +185,10 @@ async def streams(port: int, count: int) -> dict[str, float]:
         writers.append(writer)
         waiting.add(asyncio.ensure_future(read_head(reader)))
     statuses, answered = [], waiting
-    while waiting and answered:  # whoever has no answer 1 s after the last one waits for a place
+    while waiting and answered:  # whoever has no answer long after the last one waits for a place
         first = asyncio.FIRST_COMPLETED
-        answered, waiting = await asyncio.wait(waiting, timeout=1, return_when=first)
+        patience = 1 if len(waiting) < FEW_PLACES else 60
+        answered, waiting = await asyncio.wait(waiting, timeout=patience, return_when=first)
         statuses += [task.result()[0] for task in answered]
     for task in waiting:
         task.cancel()

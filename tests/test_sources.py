@@ -40,7 +40,7 @@ def test_authors_mean_all_that_is_theirs_unless_items_follow(names: list[str], s
     assert chosen(names) == chosen(same)
 
 
-@pytest.mark.parametrize("names", [["bhat", "tabel-5"], ["table-5"], ["bath"], ["gao", "table-5"]])
+@pytest.mark.parametrize("names", [["bhat", "tabel-5"], ["table-5"], ["bath"], ["gao", "table-5"], [""]])
 def test_what_nobody_has_is_refused(names: list[str]) -> None:
     with pytest.raises(UserError, match="there is no experiment"):
         chosen(names)

@@ -6,12 +6,12 @@ Public names are imported when they are first used, so that `import fourlab` cos
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fourlab.agent import Agent, Decision, Exact, Limit, Stop
+    from fourlab.agent import Agent, Analysis, ColumnAnalysis, Decision, Exact, Limit, Stop
     from fourlab.agents.registry import make
     from fourlab.errors import UserError
-    from fourlab.evaluator import Evaluation, Evaluator
+    from fourlab.evaluator import Batch, Evaluation, Evaluator
     from fourlab.game.named import add as add_position
-    from fourlab.game.outcome import RED, YELLOW, Outcome
+    from fourlab.game.outcome import RED, YELLOW, Outcome, Result
     from fourlab.game.position import IllegalColumn, ImpossiblePosition, Position
     from fourlab.game.rules import Rules
 
@@ -21,6 +21,9 @@ __all__ = [
     "RED",
     "YELLOW",
     "Agent",
+    "Analysis",
+    "Batch",
+    "ColumnAnalysis",
     "Decision",
     "Evaluation",
     "Evaluator",
@@ -30,6 +33,7 @@ __all__ = [
     "Limit",
     "Outcome",
     "Position",
+    "Result",
     "Rules",
     "Stop",
     "UserError",
@@ -41,6 +45,9 @@ _HOMES = {
     "RED": "fourlab.game.outcome:RED",
     "YELLOW": "fourlab.game.outcome:YELLOW",
     "Agent": "fourlab.agent:Agent",
+    "Analysis": "fourlab.agent:Analysis",
+    "Batch": "fourlab.evaluator:Batch",
+    "ColumnAnalysis": "fourlab.agent:ColumnAnalysis",
     "Decision": "fourlab.agent:Decision",
     "Evaluation": "fourlab.evaluator:Evaluation",
     "Evaluator": "fourlab.evaluator:Evaluator",
@@ -50,6 +57,7 @@ _HOMES = {
     "Limit": "fourlab.agent:Limit",
     "Outcome": "fourlab.game.outcome:Outcome",
     "Position": "fourlab.game.position:Position",
+    "Result": "fourlab.game.outcome:Result",
     "Rules": "fourlab.game.rules:Rules",
     "Stop": "fourlab.agent:Stop",
     "UserError": "fourlab.errors:UserError",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Batch:
-    """Unfinished positions of one board."""
+    """Positions of one board; its arrays are valid, and must not be changed, during the call only."""
 
     own: "np.ndarray"
     """int64[batch]: the discs of the side to move (the bit layout is drawn in game/bitboard.py)."""
@@ -27,6 +27,10 @@ class Batch:
         """Return some positions of one board as a batch."""
         import numpy as np
 
+        if not positions:
+            raise UserError("a batch needs at least one position")
+        if len({position.rules for position in positions}) > 1:
+            raise UserError("the positions of a batch must be on one board")
         own = np.array([position.own for position in positions], np.int64)
         mask = np.array([position.mask for position in positions], np.int64)
         return cls(own, mask, positions[0].rules)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fourlab.studies import experiment
-from fourlab.studies.catalogue import all_experiments
+from fourlab.studies.catalogue import all_experiments, title_of
 from tests.cli.interrupted import interrupted, stopped_by_ctrl_c
 from tests.conftest import Result
 
@@ -51,10 +51,10 @@ def killed_again_and_again(folder: Path, command: list[str]) -> int:
 
 def test_list_tells_what_each_experiment_claims_and_costs(fourlab: Fourlab) -> None:
     listed = fourlab("reproduce", "list").stdout
-    for name, each in all_experiments().items():
-        assert f"{name}  {each.title} (" in listed
+    for each in all_experiments().values():
+        assert f"{title_of(each)}  {each.title} (" in listed
         assert each.claim in listed
-    (chess,) = (line for line in listed.splitlines() if line.startswith("004-chess "))
+    (chess,) = (line for line in listed.splitlines() if line.startswith("arya chess "))
     assert all(word in chess for word in ("smoke", "quick", "full", "needs chess"))
     machine = json.loads(fourlab("reproduce", "list", "--json").stdout)
     assert [each["name"] for each in machine] == list(all_experiments())
@@ -109,7 +109,7 @@ def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
     command = ["reproduce", "000", "--scale", "smoke", "--run", "stopped", "--workers", "1"]
     told = stopped_by_ctrl_c(tmp_path, command, "experiment", 2)
     assert "000-figure-1 (2/" in told
-    assert told.splitlines()[-1] == "stopped; the same command again goes on (run stopped)"
+    assert told.splitlines()[-1] == "stopped; the same command again resumes (run stopped)"
     assert "000-exact" in found(tmp_path / "stopped")
 
 

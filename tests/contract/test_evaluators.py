@@ -112,8 +112,13 @@ def test_every_evaluator_keeps_the_contract(name: str) -> None:
             assert alone.logits[0] == pytest.approx(together.logits[number], abs=1e-3)
 
 
-@pytest.mark.parametrize("name", [*NETWORKS, "tiny network"])
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(
+    ("search", "name"),
+    [
+        *((search, name) for search in SEARCHES for name in ("alphazero", "tiny network")),
+        *(("guided", name) for name in NETWORKS),
+    ],
+)
 def test_a_board_that_is_not_known_is_refused_in_one_line(search: str, name: str) -> None:
     agent = SEARCHES[search](EVALUATORS[name]())
     with pytest.raises(UserError, match=r"^[^\n]*7x6x4, not 5x4x4$"):
@@ -142,3 +147,30 @@ def test_answers_that_make_no_sense_are_refused_before_compiled_code_sees_them(
 
     with pytest.raises(UserError, match=why):
         SEARCHES[search](Broken()).decide(Position(), Limit(), np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("search", ["alphazero", "guided rollouts"])
+def test_a_policy_that_comes_and_goes_is_refused(search: str) -> None:
+    class Moody(TinyNetwork):
+        asked = 0
+
+        def evaluate(self, batch: Batch) -> Evaluation:
+            self.asked += 1
+            answer = super().evaluate(batch)
+            return answer if self.asked < 3 else Evaluation(answer.values)
+
+    with pytest.raises(UserError, match="logits"):
+        SEARCHES[search](Moody(Rules())).decide(Position(), Limit(), np.random.default_rng(1))
+
+
+def test_networks_of_other_kinds_are_refused_by_alphazero() -> None:
+    for name in ("value", "dqn"):
+        with pytest.raises(UserError, match="has no policy and value"):
+            AlphaZero(evaluator=load(name))
+
+
+def test_a_batch_has_positions_of_one_board() -> None:
+    with pytest.raises(UserError, match="one board"):
+        Batch.of([Position(), Position(board="5x4x4")])
+    with pytest.raises(UserError, match="at least one"):
+        Batch.of([])

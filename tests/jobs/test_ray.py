@@ -72,6 +72,8 @@ def processes(mark: str) -> list[int]:
 @pytest.fixture(scope="module")
 def ray_pool() -> Iterator[Executor]:
     ray.shutdown()
+    # By default Ray's workers have the lowest priority: beside four busy loops they stand still.
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 (Ray spells it so)
     yield Ray(2)
     ray.shutdown()
 

@@ -29,10 +29,11 @@ def study(
         typer.Argument(metavar="AUTHOR [ITEM]…", help="vannucci-abril, bhat, gao, sewell or arya; `all`, or `list`."),
     ],
     scale: Annotated[
-        str, typer.Option(help="smoke: seconds, only whether it runs; quick: minutes; full: the documents' own sizes.")
+        str, typer.Option(help="smoke: seconds, only whether it runs; quick: minutes; full: the reports' own sizes.")
     ] = "quick",
     time: Annotated[
-        bool, typer.Option("--time", help="Document 004's searches think its seconds a move, not simulations in their place.")
+        bool,
+        typer.Option("--time", help="Give Arya's searches the seconds per move of the thesis, not simulations in their place."),
     ] = False,
     seed: SeedOption = 0,
     workers: WorkersOption = None,
@@ -129,7 +130,7 @@ def _carry_out(
     pool = executor_of(executor, workers or os.cpu_count() or 1, address, staying=True)
     config = {"kind": "reproduce", "scale": scale, "seed": seed, **({"time": True} if by_clock else {})}
     run = open_run(home, f"reproduce-{scale}", config, folder)
-    again = f"the same command again goes on (run {run.folder})"
+    again = f"the same command again resumes (run {run.folder})"
     with run.locked(), closing(pool), interruptible(pool, again) as interrupted:
         for each in experiments:
             check_work(run, each)

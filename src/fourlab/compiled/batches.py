@@ -1,6 +1,6 @@
 """Many games in step: a column is played in each of an array of positions.
 
-Positions are two arrays int64[games], `own` and `mask`, as one position is two integers (rules.py).
+Positions are two arrays int64[games], `own` and `mask`, as one position is two integers (game/bitboard.py).
 """
 
 import numpy as np

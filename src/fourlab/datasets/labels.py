@@ -216,7 +216,7 @@ def parse_text(data: bytes) -> Labelled:
 
 
 def _keys(own: np.ndarray, discs: np.ndarray) -> np.ndarray:
-    """What `kernels.rules.key` makes of each position: own + mask + bottom."""
+    """What `game.bitboard.key` makes of each position: own + mask + bottom."""
     g = CLASSIC.geometry
     bits = 1 << np.arange(g.columns)[:, None] * g.height + np.arange(g.rows)
     keys: np.ndarray = ((own.astype(np.int64) + discs) * bits).sum(axis=(1, 2)) + g.bottom

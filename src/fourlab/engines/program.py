@@ -1,6 +1,6 @@
 """Outside engines as players: a program of any language, asked over stdin and stdout, within bounds.
 
-The protocol is told in docs/engine-protocol.md, its words are in `c4i.py`. Nothing that a program does may hang us, fill our
+The protocol is told in docs/engine-protocol.md, its words are in `protocol.py`. Nothing that a program does may hang us, fill our
 memory, outlive its game or answer a question it was not asked; whatever goes wrong is a `Forfeit` with its cause.
 """
 

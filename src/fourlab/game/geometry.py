@@ -11,7 +11,7 @@ _EVERY_OTHER = 0x1555555555555555
 class Geometry(NamedTuple):
     """One board size as plain integers, understood by Python and by compiled code alike.
 
-    Bit `column * height + row` is one cell, row 0 at the bottom; `rules.py` draws the layout.
+    Bit `column * height + row` is one cell, row 0 at the bottom; `bitboard.py` draws the layout.
     """
 
     columns: int

@@ -4,7 +4,8 @@ On Linux, Python's fork server is asked: a process that has imported what worker
 itself for each of them, which takes milliseconds. Elsewhere every worker is a new interpreter, which
 takes half a second of CPU time. Forking the calling process would copy the locks of its threads.
 
-Workers of the fork server have the environment variables of the moment when the first was started.
+Workers of the fork server have the environment variables of the moment when this process started its
+first one; later changes of `os.environ` do not reach them.
 """
 
 import sys
@@ -13,8 +14,9 @@ from multiprocessing.context import BaseContext
 
 PLAIN = ["fourlab.jobs.fork_server", "fourlab.agents.registry", "fourlab.arena.tournament"]
 COMPILED = ["fourlab.agents.mcts.agent", "fourlab.solver"]
-"""What the fork server imports, the second list only if the calling process has loaded the compiler:
-its workers will need it, too. By name, since these modules belong to higher layers."""
+"""What the fork server imports, the second list only if the compiler is loaded when this process
+starts its first worker: workers will need it, too. By name, since these modules belong to higher
+layers."""
 
 
 def worker_context() -> BaseContext:

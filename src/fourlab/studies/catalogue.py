@@ -10,7 +10,7 @@ from fourlab.studies.experiment import Experiment
 
 DOCUMENTS = {
     **{source.number: f"{source.authors}: {source.about}" for source in SOURCES.values()},
-    "all": "All agents of the documents, and ours",
+    "all": "All agents of the reports, and ours",
 }
 MODULES = {**{source.number: author.replace("-", "_") for author, source in SOURCES.items()}, "all": "league"}
 """Where each report's experiments are, below `fourlab.studies`."""
@@ -18,7 +18,7 @@ MODULES = {**{source.number: author.replace("-", "_") for author, source in SOUR
 
 @cache
 def all_experiments() -> dict[str, Experiment]:
-    """In the order of the documents."""
+    """Return every experiment by name, in the order of the reports."""
     found = [each for module in MODULES.values() for each in import_module(f"fourlab.studies.{module}").EXPERIMENTS]
     return {each.name: each for each in found}
 
@@ -40,14 +40,14 @@ def _whole_names(names: list[str]) -> list[str]:
     """Put an author's number before the items that follow: bhat table-5 is 001-table-5."""
     whole: list[str] = []
     number, items = "", list[str]()
-    for name in [*names, ""]:  # the last ends the last author's items
+    for name in [*names, None]:  # None ends the last author's items
         if name not in SOURCES and number and f"{number}-{name}" in all_experiments():
             items.append(f"{number}-{name}")
             continue
         if number:  # an author without items means all of theirs
             whole += items or [number]
         number, items = (SOURCES[name].number if name in SOURCES else ""), []
-        if name and not number:
+        if name is not None and not number:
             whole.append(name)
     return whole
 

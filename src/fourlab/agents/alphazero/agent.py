@@ -16,7 +16,7 @@ from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, ask
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
-from fourlab.nets.evaluator import load
+from fourlab.nets.evaluator import OnnxEvaluator, load
 
 DEFAULT_SIMULATIONS = 600
 MOST_SIMULATIONS = 2_000_000
@@ -89,11 +89,11 @@ class AlphaZero:
             raise UserError(f"seconds must be greater than 0, not {self.seconds}")
         if self.batch > 1024:
             raise UserError(f"batch may be at most 1024, not {self.batch}")
-        if self.evaluator is None:
-            network = load(self.net)
-            if not network.has_policy or network.network.purpose == "q":
-                raise UserError(f"{self.net} has no policy and value; fourlab train alphazero makes such networks")
-            object.__setattr__(self, "evaluator", network)
+        evaluator = load(self.net) if self.evaluator is None else self.evaluator
+        if isinstance(evaluator, OnnxEvaluator) and evaluator.network.purpose in ("value", "q"):
+            name = self.net if self.evaluator is None else "the network"
+            raise UserError(f"{name} has no policy and value; fourlab train alphazero makes such networks")
+        object.__setattr__(self, "evaluator", evaluator)
         _load_kernels()
 
     def _check_evaluator(self, position: Position) -> None:
@@ -133,8 +133,8 @@ class AlphaZero:
     def _search(
         self, position: Position, limit: Limit, rng: np.random.Generator, snap: Callable[[Snapshot], None] | None
     ) -> Result:
-        self._check_evaluator(position)
         started = time.perf_counter()
+        self._check_evaluator(position)
         counted, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
         most = MOST_SIMULATIONS if counted is None else min(counted, MOST_SIMULATIONS)
         search = self._plant(position, most)

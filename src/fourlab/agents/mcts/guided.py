@@ -74,8 +74,8 @@ class Guided:
     def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
         """Search in batches until a bound is reached or the position is proven; then play the column visited most."""
         assert self.evaluator is not None
-        by_logits = self._has_policy(position)
         started = time.perf_counter()
+        by_logits = self._has_policy(position)
         counted, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
         most = min(counted or guided.MOST_SIMULATIONS, guided.MOST_SIMULATIONS)
         search = _Search(self, position, by_logits, most, seed_state(int(rng.integers(2**63))))
@@ -141,7 +141,7 @@ class _Search:
         self.proven = False
 
     def simulate(self, walks: int) -> None:
-        """Make so many simulations at once."""
+        """Make this many simulations at once."""
         tree, position, g = self.tree, self.tree.position, self.tree.geometry
         leaves, self.proven, self.state = guided.gather(
             tree.tree,
@@ -164,6 +164,8 @@ class _Search:
                 break
             batch = Batch(self.games.asked_own[:asked], self.games.asked_mask[:asked], position.rules)
             answer = ask(self.evaluator, batch)
+            if self.policy.by_logits and answer.logits is None:
+                raise UserError("an evaluator must return logits always or never")
             values = answer.values
             logits = no_logits if answer.logits is None else answer.logits
             self.evaluations += asked
