@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
 
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -10,6 +10,9 @@ from fourlab.game.rules import Rules
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+Planes = Literal["discs", "empty", "threats", "cells"]
 
 
 @dataclass(frozen=True)
@@ -38,15 +41,18 @@ class Batch:
     def __len__(self) -> int:
         return len(self.own)
 
-    def planes(self, kind: Literal["discs", "empty", "threats", "cells"] = "discs") -> "np.ndarray":
-        """Return float32[batch, planes, rows, columns], row 0 at the top, 1 where something is.
+    def planes(self, kind: Planes = "discs") -> "np.ndarray":
+        """Return float32[batch, planes, rows, columns], the top row first, 1 where something is.
 
-        discs: of the side to move and of the other side. empty: also empty cells. threats: also
-        playable cells, and the cells that would win for each side. cells: one plane, +1 for the
-        side to move and -1 for the other.
+        discs: two planes, the discs of the side to move and of the other side. empty: a third one
+        for the empty cells. threats: instead of that, four for the cells where a disc can land, the
+        cells that would complete a line of each side, and the odd rows. cells: one plane, 1 for the
+        discs of the side to move and 2 for the other's.
         """
         from fourlab.compiled.planes import encode
 
+        if kind not in get_args(Planes):
+            raise UserError(f"planes are {', '.join(get_args(Planes))}, not {kind!r}")
         return encode(self.own, self.mask, self.rules.geometry, "stones" if kind == "discs" else kind)
 
 

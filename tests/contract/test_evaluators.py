@@ -169,6 +169,18 @@ def test_networks_of_other_kinds_are_refused_by_alphazero() -> None:
             AlphaZero(evaluator=load(name))
 
 
+def test_a_batch_is_drawn_in_every_kind_of_planes() -> None:
+    batch = Batch.of([Position("445", board="5x3x3")])  # yellow is to move and has one disc
+    own, other = batch.planes()[0]
+    assert own.tolist() == [[0, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0]]
+    assert other.tolist() == [[0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 1, 1]]
+    assert (batch.planes("empty")[0, 2] == 1 - own - other).all()
+    assert (batch.planes("cells")[0, 0] == own + 2 * other).all()
+    assert batch.planes("threats").shape == (1, 6, 3, 5)
+    with pytest.raises(UserError, match="planes are discs, empty, threats, cells"):
+        batch.planes("stones")  # type: ignore[arg-type]
+
+
 def test_a_batch_has_positions_of_one_board() -> None:
     with pytest.raises(UserError, match="one board"):
         Batch.of([Position(), Position(board="5x4x4")])

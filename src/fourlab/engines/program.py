@@ -1,7 +1,8 @@
 """Outside engines as players: a program of any language, asked over stdin and stdout, within bounds.
 
-The protocol is told in docs/engine-protocol.md, its words are in `protocol.py`. Nothing that a program does may hang us, fill our
-memory, outlive its game or answer a question it was not asked; whatever goes wrong is a `Forfeit` with its cause.
+docs/engine-protocol.md documents the protocol, and `protocol.py` reads and writes it. Nothing that a
+program does may hang us, fill our memory, outlive its game or answer a question it was not asked;
+whatever goes wrong is a `Forfeit` with its cause.
 """
 
 import contextlib

@@ -47,7 +47,6 @@ class OnnxEvaluator:
         self.network = Network.read(metadata["network"])
         self.rules = self.network.rules
         self.features = self.network.features
-        self.has_policy = self.network.purpose != "value"
         self.precision = "int8" if "int8" in metadata else "fp32"
         try:
             self.differences = {head: float(each) for head, each in json.loads(metadata.get("int8", "{}")).items()}
