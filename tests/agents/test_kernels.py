@@ -27,7 +27,7 @@ MORE = [
 ]
 REFUSES = "expectimax-random"  # more positions than these, as it does over the web
 SCENARIOS = [
-    *(f"move {name}{':positions=50' if name == REFUSES else ''}" for name in players.OPTIONS),
+    *(f"move {name}{':positions=50' if name == REFUSES else ''}" for name in players.AGENTS),
     *MORE,
 ]
 

@@ -78,7 +78,7 @@ class EveryType:
 
 @pytest.fixture
 def every_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry.AGENTS, "every", f"{__name__}:EveryType")
+    monkeypatch.setitem(registry.AGENTS, "every", registry.Entry(f"{__name__}:EveryType"))
 
 
 @pytest.mark.usefixtures("every_type")
@@ -100,8 +100,8 @@ def test_values_of_the_wrong_type_are_refused(options: str) -> None:
 
 def test_options_are_explained() -> None:
     (option,) = registry.options_of("rules")
-    assert (option.name, option.type, option.default) == ("otherwise", "centre or random", "centre")
-    assert option.about.startswith("How to choose")
+    assert (option.name, option.wanted, option.default) == ("otherwise", "centre or random", "centre")
+    assert option.help.startswith("How to choose")
     (option,) = registry.options_of("arya-examples")
     assert option.default == "random"
     assert registry.about("random") == "Plays every open column with the same chance."

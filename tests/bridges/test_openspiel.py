@@ -196,9 +196,9 @@ def test_options_reach_the_search() -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ("simulations=1", "from 2 to 2147483647, not 1"),
-        ("rollouts=0", "at least one rollout"),
-        ("c=-1", "c cannot be less than 0"),
+        ("simulations=1", "from 2 to 2,147,483,647 or none, not '1'"),
+        ("rollouts=0", "must be a whole number of at least 1"),
+        ("c=-1", "must be a number of at least 0"),
     ],
 )
 def test_what_cannot_be_is_refused(options: str, why: str) -> None:

@@ -413,3 +413,31 @@ def test_the_first_load_is_small_and_comes_from_here_alone(page: Page, server: s
     assert all(url.startswith(server) for url in sizes)
     assert any(url.endswith("icon.svg") for url in sizes)
     assert sum(sizes.values()) < 70_000, sizes
+
+
+def test_options_are_set_in_a_form_made_from_their_declaration(page: Page) -> None:
+    """Nothing in the page knows the options of an agent: names, ranges and help come from the server."""
+    page.goto("/?red=human&yellow=mcts")
+    picker = page.locator(".picker", has=page.get_by_label("Yellow"))
+    picker.get_by_text("Options", exact=True).click()
+    form = picker.locator("details.options")
+    spec = picker.get_by_label("Agent with its options")
+    form.get_by_label("simulations", exact=True).fill("50")
+    form.get_by_label("simulations", exact=True).press("Tab")
+    expect(spec).to_have_value("mcts:simulations=50")
+    form.get_by_label("scale", exact=True).select_option("wins")
+    expect(spec).to_have_value("mcts:simulations=50,scale=wins")
+    form.get_by_label("solver", exact=True).uncheck()
+    expect(spec).to_have_value("mcts:simulations=50,scale=wins,solver=false")
+    expect(page).to_have_url(re.compile("yellow=mcts"))
+    form.get_by_label("simulations", exact=True).fill("0")  # outside the range: refused by the form
+    form.get_by_label("simulations", exact=True).press("Tab")
+    expect(spec).to_have_value("mcts:simulations=50,scale=wins,solver=false")
+    form.get_by_label("simulations", exact=True).fill("")  # back to the default
+    form.get_by_label("simulations", exact=True).press("Tab")
+    expect(spec).to_have_value("mcts:scale=wins,solver=false")
+    has_no_accessibility_violations(page)
+    spec.fill("mcts:final=mean")
+    spec.press("Enter")
+    expect(form.get_by_label("final", exact=True)).to_have_value("mean")
+    expect(form.get_by_label("scale", exact=True)).to_have_value("signed")

@@ -337,9 +337,9 @@ def test_an_engine_that_does_not_read_is_found_out(pids: Path) -> None:
         ("", r'an engine needs the command that starts it: engine:cmd="./my-engine --fast"'),
         (':cmd=" "', "an engine needs the command"),
         (""":cmd="it's" """, 'cannot read the command "it\'s" .No closing quotation.; write it like engine:cmd='),
-        (":cmd=x,start_seconds=0", "option start_seconds of agent 'engine' must be greater than 0, not 0.0"),
-        (":cmd=x,grace=-1", "option grace of agent 'engine' cannot be less than 0"),
-        (":cmd=x,multipv=0", "option multipv of agent 'engine' must be at least 1, not 0"),
+        (":cmd=x,start_seconds=0", "option start_seconds of agent 'engine' must be a number greater than 0, not '0'"),
+        (":cmd=x,grace=-1", "option grace of agent 'engine' must be a number of at least 0"),
+        (":cmd=x,multipv=0", "option multipv of agent 'engine' must be a whole number of at least 1, not '0'"),
         (':cmd=x,options="Hash"', "cannot read 'Hash' in option options of agent 'engine'; write it like Threads=2;Style=wild"),
     ],
 )

@@ -236,7 +236,7 @@ def test_a_stream_of_proofs_ends_with_all_of_them(client: Client) -> None:
 
 
 def test_what_goes_wrong_in_a_stream_is_an_event(client: Client) -> None:
-    (name, told), *rest = stream(client, agent="mcts:c=-1")
+    (name, told), *rest = stream(client, agent="mcts:draw=0.3")
     assert (name, rest) == ("error", [])
     assert told["error"]["status"] == 400
 

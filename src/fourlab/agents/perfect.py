@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from fourlab.agent import Analysis, Decision, Limit
-from fourlab.errors import UserError
 from fourlab.game.position import Position
+from fourlab.options import check, option
 from fourlab.solver import Solution, Solver, centre_first
 
 if TYPE_CHECKING:
@@ -19,21 +19,23 @@ class Perfect:
 
     kernels: ClassVar[tuple[str, ...]] = ("solver",)
     """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
-    choice: Literal["centre", "random"] = "centre"
-    """Among equally good columns: the most central, or by lot."""
-    mistakes: float = 0.0
-    """The chance, at each move that allows one, to play a column of a lower class (win, draw, loss) than the best, by lot."""
-    megabytes: float = 64
-    """The most memory for the table."""
-    threads: int = 1
-    """How many threads solve together."""
-    book: bool = True
-    """Whether to look into the opening book."""
+    choice: Literal["centre", "random"] = option(
+        "centre", "Among equally good columns: the most central, or by lot.", public=True
+    )
+    mistakes: float = option(
+        0.0,
+        "The chance, at each move that allows one, to play a column of a lower class (win, draw, loss) than the best, by lot.",
+        least=0,
+        most=1,
+        public=True,
+    )
+    megabytes: float = option(64, "The most memory for the table.", above=0, unit="MB")
+    threads: int = option(1, "How many threads solve together.", least=1, most=256, unit="threads")
+    book: bool = option(True, "Whether to look into the opening book.", public=True)
     _solver: Solver = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.mistakes <= 1:
-            raise UserError(f"mistakes is a chance from 0 to 1, not {self.mistakes}")
+        check(self)
         solver = Solver(self.megabytes, self.threads, "shipped" if self.book else None)
         object.__setattr__(self, "_solver", solver)
 

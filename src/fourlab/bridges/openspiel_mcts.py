@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fourlab.agent import Analysis, Decision, Exact, Limit
-from fourlab.errors import UserError
 from fourlab.game.position import Position
+from fourlab.options import check, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,22 +20,21 @@ MOST_SIMULATIONS = 2**31 - 1
 class OpenSpielMCTS:
     """Asks OpenSpiel's tree search, written in C++ (pip install 'fourlab[openspiel]')."""
 
-    simulations: int | None = None
-    """Simulations a move (1,000 if neither this nor any other bound is given)."""
-    c: float = 2.0
-    """Exploration: the bound is mean + c * sqrt(log N / n), for results from -1 to +1."""
-    rollouts: int = 1
-    """How many random games judge a new position."""
-    solve: bool = True
-    """Whether wins and losses are proven as the tree grows."""
+    simulations: int | None = option(
+        None,
+        "Simulations a move (1,000 if neither this nor any other bound is given).",
+        least=2,
+        most=MOST_SIMULATIONS,
+        unit="simulations",
+    )
+    c: float = option(2.0, "Exploration: the bound is mean + c * sqrt(log N / n), for results from -1 to +1.", least=0)
+    rollouts: int = option(1, "How many random games judge a new position.", least=1, unit="rollouts")
+    solve: bool = option(True, "Whether wins and losses are proven as the tree grows.")
 
     def __post_init__(self) -> None:
         from fourlab.bridges import openspiel  # noqa: F401  # tells at once if it is missing
 
-        if self.simulations is not None and not 1 < self.simulations <= MOST_SIMULATIONS:
-            raise UserError(f"simulations must be from 2 to {MOST_SIMULATIONS}, not {self.simulations}")
-        if self.rollouts < 1 or self.c < 0:
-            raise UserError("at least one rollout is needed" if self.rollouts < 1 else f"c cannot be less than 0, as {self.c} is")
+        check(self)
 
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
         """Search with a new tree; a stop flag is not heard, since the search cannot be interrupted."""

@@ -8,6 +8,7 @@ import typer
 from fourlab.agents import registry
 from fourlab.cli.options import JsonOption, print_json
 from fourlab.errors import UserError
+from fourlab.options import as_text
 
 
 def agents(
@@ -31,7 +32,9 @@ def agents(
                 print(f"{'':16}   faithful=1: {agent['faithful']}")
             continue
         for option in agent["options"]:
-            print(f"{'':16}   {option['name']}={option['default']}  ({option['type']}) {option['about']}")
+            default = as_text(option["default"])
+            unit = f", in {option['unit']}" if option["unit"] not in ("", option["name"]) else ""
+            print(f"{'':16}   {option['name']}={default}  ({option['type']}{unit}) {option['about']}")
 
 
 def _describe_or_say_why_not(name: str) -> dict[str, Any]:
@@ -47,9 +50,11 @@ def _describe(name: str) -> dict[str, Any]:
     options = [
         {
             "name": option.name,
-            "type": option.type,
+            "type": option.wanted,
+            "unit": option.unit,
             "default": None if option.default is inspect.Parameter.empty else option.default,
-            "about": option.about,
+            "about": option.help,
+            "json_schema": option.schema,
         }
         for option in registry.options_of(name)
     ]

@@ -27,6 +27,7 @@ from fourlab.engines import protocol as c4i
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
+from fourlab.options import check, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,20 +52,17 @@ PAUSE = 0.05
 class Engine:
     """Asks an outside program over stdin and stdout: engine:cmd="./my-engine --fast"."""
 
-    cmd: str = ""
-    """The program and its arguments; no shell reads them."""
-    start_seconds: float = 10
-    """How long the program may take to start, and to get ready before a move."""
-    grace: float = 0.5
-    """How many seconds late an answer may be."""
-    move_seconds: float = 60
-    """How long a move may take when the limit says no time."""
-    megabytes: float = 1024
-    """How much memory the program and its children may use together (Linux only)."""
-    multipv: int = 1
-    """How many columns the program is asked to tell of, for analyses."""
-    options: str = ""
-    """What to set in the program, of what it offers: "Threads=2;Style=wild"."""
+    cmd: str = option("", "The program and its arguments; no shell reads them.")
+    start_seconds: float = option(
+        10, "How long the program may take to start, and to get ready before a move.", above=0, unit="s"
+    )
+    grace: float = option(0.5, "How many seconds late an answer may be.", least=0, unit="s")
+    move_seconds: float = option(60, "How long a move may take when the limit says no time.", above=0, unit="s")
+    megabytes: float = option(
+        1024, "How much memory the program and its children may use together (Linux only).", above=0, unit="MB"
+    )
+    multipv: int = option(1, "How many columns the program is asked to tell of, for analyses.", least=1, unit="columns")
+    options: str = option("", 'What to set in the program, of what it offers: "Threads=2;Style=wild".')
 
     _running: "Program | None" = field(default=None, init=False, repr=False)
     _end: "weakref.finalize[[], Engine] | None" = field(default=None, init=False, repr=False)
@@ -80,13 +78,7 @@ class Engine:
             shlex.split(self.cmd)
         except ValueError as error:
             raise UserError(f"cannot read the command {self.cmd!r} ({error}); write it like {example}") from None
-        for name in ("start_seconds", "move_seconds", "megabytes"):
-            if not getattr(self, name) > 0:
-                raise UserError(f"option {name} of agent 'engine' must be greater than 0, not {getattr(self, name)}")
-        if not self.grace >= 0:
-            raise UserError(f"option grace of agent 'engine' cannot be less than 0, as {self.grace} is")
-        if self.multipv < 1:
-            raise UserError(f"option multipv of agent 'engine' must be at least 1, not {self.multipv}")
+        check(self)
         self._settings()
 
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:

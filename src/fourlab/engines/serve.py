@@ -16,12 +16,13 @@ import numpy as np
 
 from fourlab.agent import Agent, Limit, Stop, close, is_unbounded
 from fourlab.agents.perfect import Perfect
-from fourlab.agents.registry import Option, make, options_of, parse_spec
+from fourlab.agents.registry import make, options_of, parse_spec
 from fourlab.analysis.opinion import ColumnOpinion, Opinion, ask, solve
 from fourlab.engines import protocol as c4i
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC, Rules
+from fourlab.options import Option
 from fourlab.version import __version__
 
 Read = Callable[[], bytes]

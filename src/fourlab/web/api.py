@@ -134,19 +134,25 @@ def _agents(with_options: bool) -> m.AgentsTold:
     ]
     told = []
     for name in players.names():
-        base = players.base_of(name)
+        entry = registry.AGENTS[players.base_of(name)]
         options = [
-            m.OptionTold(name=each.name, type=each.type, default=each.default, about=each.about)
-            for each in (registry.options_of(name) if with_options else ())
-            if each.name in players.OPTIONS[base]
+            m.OptionTold(
+                name=each.name,
+                type=each.wanted,
+                default=each.default,
+                about=each.help,
+                unit=each.unit,
+                json_schema=each.schema,
+            )
+            for each in (players.options_for(name) if with_options else ())
         ]
         told.append(
             m.AgentTold(
                 name=name,
                 about=registry.about(name) if with_options else "",
-                group="agents" if name in players.OPTIONS else "documents",
-                boards=str(CLASSIC) if base in players.ONE_BOARD else "any",
-                xray=base in players.XRAY,
+                group="agents" if name in registry.AGENTS else "documents",
+                boards=str(CLASSIC) if entry.one_board else "any",
+                xray=entry.xray,
                 options=options,
             )
         )

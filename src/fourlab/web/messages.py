@@ -334,9 +334,11 @@ class OptionTold(BaseModel):
     """A setting of an agent."""
 
     name: str
-    type: str
+    type: str = Field(description="What it may be, in words.")
     default: Any
     about: str
+    unit: str = ""
+    json_schema: dict[str, Any] = Field(description="What it may be, as a JSON schema.")
 
 
 class AgentTold(BaseModel):

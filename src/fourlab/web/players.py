@@ -1,49 +1,25 @@
 """Who can be asked to play over the web: graded levels, and agents by their specs, as far as strangers may set them.
 
-A spec from outside may name only the agents and options listed here: none that starts programs, reads files, takes memory or
-cannot be interrupted.
+A spec from outside may name only public agents and set only public options: none that starts
+programs, reads files, takes memory or cannot be interrupted. Agents declare that in the registry,
+options on their fields.
 """
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from fourlab.agent import Agent
 from fourlab.agents import registry
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
+from fourlab.options import Option, as_text
 
 if TYPE_CHECKING:  # which imports the compiler
     from fourlab.agents.minimax.negamax import Negamax
 
-_SEARCH = ("simulations", "seconds", "c")
-OPTIONS: dict[str, tuple[str, ...]] = {
-    "alphazero": (*_SEARCH, "method", "fpu", "batch", "proving", "temperature", "faithful"),
-    "dqn": ("epsilon",),
-    "expectimax-random": (),
-    "guided": (*_SEARCH, "depth", "epsilon", "rollouts", "solver"),
-    "mcts": (
-        *_SEARCH,
-        *("ucb", "scale", "draw", "expansion", "terminal", "tie", "final", "final_tie", "temperature", "opponent"),
-        *("credit", "draw_credit", "rollouts", "solver", "transpositions"),
-    ),
-    "minimax": ("depth", "evaluation", "tie", "faithful"),
-    "negamax": ("depth", "ties"),
-    "perfect": ("choice", "mistakes", "book"),
-    "random": (),
-    "rules": ("otherwise",),
-    "textbook": ("simulations", "c"),
-    "value": (),
-}
-"""Agents, and what may be set."""
-MOST = {("negamax", "depth"): 5, ("textbook", "simulations"): 2000, ("minimax", "depth"): 12, ("alphazero", "batch"): 64}
-"""What would otherwise take long without looking at the clock."""
 MOST_NEGAMAX = 500_000
 """Positions that negamax may look at, which cannot be interrupted; on wide boards it looks less far ahead."""
-ONE_BOARD = {"alphazero", "dqn", "guided", "value"}
-"""Agents whose network knows only the usual board."""
-XRAY = {"mcts", "alphazero"}
-"""Agents whose search can be watched."""
 
 
 @dataclass(frozen=True)
@@ -82,32 +58,49 @@ def spec_of(asked: str, rules: Rules = CLASSIC) -> str:
             raise UserError(f"levels are level:1 to level:{len(LEVELS)}, not {asked!r}")
         level = LEVELS[int(number) - 1]
         return level.spec if level.elsewhere is None or rules == CLASSIC else level.elsewhere
-    name, options = registry.parse_spec(asked)
-    base = base_of(name)
-    if base not in OPTIONS:
+    name, given = registry.parse_spec(asked)
+    entry = registry.AGENTS.get(base_of(name))
+    if entry is None or not entry.public:
         raise UserError(f"agent {name!r} cannot be asked here; agents are {', '.join(names())}")
-    allowed = (*OPTIONS[base], *(("faithful",) if is_faithful(name) else ()))
-    for option, value in options.items():
+    allowed = {each.name: each for each in options_for(name)}
+    for option, text in given.items():
+        if option == "faithful" and is_faithful(name):
+            continue
         if option not in allowed:
             listed = f"its options here are {', '.join(allowed)}" if allowed else "it has no options here"
             raise UserError(f"option {option!r} of agent {name!r} cannot be set here; {listed}")
-        most = MOST.get((base, option))
-        if most is not None and not (value.isdecimal() and len(value) < 6 and int(value) <= most):
-            raise UserError(f"option {option} of agent {name!r} may be at most {most} here, not {value!r}")
+        allowed[option].check(_value(allowed[option], text))
     return asked
+
+
+def options_for(name: str) -> list[Option]:
+    """The options of an agent that strangers may set, with the ranges in which they may."""
+    return [
+        each if each.public_most is None else replace(each, most=each.public_most)
+        for each in registry.options_of(name)
+        if each.public
+    ]
+
+
+def _value(option: Option, text: str) -> Any:
+    try:
+        return option.read(text)
+    except ValueError:
+        return text  # which the check refuses
 
 
 def make(asked: str, rules: Rules, megabytes: int) -> Agent:
     """Build the agent, with bounded memory and time."""
-    name, options = registry.parse_spec(spec_of(asked, rules))
+    name, given = registry.parse_spec(spec_of(asked, rules))
     base = base_of(name)
-    if base in ONE_BOARD and rules != CLASSIC:
+    if registry.AGENTS[base].one_board and rules != CLASSIC:
         raise UserError(f"agent {name!r} knows only the board {CLASSIC}, not {rules}")
-    bounds = {"mcts": ("memory", megabytes), "perfect": ("megabytes", megabytes), "expectimax-random": ("positions", 5000)}
-    if base in bounds:
-        option, most = bounds[base]
-        options[option] = str(most)
-    agent = registry.make(f"{name}:" + ",".join(f'{option}="{value}"' for option, value in options.items()))
+    for option in registry.options_of(name):
+        if option.unit == "MB":
+            given[option.name] = str(megabytes)
+        elif option.name not in given and option.public_most is not None and option.default > option.public_most:
+            given[option.name] = as_text(option.public_most)
+    agent = registry.make(f"{name}:" + ",".join(f'{option}="{value}"' for option, value in given.items()))
     if base == "negamax":
         negamax = cast("Negamax", agent)
         deepest = math.floor(math.log(MOST_NEGAMAX) / math.log(max(rules.columns, 2))) - 1
@@ -115,9 +108,13 @@ def make(asked: str, rules: Rules, megabytes: int) -> Agent:
     return agent
 
 
+AGENTS = sorted(name for name, entry in registry.AGENTS.items() if entry.public)
+"""The agents that may be asked; presets of them may be, too."""
+
+
 def names() -> list[str]:
     """The agents and presets that may be asked."""
-    return sorted([*OPTIONS, *(name for name in registry.PRESETS if base_of(name) in OPTIONS)])
+    return sorted([*AGENTS, *(name for name in registry.PRESETS if base_of(name) in AGENTS)])
 
 
 def base_of(name: str) -> str:

@@ -35,7 +35,7 @@ def compile_in_background(only: Iterable[str] | None = None) -> Background:
     from fourlab.compiled._cache import CACHE_FOLDER, is_kept
     from fourlab.compiled.warmup import GROUPS, is_compiled
 
-    specs = [*(level.spec for level in players.LEVELS), *sorted(players.OPTIONS)]
+    specs = [*(level.spec for level in players.LEVELS), *players.AGENTS]
     agents = [registry.parse_spec(spec)[0] for spec in specs]
     names = list(dict.fromkeys(name for agent in agents for name in registry.kernels_of(agent)))
     if only is not None:

@@ -107,9 +107,9 @@ def test_what_cannot_be_is_said(tmp_path: Path) -> None:
     for spec, why in (
         ("alphazero:net=value", "value has no policy and value"),
         ("alphazero:net=dqn", "dqn has no policy and value"),
-        ("alphazero:simulations=-1", "simulations must be at least 0"),
+        ("alphazero:simulations=-1", "option simulations of agent 'alphazero' must be a whole number from 0"),
         ("alphazero:method=uct", "method"),
-        ("alphazero:scale=-1", "scale must be at least 0"),
+        ("alphazero:scale=-1", "option scale of agent 'alphazero' must be a number of at least 0, not '-1'"),
         (f"alphazero:net={tmp_path / 'none.onnx'}", "cannot read the network"),
     ):
         with pytest.raises(UserError, match=why):

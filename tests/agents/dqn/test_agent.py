@@ -83,7 +83,7 @@ def test_another_board_is_refused() -> None:
 
 
 def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="epsilon is a chance from 0 to 1, not 2"):
+    with pytest.raises(UserError, match="epsilon must be a number from 0 to 1, not 2"):
         Dqn(epsilon=2)
     with pytest.raises(UserError, match="cannot read the network nowhere"):
         make("dqn:net=nowhere")

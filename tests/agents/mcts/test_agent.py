@@ -484,9 +484,9 @@ def test_the_final_column_follows_its_rule() -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ("simulations=0", "greater than 0"),
-        ("c=-1", "must not be negative"),
-        ("draw=2", "worth -1 to 1"),
+        ("simulations=0", "from 1 to 1,000,000,000"),
+        ("c=-1", "of at least 0, not '-1'"),
+        ("draw=2", "from -1 to 1"),
         ("draw=0.3", "quarters"),
         ("scale=wins,draw=-1", "worth 0 to 1"),
         ("opponent=random,rollouts=uniform", "say solver=0"),
@@ -494,8 +494,8 @@ def test_the_final_column_follows_its_rule() -> None:
         ("solver=0,opponent=random,rollouts=uniform,expansion=all", "opponent=player"),
         ("transpositions=1,threads=2", "threads=1"),
         ("runs=2,reuse=moves", "runs=1"),
-        ("threads=0", "greater than 0"),
-        ("threads=1000000", "at most 256"),
+        ("threads=0", "from 1 to 256"),
+        ("threads=1000000", "from 1 to 256"),
         ("threads=2,expansion=all", "threads on one tree"),
         ("solver=0,opponent=random,rollouts=uniform,threads=2", "threads on one tree"),
         ("solver=0,opponent=random", "say rollouts=uniform"),

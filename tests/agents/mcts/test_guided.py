@@ -293,12 +293,12 @@ def test_a_board_the_evaluator_does_not_know_is_refused() -> None:
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ({"simulations": 0}, "greater than 0"),
+        ({"simulations": 0}, "from 1 to 1,000,000,000"),
         ({"seconds": -1.0}, "greater than 0"),
-        ({"batch": 0}, "greater than 0"),
-        ({"batch": 100_000}, "at most 4096"),
-        ({"c": -1.0}, "must not be negative"),
-        ({"depth": -1}, "must not be negative"),
+        ({"batch": 0}, "from 1 to 4,096"),
+        ({"batch": 100_000}, "from 1 to 4,096"),
+        ({"c": -1.0}, "of at least 0"),
+        ({"depth": -1}, "of at least 0"),
         ({"epsilon": 1.5}, "from 0 to 1"),
         ({"epsilon": -0.1}, "from 0 to 1"),
     ],

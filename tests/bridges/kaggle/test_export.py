@@ -24,7 +24,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
         ),
         ("bhat-mc40", "option scale of 'bhat-mc40' cannot be exported"),
         ("perfect:mistakes=0.5", "option mistakes of 'perfect:mistakes=0.5' cannot be exported"),
-        ("minimax:depth=0", "looks 1 to 62 plies"),
+        ("minimax:depth=0", "depth of agent 'minimax' must be a whole number from 1 to 62"),
     ],
 )
 def test_what_cannot_be_exported_is_said(spec: str, said: str) -> None:

@@ -17,6 +17,7 @@ from fourlab.evaluator import Batch, Evaluator, ask
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.nets.evaluator import OnnxEvaluator, load
+from fourlab.options import check, option
 
 DEFAULT_SIMULATIONS = 600
 MOST_SIMULATIONS = 2_000_000
@@ -51,44 +52,55 @@ class AlphaZero:
     """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
     learned: ClassVar[bool] = True
     """It knows the board that it has learned on (fourlab.agent.Learned)."""
-    net: str = "alphazero"
-    """The network: the name of one that comes with Fourlab, or an ONNX file made by `fourlab train alphazero`."""
-    simulations: int | None = None
-    """Simulations a move (600 if neither this nor any other bound is given); 0 plays by the network's policy alone."""
-    seconds: float | None = None
-    """Seconds a move."""
-    method: Literal["gumbel", "puct"] = "gumbel"
-    """gumbel: sequential halving at the root and planned visits below; puct: AlphaZero's bound."""
-    scale: float = 0.3
-    """Gumbel: the weight of values against priors."""
-    c: float = 2.0
-    """PUCT: exploration, (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n)."""
-    fpu: float = 0.2
-    """PUCT: a column that was not played yet is worth so much less than its position."""
-    batch: int = 16
-    """The most leaves to ask the network about at once; 1 is the plain search, more is quicker."""
-    reuse: bool = False
-    """Keep what was searched from move to move."""
-    proving: bool = True
-    """See wins and forced replies on the discs, and back up what is proven."""
-    temperature: float = 0.0
-    """Columns are drawn by their shares of the policy to the power of 1 / temperature; 0 plays the best one."""
-    faithful: bool = False
-    """Document 004: PUCT with its faults; with proving=0 the network first judges finished games, which end one disc early."""
+    net: str = option(
+        "alphazero", "The network: the name of one that comes with Fourlab, or an ONNX file made by `fourlab train alphazero`."
+    )
+    simulations: int | None = option(
+        None,
+        "Simulations a move (600 if neither this nor any other bound is given); 0 plays by the network's policy alone.",
+        least=0,
+        most=1_000_000_000,
+        unit="simulations",
+        public=True,
+    )
+    seconds: float | None = option(None, "Seconds a move.", above=0, unit="s", public=True)
+    method: Literal["gumbel", "puct"] = option(
+        "gumbel", "gumbel: sequential halving at the root and planned visits below; puct: AlphaZero's bound.", public=True
+    )
+    scale: float = option(0.3, "Gumbel: the weight of values against priors.", least=0)
+    c: float = option(2.0, "PUCT: exploration, (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n).", least=0, public=True)
+    fpu: float = option(
+        0.2, "PUCT: a column that was not played yet is worth so much less than its position.", least=0, public=True
+    )
+    batch: int = option(
+        16,
+        "The most leaves to ask the network about at once; 1 is the plain search, more is quicker.",
+        least=1,
+        most=1024,
+        unit="positions",
+        public=True,
+        public_most=64,
+    )
+    reuse: bool = option(False, "Keep what was searched from move to move.")
+    proving: bool = option(True, "See wins and forced replies on the discs, and back up what is proven.", public=True)
+    temperature: float = option(
+        0.0,
+        "Columns are drawn by their shares of the policy to the power of 1 / temperature; 0 plays the best one.",
+        least=0,
+        public=True,
+    )
+    faithful: bool = option(
+        False,
+        "Document 004: PUCT with its faults; with proving=0 the network first judges finished games, which end one disc early.",
+        public=True,
+    )
     evaluator: Evaluator | None = field(default=None, repr=False, compare=False)
     """For programs: an evaluator of one's own in place of a network."""
     _known_boards: set[Rules] = field(default_factory=set, init=False, repr=False, compare=False)
     _kept: dict[str, "tuple[Position, ForestSearch]"] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name, least in (("simulations", 0), ("scale", 0), ("c", 0), ("fpu", 0), ("batch", 1), ("temperature", 0)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise UserError(f"{name} must be at least {least}, not {value}")
-        if self.seconds is not None and not self.seconds > 0:
-            raise UserError(f"seconds must be greater than 0, not {self.seconds}")
-        if self.batch > 1024:
-            raise UserError(f"batch may be at most 1024, not {self.batch}")
+        check(self)
         evaluator = load(self.net) if self.evaluator is None else self.evaluator
         if isinstance(evaluator, OnnxEvaluator) and evaluator.network.purpose in ("value", "q"):
             name = self.net if self.evaluator is None else "the network"

@@ -9,6 +9,7 @@ from fourlab.agent import Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import OnnxEvaluator, load
+from fourlab.options import check, option
 
 
 @dataclass(frozen=True)
@@ -19,15 +20,12 @@ class Dqn:
     """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
     learned: ClassVar[bool] = True
     """It knows the board that it has learned on (fourlab.agent.Learned)."""
-    net: str = "dqn"
-    """The network: dqn, which comes with Fourlab, or an .onnx file (fourlab train dqn)."""
-    epsilon: float = 0.0
-    """The chance of a random column instead."""
+    net: str = option("dqn", "The network: dqn, which comes with Fourlab, or an .onnx file (fourlab train dqn).")
+    epsilon: float = option(0.0, "The chance of a random column instead.", least=0, most=1, public=True)
     _judge: OnnxEvaluator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.epsilon <= 1:
-            raise UserError(f"epsilon is a chance from 0 to 1, not {self.epsilon}")
+        check(self)
         object.__setattr__(self, "_judge", load(self.net))
         if self._judge.network.purpose != "q":
             raise UserError(f"the network {self.net} has no Q-values; it is for {self._judge.network.purpose}")

@@ -18,6 +18,7 @@ from fourlab.agents.mcts.xray import Snapshot, marks
 from fourlab.compiled.random import seed_states
 from fourlab.errors import UserError
 from fourlab.game.position import Position
+from fourlab.options import check, option
 
 DEFAULT_SIMULATIONS = 10_000
 CHUNK_SECONDS = 0.001
@@ -71,61 +72,71 @@ class MCTS:
 
     kernels: ClassVar[tuple[str, ...]] = ("tree search",)
     """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
-    simulations: int | None = None
-    """Simulations a move (10,000 if neither this nor any other bound is given)."""
-    seconds: float | None = None
-    """Seconds a move."""
-    clock: Literal["wall", "cpu"] = "wall"
-    """Which seconds: those on the wall, or CPU time of the process (document 004)."""
-    c: float = 1.4
-    """Exploration: the bound is mean + c * sqrt(log N / n), for results on the chosen scale."""
-    ucb: Literal["standard", "log-ratio"] = "standard"
-    """log-ratio: document 000's c * sqrt(log(N / n))."""
-    scale: Literal["signed", "wins"] = "signed"
-    """Results from -1 to +1, or from 0 to 1."""
-    draw: float | None = None
-    """What a draw is worth to both sides on that scale; by default the middle."""
-    expansion: Literal["one", "all"] = "one"
-    """all: document 001 makes all children of a new node and rolls out from one of them."""
-    terminal: Literal["proper", "past-wins"] = "proper"
-    """past-wins: document 001 plays on after a win and lets the first line from the top left decide."""
-    tie: Literal["first", "last", "random"] = "random"
-    """Which of equally good columns the search follows, untried ones included."""
-    final: Literal["visits", "mean", "sample"] = "visits"
-    """Which column is played: most visited, best mean, or drawn by visits ** (1 / temperature)."""
-    final_tie: Literal["first", "last", "random"] = "first"
-    """Which of equally good columns is played."""
-    temperature: float = 1.0
-    """For final=sample."""
-    opponent: Literal["player", "random", "random-frozen", "negamax", "negamax-random-ties"] = "player"
-    """player: the other side maximises too. Else it is part of the transition: random at every pass, or a reply kept for good."""
-    credit: Literal["winner", "leaf"] = "winner"
-    """leaf: document 004 credits every decided rollout to the side that moved to the leaf."""
-    draw_credit: Literal["both", "leaf"] = "both"
-    """leaf: document 004 counts a drawn rollout as a win for the side that moved to the leaf."""
-    rollouts: Literal["uniform", "wins-and-blocks"] = "wins-and-blocks"
-    """wins-and-blocks: rollouts win at once if they can, else block."""
-    solver: bool = True
-    """Prove wins, draws and losses and never search them again."""
-    transpositions: bool = False
-    """Merge positions that are reached in several ways."""
-    reuse: Literal["none", "moves", "games"] = "none"
-    """Keep the tree from move to move, or one tree for all games from the empty board (document 003)."""
-    memory: int = 1024
-    """Megabytes a tree may take; a full tree stops growing and the search goes on from its leaves."""
-    runs: int = 1
-    """Independent searches whose statistics are averaged (document 000)."""
-    threads: int = 1
-    """Threads: for several runs, or on one shared tree with virtual losses."""
+    simulations: int | None = option(
+        None,
+        "Simulations a move (10,000 if neither this nor any other bound is given).",
+        least=1,
+        most=1_000_000_000,
+        unit="simulations",
+        public=True,
+    )
+    seconds: float | None = option(None, "Seconds a move.", above=0, unit="s", public=True)
+    clock: Literal["wall", "cpu"] = option("wall", "Which seconds: those on the wall, or CPU time of the process (document 004).")
+    c: float = option(
+        1.4, "Exploration: the bound is mean + c * sqrt(log N / n), for results on the chosen scale.", least=0, public=True
+    )
+    ucb: Literal["standard", "log-ratio"] = option("standard", "log-ratio: document 000's c * sqrt(log(N / n)).", public=True)
+    scale: Literal["signed", "wins"] = option("signed", "Results from -1 to +1, or from 0 to 1.", public=True)
+    draw: float | None = option(
+        None, "What a draw is worth to both sides on that scale; by default the middle.", least=-1, most=1, public=True
+    )
+    expansion: Literal["one", "all"] = option(
+        "one", "all: document 001 makes all children of a new node and rolls out from one of them.", public=True
+    )
+    terminal: Literal["proper", "past-wins"] = option(
+        "proper", "past-wins: document 001 plays on after a win and lets the first line from the top left decide.", public=True
+    )
+    tie: Literal["first", "last", "random"] = option(
+        "random", "Which of equally good columns the search follows, untried ones included.", public=True
+    )
+    final: Literal["visits", "mean", "sample"] = option(
+        "visits", "Which column is played: most visited, best mean, or drawn by visits ** (1 / temperature).", public=True
+    )
+    final_tie: Literal["first", "last", "random"] = option("first", "Which of equally good columns is played.", public=True)
+    temperature: float = option(1.0, "For final=sample.", above=0, public=True)
+    opponent: Literal["player", "random", "random-frozen", "negamax", "negamax-random-ties"] = option(
+        "player",
+        "player: the other side maximises too. Else it is part of the transition: random at "
+        "every pass, or a reply kept for good.",
+        public=True,
+    )
+    credit: Literal["winner", "leaf"] = option(
+        "winner", "leaf: document 004 credits every decided rollout to the side that moved to the leaf.", public=True
+    )
+    draw_credit: Literal["both", "leaf"] = option(
+        "both", "leaf: document 004 counts a drawn rollout as a win for the side that moved to the leaf.", public=True
+    )
+    rollouts: Literal["uniform", "wins-and-blocks"] = option(
+        "wins-and-blocks", "wins-and-blocks: rollouts win at once if they can, else block.", public=True
+    )
+    solver: bool = option(True, "Prove wins, draws and losses and never search them again.", public=True)
+    transpositions: bool = option(False, "Merge positions that are reached in several ways.", public=True)
+    reuse: Literal["none", "moves", "games"] = option(
+        "none", "Keep the tree from move to move, or one tree for all games from the empty board (document 003)."
+    )
+    memory: int = option(
+        1024, "Megabytes a tree may take; a full tree stops growing and the search goes on from its leaves.", least=1, unit="MB"
+    )
+    runs: int = option(
+        1, "Independent searches whose statistics are averaged (document 000).", least=1, most=10_000, unit="searches"
+    )
+    threads: int = option(
+        1, "Threads: for several runs, or on one shared tree with virtual losses.", least=1, most=256, unit="threads"
+    )
     _kept: dict[str, SearchTree] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("simulations", "seconds", "temperature", "memory", "runs", "threads"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise UserError(f"{name} must be greater than 0, not {value}")
-        if self.c < 0:
-            raise UserError(f"c must not be negative, not {self.c}")
+        check(self)
         low = -1.0 if self.scale == "signed" else 0.0
         if self.draw is not None and not low <= self.draw <= 1:
             raise UserError(f"a draw is worth {low:g} to 1 on the scale {self.scale}, not {self.draw:g}")
@@ -141,9 +152,6 @@ class MCTS:
         plain = adversarial and self.expansion == "one" and self.draw_credit == "both"
         if self.threads > 1 and self.runs == 1 and not plain:
             raise UserError("threads on one tree go with opponent=player, expansion=one and no document's fault; use runs")
-        for name, most in (("threads", 256), ("runs", 10_000)):
-            if getattr(self, name) > most:
-                raise UserError(f"{name} may be at most {most}, not {getattr(self, name)}")
         if self.transpositions and (
             self.threads > 1 or self.reuse != "none" or self.opponent != "player" or self.expansion == "all"
         ):

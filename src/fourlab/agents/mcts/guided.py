@@ -17,6 +17,7 @@ from fourlab.evaluator import Batch, Evaluator, ask
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.nets.evaluator import load
+from fourlab.options import check, option
 
 DEFAULT_SIMULATIONS = 1_000
 
@@ -32,41 +33,50 @@ class Guided:
     """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
     learned: ClassVar[bool] = True
     """It knows the board that it has learned on (fourlab.agent.Learned)."""
-    net: str = "value"
-    """The network: the name of one that comes with Fourlab, or an ONNX file."""
-    simulations: int | None = None
-    """Simulations a move (1,000 if neither this nor any other bound is given)."""
-    seconds: float | None = None
-    """Seconds a move."""
-    c: float = 1.4
-    """Exploration: the bound is mean + c * sqrt(log N / n)."""
-    depth: int | None = 0
-    """After so many plies a rollout is cut and judged by the network, at 0 before its first; none: it ends with the game."""
-    epsilon: float = 0.25
-    """At every ply of a rollout the chance of a random column, not the network's best (document 003); 1 leaves all to chance."""
-    batch: int = 64
-    """The most simulations to make at once; 1 is the plain search, more is quicker."""
-    rollouts: Literal["uniform", "wins-and-blocks"] = "wins-and-blocks"
-    """wins-and-blocks: rollouts win at once if they can, else block, and only else follow epsilon."""
-    solver: bool = True
-    """Prove wins, draws and losses and never search them again."""
+    net: str = option("value", "The network: the name of one that comes with Fourlab, or an ONNX file.")
+    simulations: int | None = option(
+        None,
+        "Simulations a move (1,000 if neither this nor any other bound is given).",
+        least=1,
+        most=1_000_000_000,
+        unit="simulations",
+        public=True,
+    )
+    seconds: float | None = option(None, "Seconds a move.", above=0, unit="s", public=True)
+    c: float = option(1.4, "Exploration: the bound is mean + c * sqrt(log N / n).", least=0, public=True)
+    depth: int | None = option(
+        0,
+        "After so many plies a rollout is cut and judged by the network, at 0 before its first; none: it ends with the game.",
+        least=0,
+        unit="plies",
+        public=True,
+    )
+    epsilon: float = option(
+        0.25,
+        "At every ply of a rollout the chance of a random column, not the network's best (document 003); 1 leaves all to chance.",
+        least=0,
+        most=1,
+        public=True,
+    )
+    batch: int = option(
+        64,
+        "The most simulations to make at once; 1 is the plain search, more is quicker.",
+        least=1,
+        most=4096,
+        unit="simulations",
+    )
+    rollouts: Literal["uniform", "wins-and-blocks"] = option(
+        "wins-and-blocks",
+        "wins-and-blocks: rollouts win at once if they can, else block, and only else follow epsilon.",
+        public=True,
+    )
+    solver: bool = option(True, "Prove wins, draws and losses and never search them again.", public=True)
     evaluator: Evaluator | None = field(default=None, repr=False, compare=False)
     """For programs: an evaluator of one's own in place of a network."""
     _policies: dict[Rules, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("simulations", "seconds", "batch"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise UserError(f"{name} must be greater than 0, not {value}")
-        for name in ("c", "depth"):
-            value = getattr(self, name)
-            if value is not None and value < 0:
-                raise UserError(f"{name} must not be negative, not {value}")
-        if not 0 <= self.epsilon <= 1:
-            raise UserError(f"epsilon is a chance from 0 to 1, not {self.epsilon:g}")
-        if self.batch > 4096:
-            raise UserError(f"batch may be at most 4096, not {self.batch}")
+        check(self)
         if self.evaluator is None:
             object.__setattr__(self, "evaluator", load(self.net))
         _load_kernels()

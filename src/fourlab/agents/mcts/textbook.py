@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from fourlab.agent import Analysis, Decision, Limit
-from fourlab.errors import UserError
 from fourlab.game.position import Position
+from fourlab.options import check, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -332,14 +332,19 @@ class ConnectFourWithWinsAndBlocks(ConnectFour):
 class Textbook:
     """Monte Carlo tree search in plain Python, written to be read: slow, and right."""
 
-    simulations: int = 500
-    """How many simulations a move, unless the limit says less."""
-    c: float = math.sqrt(2)
-    """Exploration, for results from -1 to +1."""
+    simulations: int = option(
+        500,
+        "How many simulations a move, unless the limit says less.",
+        least=1,
+        most=1_000_000_000,
+        unit="simulations",
+        public=True,
+        public_most=2000,
+    )
+    c: float = option(math.sqrt(2), "Exploration, for results from -1 to +1.", least=0, public=True)
 
     def __post_init__(self) -> None:
-        if self.simulations < 1:
-            raise UserError(f"simulations must be greater than 0, not {self.simulations}")
+        check(self)
 
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
         """Search, then play the most visited column."""

@@ -13,10 +13,10 @@ import numpy as np
 
 from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.agents.minimax.kernel import CLOSED, WIN, lines_through_cells, minimax_columns, warm_up
-from fourlab.errors import UserError
 from fourlab.game.bitboard import has_line, landing
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
+from fourlab.options import check, option
 
 TABLE = 1 << 16
 POINTS = 100
@@ -32,18 +32,23 @@ class Minimax:
 
     kernels: ClassVar[tuple[str, ...]] = ("minimax",)
     """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
-    depth: int = 4
-    """How many discs to look ahead (document 004: 4 and 6)."""
-    evaluation: Literal["lines", "terminal"] = "lines"
-    """Where the depth ends: count lines and threats, or let nothing but finished games count."""
-    tie: Literal["centre", "first", "random"] = "centre"
-    """Equal columns: the most central, the leftmost, or by lot."""
-    faithful: bool = False
-    """Document 004's window as coded: it stops where the depth counts down to 6, and all discs are its own."""
+    depth: int = option(
+        4, "How many discs to look ahead (document 004: 4 and 6).", least=1, most=62, unit="plies", public=True, public_most=12
+    )
+    evaluation: Literal["lines", "terminal"] = option(
+        "lines", "Where the depth ends: count lines and threats, or let nothing but finished games count.", public=True
+    )
+    tie: Literal["centre", "first", "random"] = option(
+        "centre", "Equal columns: the most central, the leftmost, or by lot.", public=True
+    )
+    faithful: bool = option(
+        False,
+        "Document 004's window as coded: it stops where the depth counts down to 6, and all discs are its own.",
+        public=True,
+    )
 
     def __post_init__(self) -> None:
-        if not 1 <= self.depth <= 62:
-            raise UserError(f"minimax looks 1 to 62 plies ahead, not {self.depth}")
+        check(self)
 
     def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
         """Look as deep as told; with a limit of time or nodes, deeper and deeper until it is reached."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fourlab.agent import Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.errors import UserError
 from fourlab.game.position import Position
+from fourlab.options import check, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,12 +19,17 @@ WITHOUT_LIMIT = Limit()
 class ExpectimaxRandom:
     """Exact expectimax against a uniformly random opponent, for positions with few empty cells."""
 
-    positions: int = 200_000
-    """How many positions it is willing to look at; more are refused."""
+    positions: int = option(
+        200_000,
+        "How many positions it is willing to look at; more are refused.",
+        least=1,
+        unit="positions",
+        public=True,
+        public_most=5000,
+    )
 
     def __post_init__(self) -> None:
-        if self.positions < 1:
-            raise UserError(f"positions must be greater than 0, not {self.positions}")
+        check(self)
 
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
         """Play the column with the greatest expected result, the first of equals."""

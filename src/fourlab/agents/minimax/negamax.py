@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from fourlab.agent import Analysis, Decision, Limit
 from fourlab.compiled.negamax import kaggle_negamax
 from fourlab.compiled.random import seed_state
-from fourlab.errors import UserError
 from fourlab.game.position import Position
+from fourlab.options import check, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,14 +19,21 @@ class Negamax:
 
     kernels: ClassVar[tuple[str, ...]] = ("negamax",)
     """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
-    depth: int = 4
-    """How many discs to look ahead before the last one, which is only scored."""
-    ties: Literal["random", "first"] = "random"
-    """Equal columns: by lot as Kaggle does since March 2020, or the first as before."""
+    depth: int = option(
+        4,
+        "How many discs to look ahead before the last one, which is only scored.",
+        least=0,
+        most=7,
+        unit="plies",
+        public=True,
+        public_most=5,
+    )
+    ties: Literal["random", "first"] = option(
+        "random", "Equal columns: by lot as Kaggle does since March 2020, or the first as before.", public=True
+    )
 
     def __post_init__(self) -> None:
-        if not 0 <= self.depth <= 7:
-            raise UserError(f"negamax, which has no alpha-beta, looks 0 to 7 plies ahead, not {self.depth}")
+        check(self)
 
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
         """Search to the full depth, or to the limit's."""

@@ -8,6 +8,7 @@ from fourlab.agent import Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.agents.q.table import QTable, load_table, shipped_table
 from fourlab.errors import UserError
 from fourlab.game.position import Position
+from fourlab.options import check, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,13 +20,16 @@ class Q:
 
     learned: ClassVar[bool] = True
     """It knows the board that it has learned on (fourlab.agent.Learned)."""
-    table: str | None = None
-    """The file of the table; by default the one that comes with Fourlab, which knows the 5x4 board and nothing else."""
-    tie: Literal["first", "random"] = "first"
-    """Which of equally good columns to play, such as those it knows nothing of: the first, or any."""
+    table: str | None = option(
+        None, "The file of the table; by default the one that comes with Fourlab, which knows the 5x4 board and nothing else."
+    )
+    tie: Literal["first", "random"] = option(
+        "first", "Which of equally good columns to play, such as those it knows nothing of: the first, or any."
+    )
     _table: QTable = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check(self)
         object.__setattr__(self, "_table", shipped_table() if self.table is None else load_table(Path(self.table)))
 
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:

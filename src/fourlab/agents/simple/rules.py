@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from fourlab.agent import Decision, Exact, Limit
 from fourlab.game.position import Position
+from fourlab.options import check, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,8 +15,12 @@ if TYPE_CHECKING:
 class RulesOfThumb:
     """Wins if it can, else blocks a win, else plays the column nearest the centre."""
 
-    otherwise: Literal["centre", "random"] = "centre"
-    """How to choose among equally urgent columns: the most central (by lot between two), or any."""
+    otherwise: Literal["centre", "random"] = option(
+        "centre", "How to choose among equally urgent columns: the most central (by lot between two), or any.", public=True
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
 
     def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
         """Find the most urgent columns and choose one of them."""

@@ -9,6 +9,7 @@ from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.evaluator import Batch
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import OnnxEvaluator, load
+from fourlab.options import check, option
 
 
 @dataclass(frozen=True)
@@ -19,11 +20,14 @@ class Value:
     """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
     learned: ClassVar[bool] = True
     """It knows the board that it has learned on (fourlab.agent.Learned)."""
-    net: str = "value"
-    """The network: one that comes with Fourlab (value, sewell, sewell-unit, dqn), or an .onnx file (fourlab train value)."""
+    net: str = option(
+        "value",
+        "The network: one that comes with Fourlab (value, sewell, sewell-unit, dqn), or an .onnx file (fourlab train value).",
+    )
     _judge: OnnxEvaluator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check(self)
         object.__setattr__(self, "_judge", load(self.net))
 
     def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:

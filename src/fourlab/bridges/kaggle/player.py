@@ -16,6 +16,7 @@ from fourlab.bridges.kaggle.submission import BANK, USUAL, Submission, ask, load
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
+from fourlab.options import check, option
 
 INSTALL = "pip install jsonschema requests && pip install --no-deps kaggle-environments==1.33.2"
 """All that its ConnectX needs, in the version that is tested; with everything that it says it needs, it takes gigabytes."""
@@ -25,13 +26,17 @@ INSTALL = "pip install jsonschema requests && pip install --no-deps kaggle-envir
 class Kaggle:
     """Plays as Kaggle would let it: a submission, kaggle:file=main.py, or an agent of its ConnectX, kaggle:agent=negamax."""
 
-    agent: str = "negamax"
-    """Whose columns are played: negamax or random, which come with kaggle-environments, or the path of a submission."""
-    file: str | None = None
-    """The path of a submission, which needs no package of Kaggle's; it is executed with your rights."""
+    agent: str = option(
+        "negamax",
+        "Whose columns are played: negamax or random, which come with kaggle-environments, or the path of a submission.",
+    )
+    file: str | None = option(
+        None, "The path of a submission, which needs no package of Kaggle's; it is executed with your rights."
+    )
     _asked: Submission = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check(self)
         path = self.file if self.file is not None else self.agent if _is_path(self.agent) else None
         object.__setattr__(self, "_asked", _builtin(self.agent) if path is None else _submission(path))
 

@@ -85,6 +85,9 @@ export function agentPicker({ label, value, human = false, levels = true, filter
   const about = h('p', { class: 'note', id: `${id}-about` });
   const spec = h('input', { maxlength: 300, spellcheck: 'false', autocomplete: 'off', 'aria-label': 'Agent with its options', 'aria-describedby': about.id });
   const picker = h('div', { class: 'picker' }, h('label', { for: id }, label), select, spec, about);
+  let form = null; // of the agent's options, once these are known
+  let formSpec = ''; // what the form shows
+  let isOpen = false;
   let known = { levels: [], agents: [] };
 
   const option = (agent, text) => h('option', { value: agent }, text);
@@ -108,6 +111,10 @@ export function agentPicker({ label, value, human = false, levels = true, filter
     spec.hidden = name === 'level' || value === 'human';
     spec.value = value;
     showReady();
+    if (formSpec !== value) {
+      form?.remove();
+      form = null;
+    }
     const level = known.levels.find((each) => each.agent === value);
     tell(level ? [level.about, level.strength].filter(Boolean).join('; ') : '');
     if (known.agents.some((each) => each.name === name)) tellAgent(name).catch(() => {});
@@ -130,8 +137,15 @@ export function agentPicker({ label, value, human = false, levels = true, filter
 
   async function tellAgent(name) {
     const agent = (await agents(true)).agents.find((each) => each.name === name);
-    const options = agent.options.map((each) => each.name).join(', ');
-    if (value.split(':')[0] === name) tell(`${agent.about}${options && ` Options: ${options}.`}`);
+    const { optionsForm } = await load('options');
+    if (value.split(':')[0] !== name) return; // another was chosen meanwhile
+    tell(agent.about);
+    if (form || agent.options.length === 0) return;
+    formSpec = value;
+    form = optionsForm(agent, value, (changed) => choose((formSpec = changed)));
+    form.open = isOpen;
+    form.addEventListener('toggle', () => (isOpen = form.open));
+    picker.append(form);
   }
 
   function choose(chosen) {
