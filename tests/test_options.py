@@ -25,7 +25,7 @@ class Settings:
     mirror: bool = option(True, "Whether to mirror.")
     target: Literal["best", "played"] = option("best", "What to learn.")
     name: str = option("x", "What it is called.")
-    layers: tuple[str, ...] = option(("conv 8", "relu"), "The layers.")
+    layers: tuple[str, ...] = option(("conv 8", "relu"), "The layers.", separator=",")
 
     def __post_init__(self) -> None:
         check(self)

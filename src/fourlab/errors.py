@@ -7,3 +7,7 @@ class UserError(ValueError):
 
 class NotThere(UserError):
     """There is no such run, game or figure."""
+
+
+class Damaged(OSError):
+    """A file was spoiled from outside, so that trying again does not help."""

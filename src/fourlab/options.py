@@ -47,6 +47,8 @@ class _Declared:
     public: bool
     public_most: float | None
     aliases: tuple[str, ...]
+    separator: str
+    metavar: str
 
 
 def option(
@@ -60,14 +62,17 @@ def option(
     public: bool = False,
     public_most: float | None = None,
     aliases: tuple[str, ...] = (),
+    separator: str = "",
+    metavar: str = "",
 ) -> Any:
     """Declare a field of a settings dataclass.
 
     The range is `least` <= value <= `most`, or `above` < value. `public` says that strangers may
     set the option over the web, there up to `public_most`. `aliases` are names that older versions
-    had for it.
+    had for it. A list written as one text is cut at `separator`. `metavar` stands for the value in
+    a command's help.
     """
-    declared = _Declared(help, least, above, most, unit, public, public_most, aliases)
+    declared = _Declared(help, least, above, most, unit, public, public_most, aliases, separator, metavar)
     return dataclasses.field(default=default, metadata={_KEY: declared})
 
 
@@ -91,6 +96,14 @@ class Option:
     public_most: float | None = None
     """The greatest value that they may set."""
     aliases: tuple[str, ...] = ()
+    separator: str = ""
+    """What separates the entries of a list that is written as one text; empty if each has its own."""
+    metavar: str = ""
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list of texts."""
+        return any(typing.get_origin(kind) is tuple for kind in self.kinds)
 
     @property
     def kinds(self) -> tuple[Any, ...]:
@@ -142,7 +155,7 @@ class Option:
             return None
         for kind in sorted(self.kinds, key=lambda kind: kind is str):  # a text would take anything
             with contextlib.suppress(ValueError):
-                return _read(text, kind)
+                return _read(text, kind, self.separator)
         raise ValueError(text)
 
     def check(self, value: Any) -> None:
@@ -331,14 +344,15 @@ def read_bool(text: str) -> bool:
     return _BOOLS[text.lower()]
 
 
-def _read(text: str, kind: Any) -> Any:
+def _read(text: str, kind: Any, separator: str) -> Any:
     if typing.get_origin(kind) is typing.Literal:
         meant = {str(value): value for value in typing.get_args(kind)}
         if text not in meant:
             raise ValueError(text)
         return meant[text]
     if typing.get_origin(kind) is tuple:
-        return tuple(" ".join(part.split()) for part in text.split(",") if part.strip())
+        parts = text.split(separator) if separator else [text]
+        return tuple(" ".join(part.split()) for part in parts if part.strip())
     if kind is bool:
         return read_bool(text)
     return kind(text)

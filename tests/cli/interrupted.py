@@ -40,8 +40,10 @@ def stopped_by_ctrl_c(folder: Path, command: list[str], point: str, count: int =
 
 
 def resume_arguments(printed: str) -> list[str]:
-    """The arguments of the command that a stopped command says to go on with."""
-    program, *arguments = shlex.split(printed.partition("go on with: ")[2].splitlines()[0])
+    """The arguments of the command that a stopped command says to resume with: its last line."""
+    before, last = printed.splitlines()[-2:]
+    assert before.endswith("resume with:")
+    program, *arguments = shlex.split(last)
     assert program == "fourlab"
     return arguments
 
@@ -55,7 +57,7 @@ def ends_the_same(
 ) -> None:
     """A training stopped after two pieces and resumed gives the same as an undisturbed one."""
     printed = stopped_by_ctrl_c(folder, [*command, "--run", "stopped"], "piece", 2)
-    assert f"of {total}; go on with:" in printed
+    assert f"of {total}; resume with:" in printed
     assert fourlab(*shlex.split(printed.splitlines()[-1])[1:], "--quiet").returncode == 0
     assert fourlab(*command, "--run", "whole").returncode == 0
     one, other = (folder / name / product for name in ("stopped", "whole"))

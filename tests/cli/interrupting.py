@@ -72,6 +72,13 @@ def progress(reached: Reached) -> None:
     Workbench.__init__ = watched  # type: ignore[method-assign]
 
 
+def event(reached: Reached) -> None:
+    """A job has told how far it is."""
+    from fourlab.jobs.job import Session
+
+    _call_after(Session, "tell", reached)
+
+
 def worker_start(reached: Reached) -> None:
     """A worker process has been started and is not ready yet."""
     _call_after(BaseProcess, "start", reached)

@@ -20,8 +20,8 @@ def test_an_interrupt_while_workers_start_is_no_trouble(
     count: int,
     tmp_path: Path,
 ) -> None:
-    assert "go on with: " in stopped_by_ctrl_c(tmp_path, BUILD, point, count)
-    assert (tmp_path / "b.npz.journal").exists()
+    assert resume_arguments(stopped_by_ctrl_c(tmp_path, BUILD, point, count))[0] == "resume"
+    assert len(list(tmp_path.glob("runs/*/journal"))) == 1
 
 
 def test_a_build_that_is_interrupted_says_how_to_go_on_and_then_does(
@@ -29,11 +29,10 @@ def test_a_build_that_is_interrupted_says_how_to_go_on_and_then_does(
     tmp_path: Path,
 ) -> None:
     printed = stopped_by_ctrl_c(tmp_path, BUILD, "journal_line", 3)
-    journal = tmp_path / "b.npz.journal"
-    assert journal.exists()
+    (journal,) = tmp_path.glob("runs/*/journal")
     done = fourlab(*resume_arguments(printed))
     assert done.returncode == 0, done.stderr
     assert not journal.exists()
-    straight = fourlab(*ASKED, "--file", "c.npz")
+    straight = fourlab(*ASKED, "--file", "c.npz", "--runs", "others")
     assert straight.returncode == 0, straight.stderr
     assert Book.load(tmp_path / "b.npz").checksum == Book.load(tmp_path / "c.npz").checksum

@@ -85,7 +85,7 @@ def test_people_type_moves_take_them_back_and_quit(fourlab: Fourlab) -> None:
     assert "'d9' is not a legal move here" in done.stdout
     moves = done.stdout.partition("moves: ")[2].splitlines()[0].split()
     assert (moves[0], len(moves)) == ("d2d4", 2)
-    assert "go on with: fourlab chess play --white human --black random --fen" in done.stdout
+    assert "resume with: fourlab chess play --white human --black random --fen" in done.stdout
     both = fourlab("chess", "play", "--black", "human", stdin="e4\ne5\nback\nc5\n").stdout
     assert "moves: e2e4 c7c5\n" in both
 
@@ -115,7 +115,7 @@ def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     rest = process.communicate()[0]
     assert process.returncode == 130
-    assert "go on with: fourlab chess play" in rest
+    assert "resume with: fourlab chess play" in rest
 
 
 def test_a_match_is_the_same_on_any_number_of_workers_and_goes_on(fourlab: Fourlab, tmp_path: Path) -> None:

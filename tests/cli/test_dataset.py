@@ -59,7 +59,6 @@ def test_solving_from_scratch_goes_on_with_the_journal(fourlab: Run, tmp_path: P
 
 def test_stopped_work_goes_on_and_gives_the_same_file(fourlab: Run, tmp_path: Path) -> None:
     asked = ["dataset", "solved", "--positions", "200", "--board", "6x5", "--plies", "11-24"]
-    journal = tmp_path / "my set.npz.journal"
 
     def stop(how: signal.Signals, lines: int) -> str:
         """Begin or resume, stop after some lines of the journal; returns standard error."""
@@ -70,6 +69,7 @@ def test_stopped_work_goes_on_and_gives_the_same_file(fourlab: Run, tmp_path: Pa
         return printed
 
     stop(signal.SIGKILL, 3)
+    (journal,) = tmp_path.glob("runs/*/journal")
     killed = journal.read_text().splitlines()
     printed = stop(signal.SIGINT, 2)
     assert "Traceback" not in printed
@@ -78,7 +78,7 @@ def test_stopped_work_goes_on_and_gives_the_same_file(fourlab: Run, tmp_path: Pa
     done = fourlab(*resume_arguments(printed))
     assert done.returncode == 0, done.stderr
     assert not journal.exists()
-    straight = fourlab(*asked, "--workers", "2", "-o", "b.npz")
+    straight = fourlab(*asked, "--workers", "2", "-o", "b.npz", "--runs", "others")
     assert straight.returncode == 0, straight.stderr
     assert (tmp_path / "my set.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 

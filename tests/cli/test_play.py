@@ -45,7 +45,7 @@ def test_quitting_prints_how_to_go_on(fourlab: Run, word: str) -> None:
 def test_the_end_of_input_quits(fourlab: Run) -> None:
     done = fourlab("play")
     assert done.returncode == 0
-    assert "stopped; go on with" in done.stdout
+    assert "stopped; resume with" in done.stdout
 
 
 def test_a_move_is_taken_back_together_with_the_agents_reply(fourlab: Run) -> None:

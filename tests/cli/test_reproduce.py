@@ -109,7 +109,7 @@ def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
     command = ["reproduce", "000", "--scale", "smoke", "--run", "stopped", "--workers", "1"]
     told = stopped_by_ctrl_c(tmp_path, command, "experiment", 2)
     assert "000-figure-1 (2/" in told
-    assert told.splitlines()[-1] == "stopped; the same command again resumes (run stopped)"
+    assert told.splitlines()[-1] == "fourlab resume stopped --workers 1"
     assert "000-exact" in found(tmp_path / "stopped")
 
 
@@ -121,7 +121,7 @@ def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
         (["000-exact", "--scale", "tiny"], "a scale is smoke, quick, full, not 'tiny'"),
         (["000-exact", "--workers", "0"], "worker"),
         (["000-exact", "--publish", sys.executable], "it is not a folder"),
-        (["000-exact", "--executor", "cloud"], "there is no executor 'cloud'; executors are local, ray"),
+        (["000-exact", "--executor", "cloud"], "there is no executor 'cloud'; executors are local, threads, ray"),
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str], told: str, fourlab: Fourlab, tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def test_a_stopped_run_finishes_the_games_in_hand_and_goes_on(
         code, said = started.end()
         stored = rows(run)
         assert code == 130
-        assert said[-2:] == [f"stopped after {len(stored)} of 12 games; go on with:", resume]
+        assert said[-2:] == [f"stopped after {len(stored)} of 12 games; resume with:", resume]
         assert count < len(stored) < 12
         assert {cause for _, cause, _ in stored} == {"normal"}
         started, count = start(*resume.split()[1:], "--quiet"), len(stored)
@@ -199,7 +199,7 @@ def test_games_given_up_are_stored_as_interrupted_and_played_again(
     assert said[-1] == "fourlab resume stopped --workers 2"
     causes = [cause for _, cause, _ in rows(tmp_path / "stopped")]
     assert {"interrupted", "normal"} <= set(causes)
-    assert said[-2] == f"stopped after {causes.count('normal')} of {len(OPENINGS)} games; go on with:"
+    assert said[-2] == f"stopped after {causes.count('normal')} of {len(OPENINGS)} games; resume with:"
     assert go_on(fourlab, said[-1]).returncode == 0
     assert [cause for _, cause, _ in rows(tmp_path / "stopped")] == ["normal"] * len(OPENINGS)
     assert fourlab(*match, "--quiet", "--run", "whole").returncode == 0
@@ -239,7 +239,6 @@ def test_another_configuration_is_refused_by_its_field(fourlab: Run, played: Pat
     before = rows(played)
     for changed, field in (
         (["--seed", "6"], "seed = 5, not 6"),
-        (["--games", "42"], "rounds = 20, not 21"),
         (["--limit-b", "nodes=9"], "agents.1.name = rules, not rules nodes=9"),
         (["--openings", "empty"], "openings = random:4, not empty"),
     ):
@@ -250,6 +249,28 @@ def test_another_configuration_is_refused_by_its_field(fourlab: Run, played: Pat
     assert (other.returncode, other.stdout) == (2, "")
     assert other.stderr.startswith("fourlab: one was begun with agents.0.name = random, not minimax: ")
     assert rows(played) == before
+
+
+def test_more_games_extend_a_run_and_play_only_what_is_missing(fourlab: Run, played: Path) -> None:
+    """Games, workers and executor are not part of a run's identity."""
+    before = rows(played)
+    longer = [*SHORT, "--games", "44", "--quiet"]
+    copy = Path(shutil.copytree(played, played.parent / "copy"))
+    for folder, command in ((played, [*longer, "--run", "one"]), (copy, ["resume", "copy", "--games", "44"])):
+        done = fourlab(*command)
+        assert done.returncode == 0, done.stderr
+        after = rows(folder)
+        assert len(after) == 44
+        assert after[: len(before)] == before
+        assert "rounds = 22" in (folder / "config.toml").read_text()
+    whole = fourlab(*longer, "--run", "whole")
+    assert whole.returncode == 0, whole.stderr
+    assert rows(played.parent / "whole") == after
+    fewer = fourlab(*SHORT, "--run", "whole", "--json")  # shows all that there are
+    assert json.loads(fewer.stdout)["games"] == 44
+    odd = fourlab("resume", "whole", "--games", "45")
+    assert (odd.returncode, odd.stdout) == (2, "")
+    assert "a round has 2 games" in odd.stderr
 
 
 def test_an_edited_configuration_is_refused_by_its_field(fourlab: Run, played: Path) -> None:

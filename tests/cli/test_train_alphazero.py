@@ -37,7 +37,7 @@ def test_what_cannot_be_is_said_in_one_line(fourlab: Callable[..., Result], tmp_
     assert fourlab(*TINY, "--set", "games=20", "--run", "there").returncode == 0
     for arguments, why in (
         (["--preset", "huge"], "there is no preset 'huge'"),
-        (["--set", "gamez=3"], "there is no setting 'gamez'"),
+        (["--set", "gamez=3"], "training 'alphazero' has no option 'gamez' (did you mean 'games'?)"),
         (["--set", "games"], "a setting is changed by NAME=VALUE"),
         (["--config", "none.toml"], "cannot read none.toml"),
         (["--config", "wrong.toml"], "wrong.toml is not TOML"),
@@ -60,4 +60,4 @@ def test_ctrl_c_twice_leaves_at_once_though_games_are_being_played(tmp_path: Pat
     started.send_signal(signal.SIGINT)
     _, told = started.communicate()
     assert started.returncode == 130
-    assert told.endswith("left at once; what was saved is safe\n")
+    assert told.endswith("stopped; what was saved is safe, resume with:\nfourlab resume left\n")

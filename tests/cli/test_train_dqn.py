@@ -1,31 +1,18 @@
 """`fourlab train dqn` as a person uses it."""
 
-import inspect
 import json
 import shlex
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from fourlab.agents.dqn.settings import DqnSettings
 from fourlab.cli import main
-from fourlab.cli.train_dqn import dqn
 from tests.cli.interrupted import stopped_by_ctrl_c
 
 SMALL = shlex.split(
     "train dqn --board 4x4x3 --moves 1600 --games 16 --against self --against rules --warmup 200 --replay 2000 --batch 32"
     " --layers 'conv 4, relu, dense 16, relu' --piece 160 --exam-games 20 --exam-positions 20 --seed 3"
 )
-
-
-def test_every_setting_is_an_option_with_the_same_default() -> None:
-    options = inspect.signature(dqn).parameters
-    for field in fields(DqnSettings):
-        default = options[field.name].default
-        assert (tuple(default.split(", ")) if field.name == "layers" else default) == (
-            list(field.default) if field.name == "against" else field.default
-        )
 
 
 def run(*arguments: str) -> int | str | None:

@@ -72,7 +72,7 @@ def test_a_changed_file_is_never_answered_with_the_old_result(fourlab: Callable[
     assert json.loads(again.stdout)["run"] != first["run"]
     resumed = fourlab("resume", first["run"])
     assert resumed.returncode == 2
-    assert "a file has changed since the training began" in resumed.stderr
+    assert "files have changed since the training began" in resumed.stderr
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_a_changed_file_is_never_answered_with_the_old_result(fourlab: Callable[
         (("--preset", "x"), "there is no preset 'x'"),
         (("--data", "nothing.npz"), "nothing.npz"),
         (("--body", "conv"), "there is no layer 'conv'"),
-        (("--labels", "x"), "labels are"),
-        (("--epochs", "0"), "epochs must be greater than 0"),
+        (("--labels", "x"), "--labels must be signed, unit or results, not 'x'"),
+        (("--epochs", "0"), "--epochs must be a whole number of at least 1, not '0'"),
         (("--features", "x"), "sees"),
         (("--after",), "after is about the positions of extra, and there is none"),
     ],
@@ -96,9 +96,10 @@ def test_wrong_input_is_one_line(arguments: tuple[str, ...], word: str, fourlab:
 
 def test_a_training_is_refused_what_only_games_have(fourlab: Callable[..., Result]) -> None:
     assert fourlab(*TINY, "--quiet").returncode == 0
-    done = fourlab("resume", "last", "--workers", "2")
-    assert done.returncode == 2
-    assert "is a training" in done.stderr
+    for option in (["--games", "10"], ["--accuracy"]):
+        done = fourlab("resume", "last", *option)
+        assert done.returncode == 2
+        assert f"{option[0]} is for matches and tournaments" in done.stderr
 
 
 def test_without_torch_the_install_command_is_told(

@@ -15,7 +15,8 @@ import pytest
 from fourlab import Position, Rules, UserError
 from fourlab.datasets import labels
 from fourlab.datasets.labels import Labelled, as_text, compress, load, parse_text, quiet_positions, save, split, uci8
-from fourlab.datasets.teacher import solve_random_positions
+from fourlab.datasets.teacher import random_positions, solve_positions
+from fourlab.jobs.executors.threads import Threads
 from fourlab.solver import Solver
 from tests.datasets.test_sample import makes_line
 from tests.naive import NaiveGame
@@ -282,7 +283,9 @@ def test_discs_are_those_of_the_positions() -> None:
 def test_positions_after_each_column_have_their_exact_results(tmp_path: Path) -> None:
     """Against the solver, on a small board, all the way to the last disc."""
     rules, solver = Rules(4, 4, 3), Solver(book=None)
-    known = solve_random_positions(tmp_path / "some.npz", rules, 60, (4, 15), 1, 1, lambda done, total: None)
+    keys = random_positions(rules, 60, (4, 15), 1)
+    known = solve_positions(rules, keys, tmp_path / "journal", Threads(1), lambda done, total: None)
+    assert known is not None
     after = known.after_each_column()
     expected = {}
     for key in known.keys.tolist():

@@ -7,7 +7,8 @@ import pytest
 
 from fourlab import Position, Rules, UserError
 from fourlab.datasets import labels, teacher
-from fourlab.datasets.teacher import random_positions, solve_random_positions
+from fourlab.datasets.teacher import random_positions, solve_positions
+from fourlab.jobs.executors.local import Local
 from fourlab.solver import Solver
 from fourlab.solver.many import CLOSED
 
@@ -56,8 +57,10 @@ def test_more_positions_than_there_are_cannot_be_drawn() -> None:
 
 
 def test_columns_have_their_exact_scores(tmp_path: Path) -> None:
-    solved, solver = solve_random_positions(tmp_path / "s.npz", SMALL, 60, (6, 16), 3, 1, silent), Solver(book=None)
-    assert np.array_equal(solved.keys, random_positions(SMALL, 60, (6, 16), 3))
+    keys = random_positions(SMALL, 60, (6, 16), 3)
+    solved, solver = solve_positions(SMALL, keys, tmp_path / "journal", Local(1), silent), Solver(book=None)
+    assert solved is not None
+    assert np.array_equal(solved.keys, keys)
     assert solved.columns is not None
     for key, result, columns in zip(solved.keys, solved.results, solved.columns, strict=True):
         position = Position.from_key(key, SMALL)
@@ -71,7 +74,8 @@ def test_the_uci_set_is_solved_without_the_book(tmp_path: Path, monkeypatch: pyt
     """But only some of its positions here; all would take hours."""
     some = labels.uci8().take(np.arange(0, 67_557, 15_000))
     monkeypatch.setattr(teacher, "quiet_positions", lambda rules, plies: some.keys)
-    found = teacher.solve_uci8(tmp_path / "u.data", 1, silent)
+    found = teacher.solve_uci8(tmp_path / "journal", Local(1), silent)
+    assert found is not None
     assert np.array_equal(found.keys, some.keys)
     assert np.array_equal(found.results, some.results)
     assert found.results.dtype == np.int8

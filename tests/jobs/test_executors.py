@@ -143,7 +143,7 @@ def test_batches_grow_for_quick_items_and_shrink_towards_the_end() -> None:
     assert pace.size(10_000) == 1
 
 
-@pytest.mark.parametrize(("name", "workers", "word"), [("cloud", 1, "local, ray"), ("local", 0, "worker")])
+@pytest.mark.parametrize(("name", "workers", "word"), [("cloud", 1, "local, threads, ray"), ("local", 0, "worker")])
 def test_what_cannot_be_had_is_told(name: str, workers: int, word: str) -> None:
     with pytest.raises(UserError, match=word):
         executor(name, workers)

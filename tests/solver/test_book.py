@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 
 from fourlab import Position, Rules, UserError
+from fourlab.jobs.executors import Executor
+from fourlab.jobs.executors.local import Local
+from fourlab.jobs.executors.threads import Threads
+from fourlab.jobs.runner import begin, work
 from fourlab.solver import Book, Solver, many, shipped_book
-from fourlab.solver.build import build_book, unfinished_positions
+from fourlab.solver.build import BookJob, build_book, unfinished_positions
+from fourlab.solver.many import Told, check_target
 from tests.solver.sets import FIRST_MOVES, golden
 
 SMALL = Rules(5, 4)
@@ -17,9 +22,17 @@ HEADING = f'{{"board": "5x4x4", "plies": 4, "chunk": {many.CHUNK}}}\n'
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("book") / "small.npz"
-    build_book(file, SMALL, 6, workers=2)
+    folder = tmp_path_factory.mktemp("book")
+    file = folder / "small.npz"
+    build(folder, SMALL, 6, executor=Local(2)).save(file)
     return file
+
+
+def build(folder: Path, rules: Rules, plies: int, executor: Executor | None = None, told: Told = lambda done, of: None) -> Book:
+    """Build a book with its journal in a folder."""
+    book = build_book(rules, plies, folder / "journal", executor or Threads(1), told)
+    assert book is not None
+    return book
 
 
 def shipped() -> Book:
@@ -45,34 +58,52 @@ def test_positions_outside_the_book_are_not_in_it(small: Path) -> None:
 
 
 def test_a_stopped_build_goes_on(small: Path, tmp_path: Path) -> None:
-    file, journal = tmp_path / "again.npz", tmp_path / "again.npz.journal"
+    journal = tmp_path / "journal"
     last = list(zip(unfinished_positions(SMALL), range(7), strict=False))[-1][0]
     heading = {"board": "5x4x4", "plies": 6, "chunk": many.CHUNK}
     known = {"start": 0, "scores": many.solve_chunk(last[: many.CHUNK], "5x4x4", many.score)}
     journal.write_text(f'{json.dumps(heading)}\n{json.dumps(known)}\n{{"start": 16, "sco')  # and then the power failed
     told: list[tuple[int, int]] = []
-    build_book(file, SMALL, 6, 1, lambda done, total: told.append((done, total)))
+    again = build(tmp_path, SMALL, 6, told=lambda done, total: told.append((done, total)))
     assert told[0] == (many.CHUNK, len(last))
     assert told[-1] == (len(last), len(last))
-    assert Book.load(file).checksum == Book.load(small).checksum
-    assert not journal.exists()
+    assert again.checksum == Book.load(small).checksum
 
 
 def test_a_heading_cut_short_is_begun_again(tmp_path: Path) -> None:
-    (tmp_path / "b.npz.journal").write_text('{"boa')
-    assert len(build_book(tmp_path / "b.npz", SMALL, 3)) > 20
+    (tmp_path / "journal").write_text('{"boa')
+    assert len(build(tmp_path, SMALL, 3)) > 20
+
+
+def test_a_stopped_executor_gives_no_book(tmp_path: Path) -> None:
+    stopped = Threads(1)
+    stopped.stop()
+    assert build_book(SMALL, 4, tmp_path / "journal", stopped) is None
+
+
+def test_a_build_is_a_job_that_leaves_the_book_where_it_is_wanted(tmp_path: Path) -> None:
+    job = BookJob(SMALL, 4, tmp_path / "b.npz")
+    run = begin(job, tmp_path / "runs")
+    (tmp_path / "b.npz.journal").write_text(HEADING)  # as a version before left it, beside the file
+    results = work(job, run)
+    assert results is not None
+    assert Book.load(tmp_path / "b.npz").checksum == results["sha256"]
     assert not (tmp_path / "b.npz.journal").exists()
+    assert not (run.folder / "journal").exists()
+    elsewhere = BookJob(SMALL, 4, tmp_path / "c.npz")
+    assert begin(elsewhere, tmp_path / "runs") == run  # the same book, wanted elsewhere
+    assert work(elsewhere, run) is not None
+    assert (tmp_path / "c.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
 def test_where_nothing_can_be_written_nothing_is_solved(tmp_path: Path) -> None:
     for file in (tmp_path, tmp_path / "none" / "b.npz"):
         with pytest.raises(UserError, match="cannot write"):
-            build_book(file, SMALL, 3)
-    assert list(tmp_path.iterdir()) == []
+            check_target(file)
 
 
 def test_a_journal_of_another_book_is_refused(tmp_path: Path) -> None:
-    journal = tmp_path / "b.npz.journal"
+    journal = tmp_path / "journal"
     for text, words in (
         ('{"board": "7x6x4"}\n', "another book"),
         ("hello\n", "not the journal"),
@@ -80,17 +111,17 @@ def test_a_journal_of_another_book_is_refused(tmp_path: Path) -> None:
     ):
         journal.write_text(text)
         with pytest.raises(UserError, match=words):
-            build_book(tmp_path / "b.npz", SMALL, 4)
+            build(tmp_path, SMALL, 4)
         assert journal.read_text() == text
 
 
 def test_a_book_deeper_than_the_game_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="lasts 12 plies"):
-        build_book(tmp_path / "b.npz", Rules(3, 3), 12)
+        build(tmp_path, Rules(3, 3), 12)
 
 
 def test_a_book_to_the_end_of_a_tiny_game(tmp_path: Path) -> None:
-    book = build_book(tmp_path / "b.npz", Rules(3, 3), 8)
+    book = build(tmp_path, Rules(3, 3), 8)
     assert book.score(Position(board="3x3x4")) == 0
 
 

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from fourlab import Position, Rules, UserError
+from fourlab.jobs.executors.local import Local
+from fourlab.jobs.executors.threads import Threads
 from fourlab.solver import Solver
 from fourlab.solver.build import unfinished_positions
-from fourlab.solver.many import CHUNK, CLOSED, column_scores, journal_of, result, score, solve_all, solve_chunk
+from fourlab.solver.many import CHUNK, CLOSED, Question, Told, column_scores, result, score, solve_all, solve_chunk
 
 SMALL = Rules(4, 4)
-ABOUT = {"what": "a test"}
+ABOUT: dict[str, object] = {"what": "a test"}
 
 
 @cache
@@ -22,6 +24,13 @@ def keys() -> np.ndarray:
     """Return 40 positions of ply 9."""
     level = next(islice(unfinished_positions(SMALL), 9, None))
     return level[:40]
+
+
+def solve(question: Question, journal: Path, told: Told = lambda done, total: None) -> np.ndarray:
+    """Answer a question for all positions, by two processes."""
+    found = solve_all(keys(), SMALL, question, journal, ABOUT, Local(2), told)
+    assert found is not None
+    return found
 
 
 def test_each_question_is_answered_for_each_position() -> None:
@@ -40,7 +49,7 @@ def test_each_question_is_answered_for_each_position() -> None:
 
 def test_answers_in_the_journal_are_not_asked_for_again(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
-    whole = solve_all(keys(), SMALL, column_scores, journal, ABOUT)
+    whole = solve(column_scores, journal)
     heading, *chunks = journal.read_text().splitlines(keepends=True)
     lines = [heading, *sorted(chunks, key=lambda line: json.loads(line)["start"])]  # written as they are finished
     assert len(lines) == 1 + 3
@@ -48,7 +57,7 @@ def test_answers_in_the_journal_are_not_asked_for_again(tmp_path: Path) -> None:
     assert whole.dtype == np.int8
     journal.write_text("".join(lines[:2]) + lines[2][:-9])  # the power failed
     told: list[tuple[int, int]] = []
-    again = solve_all(keys(), SMALL, column_scores, journal, ABOUT, 2, lambda done, total: told.append((done, total)))
+    again = solve(column_scores, journal, told=lambda done, total: told.append((done, total)))
     assert np.array_equal(again, whole)
     assert told[0] == (CHUNK, 40)
     assert told[-1] == (40, 40)
@@ -56,21 +65,14 @@ def test_answers_in_the_journal_are_not_asked_for_again(tmp_path: Path) -> None:
     known = json.loads(lines[1])
     known["scores"] = [[5, 5, 5, 5]] * CHUNK
     journal.write_text(lines[0] + json.dumps(known) + "\n" + "".join(lines[2:]))
-    assert solve_all(keys(), SMALL, column_scores, journal, ABOUT)[0].tolist() == [5, 5, 5, 5]  # it is the journal that speaks
+    assert solve(column_scores, journal)[0].tolist() == [5, 5, 5, 5]  # it is the journal that speaks
 
 
 def test_a_journal_of_other_work_is_refused(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
-    solve_all(keys()[:1], SMALL, score, journal, ABOUT)
+    solve_all(keys()[:1], SMALL, score, journal, ABOUT, Threads(1))
     with pytest.raises(UserError, match="belongs to another book or data set"):
-        solve_all(keys()[:1], SMALL, score, journal, {"what": "another test"})
+        solve_all(keys()[:1], SMALL, score, journal, {"what": "another test"}, Threads(1))
     journal.write_text(journal.read_text() + '{"start": 16, "scores": [[1, 2], [3]]}\n')
     with pytest.raises(UserError, match="is not the journal"):
-        solve_all(keys(), SMALL, score, journal, ABOUT)
-
-
-def test_a_journal_lies_beside_a_file_that_can_be_written(tmp_path: Path) -> None:
-    assert journal_of(tmp_path / "a.npz") == tmp_path / "a.npz.journal"
-    for file in (tmp_path, tmp_path / "none" / "a.npz"):
-        with pytest.raises(UserError, match="cannot write"):
-            journal_of(file)
+        solve(score, journal)

@@ -18,6 +18,7 @@ from fourlab.arena.tables import Table
 from fourlab.arena.tournament import read
 from fourlab.errors import NotThere, UserError
 from fourlab.jobs.run import Run, all_runs, settings_of
+from fourlab.jobs.runner import PROGRESS_FILE
 from fourlab.reporting.curves import number
 from fourlab.training.loop import last_metrics, read_metrics
 
@@ -188,9 +189,18 @@ def _progress(run: Run, outcome: _Outcome | None) -> tuple[int | None, int | Non
         found, begun = (len(list(run.folder.glob(f"work/*/{name}.json"))) for name in ("found", "begun"))
         return max(found, known), max(begun, known), EXPERIMENTS
     if (about := _training(run)) is None:
-        return None, None, None
+        return _told(run)
     last = last_metrics(run)
     return 0 if last is None else last[about["unit"]], about["total"], about["unit"]
+
+
+def _told(run: Run) -> tuple[int | None, int | None, str | None]:
+    """The latest progress that a job has told, of whatever kind."""
+    try:
+        told = json.loads((run.folder / PROGRESS_FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None, None, None
+    return told["done"], told["total"], told["unit"]
 
 
 def _training(run: Run) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """Where games begin. Every opening is played twice with colours swapped, so it need not be fair, only undecided."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -85,3 +86,16 @@ def _some(found: list[Position], asked: str, board: str) -> list[Position]:
     if not found:
         raise UserError(f"there is no opening {asked} on a {board} board")
     return found
+
+
+def read_openings(asked: str, beside: Path, board: str | None) -> str | tuple[str, ...]:
+    """Read file:FILE into a list of positions; everything else is left as it is."""
+    from fourlab.game.position_file import read_position_file
+
+    if not asked.startswith("file:"):
+        return asked
+    name = asked.removeprefix("file:")
+    positions = [line.position for line in read_position_file(beside / name, board)]
+    if not positions:
+        raise UserError(f"there are no positions in {name}")
+    return tuple(each.write("fen" if each.moves is None else "moves") for each in positions)

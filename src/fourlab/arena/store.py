@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from fourlab.errors import UserError
+from fourlab.errors import Damaged, UserError
 from fourlab.game.outcome import Outcome
 from fourlab.game.position import Position
 from fourlab.game.record import Cause, Record, Thought
@@ -139,7 +139,7 @@ class StoreError(OSError):
     """The file could not be written or read; what was stored before is safe."""
 
 
-class DamagedStore(StoreError):
+class DamagedStore(StoreError, Damaged):
     """The file was spoiled from outside, and no longer holds what was stored."""
 
 

@@ -1,12 +1,13 @@
 """`fourlab book`: build an opening book, look at one, examine one."""
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourlab.cli.options import BoardOption, JsonOption, SeedOption, print_json, progress, solving
+from fourlab.cli.generated import with_settings
+from fourlab.cli.options import BoardOption, JsonOption, SeedOption, print_json, progress
+from fourlab.cli.running import Running, Workers
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
 
@@ -18,24 +19,28 @@ FileArgument = Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A b
 
 
 @app.command()
+@with_settings
 def build(
     plies: Annotated[int, typer.Option(min=0, help="Every position with at most so many discs.")],
+    workers: Workers,
+    running: Running,
     file: Annotated[Path, typer.Option("--file", metavar="FILE", help="Where to write it.")] = Path("book.npz"),
     board: BoardOption = None,
-    workers: Annotated[int, typer.Option(min=1, help="How many processes solve.")] = 1,
 ) -> None:
     """Solve every position of the last ply, one of each mirror pair, and reason back to the empty board.
 
-    A build that was stopped goes on where it was when the same command is given again: what is solved is kept in
-    FILE.journal. On two cores, 5 plies of the classic board take most of an hour, 8 plies four hours or so.
+    The same command again, or `fourlab resume`, resumes a stopped build: what is solved is kept in
+    the run's folder. On two cores, 5 plies of the classic board take most of an hour, 8 plies four
+    hours or so.
     """
-    from fourlab.solver.build import build_book
+    from fourlab.solver.build import BookJob
 
     rules = CLASSIC if board is None else Rules.parse(board)
-    name = shlex.quote(str(file))
-    with solving(f"fourlab book build --plies {plies} --file {name} --board {rules} --workers {workers}") as told:
-        book = build_book(file, rules, plies, workers, told)
-    print(f"{file}: {len(book):,} positions of up to {plies} plies on {rules}, sha256 {book.checksum}")
+    run, results = running.desk(workers).work(BookJob(rules, plies, file))
+    if running.json:
+        print_json({"run": str(run.folder), **results})
+    else:
+        print(f"{file}: {results['headline']}")
 
 
 @app.command()

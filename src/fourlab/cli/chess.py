@@ -166,7 +166,7 @@ def _print_game(game: _Game, white: str, black: str, json: bool) -> None:
     if not json:
         print(f"moves: {' '.join(moves) or 'none'}")
         if not end.ending:
-            print(f"stopped; go on with: {shlex.join(_resume(game, white, black))}")
+            print(f"stopped; resume with: {shlex.join(_resume(game, white, black))}")
         return
     print_json(
         {

@@ -68,9 +68,9 @@ COMMANDS = {
         "intervals.",
     ),
     "resume": Entry(
-        "tournament:resume",
-        "Go on with a run that was stopped, be it games or a training; a complete one shows its"
-        " result.",
+        "resume:resume",
+        "Go on with a run that was stopped or killed, of whatever kind; a complete one shows its"
+        " results.",
     ),
     "study": Entry(
         "study:study",
@@ -117,7 +117,11 @@ COMMANDS = {
     "export": Entry("export:app", "Our agents for other places."),
     "train": Entry(
         "train:app",
-        "Train agents that learn; every training can be stopped and goes on.",
+        "Train agents that learn; every training can be stopped and resumed.",
+    ),
+    "settings": Entry(
+        "settings:settings",
+        "Show the settings of a training with defaults, ranges, units and help, and its presets.",
     ),
 }
 """In the order in which `fourlab --help` lists them."""

@@ -119,10 +119,14 @@ def _show(game: "StoredGame", run: "Run", replay: float | None, again: bool, jso
 
 def _play_again(game: "StoredGame", run: "Run") -> None:
     from fourlab.agents.registry import make
+    from fourlab.arena.job import TournamentJob
     from fourlab.arena.tournament import GamePlayer
-    from fourlab.cli.tournament import planned_in
+    from fourlab.jobs.kinds import job_of
 
-    now = GamePlayer(planned_in(run), make)(game.number)
+    job = job_of(run)
+    if not isinstance(job, TournamentJob):
+        raise UserError(f"{run.folder} is a run of kind {run.config['kind']!r}, not a match or a tournament")
+    now = GamePlayer(job.tournament, make)(game.number)
     if (now.moves, now.result, now.cause) == (game.moves, game.result, game.cause):
         print("played again: the same game")
     else:

@@ -2,14 +2,11 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-
-from fourlab.errors import UserError
 
 if TYPE_CHECKING:
     from fourlab.game.position_file import Line
@@ -35,7 +32,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value i
 WorkersOption = Annotated[
     int | None, typer.Option("--workers", min=1, help="How many games at a time; default one for each processor.")
 ]
-ExecutorOption = Annotated[str, typer.Option("--executor", help="Where games are played: local or ray.")]
+ExecutorOption = Annotated[str | None, typer.Option("--executor", help="Where the work is done: local (processes) or ray.")]
 AddressOption = Annotated[str | None, typer.Option("--address", help="The Ray cluster; default one on this machine.")]
 AccuracyOption = Annotated[bool, typer.Option("--accuracy", help="Solve every position and count mistakes.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress.")]
@@ -46,14 +43,11 @@ DEFAULT_HOME = Path("runs")
 
 def positions_of(file: Path, board: str | None, any_counts: bool = False) -> "Iterator[Line]":
     """The positions of a file, or of standard input if it is called -."""
-    from fourlab.game.position_file import read_positions
+    from fourlab.game.position_file import read_position_file, read_positions
 
     if str(file) == "-":
         return read_positions(sys.stdin, "standard input", board, not any_counts)
-    try:
-        return read_positions(file.read_text(encoding="utf-8").splitlines(), str(file), board, not any_counts)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
+    return read_position_file(file, board, not any_counts)
 
 
 def print_json(value: Any) -> None:
@@ -78,20 +72,3 @@ def progress(things: Sequence[T], what: str) -> Iterable[T]:
 
     console = Console(stderr=True)
     return track(things, what, console=console, transient=True, disable=not console.is_terminal)
-
-
-@contextmanager
-def solving(resume: str) -> "Iterator[Callable[[int, int], None]]":
-    """A bar that is told how many positions are solved and of how many; Ctrl-C is answered with the command that goes on."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    parts = (TextColumn("solving"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    try:
-        with Progress(*parts, console=console, disable=not console.is_terminal) as bar:
-            task = bar.add_task("solving", total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
-    except KeyboardInterrupt:
-        print(f"stopped; go on with: {resume}", file=sys.stderr)
-        raise

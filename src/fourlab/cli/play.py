@@ -68,7 +68,7 @@ def play(
         )
     else:
         if ended != "over":
-            print(f"stopped; go on with: {_resume_command(position, red, yellow, limit)}")
+            print(f"stopped; resume with: {_resume_command(position, red, yellow, limit)}")
         print(f"moves: {' '.join(map(str, played)) or 'none'}")
     if ended == "interrupted":
         raise typer.Exit(130)

@@ -242,7 +242,7 @@ def save(labelled: Labelled, file: Path, about: dict[str, Any]) -> dict[str, Any
         "positions": len(labelled),
         **about,
         **labelled.counts,
-        "sha256": _checksum(labelled.keys, labelled.columns),
+        "sha256": checksum_of(labelled),
     }
     memory = io.BytesIO()
     np.savez_compressed(
@@ -284,6 +284,11 @@ def _array(parts: zipfile.ZipFile, name: str, kind: str, most: int, *width: int)
     return np.frombuffer(data, dtype).reshape(shape).copy()  # a copy can be written to, as torch wants it
 
 
+def checksum_of(labelled: Labelled) -> str:
+    """Names the positions and the scores of their columns."""
+    assert labelled.columns is not None
+    return _checksum(labelled.keys, labelled.columns)
+
+
 def _checksum(keys: np.ndarray, columns: np.ndarray) -> str:
-    """Names the contents."""
     return hashlib.sha256(keys.astype("<i8").tobytes() + columns.tobytes()).hexdigest()

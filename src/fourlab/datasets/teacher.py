@@ -11,27 +11,28 @@ from fourlab.datasets.labels import UCI_PLIES, Labelled, quiet_positions
 from fourlab.datasets.sample import sample
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
+from fourlab.jobs.executors import Executor
 from fourlab.solver.build import canonical
-from fourlab.solver.many import Told, column_scores, journal_of, result, solve_all
+from fourlab.solver.many import Told, column_scores, result, solve_all
 
 GAMES = 20_000
 """So many games are played between two looks at what they brought."""
 
 
-def solve_uci8(file: Path, workers: int, told: Told) -> Labelled:
-    """Solve the positions of the UCI data set without a book; what is solved is kept beside the file."""
+def solve_uci8(journal: Path, executor: Executor, told: Told) -> Labelled | None:
+    """Solve the positions of the UCI data set without a book; None if the executor was stopped."""
     keys = quiet_positions(CLASSIC, UCI_PLIES)
     about = _heading("result", CLASSIC, keys)
-    return Labelled(CLASSIC, keys, solve_all(keys, CLASSIC, result, journal_of(file), about, workers, told))
+    results = solve_all(keys, CLASSIC, result, journal, about, executor, told)
+    return None if results is None else Labelled(CLASSIC, keys, results)
 
 
-def solve_random_positions(
-    file: Path, rules: Rules, number: int, plies: tuple[int, int], seed: int, workers: int, told: Told
-) -> Labelled:
-    """Draw positions and solve each of their columns; what is solved is kept beside the file."""
-    journal, keys = journal_of(file), random_positions(rules, number, plies, seed)
+def solve_positions(rules: Rules, keys: np.ndarray, journal: Path, executor: Executor, told: Told) -> Labelled | None:
+    """Solve each column of some positions; None if the executor was stopped."""
     about = _heading("columns", rules, keys)
-    columns = solve_all(keys, rules, column_scores, journal, about, workers, told, book="shipped")
+    columns = solve_all(keys, rules, column_scores, journal, about, executor, told, book="shipped")
+    if columns is None:
+        return None
     return Labelled(rules, keys, np.sign(columns.max(axis=1)), columns)
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -20,6 +21,15 @@ class Line:
     position: Position
     score: int | None
     """What the file says the position is worth to the side to move, Pons's scale."""
+
+
+def read_position_file(file: Path, board: str | Rules | None = None, check_counts: bool = True) -> Iterator[Line]:
+    """Read the positions of a file."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
+    return read_positions(lines, str(file), board, check_counts)
 
 
 def read_positions(

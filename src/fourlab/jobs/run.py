@@ -22,8 +22,8 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -87,6 +87,15 @@ class Run:
             return None
         return results
 
+    def extend(self, config: Mapping[str, Any], extent: Collection[str]) -> None:
+        """Write down that more is done than the run was begun with: new values of the extent."""
+        known = _json_form(config)
+        new = {**self.config, **{name: known[name] for name in extent if name in known}}
+        if new != self.config:
+            self.write("config.toml", toml(new))
+            self.write("manifest.json", {**self.manifest, "config": new})
+            self.__dict__.pop("manifest", None)  # is read anew
+
     def check(self) -> None:
         """Refuse a configuration that was edited after the run began."""
         try:
@@ -144,24 +153,31 @@ def open_run(
     config: Mapping[str, Any],
     folder: Path | None = None,
     told: Callable[[str], None] | None = None,
+    extent: Collection[str] = (),
 ) -> Run:
     """Find the run of this configuration, or begin it; a `folder` that holds another configuration is refused.
 
-    `told` hears of runs that have the same name and another configuration.
+    Settings of the `extent`, such as the number of games, may differ: they are not part of a run's identity. `told` hears of
+    runs that have the same name and another configuration.
     """
     known = _json_form(config)
-    digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:8]
+    identity = {name: value for name, value in known.items() if name not in extent}
+    digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
     slug = re.sub(r"[^A-Za-z0-9.=-]+", "-", name).strip("-.")[:60] or "run"
     if folder is None:
-        found = sorted(each for each in home.glob(f"*_{digest}") if each.name.endswith(f"_{slug}_{digest}"))
+        # Folders of before have another digest, of which the extent was a part; their manifests tell.
+        differing = {}
+        for file in sorted(home.glob(f"*_{slug}_????????/manifest.json")):
+            with suppress(UserError):  # a damaged one is not this one
+                differing[file.parent] = differences(Run(file.parent).config, known, extent)
+        found = [each for each, changed in differing.items() if not changed]
         folder = found[-1] if found else home / f"{time.strftime('%Y-%m-%d')}_{slug}_{digest}"
         if not found and told is not None:
-            for other in home.glob(f"*_{slug}_????????/manifest.json"):
-                changed = ", ".join(differences(Run(other.parent).config, known))
-                told(f"a new run; {other.parent} of the same name differs in {changed}")
+            for other, changed in differing.items():
+                told(f"a new run; {other} of the same name differs in {', '.join(changed)}")
     run = Run(folder)
     if (folder / "manifest.json").exists():
-        refuse_changes(run, known)
+        refuse_changes(run, known, extent)
         return run
     _begin(run, known)
     return run
@@ -187,15 +203,15 @@ def all_runs(home: Path) -> list[Run]:
     return [Run(file.parent) for file in sorted(home.glob("*/manifest.json"))]
 
 
-def refuse_changes(run: Run, config: Mapping[str, Any]) -> None:
+def refuse_changes(run: Run, config: Mapping[str, Any], extent: Collection[str] = ()) -> None:
     """Raise an error that names the first setting in which a configuration differs from the run's."""
-    for field, (before, now) in differences(run.config, _json_form(config)).items():
+    for field, (before, now) in differences(run.config, _json_form(config), extent).items():
         raise UserError(f"{run.folder} was begun with {field} = {before}, not {now}: a run keeps its configuration")
 
 
-def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def differences(one: Mapping[str, Any], other: Mapping[str, Any], besides: Collection[str] = ()) -> dict[str, tuple[Any, Any]]:
     """The settings in which two configurations differ, as `agents.0.spec`, with both values; None where there is none."""
-    first, second = settings_of(one), settings_of(other)
+    first, second = (settings_of({name: value for name, value in each.items() if name not in besides}) for each in (one, other))
     return {
         name: (first.get(name), second.get(name)) for name in sorted({*first, *second}) if first.get(name) != second.get(name)
     }

@@ -6,11 +6,10 @@ journal, so that work that was stopped goes on where it was.
 
 import json
 import os
-import signal
+import threading
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -19,8 +18,7 @@ import numpy as np
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
-from fourlab.interrupts import hear_interrupts, interrupts_held
-from fourlab.jobs.processes import worker_context
+from fourlab.jobs.executors import Executor, Lost
 from fourlab.solver.solver import Solver
 
 CHUNK = 16
@@ -54,11 +52,17 @@ def column_scores(solver: Solver, position: Position) -> list[int]:
     return [found[column].lower if column in found else CLOSED for column in range(position.rules.columns)]
 
 
-def journal_of(file: Path) -> Path:
-    """The journal beside a file that is to be written, if it can be written at all."""
+def take_over_journal(file: Path, journal: Path) -> None:
+    """Go on with a journal that a version before kept beside the file that it was to write."""
+    old = file.with_name(file.name + ".journal")
+    if old.exists() and not journal.exists():
+        os.replace(old, journal)
+
+
+def check_target(file: Path) -> None:
+    """Refuse a file that could not be written in the end."""
     if file.is_dir() or not file.parent.is_dir():
         raise UserError(f"cannot write {file}: {'it is a folder' if file.is_dir() else 'there is no such folder'}")
-    return file.with_name(file.name + ".journal")
 
 
 def solve_all(
@@ -67,55 +71,68 @@ def solve_all(
     question: Question,
     journal: Path,
     about: dict[str, object],
-    workers: int = 1,
+    executor: Executor,
     told: Told = lambda done, total: None,
     book: str | None = None,
-) -> np.ndarray:
-    """The answers for all positions as int8, one row each, those in the journal first.
+) -> np.ndarray | None:
+    """The answers for all positions as int8, one row each; None if the executor was stopped before.
 
-    `about` heads the journal: it must name the positions and the question, so that no other work goes on with it. Solvers look
-    into the book "shipped", or into none. Whoever has saved the answers removes the journal.
+    What is in the journal is not solved again. `about` heads the journal: it must name the positions
+    and the question, so that no other work goes on with it. Solvers look into the book "shipped", or
+    into none. Whoever has saved the answers removes the journal.
     """
     heading = {**about, "chunk": CHUNK}
     chunks = {start: keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK)}
     answers = {start: found for start, found in _read(journal, heading) if len(found) == len(chunks.get(start, ()))}
-    todo = iter([(start, chunk) for start, chunk in chunks.items() if start not in answers])
+    missing = [start for start in chunks if start not in answers]
     done = sum(len(found) for found in answers.values())
     told(done, len(keys))
-    if done < len(keys):
-        with _open(journal) as lines, ProcessPoolExecutor(workers, worker_context(), _quit_quietly) as pool:
+    if missing:
+        with _open(journal) as lines:
             if journal.stat().st_size == 0:
                 _append(lines, heading)
-            running: dict[Future[list[Any]], int] = {}
-            while len(answers) < len(chunks):
-                with interrupts_held():  # whoever is started here hears of them only when it is ready
-                    for start, chunk in islice(todo, 2 * workers - len(running)):
-                        running[pool.submit(solve_chunk, chunk, str(rules), question, book)] = start
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                for each in finished:
-                    start, found = running.pop(each), each.result()
+            for batch in executor.map(_Chunks(keys, str(rules), question, book), missing):
+                for start, found in batch:
+                    if isinstance(found, Lost):
+                        raise UserError(f"solving failed: {found.why}")
                     _append(lines, {"start": start, "scores": found})
                     answers[start] = np.array(found, np.int8)
                     done += len(found)
-                    told(done, len(keys))
+                told(done, len(keys))
+    if len(answers) < len(chunks):
+        return None
     return np.concatenate([answers[start] for start in chunks])
+
+
+@dataclass(frozen=True)
+class _Chunks:
+    """Work of an executor: the positions from a place on."""
+
+    keys: np.ndarray
+    board: str
+    question: Question
+    book: str | None
+
+    def prepare(self) -> None:
+        """Compile or load the solver."""
+        _solver(self.book, threading.get_ident())
+
+    def __call__(self, number: int, watch: Any) -> list[Any]:
+        """Solve the chunk that begins there."""
+        chunk = self.keys[number : number + CHUNK]
+        return solve_chunk(chunk, self.board, self.question, self.book)
 
 
 def solve_chunk(keys: np.ndarray, board: str, question: Question, book: str | None = None) -> list[Any]:
     """Solve some positions; a worker keeps its table from chunk to chunk."""
-    rules, solver = Rules.parse(board), _solver(book)
+    rules, solver = Rules.parse(board), _solver(book, threading.get_ident())
     return [question(solver, Position.from_key(key, rules)) for key in keys]
 
 
 @cache
-def _solver(book: str | None) -> Solver:
+def _solver(book: str | None, thread: int) -> Solver:
+    """Each thread has a solver of its own, for a table belongs to one search at a time."""
     return Solver(WORKER_MEGABYTES, book=book)
-
-
-def _quit_quietly() -> None:
-    """Let Ctrl-C, which a terminal sends to every process, end a worker without a word; the master tells what is left."""
-    signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
-    hear_interrupts()
 
 
 def _open(journal: Path) -> TextIO:

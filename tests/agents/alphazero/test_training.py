@@ -12,8 +12,8 @@ import torch
 from fourlab import Limit, Position, Rules, make
 from fourlab.agents.alphazero import training as alphazero
 from fourlab.agents.alphazero.self_play import Samples, switches_of
-from fourlab.agents.alphazero.settings import PRESETS, AlphaZeroSettings, preset, settings_of
-from fourlab.agents.alphazero.training import AlphaZeroTrainee, network_of, player, trainee_of
+from fourlab.agents.alphazero.settings import PRESETS, TRAINING, AlphaZeroSettings, preset
+from fourlab.agents.alphazero.training import AlphaZeroTrainee, network_of, player
 from fourlab.errors import UserError
 from fourlab.jobs.executors.local import Local
 from fourlab.jobs.executors.threads import Threads
@@ -169,40 +169,40 @@ def test_what_comes_out_is_played_without_torch_and_told_of(tmp_path: Path) -> N
 def test_settings_of_a_run_come_back_and_typing_errors_are_told() -> None:
     config = {"kind": "train-alphazero", **{name: getattr(TINY, name) for name in TINY.__dataclass_fields__}}
     config["networks"] = list(TINY.networks)  # as TOML has it
-    assert trainee_of(config).settings == TINY
+    assert TRAINING.read_job(config).settings == TINY
     for given, why in (
-        ({"gamez": 3}, "there is no setting 'gamez'"),
+        ({"gamez": 3}, "training 'alphazero' has no option 'gamez' .did you mean 'games'"),
         ({"preset": "huge"}, "there is no preset 'huge'"),
-        ({"games": 0}, "games must be a whole number from 1 to 2147483647"),
+        ({"games": 0}, "games must be a whole number from 1 to 2,147,483,647"),
         ({"search": "uct"}, "search must be gumbel or puct"),
         ({"networks": ["64"]}, "a network is written"),
         ({"networks": ["64x2 from 10"]}, "networks are written"),
         ({"opening_share": 1.5}, "opening_share must be a number from 0 to 1"),
         ({"rate": "fast"}, "rate must be a number"),
-        ({"rate": math.inf}, "rate must be a number of at least 0, as in rate=0.002"),
+        ({"rate": math.inf}, "rate must be a number of at least 0"),
         ({"rate": math.nan}, "rate must be a number"),
         ({"rate": 10**400}, "rate must be a number"),
         ({"rate": True}, "rate must be a number"),
-        ({"games": True}, "games must be a whole number from 1 to 2147483647, as in games=150000, not true"),
-        ({"mirror": "False"}, 'mirror must be true or false, as in mirror=false, not "False"'),
+        ({"games": True}, "games must be a whole number from 1 to 2,147,483,647, not True"),
+        ({"mirror": "False"}, "mirror must be true or false, not 'False'"),
         ({"proving": "no"}, "proving must be true or false"),
         ({"mirror": 1}, "mirror must be true or false"),
-        ({"networks": 5}, "networks must be a list of texts, as in networks=.*32x3.*, not 5"),
+        ({"networks": 5}, "networks must be a list of texts, not 5"),
         ({"networks": "32x3"}, "networks must be a list of texts"),
         ({"networks": [1, 2]}, "networks must be a list of texts"),
         ({"networks": []}, "networks are written"),
-        ({"board": 5}, 'board must be a text, as in board="7x6x4", not 5'),
+        ({"board": 5}, "board must be a text, not 5"),
         ({"features": ["cells"]}, "features must be a text"),
         ({"search": ["puct"]}, "search must be gumbel or puct"),
         ({"seed": 10**20}, "seed must be a whole number from 0"),
-        ({"threads": 10**9}, "threads must be a whole number from 1 to 1024"),
-        ({"simulations": 10**9}, "simulations must be a whole number from 1 to 100000"),
+        ({"threads": 10**9}, "threads must be a whole number from 1 to 1,024"),
+        ({"simulations": 10**9}, "simulations must be a whole number from 1 to 100,000"),
         ({"dirichlet_alpha": 0}, "dirichlet_alpha must be a number greater than 0"),
         ({"preset": "smoke", "faithful": True}, "nothing to be faithful to"),
         ({"faithful": 2}, "faithful must be true or false"),
     ):
         with pytest.raises(UserError, match=why) as refused:
-            settings_of(given)
+            TRAINING.read(given)
         assert "\n" not in str(refused.value)
 
 
@@ -226,7 +226,7 @@ def test_faithful_settings_have_the_documents_faults() -> None:
     assert not preset("arya").faithful
     with pytest.raises(UserError, match="nothing to be faithful to"):
         preset("laptop", faithful=True)
-    assert settings_of({"preset": "arya", "faithful": True}) == settings_of({"preset": "arya", "faithful": 1}) == faithful
+    assert TRAINING.read({"preset": "arya", "faithful": True}) == TRAINING.read({"preset": "arya", "faithful": 1}) == faithful
     assert (faithful.lanes, faithful.chunk) == (1, 1)  # one game at a time
     tiny = replace(faithful, board="4x4x3", networks=("4x1",), games=8, exam_games=0, simulations=4, simulations_end=4)
     trainee = AlphaZeroTrainee(tiny)

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from fourlab import Limit, Position, Rules, UserError, make
-from fourlab.agents.dqn.settings import DqnSettings
-from fourlab.agents.dqn.training import DqnTrainee, trainee_of
+from fourlab.agents.dqn.settings import TRAINING, DqnSettings
+from fourlab.agents.dqn.training import DqnTrainee
 from fourlab.jobs.run import Run, open_run
 from fourlab.nets.evaluator import load, probe_positions
 from fourlab.nets.weights import load_net
@@ -90,12 +90,12 @@ def untimed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_a_training_stopped_after_every_piece_ends_with_the_same_bytes(tmp_path: Path) -> None:
     config = {"kind": "train-dqn", **json.loads(json.dumps(SMALL.__dict__))}
     straight, stopped = (open_run(tmp_path, "dqn", config, tmp_path / name) for name in ("straight", "stopped"))
-    results = train(straight, trainee_of(config))
+    results = train(straight, DqnTrainee(TRAINING.read_job(config).settings))
     assert results is not None
     again, pieces = None, 0
     while again is None:
         before = len(read_metrics(stopped))
-        again = train(stopped, trainee_of(config), lambda: len(read_metrics(stopped)) > before)  # noqa: B023
+        again = train(stopped, DqnTrainee(TRAINING.read_job(config).settings), lambda: len(read_metrics(stopped)) > before)  # noqa: B023
         pieces += 1
     assert pieces == 8
     assert untimed([again]) == untimed([results | {"lines": again["lines"]}])
@@ -180,13 +180,13 @@ def test_any_board_can_be_learned_and_played_from_its_file(board: str, first: st
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"moves": 0}, "moves must be at least 1, not 0"),
-        ({"epsilon": 1.5}, "epsilon must be between 0 and 1, not 1.5"),
-        ({"rate": 0.0}, "rate must be greater than 0"),
+        ({"moves": 0}, "moves must be a whole number of at least 1, not 0"),
+        ({"epsilon": 1.5}, "epsilon must be a number from 0 to 1, not 1.5"),
+        ({"rate": 0.0}, "rate must be a number greater than 0"),
         ({"against": ()}, "at least one opponent"),
         ({"replay": 10}, "room for a move of each of the 16 games"),
         ({"board": "7x99"}, "too large"),
-        ({"exam_games": 1}, "exam_games must be at least 2"),
+        ({"exam_games": 1}, "exam_games must be a whole number of at least 2"),
         ({"layers": ("konv 3",)}, "there is no layer 'konv 3'"),
         ({"features": "smells"}, "not 'smells'"),
         ({"against": ("nobody",)}, "there is no agent 'nobody'"),

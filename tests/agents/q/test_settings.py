@@ -58,11 +58,11 @@ def test_it_learns_the_seats_it_plays(changed: dict[str, object], seats: tuple[s
     ("changed", "why"),
     [
         ({"board": "5"}, "a board is written"),
-        ({"alpha": 1.5}, "alpha must be between 0 and 1, not 1.5"),
+        ({"alpha": 1.5}, "alpha must be a number from 0 to 1, not 1.5"),
         ({"gamma": float("nan")}, "gamma must be a number"),
-        ({"epsilon_update": -0.1}, "epsilon_update must be at least 0"),
-        ({"games": 0}, "games must be at least 1"),
-        ({"wins": 0}, "wins must be at least 1"),
+        ({"epsilon_update": -0.1}, "epsilon_update must be a number of at least 0"),
+        ({"games": 0}, "games must be a whole number of at least 1"),
+        ({"wins": 0}, "wins must be a whole number of at least 1"),
         ({"form": "afterthought"}, "form must be afterstate or state-action, not 'afterthought'"),
         ({"tie": "last"}, "tie must be first or random"),
         ({"win": -1.0}, "a win must be worth more than a loss"),
@@ -71,9 +71,9 @@ def test_it_learns_the_seats_it_plays(changed: dict[str, object], seats: tuple[s
         ({"draw": 0.5}, "the target negamax is for self-play with rewards of sum zero"),
         ({"against": ("random",)}, "the target negamax is for self-play"),
         ({"against": ("random",)}, "for anything else there is --target best"),
-        ({"win": 1e39, "loss": -1e39}, "win must be between -1e+30 and 1e+30, not 1e+39"),
-        ({"initial": -1e30}, "initial must be between"),
-        ({"memory": -1.0}, "memory must be at least 0"),
+        ({"win": 1e39, "loss": -1e39}, "win must be a number from -1e+30 to 1e+30, not 1e+39"),
+        ({"initial": -1e31}, "initial must be a number from -1e+30"),
+        ({"memory": -1.0}, "memory must be a number of at least 0"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(changed: dict[str, object], why: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fourlab import UserError
-from fourlab.agents.q.settings import QSettings, preset
+from fourlab.agents.q.settings import TRAINING, QSettings, preset
 from fourlab.agents.q.table import FEWEST_SLOTS, QTable
 from fourlab.agents.q.table_kernel import LANES
 from fourlab.agents.q.training import (
@@ -16,15 +16,14 @@ from fourlab.agents.q.training import (
     Opposition,
     Progress,
     QTrainee,
-    config_of,
     form_of,
     rule_of,
-    trainee_of,
     with_short_pieces,
 )
 from fourlab.agents.q.worst_case import beside_the_truth
 from fourlab.compiled.random import advance, seed_state
 from fourlab.jobs.run import Run
+from fourlab.training.kind import TrainingJob
 from fourlab.training.loop import train
 from tests.agents.q.twin import Twin
 
@@ -113,6 +112,13 @@ def test_the_table_grows_as_it_is_filled_and_nothing_is_lost() -> None:
     assert values_of(table) == twin.values
 
 
+def come_back(settings: QSettings) -> QSettings:
+    """The settings as a run folder gives them back."""
+    config = json.loads(json.dumps(TrainingJob(TRAINING, settings, "q").config))
+    found: QSettings = TRAINING.read_job(config).settings
+    return found
+
+
 @pytest.mark.parametrize("against", ["self", "rules"])
 def test_a_training_ends_with_the_table_that_fits_into_the_memory(against: str, tmp_path: Path) -> None:
     settings = replace(TINY, board="5x4x4", against=(against,), games=5000, block=20, memory=0.0625)
@@ -121,7 +127,7 @@ def test_a_training_ends_with_the_table_that_fits_into_the_memory(against: str, 
         run = Run(tmp_path / name)
         run.folder.mkdir()
         if (results := train(run, QTrainee(settings), stopped)) is None:
-            results = train(run, trainee_of(json.loads(json.dumps(config_of(settings)))))
+            results = train(run, QTrainee(come_back(settings)))
         assert results is not None
         assert 20 < results["games"] < 1000
         assert "; stopped there: the table may not take more than 0.1 megabytes (--memory); " in results["headline"]
@@ -231,8 +237,8 @@ def test_a_resumed_training_ends_with_the_same_bytes(changed: dict[str, Any], tm
 def test_a_configuration_makes_its_trainee() -> None:
     settings = replace(TINY, against=("random", "rules"))
     for each in (settings, replace(settings, wins=5)):
-        assert trainee_of(json.loads(json.dumps(config_of(each)))).settings == each
-        assert None not in config_of(each).values()
+        assert come_back(each) == each
+        assert None not in TrainingJob(TRAINING, each, "q").config.values()
 
 
 def test_passing_needs_the_compiled_loop() -> None:

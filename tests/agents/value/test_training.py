@@ -1,6 +1,7 @@
 """Value networks: they learn, resume to the bit, and measure what they say they measure."""
 
 import hashlib
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,17 @@ import pytest
 import torch
 
 from fourlab import Rules
-from fourlab.agents.value.training import SEWELL, ValueSettings, ValueTrainee, config_of, one_cycle, trainee_of
+from fourlab.agents.value.settings import SEWELL, TRAINING, ValueSettings
+from fourlab.agents.value.training import ValueTrainee, one_cycle
 from fourlab.compiled.planes import encode
 from fourlab.datasets import labels
-from fourlab.datasets.teacher import solve_random_positions
+from fourlab.datasets.teacher import random_positions, solve_positions
 from fourlab.errors import UserError
+from fourlab.jobs.executors.threads import Threads
 from fourlab.jobs.run import open_run
 from fourlab.nets.evaluator import load
 from fourlab.nets.weights import load_net
+from fourlab.training.kind import TrainingJob
 from fourlab.training.loop import read_metrics, train
 
 SMALL = ValueSettings(body=("conv 4", "batchnorm", "relu"), head=("dense 8", "relu"), epochs=4, batch=128)
@@ -30,12 +34,18 @@ def few_positions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labels, "uci8", lambda: some)
 
 
+def config_of(settings: ValueSettings) -> dict[str, Any]:
+    """The configuration of a run, as it is read back."""
+    config: dict[str, Any] = json.loads(json.dumps(TrainingJob(TRAINING, settings, "value").config))
+    return config
+
+
 def trained(folder: Path, settings: ValueSettings, pieces: int | None = None) -> tuple[list[dict[str, Any]], bytes]:
     """Train in pieces, each in a new trainee; returns the metrics and the weights."""
     run = open_run(folder, "value", config_of(settings))
     while True:
         asked = iter(range(pieces or 1_000_000))
-        results = train(run, trainee_of(run.config), lambda asked=asked: next(asked, None) is None)  # type: ignore[misc]
+        results = train(run, ValueTrainee(TRAINING.read_job(run.config).settings), lambda asked=asked: next(asked, None) is None)  # type: ignore[misc]
         if results is not None:
             rows = [{name: value for name, value in row.items() if name != "seconds"} for row in read_metrics(run)]
             return rows, (run.folder / "value.safetensors").read_bytes()
@@ -79,19 +89,23 @@ def test_a_file_that_has_changed_makes_another_run_and_is_not_trained_on(tmp_pat
     file.write_bytes(some)
     before = config_of(settings)
     assert before["files"] == [f"{hashlib.sha256(some).hexdigest()}  {file}"]
-    assert trainee_of(before).settings == settings
+    assert TRAINING.read_job(before).settings == settings
     file.write_bytes(labels.as_text(labels.uci8().take(np.arange(1, 101))))
     assert config_of(settings) != before
-    with pytest.raises(UserError, match=r"a file has changed since the training began: it was .*some\.data, it is .*some\.data"):
-        trainee_of(before)
+    with pytest.raises(UserError, match=r"files have changed since the training began: were .*some\.data.*, are .*some\.data"):
+        TRAINING.read_job(before)
     file.unlink()
     with pytest.raises(UserError, match=r"cannot read .*some\.data: No such file"):
-        trainee_of(before)
+        TRAINING.read_job(before)
 
 
 def test_the_play_command_names_the_networks_board(tmp_path: Path) -> None:
     file = tmp_path / "small.npz"
-    labels.save(solve_random_positions(file, Rules(4, 4, 3), 40, (4, 7), 0, 1, lambda done, total: None), file, {})
+    rules = Rules(4, 4, 3)
+    keys = random_positions(rules, 40, (4, 7), 0)
+    solved = solve_positions(rules, keys, tmp_path / "journal", Threads(1), lambda done, total: None)
+    assert solved is not None
+    labels.save(solved, file, {})
     trainee = ValueTrainee(replace(SMALL, data=(str(file),), epochs=1))
     trainee.advance()
     run = open_run(tmp_path, "value", {"kind": "train-value"})

@@ -5,7 +5,6 @@ window; the network that learns is trained on the window; the network that plays
 """
 
 import json
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import deepcopy
@@ -19,7 +18,7 @@ from torch.nn.functional import log_softmax, mse_loss
 
 from fourlab.agents.alphazero.forest import ForestSearch
 from fourlab.agents.alphazero.self_play import Played, Samples, self_play, switches_of
-from fourlab.agents.alphazero.settings import AlphaZeroSettings, Stage, settings_of
+from fourlab.agents.alphazero.settings import AlphaZeroSettings, Stage
 from fourlab.agents.alphazero.window import Window
 from fourlab.agents.opponents import chooser
 from fourlab.compiled.batches import mirror_moves, open_columns
@@ -122,7 +121,7 @@ class AlphaZeroTrainee:
 
     def __init__(self, settings: AlphaZeroSettings, executor: Executor | None = None) -> None:
         self.settings, self.rules = settings, Rules.parse(settings.board)
-        self._executor = executor or Threads(2)
+        self.executor = executor or Threads(2)
         torch.set_num_threads(settings.threads)
         self.window = Window(self.rules.columns)
         self.rng = np.random.default_rng([settings.seed, 1 << 20])
@@ -226,7 +225,7 @@ class AlphaZeroTrainee:
     def _play(self, work: SelfPlayWork) -> list[Played]:
         """Play the chunks of a generation, in any order; returns them in theirs."""
         chunks: dict[int, Played] = {}
-        for found in self._executor.map(work, range(-(-work.games // self.settings.chunk))):
+        for found in self.executor.map(work, range(-(-work.games // self.settings.chunk))):
             for number, played in found:
                 if isinstance(played, Lost):
                     raise UserError(f"self-play failed: {played.why}")
@@ -391,6 +390,6 @@ def _form(network: Network) -> str:
     return f"{network.body[0].split()[1]}x{blocks} for {network.board} with {network.features}"
 
 
-def trainee_of(config: Mapping[str, Any]) -> AlphaZeroTrainee:
-    """The trainee of a run's configuration."""
-    return AlphaZeroTrainee(settings_of({name: value for name, value in config.items() if name != "kind"}))
+def trainee_of(settings: AlphaZeroSettings) -> AlphaZeroTrainee:
+    """What learns with these settings."""
+    return AlphaZeroTrainee(settings)

@@ -15,7 +15,6 @@ the target network (double DQN), for a maximum alone picks out whatever happens 
 
 import json
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -216,9 +215,6 @@ class DqnTrainee:
         }
 
 
-def trainee_of(config: Mapping[str, Any]) -> DqnTrainee:
-    """The trainee of a run's configuration."""
-    given: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in config.items() if name != "kind"
-    }
-    return DqnTrainee(DqnSettings(**given))
+def trainee_of(settings: DqnSettings) -> DqnTrainee:
+    """What learns with these settings."""
+    return DqnTrainee(settings)

@@ -1,13 +1,15 @@
 """The settings of Q-learning in a table, and the documents' as presets. They load nothing, so that the command line can tell of
 them at once."""
 
-import math
 import re
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_args, get_origin
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from fourlab.errors import UserError
 from fourlab.game.rules import Rules
+from fourlab.options import check, option
+from fourlab.training.kind import Training
 
 SELF = "self"
 LARGEST = 1e30
@@ -18,89 +20,63 @@ LARGEST = 1e30
 class QSettings:
     """How a table is learned. Schedules are sums and products, so that one leaves out what is 0 or 1."""
 
-    board: str = "5x4x4"
-    """COLUMNSxROWSxINAROW."""
-    form: Literal["afterstate", "state-action"] = "afterstate"
-    """What has a value: the position after a disc, or a position and a column."""
-    mirror: bool = False
-    """Whether mirror images share their values."""
-    target: Literal["played", "best", "negamax"] = "negamax"
-    """From what a disc is learned: the column played next by the same side, the best one it has then, or minus the best one that
-    the other side has next."""
-    endings: Literal["set", "learn"] = "set"
-    """Whether a value at the end of a game becomes the reward at once, or moves towards it like the others."""
-    tie: Literal["first", "random"] = "random"
-    """Which of equally good columns to play."""
-    win: float = 1.0
-    """The reward of a win."""
-    draw: float = 0.0
-    """The reward of a draw."""
-    loss: float = -1.0
-    """The reward of a loss."""
-    step: float = 0.0
-    """The reward of every disc that does not end the game."""
-    initial: float = 0.0
-    """The value of what has never been met; a high one makes curious."""
-    gamma: float = 1.0
-    """What a value is worth one disc earlier."""
-    alpha: float = 0.3
-    """By which part of the error a value is corrected, at first."""
-    alpha_update: float = 1.0
-    """By this alpha is multiplied after every update (document 001: 0.5)."""
-    alpha_decay: float = 1.0
-    """By this alpha is multiplied after every game."""
-    alpha_least: float = 0.0
-    """Decay and visits make alpha no smaller than this."""
-    alpha_by_visits: bool = False
-    """Whether alpha is divided by the number of updates that the value has had: with alpha 1, values are means."""
-    epsilon: float = 0.2
-    """The chance of a random column, at first."""
-    epsilon_update: float = 0.0
-    """This is added to epsilon at every update (document 001: 0.01)."""
-    epsilon_decay: float = 1.0
-    """By this epsilon is multiplied after every game."""
-    epsilon_fall: float = 0.0
-    """This is taken off epsilon after every game."""
-    epsilon_least: float = 0.0
-    """Games make epsilon no smaller than this."""
-    against: tuple[str, ...] = (SELF,)
-    """Who plays the other side, one drawn by lot for each game: `self`, any agent, or a range of them as bhat-mc{0..25}."""
-    seat: Literal["first", "second", "both"] = "both"
-    """Whether the learner moves first, second, or in turn; against itself it is both."""
-    passing: bool = False
-    """Document 001: MC0 does not play at random, it does not move."""
-    games: int = 1_000_000
-    """So many games are played, unless the wins are reached before."""
-    wins: int | None = None
-    """So many games are to be won."""
-    block: int = 10_000
-    """A row of metrics is written every so many games."""
-    exam_against: tuple[str, ...] = ()
-    """Who examines: any agents, or by default the trainers, and after self-play a random player."""
-    exam_games: int = 1000
-    """So many games of an examination are played."""
-    exam_exploring: bool = False
-    """Whether epsilon is what it is in training when the learner is examined, instead of 0."""
-    seed: int = 0
-    """The same seed gives the same table."""
-    memory: float = 4096.0
-    """The table takes no more megabytes; a training that would need more ends with what it has."""
+    board: str = option("5x4x4", "COLUMNSxROWSxINAROW.")
+    form: Literal["afterstate", "state-action"] = option(
+        "afterstate", "What has a value: the position after a disc, or a position and a column."
+    )
+    mirror: bool = option(False, "Whether mirror images share their values.")
+    target: Literal["played", "best", "negamax"] = option(
+        "negamax",
+        "From what a disc is learned: the column played next by the same side, the best one "
+        "it has then, or minus the best one that the other side has next.",
+    )
+    endings: Literal["set", "learn"] = option(
+        "set", "Whether a value at the end of a game becomes the reward at once, or moves towards it like the others."
+    )
+    tie: Literal["first", "random"] = option("random", "Which of equally good columns to play.")
+    win: float = option(1.0, "The reward of a win.", least=-LARGEST, most=LARGEST)
+    draw: float = option(0.0, "The reward of a draw.", least=-LARGEST, most=LARGEST)
+    loss: float = option(-1.0, "The reward of a loss.", least=-LARGEST, most=LARGEST)
+    step: float = option(0.0, "The reward of every disc that does not end the game.", least=-LARGEST, most=LARGEST)
+    initial: float = option(0.0, "The value of what has never been met; a high one makes curious.", least=-LARGEST, most=LARGEST)
+    gamma: float = option(1.0, "What a value is worth one disc earlier.", least=0, most=1)
+    alpha: float = option(0.3, "By which part of the error a value is corrected, at first.", least=0, most=1)
+    alpha_update: float = option(1.0, "By this alpha is multiplied after every update (document 001: 0.5).", least=0, most=1)
+    alpha_decay: float = option(1.0, "By this alpha is multiplied after every game.", least=0, most=1)
+    alpha_least: float = option(0.0, "Decay and visits make alpha no smaller than this.", least=0, most=1)
+    alpha_by_visits: bool = option(
+        False, "Whether alpha is divided by the number of updates that the value has had: with alpha 1, values are means."
+    )
+    epsilon: float = option(0.2, "The chance of a random column, at first.", least=0, most=1)
+    epsilon_update: float = option(0.0, "This is added to epsilon at every update (document 001: 0.01).", least=0)
+    epsilon_decay: float = option(1.0, "By this epsilon is multiplied after every game.", least=0, most=1)
+    epsilon_fall: float = option(0.0, "This is taken off epsilon after every game.", least=0)
+    epsilon_least: float = option(0.0, "Games make epsilon no smaller than this.", least=0, most=1)
+    against: tuple[str, ...] = option(
+        (SELF,),
+        "Who plays the other side, one drawn by lot for each game: `self`, any agent, or a range of "
+        "agents such as 'bhat-mc{0..25}'.",
+    )
+    seat: Literal["first", "second", "both"] = option(
+        "both", "Whether the learner moves first, second, or in turn; against itself it is both."
+    )
+    passing: bool = option(False, "Document 001: MC0 does not play at random, it does not move.")
+    games: int = option(1_000_000, "So many games are played, unless the wins are reached before.", least=1, unit="games")
+    wins: int | None = option(None, "So many games are to be won.", least=1, unit="games")
+    block: int = option(10_000, "A row of metrics is written every so many games.", least=1, unit="games")
+    exam_against: tuple[str, ...] = option(
+        (), "Who examines: any agents, or by default the trainers, and after self-play a random player."
+    )
+    exam_games: int = option(1000, "So many games of an examination are played.", least=0, unit="games")
+    exam_exploring: bool = option(False, "Whether epsilon is what it is in training when the learner is examined, instead of 0.")
+    seed: int = option(0, "The same seed gives the same table.", least=0)
+    memory: float = option(
+        4096.0, "The table takes no more megabytes; a training that would need more ends with what it has.", least=0, unit="MB"
+    )
 
     def __post_init__(self) -> None:
+        check(self)
         Rules.parse(self.board)
-        for field in fields(self):
-            _check(field.name, getattr(self, field.name), field.type)
-        for name in ("gamma", "alpha", "alpha_update", "alpha_decay", "alpha_least", "epsilon", "epsilon_decay", "epsilon_least"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise UserError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
-        for name in ("win", "draw", "loss", "step", "initial"):
-            if not abs(getattr(self, name)) < LARGEST:
-                raise UserError(f"{name} must be between {-LARGEST:g} and {LARGEST:g}, not {getattr(self, name):g}")
-        least = dict.fromkeys(("exam_games", "seed", "epsilon_update", "epsilon_fall", "memory"), 0)
-        least |= dict.fromkeys(("games", "wins", "block"), 1)
-        for name, bound in least.items():
-            if (value := getattr(self, name)) is not None and value < bound:
-                raise UserError(f"{name} must be at least {bound}, not {value}")
         if not self.loss < self.win:
             raise UserError(f"a win must be worth more than a loss, not {self.win} and {self.loss}")
         if not self.against:
@@ -128,14 +104,6 @@ class QSettings:
         """Everybody who examines."""
         others = self.exam_against or tuple(each for each in self.against if each != SELF) or ("random",)
         return tuple(spec for each in others for spec in expand(each))
-
-
-def _check(name: str, value: Any, kind: Any) -> None:
-    """Refuse a value that is not of its field's type."""
-    if kind is float and not (isinstance(value, int | float) and math.isfinite(value)):
-        raise UserError(f"{name} must be a number, not {value!r}")
-    if get_origin(kind) is Literal and value not in get_args(kind):
-        raise UserError(f"{name} must be {' or '.join(get_args(kind))}, not {value!r}")
 
 
 def expand(spec: str) -> list[str]:
@@ -209,10 +177,27 @@ FAITHFUL = {
 epsilon_update 0 and greedy examination it is its published code."""
 
 
-def preset(name: str, faithful: bool = False) -> QSettings:
-    """The settings of a name."""
-    if name not in PRESETS:
-        raise UserError(f"there is no preset {name!r}; presets are {', '.join(PRESETS)}")
-    if faithful and name not in FAITHFUL:
-        raise UserError(f"{name} is no document's, so there is nothing to be faithful to")
-    return FAITHFUL[name] if faithful else PRESETS[name]
+def _complete(settings: QSettings, given: Collection[str]) -> QSettings:
+    from fourlab.agents.q.training import with_short_pieces
+
+    settings = with_short_pieces(settings, given)
+    return replace(settings, board=str(Rules.parse(settings.board)))
+
+
+TRAINING = Training(
+    "q",
+    QSettings,
+    PRESETS,
+    "fourlab.agents.q.training",
+    faithful=FAITHFUL,
+    help="""Learn a table of values by Q-learning: by self-play, or against any agents.
+
+    The run's folder gets table.q, which `q:table=FILE` plays, the metrics, the curves and a report.
+
+    Example: fourlab train q --preset bhat --board 5x3x4 --games 50000
+    """,
+    needs=(),
+    complete=_complete,
+    called=lambda settings, preset: f"q-{preset}-{settings.board}",
+)
+preset = TRAINING.preset

@@ -7,7 +7,7 @@ agent Python asks both in turn, the learner by the same compiled steps.
 import json
 import time
 from collections.abc import Container
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -362,13 +362,6 @@ def _share(exam: dict[str, Any], name: str) -> str:
     return f"{exam[name]:.1%} [{low:.1%}, {high:.1%}]"
 
 
-def config_of(settings: QSettings) -> dict[str, Any]:
-    """The configuration of a run; what is not set is left out, for TOML has no word for it."""
-    return {"kind": "train-q", **{name: value for name, value in asdict(settings).items() if value is not None}}
-
-
-def trainee_of(config: dict[str, Any]) -> QTrainee:
-    """The trainee of a run's configuration."""
-    given: dict[str, Any] = {field.name: config[field.name] for field in fields(QSettings) if field.name in config}
-    given |= {name: tuple(given[name]) for name in ("against", "exam_against")}
-    return QTrainee(QSettings(**given))
+def trainee_of(settings: QSettings) -> QTrainee:
+    """What learns with these settings."""
+    return QTrainee(settings)

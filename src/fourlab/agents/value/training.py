@@ -6,22 +6,21 @@ checkpoint needs the weights, the optimiser's memory and the epoch's number.
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from torch.nn import functional
 
+from fourlab.agents.value.settings import ValueSettings
 from fourlab.compiled.planes import encode
 from fourlab.datasets import labels
 from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 from fourlab.jobs.run import Run
 from fourlab.nets.modules import Net
-from fourlab.nets.network import Labels, Network
 from fourlab.nets.weights import save_net
 from fourlab.reporting.curves import Curve
 from fourlab.training.torch_state import load_tensors, optimizer_tensors, restore_optimizer, save_tensors
@@ -29,78 +28,6 @@ from fourlab.training.torch_state import load_tensors, optimizer_tensors, restor
 BADLY_WRONG = 0.9
 """Document 003 counts the positions whose value is wrong by more than this."""
 EVALUATION_BATCH = 4096
-
-
-@dataclass(frozen=True)
-class ValueSettings:
-    """What is learned, by which network, and how."""
-
-    data: tuple[str, ...] = ("uci8",)
-    """What to learn from, one or more of: uci8; book, all positions of the shipped book; a file (fourlab dataset)."""
-    extra: tuple[str, ...] = ()
-    """More to learn from, of the same kinds, but not to be tested on; what is in the test is left out."""
-    after: bool = False
-    """Learn also from the positions after each column, where `extra` knows what these are worth."""
-    features: str = "threats"
-    """What the network sees (cells, stones, threats)."""
-    body: tuple[str, ...] = ("conv 64", "batchnorm", "relu", "residual 64", "residual 64", "residual 64")
-    """Its first layers."""
-    head: tuple[str, ...] = ("conv 16", "relu", "dense 64", "relu")
-    """Its last layers, but for the very last, which has one number, or three for labels = results."""
-    labels: Labels = "results"
-    """signed: the squared error of -1, 0, 1; unit: that of 0, 1/2, 1; results: the cross-entropy of win, draw, loss."""
-    epochs: int = 20
-    """Passes over the training positions."""
-    batch: int = 256
-    """Positions a step; 0 for all of them at once, as in document 003."""
-    optimiser: Literal["sgd", "adamw"] = "adamw"
-    rate: float = 3e-3
-    """The learning rate; with adamw the highest, reached at a third of the way and left again (one cycle)."""
-    momentum: float = 0.9
-    """Of sgd."""
-    decay: float = 0.02
-    """Weight decay of adamw."""
-    mirror: bool = True
-    """Show every position as it is or mirrored, by lot."""
-    share: float = 0.8
-    """The share of positions to train with; the others test."""
-    seed: int = 0
-    threads: int = 1
-    """Of torch; the result depends on it in the last digits."""
-
-    def __post_init__(self) -> None:
-        for name in ("epochs", "rate", "threads"):
-            if not getattr(self, name) > 0:
-                raise UserError(f"{name} must be greater than 0, not {getattr(self, name)}")
-        if self.batch < 0 or self.momentum < 0 or self.decay < 0:
-            raise UserError("batch, momentum and decay must not be negative")
-        if self.optimiser not in ("sgd", "adamw"):
-            raise UserError(f"the optimiser is sgd or adamw, not {self.optimiser!r}")
-        if not 0 < self.share < 1:
-            raise UserError(f"share must be between 0 and 1, not {self.share}")
-        if self.after and not self.extra:
-            raise UserError("after is about the positions of extra, and there is none")
-
-    def network(self, board: str) -> Network:
-        """The form of the network."""
-        last = "dense 3" if self.labels == "results" else "dense 1"
-        return Network("value", board, self.features, self.body, (*self.head, last), labels=self.labels)
-
-
-SEWELL = ValueSettings(
-    features="cells",
-    body=(),
-    head=("dense 100", "relu"),
-    labels="signed",
-    epochs=10_000,
-    batch=0,
-    optimiser="sgd",
-    rate=0.01,
-    mirror=False,
-)
-"""Document 003: 42-100-1, full-batch gradient descent with momentum; its figures 2 to 4 have labels = unit."""
-
-PRESETS = {"residual": ValueSettings(), "sewell": SEWELL}
 
 
 @dataclass
@@ -271,17 +198,6 @@ def one_cycle(way: float) -> float:
     return (1 + math.cos(math.pi * (way - 0.3) / 0.7)) / 2
 
 
-def config_of(settings: ValueSettings) -> dict[str, Any]:
-    """The configuration of a run; a file with other contents makes it another one."""
-    files = labels.checksums(settings.data + settings.extra)
-    return {"kind": "train-value", **asdict(settings), "files": files}
-
-
-def trainee_of(config: Mapping[str, Any]) -> ValueTrainee:
-    """The trainee of a run's configuration, unless a file has changed since."""
-    given = {each.name: config[each.name] for each in fields(ValueSettings)}
-    settings = ValueSettings(**{**given, **{name: tuple(given[name]) for name in ("data", "extra", "body", "head")}})
-    for before, now in zip(config.get("files", ()), config_of(settings)["files"], strict=False):
-        if before != now:
-            raise UserError(f"a file has changed since the training began: it was {before}, it is {now}")
+def trainee_of(settings: ValueSettings) -> ValueTrainee:
+    """What learns with these settings."""
     return ValueTrainee(settings)

@@ -99,8 +99,8 @@ class Executor(Protocol):
 
 def check(name: str, workers: int, address: str | None = None) -> None:
     """Tell what is wrong with a choice of executor before anything begins."""
-    if name not in ("local", "ray"):
-        raise UserError(f"there is no executor {name!r}; executors are local, ray")
+    if name not in ("local", "threads", "ray"):
+        raise UserError(f"there is no executor {name!r}; executors are local, threads, ray")
     if workers < 1:
         raise UserError(f"at least one worker is needed, not {workers}")
     if address is not None and name != "ray":
@@ -110,8 +110,12 @@ def check(name: str, workers: int, address: str | None = None) -> None:
 
 
 def executor(name: str, workers: int, address: str | None = None, staying: bool = False) -> Executor:
-    """The executor of a name: local or ray; `staying` local processes wait for the next work until `close`, as Ray's do."""
+    """The executor of a name; `staying` local processes wait for the next work until `close`, as Ray's do."""
     check(name, workers, address)
+    if name == "threads":
+        from fourlab.jobs.executors.threads import Threads
+
+        return Threads(workers)
     if name == "local":
         from fourlab.jobs.executors.local import Local
 

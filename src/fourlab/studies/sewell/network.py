@@ -1,7 +1,7 @@
 """Document 003's value network: the data, the training and its curve (Figure 1), with and without momentum."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,13 +45,14 @@ class Trainings:
 
     def __call__(self, number: int) -> list[dict[str, Any]]:
         """The metrics of the whole training."""
-        from fourlab.agents.value.training import SEWELL, ValueTrainee, config_of
-        from fourlab.jobs.run import open_run
+        from fourlab.agents.value.settings import TRAINING
+        from fourlab.agents.value.training import trainee_of
+        from fourlab.jobs.runner import begin
         from fourlab.training.loop import read_metrics, train
 
-        settings = replace(SEWELL, **self.settings[number])
-        run = open_run(self.folder, "value", config_of(settings), self.place(number))
-        train(run, ValueTrainee(settings))
+        job = TRAINING.job({"preset": "sewell", **self.settings[number]})
+        run = begin(job, self.folder, self.place(number))
+        train(run, trainee_of(job.settings))
         return [{name: value for name, value in row.items() if name != "seconds"} for row in read_metrics(run)]
 
     def place(self, number: int) -> Path:

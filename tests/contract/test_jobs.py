@@ -1,0 +1,114 @@
+"""Every kind of job: killed at any moment and resumed, it ends with the same products."""
+
+import json
+import shlex
+import signal
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fourlab.jobs.kinds import KINDS
+from tests.cli.interrupted import interrupted, stopped_by_ctrl_c
+from tests.conftest import Result
+
+TIMES = {"seconds", "seconds_a_move", "games_a_second", "lines", "command", "created", "file"}
+"""What may differ: how long it took, and where things are."""
+
+JOBS = {
+    "match": "match random mcts:simulations=20 --games 60 --board 5x4x4 --workers 2",
+    "tournament": "tournament league.toml --workers 2",
+    "train-q": "train q --board 4x3x3 --games 4000 --block 500 --exam-games 20",
+    "train-dqn": (
+        "train dqn --board 4x4x3 --moves 1600 --games 16 --against rules --warmup 200 --replay 2000"
+        " --batch 32 --layers 'conv 4, relu' --piece 160 --exam-games 4 --exam-positions 4"
+    ),
+    "train-value": "train value --data solved.npz --body 'conv 4, relu' --head 'dense 4, relu' --epochs 6",
+    "train-alphazero": ("train alphazero --preset smoke --board 4x4x3 --networks 4x1 --games 80 --exam-every 80 --exam-games 2"),
+    "reproduce": "study vannucci-abril exact figure-2 --scale smoke --workers 2",
+    "book": "book build --plies 6 --board 5x4x4 --file FOLDER/book.npz --workers 2",
+    "dataset": "dataset solved --positions 200 --board 6x5 --plies 11-24 -o FOLDER/set.npz --workers 2",
+}
+"""One command for each kind of job."""
+KILLED_AT = {"match": (2, 4), "train-value": (1, 3), "reproduce": (2, 3)}
+"""The event after which a job is killed, in its first and in its second sitting; else 2 and 2."""
+
+
+def test_every_kind_of_job_is_here() -> None:
+    assert set(JOBS) == set(KINDS)
+
+
+def command_of(kind: str, folder: Path, run: str) -> list[str]:
+    """The command of a kind with what it needs."""
+    (folder / "league.toml").write_text('agents = ["random", "rules", "minimax:depth=2"]\nboards = ["5x4x4"]\nrounds = 8\n')
+    (folder / run).mkdir()
+    words = shlex.split(JOBS[kind].replace("FOLDER", run))
+    return [*words, "--run", f"{run}/run", "--quiet"]
+
+
+def products(folder: Path) -> dict[str, Any]:
+    """What a job leaves: games, rows of metrics, results, and files byte by byte."""
+    found: dict[str, Any] = {}
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        name = str(file.relative_to(folder))
+        if file.suffix in (".onnx", ".safetensors", ".q", ".npz") and "checkpoints" not in name:
+            found[name] = file.read_bytes()
+        elif file.name == "metrics.jsonl":
+            found[name] = [without_times(json.loads(line)) for line in file.read_text().splitlines()]
+        elif file.name in ("results.json", "found.json"):
+            found[name] = without_times(json.loads(file.read_text()))
+        elif file.suffix == ".sqlite":
+            with sqlite3.connect(file) as games:
+                found[name] = games.execute("SELECT number, red, yellow, moves, result FROM games ORDER BY number").fetchall()
+    assert found
+    return found
+
+
+def without_times(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: without_times(each) for name, each in value.items() if name not in TIMES}
+    return [without_times(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.fixture
+def folder(tmp_path: Path, fourlab: Callable[..., Result]) -> Path:
+    made = fourlab("dataset", "solved", "--positions", "60", "--board", "4x4x3", "--plies", "4-9", "-o", "solved.npz", "--quiet")
+    assert made.returncode == 0, made.stderr
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", JOBS)
+def test_a_job_that_is_killed_and_resumed_ends_as_one_that_was_not(
+    kind: str, folder: Path, fourlab: Callable[..., Result]
+) -> None:
+    first, second = KILLED_AT.get(kind, (2, 2))
+    command = command_of(kind, folder, "killed")
+    resume = ["resume", "killed/run", "--quiet"]
+    for attempt, at in ((command, first), (resume, second)):
+        process = interrupted(folder, attempt, "event", at, signal.SIGKILL)
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL, "it was not killed in the middle"
+    listed = json.loads(fourlab("runs", "--runs", "killed", "--json").stdout)
+    assert [(each["kind"], each["status"]) for each in listed] == [(kind, "stopped")]
+    done = fourlab("resume", "last", "--runs", "killed", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(fourlab("runs", "--runs", "killed", "--json").stdout)[0]["status"] == "finished"
+    whole = fourlab(*command_of(kind, folder, "whole"))
+    assert whole.returncode == 0, whole.stderr
+    assert products(folder / "killed") == products(folder / "whole")
+
+
+@pytest.mark.parametrize("kind", JOBS)
+def test_ctrl_c_ends_with_the_command_that_resumes(kind: str, folder: Path, fourlab: Callable[..., Result]) -> None:
+    at = KILLED_AT.get(kind, (2, 2))[0]
+    command = [word for word in command_of(kind, folder, "stopped") if word != "--quiet"]
+    printed = stopped_by_ctrl_c(folder, command, "event", at)
+    told, resume = printed.splitlines()[-2:]
+    assert told.startswith("stopped after ")
+    assert told.endswith("; resume with:")
+    program, *arguments = shlex.split(resume)
+    assert (program, arguments[:2]) == ("fourlab", ["resume", "stopped/run"])
+    done = fourlab(*arguments, "--quiet")
+    assert done.returncode == 0, done.stderr
