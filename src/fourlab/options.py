@@ -100,18 +100,18 @@ class Option:
     """What separates the entries of a list that is written as one text; empty if each has its own."""
     metavar: str = ""
 
-    @property
+    @functools.cached_property
     def is_list(self) -> bool:
         """Whether it is a list of texts."""
         return any(typing.get_origin(kind) is tuple for kind in self.kinds)
 
-    @property
+    @functools.cached_property
     def kinds(self) -> tuple[Any, ...]:
         """The types of its values, without None."""
         parts = typing.get_args(self.kind) if _is_union(self.kind) else (self.kind,)
         return tuple(part for part in parts if part is not types.NoneType)
 
-    @property
+    @functools.cached_property
     def may_be_none(self) -> bool:
         """Whether it can be left open."""
         return _is_union(self.kind) and types.NoneType in typing.get_args(self.kind)
@@ -160,7 +160,7 @@ class Option:
 
     def check(self, value: Any) -> None:
         """Refuse a value of another type or outside the range."""
-        if value is None and self.may_be_none:
+        if value is self.default or (value is None and self.may_be_none):
             return
         if not any(self._allows(value, kind) for kind in self.kinds):
             raise UserError(f"{self.name} must be {self.wanted}, not {_shown(value)}")

@@ -388,7 +388,7 @@ def test_a_match_on_a_full_disk_tells_how_to_go_on_and_does(tmp_path: Path) -> N
         assert (done.returncode, done.stdout) == (1, "")
         (line,) = done.stderr.splitlines()
         assert line.startswith("fourlab: cannot ")
-        assert line.endswith(f"; what was stored is safe, resume with: {resume}")
+        assert line.endswith(f"; what was saved is safe, resume with: {resume}")
     with Store(tmp_path / "full" / "games.sqlite", read_only=True) as store:
         assert 0 < len(store.finished()) < 1000
     assert run(*resume.split()[1:]).returncode == 0

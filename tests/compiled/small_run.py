@@ -13,6 +13,7 @@ import numpy as np
 from fourlab.agents.alphazero import forest_kernel as forest
 from fourlab.agents.mcts import guided_kernel as guided
 from fourlab.agents.mcts import kernel as mcts
+from fourlab.agents.mcts import nodes
 from fourlab.agents.minimax import kernel as minimax
 from fourlab.agents.q import kernel as q_learning
 from fourlab.agents.q import table_kernel as qtable
@@ -36,32 +37,30 @@ SWITCHES = mcts.Switches(c=1.5, random_ties=True)
 
 def searched(merging: bool = False, simulations: int = 150, **changed: object) -> list[object]:
     """Search a little with some switches changed; returns how it ended and a checksum of the whole tree."""
-    tree, used, counts = np.zeros(400 * 15, np.int32), np.array([2]), np.zeros(3, np.int64)
-    merged = np.zeros((2, 1024 if merging else 0), np.int64)
-    node = np.zeros((2, 400), np.int32)
-    mcts.new_block(tree, 1, mask, g)
+    tree = mcts.new_tree(400, 1024 if merging else 0, g)
+    mcts.new_block(tree.words, 1, mask, g)
     switches = SWITCHES._replace(**changed)
     run = mcts.search_together if switches.shared else mcts.search
-    ended = run(tree, used, counts, 1, own, mask, g, switches, simulations, state, np.zeros(1, np.uint8), merged, node)
-    return [ended, hashlib.sha256(tree[: int(used[0]) * 15].tobytes()).hexdigest()]
+    ended = run(tree, 1, own, mask, g, switches, simulations, state, np.zeros(1, np.uint8))
+    return [ended, hashlib.sha256(tree.words[15 : int(tree.used[0]) * 15].tobytes()).hexdigest()]
 
 
 def searched_with_guide(**changed: object) -> list[object]:
     """Search in four batches of six with part of the policy changed and an evaluator that only adds bits."""
-    tree, used, counts, games = np.zeros(40 * 15, np.int32), np.array([2]), np.zeros(3, np.int64), guided.new_games(6, g)
+    tree, games = mcts.new_tree(40, 0, g), guided.new_games(6, g)
     random_state = state
-    mcts.new_block(tree, 1, mask, g)
+    mcts.new_block(tree.words, 1, mask, g)
     s, p = mcts.Switches(c=90.0, solver=True), guided.Policy(-1, guided.COINS // 4, False, False)._replace(**changed)
     for _ in range(4):
-        leaves, _, random_state = guided.gather(tree, used, counts, own, mask, g, s, 6, games, random_state)
+        leaves, _, random_state = guided.gather(tree, own, mask, g, s, 6, games, random_state)
         values, logits, asked = np.zeros(0, np.float32), np.zeros((0, 5), np.float32), 1
         while asked:
             asked, random_state = guided.play_on(games, leaves, g, p, values, logits, random_state)
             bits = [int(each).bit_count() for each in games.asked_own[:asked] * 3 ^ games.asked_mask[:asked]]
             values = np.array(bits, np.float32) / 50
             logits = values[:, None] * np.arange(5, dtype=np.float32)
-        guided.hand_up(tree, games, leaves, g)
-    return [random_state, tree.tolist()]
+        guided.hand_up(tree.words, games, leaves, g)
+    return [random_state, tree.words[15 : 15 * int(tree.used[0])].tolist()]
 
 
 PUCT = forest.Switches(gumbel=False, c=2.0, scale=1.0, fpu=0.2, noise=0.0, proving=True)
@@ -121,7 +120,7 @@ q_progress = (q_pace, q_counts)
 q_keys = q_learning.keys_of(own, mask, q_layout, g)
 
 known = np.zeros(4 << 6, np.int64)
-nodes = np.zeros(1, np.int64)
+visited = np.zeros(1, np.int64)
 go_on = np.zeros(1, np.uint8)
 larger = table.new_table(4 << 8)
 stack = np.zeros(21 * solver.frame_size(g), np.int64)
@@ -207,6 +206,18 @@ RESULTS = {
         searched(opponent=mcts.FROZEN),
         searched(wins_and_blocks=True),
     ],
+    "agents.mcts.nodes.place": lambda: nodes.place(nodes.LEADS, 3, 7),
+    "agents.mcts.nodes.settled": lambda: nodes.settled(5, nodes.DRAW),
+    "agents.mcts.nodes.proof_of": lambda: [nodes.proof_of(leads) for leads in (-42, 0, 9)],
+    "agents.mcts.nodes.block_of": lambda: [nodes.block_of(leads) for leads in (-42, 0, 9)],
+    "agents.mcts.nodes.opposite": lambda: nodes.opposite(nodes.WIN),
+    "agents.mcts.nodes.result_of": lambda: nodes.result_of(nodes.LOSS),
+    "agents.mcts.kernel.edge_of": lambda: mcts.edge_of(2, 3, 7),
+    "agents.mcts.kernel.sums_of": lambda: mcts.sums_of(45, 7),
+    "agents.mcts.kernel.leads_of": lambda: mcts.leads_of(45, 7),
+    "agents.mcts.kernel.node_of": lambda: mcts.node_of(45, 7),
+    "agents.mcts.kernel.has_room": lambda: mcts.has_room(mcts.new_tree(2, 0, g), 5),
+    "agents.alphazero.forest_kernel.root_leads": lambda: forest.root_leads(4, 4, nodes.WIN),
     "agents.mcts.kernel.new_block": lambda: tree.tolist(),
     "agents.mcts.kernel.choose": lambda: [int(each) for each in mcts.choose(tree, 1, 5, 3, SWITCHES, state)],
     "agents.mcts.kernel.any_open": lambda: mcts.any_open(tree, 1, 5, state),
@@ -214,7 +225,7 @@ RESULTS = {
     "agents.mcts.kernel.expand": lambda: "in search",
     "agents.mcts.kernel.search_together": lambda: searched(shared=True, simulations=600),
     "agents.mcts.kernel.conclusion": lambda: mcts.conclusion(tree, 1, 5),
-    "agents.mcts.kernel.settle": lambda: mcts.settle(np.array([0, 0, 3]), 0, 1, mcts.WIN),
+    "agents.mcts.kernel.settle": lambda: mcts.settle(np.array([0, 0, 3]), 0, 1, nodes.WIN),
     "agents.mcts.kernel.mark": lambda: mcts.mark(np.array([7]), 0, mcts.LOST),
     "agents.mcts.kernel.find_slot": lambda: mcts.find_slot(np.zeros(8, np.int64), 77),
     "agents.mcts.kernel.freeze_reply": lambda: mcts.freeze_reply(
@@ -228,7 +239,7 @@ RESULTS = {
     "compiled.lines.first_line": lambda: lines.first_line(0b1111, 0b1111_0_1111, g),
     "compiled.lines.line_heads": lambda: lines.line_heads(0b1111, g),
     "agents.mcts.kernel.back_up": lambda: mcts.back_up(tree, path, 1, 5, 1, True, SWITCHES),
-    "agents.mcts.kernel.prove": lambda: mcts.prove(tree, path, 1, 5, mcts.WIN, False, np.zeros((2, 1), np.int32)),
+    "agents.mcts.kernel.prove": lambda: mcts.prove(mcts.new_tree(2, 0, g)._replace(words=tree), path, 1, 5, nodes.WIN),
     "agents.mcts.kernel.copy_subtree": lambda: [mcts.copy_subtree(tree, 1, 5, copied), copied.tolist()],
     "agents.mcts.kernel.copy_block": lambda: [mcts.copy_block(tree, 1, copied, 0, 15), copied.tolist()],
     "agents.mcts.guided_kernel.gather": lambda: searched_with_guide(),
@@ -261,7 +272,7 @@ RESULTS = {
     "solver.table.probe": lambda: [table.probe(known, 12345), table.probe(known, 54321)],
     "solver.table.copy_entries": lambda: [table.copy_entries(known, larger), table.probe(larger, 12345)],
     "solver.kernel.solve": lambda: [
-        solver.solve(own, mask, -99, 99, asked, g, known, jitter, 3000, go_on, nodes)
+        solver.solve(own, mask, -99, 99, asked, g, known, jitter, 3000, go_on, visited)
         for jitter in (0, 1)
         for asked in ((-40, 40), (-1, 1))
     ],

@@ -60,6 +60,27 @@ class Board:
         return [column + 1 for column in range(self.columns) if self.heights[column] < self.rows]
 
 
+def flood() -> None:
+    """Never come to an end."""
+    data = {
+        "lines": b"x\n" * 1000,
+        "no-newline": b"x" * 10000,
+        "long-lines": b"info string " + b"x" * 9000 + b"\n",
+    }
+    eaten = []
+    while True:
+        match KIND:
+            case "noise":
+                os.write(1, os.urandom(5000))
+            case "stderr":
+                os.write(2, b"x" * 10000)
+            case "memory":
+                eaten.append(b"x" * 16_000_000)
+                time.sleep(0.005)
+            case _:
+                os.write(1, data[KIND])
+
+
 def answer(board: Board) -> None:
     leftmost = board.open()[0]
     match KIND:
@@ -75,21 +96,8 @@ def answer(board: Board) -> None:
             say(f"bestmove {min(set(range(1, board.columns + 1)) - set(board.open()))}")
         case "words":
             say("bestmove left")
-        case "noise":
-            while True:
-                os.write(1, os.urandom(5000))
-        case "lines":
-            while True:
-                os.write(1, b"x\n" * 1000)
-        case "no-newline":
-            while True:
-                os.write(1, b"x" * 10000)
-        case "long-lines":
-            while True:
-                os.write(1, b"info string " + b"x" * 9000 + b"\n")
-        case "stderr":
-            while True:
-                os.write(2, b"x" * 10000)
+        case "noise" | "lines" | "no-newline" | "long-lines" | "stderr" | "memory":
+            flood()
         case "late":
             time.sleep(1)
             say(f"bestmove {leftmost}")
@@ -98,11 +106,6 @@ def answer(board: Board) -> None:
         case "close":
             os.close(1)
             time.sleep(100_000)
-        case "memory":
-            eaten = []
-            while True:
-                eaten.append(b"x" * 16_000_000)
-                time.sleep(0.005)
         case "until-stop":
             while input() != "stop":
                 pass

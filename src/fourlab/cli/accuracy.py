@@ -1,7 +1,7 @@
 """`fourlab accuracy`: how often agents play what the exact value demands."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,14 +10,12 @@ import typer
 
 from fourlab.agent import Agent, Limit
 from fourlab.agents.registry import make
+from fourlab.cli.generated import with_settings
 from fourlab.cli.options import (
     BoardOption,
-    DepthOption,
     JsonOption,
-    NodesOption,
-    SecondsOption,
+    LimitOptions,
     SeedOption,
-    SimulationsOption,
     positions_of,
     print_json,
     progress,
@@ -26,33 +24,81 @@ from fourlab.errors import UserError
 
 if TYPE_CHECKING:
     from fourlab.arena.accuracy import Accuracy
+    from fourlab.game.position import Position
 
 
-def accuracy(
-    agents: Annotated[list[str], typer.Argument(metavar="AGENT...", help="Who is examined (fourlab agents).")],
+@dataclass(frozen=True)
+class Sources:
+    """Where the positions come from."""
+
     positions: Annotated[
-        Path | None, typer.Option("--positions", metavar="FILE", help="Positions, one a line; - is standard input.")
-    ] = None,
-    random: Annotated[int | None, typer.Option("--random", metavar="N", min=1, help="N positions of random play.")] = None,
+        Path | None,
+        typer.Option("--positions", metavar="FILE", help="Positions, one a line; - is standard input."),
+    ] = None
+    random: Annotated[int | None, typer.Option("--random", metavar="N", min=1, help="N positions of random play.")] = None
     solved: Annotated[
         int | None,
         typer.Option(
-            "--solved", metavar="N", min=1, max=960, help="N of the 960 solved positions of all phases that come with Fourlab."
+            "--solved",
+            metavar="N",
+            min=1,
+            max=960,
+            help="N of the 960 solved positions of all phases that come with Fourlab.",
         ),
-    ] = None,
+    ] = None
+    plies: Annotated[str, typer.Option(metavar="A-B", help="How many discs the random positions have.")] = "8-30"
+    board: BoardOption = None
+    seed: SeedOption = 0
+
+    def check(self) -> None:
+        """Refuse none or several."""
+        if self.solved is not None and self.board is not None:
+            raise UserError("the solved positions that come with Fourlab are on 7x6x4; --board is for --positions and --random")
+        if [self.positions, self.random, self.solved].count(None) != 2:
+            raise UserError("say where the positions come from: --positions FILE, --random N or --solved N")
+
+    def read(self) -> "tuple[list[Position], list[dict[int, int]]]":
+        """The positions, and the exact score of every column."""
+        from fourlab.arena.accuracy import exact_scores
+        from fourlab.solver import Solver
+        from fourlab.training.test_set import some_positions
+
+        if self.solved is not None:
+            return some_positions(self.solved)
+        chosen = self._drawn() if self.positions is None else self._read(self.positions)
+        scores = exact_scores(chosen, Solver())
+        return chosen, [each for each, _ in zip(scores, progress(chosen, "solving"), strict=True)]
+
+    def _read(self, file: Path) -> "list[Position]":
+        chosen = [line.position for line in positions_of(file, self.board)]
+        over = next((each for each in chosen if each.outcome() is not None), None)
+        if over is not None:
+            raise UserError(f"{file} holds a finished game: {over!r}")
+        if not chosen:
+            raise UserError(f"{file} holds no position")
+        return chosen
+
+    def _drawn(self) -> "list[Position]":
+        from fourlab.arena.accuracy import random_positions
+
+        number = self.random or 0
+        chosen = random_positions(number, _range(self.plies), self.seed, self.board)
+        if len(chosen) < number:
+            raise UserError(f"there are only {len(chosen)} such positions with {self.plies} discs")
+        return chosen
+
+
+@with_settings
+def accuracy(
+    agents: Annotated[list[str], typer.Argument(metavar="AGENT...", help="Who is examined (fourlab agents).")],
+    sources: Sources,
+    limits: LimitOptions,
     budgets: Annotated[
         str | None,
         typer.Option(
             metavar="LIST", help="Ask with each of these: simulations (0: those who can do without), or a time as 10ms or 1s."
         ),
     ] = None,
-    plies: Annotated[str, typer.Option(metavar="A-B", help="How many discs the random positions have.")] = "8-30",
-    board: BoardOption = None,
-    seconds: SecondsOption = None,
-    simulations: SimulationsOption = None,
-    nodes: NodesOption = None,
-    depth: DepthOption = None,
-    seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
     """Count mistakes against the exact truth: columns of a lower class (win, draw, loss) than the best one.
@@ -64,52 +110,47 @@ def accuracy(
 
     Example: fourlab accuracy alphazero mcts perfect --solved 960 --budgets 0,32,100,600,10ms,100ms,1s
     """
-    from fourlab.arena.accuracy import ask, count, exact_scores, random_positions
-    from fourlab.solver import Solver
+    from fourlab.arena.accuracy import ask, count
 
-    limit = Limit(seconds=seconds, simulations=simulations, nodes=nodes, depth=depth)
+    limit = limits.limit()
     examined = {spec: make(spec) for spec in agents}
-    limits = {"": limit} if budgets is None else {text: _budget(text.strip(), limit) for text in budgets.split(",")}
     if budgets is not None:
-        for spec, agent in examined.items():
-            if bound := next((name for name in ("simulations", "seconds") if getattr(agent, name, None) is not None), None):
-                raise UserError(
-                    f"{spec} has a bound of its own, {bound}={getattr(agent, bound)}; budgets are for those who have none"
-                )
-    if solved is not None and board is not None:
-        raise UserError("the solved positions that come with Fourlab are on 7x6x4; --board is for --positions and --random")
-    if [positions, random, solved].count(None) != 2:
-        raise UserError("say where the positions come from: --positions FILE, --random N or --solved N")
-    if positions is not None:
-        chosen = [line.position for line in positions_of(positions, board)]
-        over = next((each for each in chosen if each.outcome() is not None), None)
-        if over is not None or not chosen:
-            raise UserError(f"{positions} holds a finished game: {over!r}" if over else f"{positions} holds no position")
-    elif random is not None:
-        chosen = random_positions(random or 0, _range(plies), seed, board)
-        if len(chosen) < (random or 0):
-            raise UserError(f"there are only {len(chosen)} such positions with {plies} discs")
-    if solved is not None:
-        from fourlab.training.test_set import some_positions
-
-        chosen, truth = some_positions(solved)
-    else:
-        truth = [scores for scores, _ in zip(exact_scores(chosen, Solver()), progress(chosen, "solving"), strict=True)]
+        _refuse_own_bounds(examined)
+    sources.check()
+    tried = _tried(examined, limit, budgets)
+    chosen, truth = sources.read()
     results: dict[str, Accuracy] = {}
     if not json:
         print(f"{'agent':32}  positions  can go wrong  mistakes                 {_PHASES}  exactly best             ms a move")
-    for (spec, agent), (budget, allowed) in product(examined.items(), limits.items()):
-        name = f"{spec} {budget}".rstrip()
-        if allowed is None:
-            if (bare := _without_search(spec)) is None:
-                continue
-            agent, allowed = bare, limit
-        asked = ask(agent, chosen, truth, allowed, seed)
+    for name, agent, allowed in tried:
+        asked = ask(agent, chosen, truth, allowed, sources.seed)
         results[name] = count([answer for answer, _ in zip(asked, progress(chosen, name), strict=True)])
         if not json:
             print(_row(name, results[name]), flush=True)
     if json:
-        print_json({"seed": seed, "agents": {name: _as_data(found) for name, found in results.items()}})
+        print_json({"seed": sources.seed, "agents": {name: _as_data(found) for name, found in results.items()}})
+
+
+def _refuse_own_bounds(examined: dict[str, Agent]) -> None:
+    for spec, agent in examined.items():
+        for bound in ("simulations", "seconds"):
+            if (value := getattr(agent, bound, None)) is not None:
+                raise UserError(f"{spec} has a bound of its own, {bound}={value}; budgets are for those who have none")
+
+
+def _tried(examined: dict[str, Agent], limit: Limit, budgets: str | None) -> list[tuple[str, Agent, Limit]]:
+    """Each agent with each budget, by name; without simulations only those who can do without."""
+    if budgets is None:
+        return [(spec, agent, limit) for spec, agent in examined.items()]
+    limits = {text: _budget(text.strip(), limit) for text in budgets.split(",")}
+    tried = []
+    for (spec, agent), (text, allowed) in product(examined.items(), limits.items()):
+        name = f"{spec} {text}"
+        if allowed is not None:
+            tried.append((name, agent, allowed))
+        elif (bare := _without_search(spec)) is not None:
+            tried.append((name, bare, limit))
+    return tried
 
 
 _PHASES = " early middle   late"

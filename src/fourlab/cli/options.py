@@ -3,12 +3,14 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
+    from fourlab.agent import Limit
     from fourlab.game.position_file import Line
 
 T = TypeVar("T")
@@ -39,6 +41,22 @@ QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress.")]
 HomeOption = Annotated[Path, typer.Option("--runs", envvar="FOURLAB_RUNS", metavar="DIR", help="Where run folders live.")]
 RunOption = Annotated[Path | None, typer.Option("--run", metavar="DIR", help="The run folder itself, whatever its name.")]
 DEFAULT_HOME = Path("runs")
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    """How long an agent may think about one position."""
+
+    seconds: SecondsOption = None
+    simulations: SimulationsOption = None
+    nodes: NodesOption = None
+    depth: DepthOption = None
+
+    def limit(self) -> "Limit":
+        """The limit that the options mean."""
+        from fourlab.agent import Limit
+
+        return Limit(seconds=self.seconds, simulations=self.simulations, nodes=self.nodes, depth=self.depth)
 
 
 def positions_of(file: Path, board: str | None, any_counts: bool = False) -> "Iterator[Line]":

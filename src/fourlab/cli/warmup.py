@@ -16,21 +16,25 @@ MOST_JOBS = 16
 DEFAULT_JOBS = min(2, os.cpu_count() or 1)
 
 
+GroupsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[GROUP]...", help="Groups of kernels to compile (default: all)."),
+]
+JobsOption = Annotated[
+    int,
+    typer.Option(
+        "--jobs",
+        min=1,
+        max=MOST_JOBS,
+        show_default=False,
+        help="Compile in this many processes (default 2); 1: in this one.",
+    ),
+]
+
+
 def warmup(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[GROUP]...", help="Groups of kernels to compile (default: all)."),
-    ] = None,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs",
-            min=1,
-            max=MOST_JOBS,
-            show_default=False,
-            help="Compile in this many processes (default 2); 1: in this one.",
-        ),
-    ] = DEFAULT_JOBS,
+    names: GroupsArgument = None,
+    jobs: JobsOption = DEFAULT_JOBS,
     json: JsonOption = False,
 ) -> None:
     """Compile kernels now, so that no later command waits.
@@ -75,15 +79,12 @@ def warmup(
         LOGGER.disabled = False
         background.close()
     if json:
-        print_json(
-            {
-                "cache": str(CACHE_FOLDER),
-                "jobs": jobs,
-                "total_seconds": round(time.perf_counter() - started, 3),
-                "seconds": {name: seconds[name] for name in chosen},
-                "cpu_seconds": {name: cpu_seconds[name] for name in chosen},
-            }
-        )
+        spent = {
+            "total_seconds": round(time.perf_counter() - started, 3),
+            "seconds": {name: seconds[name] for name in chosen},
+            "cpu_seconds": {name: cpu_seconds[name] for name in chosen},
+        }
+        print_json({"cache": str(CACHE_FOLDER), "jobs": jobs, **spent})
     elif kept:
         print(f"groups of kernels ready in {CACHE_FOLDER}: {', '.join(chosen)}")
     else:

@@ -18,12 +18,19 @@ from fourlab.web import messages as m
 from fourlab.web import players, thinking
 from fourlab.web.gate import Gate
 from fourlab.web.readiness import Readiness
-from fourlab.web.settings import Settings
+from fourlab.web.settings import Caps, Settings
 
 
 def routes(settings: Settings, quick: Gate, slow: Gate, readiness: Readiness) -> APIRouter:
     """The routes; quick work and slow work pass different gates, once the agent is ready."""
-    api, caps = APIRouter(), settings.caps
+    api = APIRouter()
+    _add_lists(api, settings, readiness)
+    _add_searches(api, settings.caps, quick, slow, readiness)
+    return api
+
+
+def _add_lists(api: APIRouter, settings: Settings, readiness: Readiness) -> None:
+    """What needs no search: the server, agents and positions."""
 
     @api.get("/ping", tags=["about"])
     async def ping() -> m.Pong:
@@ -33,7 +40,7 @@ def routes(settings: Settings, quick: Gate, slow: Gate, readiness: Readiness) ->
     @api.get("/about", tags=["about"])
     async def about() -> m.About:
         """The version, and the most that one request gets."""
-        return m.About(version=__version__, public=settings.public, caps=asdict(caps))
+        return m.About(version=__version__, public=settings.public, caps=asdict(settings.caps))
 
     @api.get("/agents", tags=["agents"])
     def agents(options: bool = True) -> m.AgentsTold:
@@ -64,6 +71,10 @@ def routes(settings: Settings, quick: Gate, slow: Gate, readiness: Readiness) ->
     async def position(asked: m.PositionAsked) -> m.PositionTold:
         """Read a position: who moves, where, and how it stands."""
         return m.PositionTold.of(asked)
+
+
+def _add_searches(api: APIRouter, caps: Caps, quick: Gate, slow: Gate, readiness: Readiness) -> None:
+    """Moves and analyses."""
 
     @api.post("/move", tags=["agents"])
     async def move(asked: m.MoveAsked, request: Request) -> m.Move:
@@ -101,8 +112,6 @@ def routes(settings: Settings, quick: Gate, slow: Gate, readiness: Readiness) ->
         await readiness.agent(move.agent, move.position().rules, request)
         chosen = await quick.think(request, lambda stop: thinking.choose(move, caps, stop))
         return m.Action(action=chosen.column - 1)
-
-    return api
 
 
 def _rules(board: str | None) -> Rules:

@@ -1,6 +1,7 @@
 """The routes for games that were played: reviews, and the runs of the lab, which are only read."""
 
 import asyncio
+from pathlib import Path as Folder
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -10,7 +11,7 @@ from fourlab.web import record_messages as r
 from fourlab.web.gate import Gate
 from fourlab.web.messages import ReviewAsked
 from fourlab.web.readiness import Readiness
-from fourlab.web.settings import Settings
+from fourlab.web.settings import Caps, Settings
 
 if TYPE_CHECKING:
     from fourlab.analysis.review import Review
@@ -25,8 +26,13 @@ Name = Annotated[str, Path(max_length=200)]
 
 def routes(settings: Settings, slow: Gate, readiness: Readiness) -> APIRouter:
     """The routes; reviews pass the gate of slow work."""
-    api, caps, home = APIRouter(), settings.caps, settings.home
+    api = APIRouter()
+    _add_reviews(api, settings.caps, slow, readiness)
+    _add_runs(api, settings.home)
+    return api
 
+
+def _add_reviews(api: APIRouter, caps: Caps, slow: Gate, readiness: Readiness) -> None:
     async def prepare(request: Request) -> None:
         def kernels() -> tuple[str, ...]:
             from fourlab.analysis.review import KERNELS
@@ -63,6 +69,8 @@ def routes(settings: Settings, slow: Gate, readiness: Readiness) -> APIRouter:
         headers = {**ALONE, "content-disposition": 'attachment; filename="review.html"'}
         return Response(text, media_type="text/html", headers=headers)
 
+
+def _add_runs(api: APIRouter, home: Folder) -> None:
     @api.get("/runs", tags=["lab"])
     def runs() -> list[r.RunRow]:
         """Every run, with how far it is."""
@@ -116,5 +124,3 @@ def routes(settings: Settings, slow: Gate, readiness: Readiness) -> APIRouter:
 
         found: dict[str, Any] = overview.compare([overview.run_named(home, name) for name in run])
         return r.Comparison.model_validate(found)
-
-    return api

@@ -8,6 +8,7 @@ import pytest
 from fourlab import Position, Rules
 from fourlab.agents.alphazero import forest_kernel as forest
 from fourlab.agents.alphazero.forest import ForestSearch, Roots
+from fourlab.agents.mcts import nodes
 from fourlab.evaluator import Batch, Evaluation
 from fourlab.game.rules import CLASSIC
 from fourlab.solver import Solver
@@ -16,7 +17,7 @@ from tests.agents.alphazero.forest_twin import Twin
 PUCT = forest.Switches(gumbel=False, c=2.0, scale=1.0, fpu=0.2, noise=0.0, proving=True)
 GUMBEL = PUCT._replace(gumbel=True)
 POSITIONS = ["", "44", "4435", "444444", "435252", "44455554", "2252576253462244111563365343671351441", "323121"]
-RESULTS = {forest.NOTHING: None, forest.WIN: 1, forest.DRAW: 0, forest.LOSS: -1}
+RESULTS = {nodes.UNPROVEN: None, nodes.WIN: 1, nodes.DRAW: 0, nodes.LOSS: -1}
 
 
 class Dreamer:
@@ -96,7 +97,7 @@ def test_several_leaves_at_once_lose_no_simulation() -> None:
         assert (roots.visits.sum(axis=1) == 200).all()
         assert (abs(roots.means) <= 1 + 1e-5).all()
         leads = search.forest.words[: search.size, 7:14]
-        assert not (leads == forest.PENDING).any()
+        assert not (leads == nodes.PENDING).any()
 
 
 def test_a_mirror_image_is_searched_alike() -> None:
@@ -159,7 +160,7 @@ def test_what_is_proven_on_the_way_does_not_disturb_the_halving() -> None:
     position = Position("53313647655714642133772")
     roots = searched([position], GUMBEL, 300, noise(1)).roots()
     assert not roots.proven[0]
-    found_out = [column for column in range(7) if roots.proofs[0, column] == forest.LOSS and roots.visits[0, column]]
+    found_out = [column for column in range(7) if roots.proofs[0, column] == nodes.LOSS and roots.visits[0, column]]
     assert len(found_out) == 3
     *others, second, first = sorted(set(roots.visits[0].tolist()) - set(roots.visits[0, found_out].tolist()))
     assert (first - second) <= 1
@@ -180,7 +181,7 @@ def test_noise_is_mixed_into_the_priors_of_columns_that_do_not_lose_at_once() ->
 
 
 def test_what_is_proven_to_lose_does_not_count_in_what_an_unplayed_column_is_worth() -> None:
-    proofs = np.array([[forest.LOSS, forest.NOTHING, forest.NOTHING]])
+    proofs = np.array([[nodes.LOSS, nodes.UNPROVEN, nodes.UNPROVEN]])
     means, priors = np.array([[-1.0, 0.5, 0.0]]), np.array([[0.5, 0.3, 0.2]])
     values, unproven = np.array([0.1]), np.array([0])
     for lost in (0, 40):
@@ -215,7 +216,7 @@ def test_document_004s_faults() -> None:
             pass
         roots = search.roots()
         assert roots.visits[0].tolist() == [1, 0, 0, 0, 0, 0, 0]
-        assert search.forest.numbers[0, 14] == pytest.approx(first)  # the sum of its results
+        assert search.forest.numbers[0, 7 * nodes.SUMS] == pytest.approx(first)
         search.forest.goal[0] = 400
         while search.grow():
             pass
@@ -234,4 +235,4 @@ def test_document_004s_faults() -> None:
     while search.grow():
         pass
     roots = search.roots()
-    assert (roots.proofs[0][roots.visits[0] > 0] == forest.DRAW).all()
+    assert (roots.proofs[0][roots.visits[0] > 0] == nodes.DRAW).all()

@@ -299,7 +299,8 @@ def test_a_tree_that_was_full_can_be_searched_below_its_leaves() -> None:
     tree.search(5000, 1, np.zeros(1, np.uint8))
     line = tree.line()
     assert tree.nodes == 39
-    tree.tree = np.concatenate([tree.tree, np.zeros(21 * 4000, np.int32)])  # room again
+    words = np.concatenate([tree.tree.words, np.zeros(21 * 4000, np.int32)])  # room again
+    tree.tree = tree.tree._replace(words=words)
     position = Position()
     for column in line:
         position = position.play(column)
@@ -371,8 +372,8 @@ def test_threads_at_the_memory_cap_stay_inside_it() -> None:
     for seed in range(30):
         tree = SearchTree(Position(), MCTS(threads=2).switches(), blocks=300)
         guard = np.full(21 * 20, 77, np.int32)
-        whole = np.concatenate([tree.tree, guard])
-        tree.tree = whole[: len(tree.tree)]
+        whole = np.concatenate([tree.tree.words, guard])
+        tree.tree = tree.tree._replace(words=whole[: len(tree.tree.words)])
         stop = np.zeros(1, np.uint8)
         threads = [threading.Thread(target=tree.search, args=(3000, 1 + seed + n, stop)) for n in range(2)]
         for thread in threads:
@@ -380,7 +381,7 @@ def test_threads_at_the_memory_cap_stay_inside_it() -> None:
         for thread in threads:
             thread.join()
         assert (whole[-len(guard) :] == 77).all()
-        assert tree.used[0] <= 300
+        assert tree.tree.used[0] <= 300
 
 
 @pytest.mark.parametrize("clock", ["wall", "cpu"])

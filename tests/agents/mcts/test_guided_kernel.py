@@ -163,21 +163,21 @@ def slow(position: Position, s: mcts.Switches, p: guided.Policy, batches: int, b
 
 def fast(position: Position, s: mcts.Switches, p: guided.Policy, batches: int, batch: int, seed: int) -> tuple[Any, int, int]:
     g = position.rules.geometry
-    tree, used, counts = np.zeros((batches * batch + 3) * 3 * g.columns, np.int32), np.array([2]), np.zeros(3, np.int64)
-    mcts.new_block(tree, 1, position.mask, g)
+    tree = mcts.new_tree(batches * batch + 3, 0, g)
+    mcts.new_block(tree.words, 1, position.mask, g)
     games, state = guided.new_games(batch, g), random.seed_state(seed)
     for _ in range(batches):
-        leaves, proven, state = guided.gather(tree, used, counts, position.own, position.mask, g, s, batch, games, state)
+        leaves, proven, state = guided.gather(tree, position.own, position.mask, g, s, batch, games, state)
         values, logits = np.zeros(0, np.float32), np.zeros((0, g.columns), np.float32)
         while True:
             asked, state = guided.play_on(games, leaves, g, p, values, logits, state)
             if asked == 0:
                 break
             values, logits = map(np.ascontiguousarray, opinions(games.asked_own[:asked], games.asked_mask[:asked], g.columns))
-        guided.hand_up(tree, games, leaves, g)
+        guided.hand_up(tree.words, games, leaves, g)
         if proven:
             break
-    return tree, int(counts[0]), state
+    return tree.words, int(tree.counts[0]), state
 
 
 def assert_same(tree: np.ndarray, block: int, node: Node[Position, int], columns: int) -> int:
@@ -187,13 +187,13 @@ def assert_same(tree: np.ndarray, block: int, node: Node[Position, int], columns
     for column in range(columns):
         visits, total, leads = (int(tree[start + part * columns + column]) for part in range(3))
         if column not in edges:
-            assert visits == mcts.CLOSED
+            assert visits == mcts.FULL
             continue
         edge = edges[column]
         assert edge.visits == visits - (0 if visits >= 0 else mcts.DRAWN if visits >= mcts.DRAWN else mcts.LOST)
         assert edge.total == total / guided.WON
-        assert edge.proven == (2 - (-leads & 3) if leads < 0 else None)
-        below = leads if leads > 0 else -leads >> 2
+        assert edge.proven == (2 - (-leads & 7) if leads < 0 else None)
+        below = leads if leads > 0 else -leads >> 3
         assert (below > 0) == (edge.node is not None)
         if edge.node is not None:
             compared += assert_same(tree, below, edge.node, columns)
@@ -214,16 +214,16 @@ def test_both_grow_the_same_tree(variant: str, where: str) -> None:
 def test_losses_counted_in_advance_are_all_taken_back() -> None:
     """Every game is judged a draw, so nothing but them could be left in the sums."""
     g = Position().rules.geometry
-    tree, counts, games = np.zeros(500 * 21, np.int32), np.zeros(3, np.int64), guided.new_games(64, g)
-    mcts.new_block(tree, 1, 0, g)
-    leaves, _, _ = guided.gather(tree, np.array([2]), counts, 0, 0, g, mcts.Switches(c=90.0), 64, games, 1)
+    tree, games = mcts.new_tree(500, 0, g), guided.new_games(64, g)
+    mcts.new_block(tree.words, 1, 0, g)
+    leaves, _, _ = guided.gather(tree, 0, 0, g, mcts.Switches(c=90.0), 64, games, 1)
     assert leaves == 64
     assert len({(int(own), int(mask)) for own, mask in zip(games.own, games.mask, strict=True)}) > 50  # not one leaf 64 times
-    assert tree[21 + 7 : 21 + 14].sum() == -64 * guided.WON
+    assert tree.words[21 + 7 : 21 + 14].sum() == -64 * guided.WON
     games.results[:] = 0
-    guided.hand_up(tree, games, leaves, g)
-    assert tree[21 : 21 + 7].sum() == counts[0] == 64
-    sums = tree.reshape(-1, 3, 7)[:, 1]
+    guided.hand_up(tree.words, games, leaves, g)
+    assert tree.words[21 : 21 + 7].sum() == tree.counts[0] == 64
+    sums = tree.words[21 : 21 * tree.used[0]].reshape(-1, 3, 7)[:, 1]
     assert not sums.any()
 
 

@@ -100,14 +100,12 @@ class Stream:
 
 def compiled(position: Position, switches: mcts.Switches, simulations: int, seed: int, blocks: int, merging: bool) -> Any:
     g = position.rules.geometry
-    tree, used, counts = np.zeros(blocks * 3 * g.columns, np.int32), np.array([2]), np.zeros(3, np.int64)
-    merged, node = np.zeros((2, 8192 if merging else 0), np.int64), np.zeros((2, blocks), np.int32)
-    mcts.new_block(tree, 1, position.mask, g)
+    tree = mcts.new_tree(blocks, 8192 if merging else 0, g)
+    mcts.new_block(tree.words, 1, position.mask, g)
     stop, state = np.zeros(1, np.uint8), random.seed_state(seed)
-    root = (tree, used, counts, 1, position.own, position.mask, g, switches, simulations, state, stop, merged, node)
-    done, _, state = mcts.search(*root)
-    assert counts[0] == done
-    return tree, done, state
+    done, _, state = mcts.search(tree, 1, position.own, position.mask, g, switches, simulations, state, stop)
+    assert tree.counts[0] == done
+    return tree.words, done, state
 
 
 def textbook(position: Position, s: mcts.Switches, simulations: int, seed: int, blocks: int, merging: bool) -> Any:
@@ -150,14 +148,14 @@ def assert_same(tree: np.ndarray, block: int, node: Node[Any, int], columns: int
     for column in range(columns):
         visits, total, leads = (int(tree[start + part * columns + column]) for part in range(3))
         if column not in edges:
-            assert visits == mcts.CLOSED
+            assert visits == mcts.FULL
             continue
         edge = edges[column]
         assert edge.visits == visits - (0 if visits >= 0 else mcts.DRAWN if visits >= mcts.DRAWN else mcts.LOST)
         assert edge.total == pytest.approx(total / mcts.POINTS)
-        proven = 2 - (-leads & 3) if leads < 0 else None
+        proven = 2 - (-leads & 7) if leads < 0 else None
         assert edge.proven == proven
-        below = leads if leads > 0 else -leads >> 2
+        below = leads if leads > 0 else -leads >> 3
         assert (below > 0) == (edge.node is not None)
         if edge.node is not None:
             compared += assert_same(tree, below, edge.node, columns)

@@ -11,6 +11,7 @@ import numpy as np
 from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.agents.alphazero import forest_kernel as forest
 from fourlab.agents.alphazero.forest import NO_POLICY, ForestSearch, Roots
+from fourlab.agents.mcts import nodes
 from fourlab.agents.mcts.xray import Snapshot, marks
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, ask
@@ -198,7 +199,7 @@ class AlphaZero:
     ) -> Decision:
         roots, columns = search.roots(), position.rules.columns
         if simulations == 0 and not roots.proven[0]:
-            column = int(np.where(roots.proofs[0] == forest.SHUT, -1.0, roots.priors[0]).argmax())
+            column = int(np.where(roots.proofs[0] == nodes.CLOSED, -1.0, roots.priors[0]).argmax())
             shares = roots.priors[0]
         else:
             shares = (roots.improved(self.scale) if self._gumbel else roots.shares())[0]
@@ -232,7 +233,7 @@ def _snapshot(search: ForestSearch, simulations: int) -> Snapshot:
 
 
 def _columns(roots: Roots) -> list[ColumnAnalysis]:
-    return [_column_stats(roots, column) for column, proof in enumerate(roots.proofs[0]) if proof != forest.SHUT]
+    return [_column_stats(roots, column) for column, proof in enumerate(roots.proofs[0]) if proof != nodes.CLOSED]
 
 
 def _column_stats(roots: Roots, column: int) -> ColumnAnalysis:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fourlab.agents.alphazero import forest_kernel as kernels
+from fourlab.agents.mcts import nodes
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, ask
 from fourlab.game.rules import Rules
@@ -21,7 +22,7 @@ class Roots:
     """The mean result of each column for the side to move, exact where it is proven, 0 where it was not played."""
     priors: np.ndarray
     proofs: np.ndarray
-    """WIN, DRAW, LOSS of each column if proven, SHUT if it is full, else NOTHING."""
+    """WIN, DRAW, LOSS of each column if proven, CLOSED if it is full, else UNPROVEN."""
     values: np.ndarray
     """[trees]: what the network says of the root."""
     proven: np.ndarray
@@ -30,17 +31,17 @@ class Roots:
     @property
     def open(self) -> np.ndarray:
         """Whether a column makes sense: it is neither full nor proven to lose; of a lost root, whether it is not full."""
-        lost = self.proven == kernels.LOSS
-        found: np.ndarray = (self.proofs < kernels.LOSS) | (lost[:, None] & (self.proofs != kernels.SHUT))
+        lost = self.proven == nodes.LOSS
+        found: np.ndarray = (self.proofs < nodes.LOSS) | (lost[:, None] & (self.proofs != nodes.CLOSED))
         return found
 
     def most_visited(self) -> np.ndarray:
         """The column to play in each tree, the first of equals: a proven win; else the one visited most, but a proven draw rather
         than what promises less; what is proven to lose only if there is nothing else."""
-        drawn = self.proofs == kernels.DRAW
-        promising = (self.proofs == kernels.NOTHING) & ((self.means > 0) | ~drawn.any(axis=1, keepdims=True))
-        rank = np.select([self.proofs == kernels.WIN, promising, drawn, self.proofs == kernels.NOTHING], [4, 3, 2, 1], 0)
-        rank = np.where(self.proofs == kernels.SHUT, -1, rank)
+        drawn = self.proofs == nodes.DRAW
+        promising = (self.proofs == nodes.UNPROVEN) & ((self.means > 0) | ~drawn.any(axis=1, keepdims=True))
+        rank = np.select([self.proofs == nodes.WIN, promising, drawn, self.proofs == nodes.UNPROVEN], [4, 3, 2, 1], 0)
+        rank = np.where(self.proofs == nodes.CLOSED, -1, rank)
         first = np.where(rank == rank.max(axis=1, keepdims=True), self.visits, -1)
         chosen: np.ndarray = np.where(first == first.max(axis=1, keepdims=True), self.means, -2.0).argmax(axis=1)
         return chosen
@@ -48,7 +49,7 @@ class Roots:
     def shares(self) -> np.ndarray:
         """The share of each column in the visits; a proven root is sure of its best columns."""
         visits = np.where(self.open, self.visits, 0).astype(float)
-        best = (self.proofs == self.proven[:, None]) & (self.proven != kernels.NOTHING)[:, None]
+        best = (self.proofs == self.proven[:, None]) & (self.proven != nodes.UNPROVEN)[:, None]
         sure = best.any(axis=1, keepdims=True)
         counted = np.where(sure, best, visits)
         empty = counted.sum(axis=1, keepdims=True) == 0
@@ -64,13 +65,13 @@ class Roots:
         weight = np.where(played, self.priors, 0.0)
         mixed = (weight * self.means).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-30)
         unplayed = (self.values + total * mixed) / (1 + total)
-        worth = np.where(played | (self.proofs == kernels.DRAW), self.means, unplayed[:, None])
+        worth = np.where(played | (self.proofs == nodes.DRAW), self.means, unplayed[:, None])
         boost = scale * (kernels.SPREAD + visits.max(axis=1, keepdims=True)) / 2 * worth
         score = np.where(self.open, np.log(np.maximum(self.priors, 1e-30)) + boost, -np.inf)
         policy = np.exp(score - score.max(axis=1, keepdims=True))
         policy /= policy.sum(axis=1, keepdims=True)
         # A proven root leaves no doubt: its best columns are all alike.
-        best = (self.proofs == self.proven[:, None]) & (self.proven != kernels.NOTHING)[:, None]
+        best = (self.proofs == self.proven[:, None]) & (self.proven != nodes.UNPROVEN)[:, None]
         known = best.any(axis=1, keepdims=True)
         improved: np.ndarray = np.where(known, best / np.maximum(best.sum(axis=1, keepdims=True), 1), policy)
         return improved
@@ -135,24 +136,28 @@ class ForestSearch:
         """Read the block after a path of columns from the first tree's root as if it were a root; None if there is none."""
         f, block = self.forest, 0
         for column in path:
-            leads = int(f.words[block, kernels.LEADS * self.rules.columns + column])
-            block = leads if leads > 0 else 0 if leads == kernels.PENDING else -leads >> 3
+            leads = int(f.words[block, nodes.LEADS * self.rules.columns + column])
+            block = leads if leads > 0 else -leads >> 3
             if block == 0:
                 return None
         return self._read(f.words[block : block + 1], f.numbers[block : block + 1], np.zeros(1, f.proof.dtype))
 
     def _read(self, words: np.ndarray, numbers: np.ndarray, proven: np.ndarray) -> Roots:
         columns = self.rules.columns
-        visits, leads = words[:, :columns], words[:, columns : 2 * columns]
-        proofs = np.where(leads < 0, -leads & 7, kernels.NOTHING)
-        means = np.where(visits > 0, numbers[:, 2 * columns : 3 * columns] / np.maximum(visits, 1), 0.0)
-        means = np.where((proofs > 0) & (proofs < kernels.SHUT), 2.0 - proofs, means)
-        priors, values = numbers[:, 3 * columns : 4 * columns].copy(), numbers[:, 4 * columns].copy()
+
+        def part(array: np.ndarray, which: int) -> np.ndarray:
+            return array[:, which * columns : (which + 1) * columns]
+
+        visits, leads = part(words, nodes.VISITS), part(words, nodes.LEADS)
+        proofs = np.where(leads < 0, -leads & 7, nodes.UNPROVEN)
+        means = np.where(visits > 0, part(numbers, nodes.SUMS) / np.maximum(visits, 1), 0.0)
+        means = np.where((proofs > 0) & (proofs < nodes.CLOSED), 2.0 - proofs, means)
+        priors, values = part(numbers, nodes.PRIORS).copy(), numbers[:, kernels.PARTS * columns].copy()
         return Roots(visits.copy(), means, priors, proofs, values, proven)
 
     def leads(self, block: int, column: int) -> int | None:
         """The block to which a column leads, None if there is none that is worth anything."""
-        to = int(self.forest.words[block, kernels.LEADS * self.rules.columns + column])
+        to = int(self.forest.words[block, nodes.LEADS * self.rules.columns + column])
         return to if to > 0 else None
 
     def line(self, column: int) -> tuple[int, ...]:

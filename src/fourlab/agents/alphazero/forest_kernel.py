@@ -5,15 +5,9 @@ A network is quick only with many positions at once, so trees grow in step, by t
     gather    walks down in every tree; results that are known at once are credited, other leaves are listed
     grow      makes a node of each leaf from what the network says of it, and credits its value
 
-All nodes are blocks of one array, seen as int32 (`words`) and as float32 (`numbers`). A block has four numbers for each column
-and one more:
-
-    VISITS  int32     how often the column was played
-    LEADS   int32     0 if it was never played, the block it leads to, PENDING while the network is asked, or for what is proven
-                      or closed -(8 * block + WIN | DRAW | LOSS | SHUT), as the side that plays the column sees it
-    SUMS    float32   the sum of its results, -1 to +1, for the side that plays it
-    PRIORS  float32   the chance that the network gives it
-    value   float32   what the network says of the position, for the side to move
+All nodes are blocks (`agents/mcts/nodes.py`) of one array, seen as int32 (`words`: VISITS and LEADS) and as float32 (`numbers`:
+SUMS of results from -1 to +1, and PRIORS). The last number of a block is the network's value of the position, for the side to
+move.
 
 Tree t owns the blocks from t * size on, and the first is its root. A walk counts as a loss until its result is known, so that
 others go elsewhere (virtual loss). Wins at once, forced replies, columns that lose at once and the last few cells are seen on the
@@ -25,6 +19,23 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fourlab.agents.mcts.nodes import (
+    CLOSED,
+    DRAW,
+    LEADS,
+    LOSS,
+    PENDING,
+    PRIORS,
+    SUMS,
+    UNPROVEN,
+    VISITS,
+    WIN,
+    opposite,
+    place,
+    proof_of,
+    result_of,
+    settled,
+)
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount
 from fourlab.compiled.board import has_line, key, landing, landings, mirror
@@ -32,10 +43,7 @@ from fourlab.compiled.threats import winning_cells
 from fourlab.game.geometry import Geometry, geometry_of
 from fourlab.solver.kernel import non_losing
 
-VISITS, LEADS, SUMS, PRIORS, PARTS = 0, 1, 2, 3, 4
-WIN, DRAW, LOSS, SHUT, ASKED = 1, 2, 3, 4, 5
-PENDING = -ASKED
-NOTHING = 0
+PARTS = 4
 BACKED_UP, LISTED, MET = 0, 1, 2
 SPREAD = 50.0
 """Gumbel search trusts values the more the oftener a column was visited, beginning with as much as after so many visits."""
@@ -150,7 +158,7 @@ def gather(f: Forest, size: int, leaves: int, g: Geometry, s: Switches, left_at:
     listed = 0
     for tree in range(len(f.used)):
         in_hand = 0
-        while in_hand < leaves and f.done[tree] < f.goal[tree] and f.proof[tree] == NOTHING:
+        while in_hand < leaves and f.done[tree] < f.goal[tree] and f.proof[tree] == UNPROVEN:
             if f.used[tree] == 0 and in_hand > 0:  # the network is being asked about the root
                 break
             what = walk(f, tree, tree * size, listed, g, s, left_at, cache)
@@ -168,7 +176,7 @@ def walk(f: Forest, tree: int, root: int, leaf: int, g: Geometry, s: Switches, l
     words, numbers, columns, path = f.words, f.numbers, g.columns, f.paths[leaf]
     own, mask, block, depth = int(f.own[tree]), int(f.mask[tree]), root, 0
     f.done[tree] += 1
-    proof = NOTHING  # for the side that moved last
+    proof = UNPROVEN  # for the side that moved last
     if f.used[tree] > 0:
         while True:
             # 1. Select a column of this block and count it as lost.
@@ -180,40 +188,40 @@ def walk(f: Forest, tree: int, root: int, leaf: int, g: Geometry, s: Switches, l
                 column = choose_by_puct(words, numbers, block, columns, s)
             path[depth, 0], path[depth, 1] = block, column
             depth += 1
-            words[block, VISITS * columns + column] += 1
-            numbers[block, SUMS * columns + column] -= np.float32(1)
+            words[block, place(VISITS, column, columns)] += 1
+            numbers[block, place(SUMS, column, columns)] -= np.float32(1)
             cell = landing(mask, column, g)
             own, mask = (own | cell) ^ (mask | cell), mask | cell
-            leads = int(words[block, LEADS * columns + column])
-            if leads == PENDING:
+            leads = int(words[block, place(LEADS, column, columns)])
+            if proof_of(leads) == PENDING:
                 f.done[tree] -= 1
                 take_back(words, numbers, path, depth, columns)
                 return MET
             if leads < 0:
-                proof = -leads & 7
+                proof = proof_of(leads)
                 break
             if leads == 0:
                 break
             block = leads
     # 2. A new position: see whether its result is known.
-    if proof == NOTHING:
+    if proof == UNPROVEN:
         result, safe = examine(own, mask, g, s)
-        if result == NOTHING and s.proving and depth > 0 and popcount(mask) + EXACT >= g.columns * g.rows:
+        if result == UNPROVEN and s.proving and depth > 0 and popcount(mask) + EXACT >= g.columns * g.rows:
             result = DRAW - ending(own, mask, g)
-        if result != NOTHING and s.faithful and not s.proving and depth > 0:
+        if result != UNPROVEN and s.faithful and not s.proving and depth > 0:
             safe = result - WIN - LOSS  # a proof where cells are expected: `plant` will understand
-        elif result != NOTHING:
-            proof = WIN + LOSS - result
+        elif result != UNPROVEN:
+            proof = opposite(result)
             if depth > 0:
-                words[path[depth - 1, 0], LEADS * columns + path[depth - 1, 1]] = -proof
+                words[path[depth - 1, 0], place(LEADS, path[depth - 1, 1], columns)] = settled(0, proof)
             else:
                 settle(f, tree, root, own, mask, result, g)
             if s.proving or depth == 0:
                 prove(f, tree, path, depth, columns, proof)
     else:
         safe = 0
-    if proof != NOTHING:
-        credit(numbers, path, depth, columns, np.float32(2 - proof))
+    if proof != UNPROVEN:
+        credit(numbers, path, depth, columns, np.float32(result_of(proof)))
         return BACKED_UP
     # 3. Ask: first memory, then the network.
     name, flipped = question(own, mask, g)
@@ -226,7 +234,7 @@ def walk(f: Forest, tree: int, root: int, leaf: int, g: Geometry, s: Switches, l
     if flipped:
         f.asked_own[leaf], f.asked_mask[leaf] = mirror(own, g), mirror(mask, g)
     if depth > 0:
-        words[path[depth - 1, 0], LEADS * columns + path[depth - 1, 1]] = PENDING
+        words[path[depth - 1, 0], place(LEADS, path[depth - 1, 1], columns)] = settled(0, PENDING)
     return LISTED
 
 
@@ -271,7 +279,7 @@ def slot_of(name: int, cache: Cache) -> int:
 
 @kernel
 def examine(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int, int]:
-    """What the discs tell: WIN, DRAW, LOSS for the side to move or NOTHING; and the cells that do not lose at once."""
+    """What the discs tell: WIN, DRAW, LOSS for the side to move or UNPROVEN; and the cells that do not lose at once."""
     playable = landings(mask, g)
     if s.proving:
         if winning_cells(own, mask, g) & playable:
@@ -279,12 +287,12 @@ def examine(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int, int]:
         if playable == 0:
             return DRAW, 0
         safe = non_losing(mask, winning_cells(own ^ mask, mask, g), g)
-        return (NOTHING if safe else LOSS), safe
+        return (UNPROVEN if safe else LOSS), safe
     if has_line(own ^ mask, g.height, g.in_a_row):
         return LOSS, 0
     if s.faithful and popcount(mask) >= g.columns * g.rows - 1:
         return DRAW, 0
-    return (NOTHING if playable else DRAW), playable
+    return (UNPROVEN if playable else DRAW), playable
 
 
 @kernel
@@ -323,7 +331,7 @@ def plant(
     words, numbers, columns = f.words, f.numbers, g.columns
     value = min(max(answer[columns], np.float32(-1)), np.float32(1))
     if safe < 0:  # a finished game, about which only the faithful ask
-        words[path[depth - 1, 0], LEADS * columns + path[depth - 1, 1]] = safe
+        words[path[depth - 1, 0], place(LEADS, path[depth - 1, 1], columns)] = safe
         credit(numbers, path, depth, columns, -value)
         return
     block = root + f.used[tree]
@@ -331,27 +339,37 @@ def plant(
     # 1. Its columns: shut, lost at once, or open with a prior.
     greatest, total = np.float32(-1e30), np.float32(0)
     for column in range(columns):
-        words[block, VISITS * columns + column] = 0
-        numbers[block, SUMS * columns + column] = np.float32(0)
+        words[block, place(VISITS, column, columns)] = 0
+        numbers[block, place(SUMS, column, columns)] = np.float32(0)
         cell = landing(mask, column, g)
-        words[block, LEADS * columns + column] = 0 if cell & safe else -(LOSS if cell else SHUT)
+        words[block, place(LEADS, column, columns)] = 0 if cell & safe else settled(0, LOSS if cell else CLOSED)
         if cell & safe or (s.faithful and landing(int(f.mask[tree]), column, g)):
             greatest = max(greatest, answer[columns - 1 - column if flipped else column])
     for column in range(columns):
         prior = np.float32(0)
-        if words[block, LEADS * columns + column] == 0 or (s.faithful and landing(int(f.mask[tree]), column, g)):
+        if words[block, place(LEADS, column, columns)] == 0 or (s.faithful and landing(int(f.mask[tree]), column, g)):
             prior = np.float32(math.exp(answer[columns - 1 - column if flipped else column] - greatest))
-        numbers[block, PRIORS * columns + column] = prior
+        numbers[block, place(PRIORS, column, columns)] = prior
         total += prior
     for column in range(columns):
-        numbers[block, PRIORS * columns + column] /= total
+        numbers[block, place(PRIORS, column, columns)] /= total
     # 2. Its value, and who leads to it.
     numbers[block, PARTS * columns] = value
     if depth > 0:
-        words[path[depth - 1, 0], LEADS * columns + path[depth - 1, 1]] = block
+        words[path[depth - 1, 0], place(LEADS, path[depth - 1, 1], columns)] = block
     elif s.noise > 0:
         mix_noise(words, numbers, block, f.noise[tree], columns, np.float32(s.noise))
     credit(numbers, path, depth, columns, -value)
+
+
+@kernel
+def root_leads(cell: int, wins: int, result: int) -> int:
+    """Return where a column of a settled root leads: nowhere, with its proof."""
+    if cell == 0:
+        return settled(0, CLOSED)
+    if cell & wins:
+        return settled(0, WIN)
+    return settled(0, LOSS) if result == LOSS else 0
 
 
 @kernel
@@ -361,11 +379,11 @@ def settle(f: Forest, tree: int, root: int, own: int, mask: int, result: int, g:
     f.used[tree] = 1
     for column in range(columns):
         cell = landing(mask, column, g)
-        f.words[root, VISITS * columns + column] = 0
-        f.words[root, LEADS * columns + column] = (-WIN if cell & wins else -LOSS if result == LOSS else 0) if cell else -SHUT
-        f.numbers[root, SUMS * columns + column] = np.float32(0)
-        f.numbers[root, PRIORS * columns + column] = np.float32(1 / columns)
-    f.numbers[root, PARTS * columns] = np.float32(2 - result)
+        f.words[root, place(VISITS, column, columns)] = 0
+        f.words[root, place(LEADS, column, columns)] = root_leads(cell, wins, result)
+        f.numbers[root, place(SUMS, column, columns)] = np.float32(0)
+        f.numbers[root, place(PRIORS, column, columns)] = np.float32(1 / columns)
+    f.numbers[root, PARTS * columns] = np.float32(result_of(result))
 
 
 @kernel
@@ -373,21 +391,21 @@ def mix_noise(words: np.ndarray, numbers: np.ndarray, block: int, noise: np.ndar
     """Mix noise into the priors of open columns, unless all of it fell on others."""
     total = np.float32(0)
     for column in range(columns):
-        if words[block, LEADS * columns + column] == 0:
+        if words[block, place(LEADS, column, columns)] == 0:
             total += noise[column]
     if total <= 0:
         return
     for column in range(columns):
-        if words[block, LEADS * columns + column] == 0:
-            place = PRIORS * columns + column
-            numbers[block, place] = (np.float32(1) - share) * numbers[block, place] + share * noise[column] / total
+        if words[block, place(LEADS, column, columns)] == 0:
+            where = place(PRIORS, column, columns)
+            numbers[block, where] = (np.float32(1) - share) * numbers[block, where] + share * noise[column] / total
 
 
 @kernel
 def credit(numbers: np.ndarray, path: np.ndarray, depth: int, columns: int, value: np.float32) -> None:
     """Add a result to every column of a path in place of the loss it counted as; it is for the side that played the last one."""
     for level in range(depth - 1, -1, -1):
-        numbers[path[level, 0], SUMS * columns + path[level, 1]] += np.float32(1) + value
+        numbers[path[level, 0], place(SUMS, path[level, 1], columns)] += np.float32(1) + value
         value = -value
 
 
@@ -395,8 +413,8 @@ def credit(numbers: np.ndarray, path: np.ndarray, depth: int, columns: int, valu
 def take_back(words: np.ndarray, numbers: np.ndarray, path: np.ndarray, depth: int, columns: int) -> None:
     """Forget a walk."""
     for level in range(depth):
-        words[path[level, 0], VISITS * columns + path[level, 1]] -= 1
-        numbers[path[level, 0], SUMS * columns + path[level, 1]] += np.float32(1)
+        words[path[level, 0], place(VISITS, path[level, 1], columns)] -= 1
+        numbers[path[level, 0], place(SUMS, path[level, 1], columns)] += np.float32(1)
 
 
 @kernel
@@ -406,26 +424,27 @@ def prove(f: Forest, tree: int, path: np.ndarray, depth: int, columns: int, proo
         block = path[level, 0]
         if proof != WIN:
             proof = conclusion(f.words, block, columns)
-            if proof == NOTHING:
+            if proof == UNPROVEN:
                 return
         # What this block's side to move gets is proven; the side that led here gets the opposite.
         if level > 0:
-            place, above = LEADS * columns + path[level - 1, 1], path[level - 1, 0]
-            proof = WIN + LOSS - proof
-            f.words[above, place] = -(8 * block + proof)
-    f.proof[tree] = proof if depth > 0 else WIN + LOSS - proof
+            proof = opposite(proof)
+            f.words[path[level - 1, 0], place(LEADS, path[level - 1, 1], columns)] = settled(block, proof)
+    f.proof[tree] = proof if depth > 0 else opposite(proof)
 
 
 @kernel
 def conclusion(words: np.ndarray, block: int, columns: int) -> int:
-    """What all columns together prove, for the side to move: their best result, or NOTHING while one is open."""
+    """What all columns together prove, for the side to move: their best result, or UNPROVEN while one is open."""
     best = LOSS
     for column in range(columns):
-        leads = words[block, LEADS * columns + column]
-        if leads >= 0 or leads == PENDING:
-            return NOTHING
-        if -leads & 7 != SHUT:
-            best = min(best, -leads & 7)
+        proof = proof_of(words[block, place(LEADS, column, columns)])
+        if proof == UNPROVEN:
+            return UNPROVEN
+        if proof == PENDING:
+            return UNPROVEN
+        if proof != CLOSED:
+            best = min(best, proof)
     return best
 
 
@@ -439,13 +458,13 @@ def transplant(words: np.ndarray, block: int, columns: int, to: np.ndarray) -> i
         for word in range(words.shape[1]):
             to[new, word] = words[queue[new], word]
         for column in range(columns):
-            leads = to[new, LEADS * columns + column]
+            leads = to[new, place(LEADS, column, columns)]
             if leads > 0:
-                to[new, LEADS * columns + column] = used
+                to[new, place(LEADS, column, columns)] = used
                 queue[used] = leads
                 used += 1
             elif leads < 0:
-                to[new, LEADS * columns + column] = -(-leads & 7)  # what is proven is not searched again
+                to[new, place(LEADS, column, columns)] = settled(0, proof_of(leads))  # what is proven is not searched again
         new += 1
     return used
 
@@ -453,16 +472,17 @@ def transplant(words: np.ndarray, block: int, columns: int, to: np.ndarray) -> i
 @inlined_kernel
 def mean(words: np.ndarray, numbers: np.ndarray, block: int, column: int, columns: int) -> np.float32:
     """The mean result of a column that was played."""
-    if words[block, LEADS * columns + column] < 0 and words[block, LEADS * columns + column] != PENDING:
-        return np.float32(2 - (-words[block, LEADS * columns + column] & 7))
-    return np.float32(numbers[block, SUMS * columns + column] / np.float32(words[block, VISITS * columns + column]))
+    leads = words[block, place(LEADS, column, columns)]
+    if leads < 0 and proof_of(leads) != PENDING:
+        return np.float32(result_of(proof_of(leads)))
+    return np.float32(numbers[block, place(SUMS, column, columns)] / np.float32(words[block, place(VISITS, column, columns)]))
 
 
 @inlined_kernel
 def is_out(words: np.ndarray, block: int, column: int, columns: int) -> bool:
-    """Whether there is no sense in playing a column: it is shut or proven to lose."""
-    leads = words[block, LEADS * columns + column]
-    return bool(leads < 0 and leads != PENDING and (-leads & 7) >= LOSS)
+    """Whether there is no sense in playing a column: it is full or proven to lose."""
+    proof = proof_of(words[block, place(LEADS, column, columns)])
+    return LOSS <= proof <= CLOSED
 
 
 @kernel
@@ -470,16 +490,16 @@ def choose_by_puct(words: np.ndarray, numbers: np.ndarray, block: int, columns: 
     """The column with the greatest (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n)."""
     total = 1
     for column in range(columns):
-        total += words[block, VISITS * columns + column]
+        total += words[block, place(VISITS, column, columns)]
     spread = np.float32(s.c * math.sqrt(total))
     unplayed = numbers[block, PARTS * columns] - np.float32(s.fpu)
     best, chosen = np.float32(-1e30), -1
     for column in range(columns):
         if is_out(words, block, column, columns):
             continue
-        n = words[block, VISITS * columns + column]
+        n = words[block, place(VISITS, column, columns)]
         q = mean(words, numbers, block, column, columns) if n > 0 else unplayed
-        prior = numbers[block, PRIORS * columns + column]
+        prior = numbers[block, place(PRIORS, column, columns)]
         bound = (q + np.float32(1)) * np.float32(0.5) + spread * prior / np.float32(1 + n)
         if bound > best:
             best, chosen = bound, column
@@ -494,11 +514,11 @@ def complete(words: np.ndarray, numbers: np.ndarray, block: int, columns: int) -
     """
     total, most, weight, worth = 0, 0, np.float32(0), np.float32(0)
     for column in range(columns):
-        n = words[block, VISITS * columns + column]
+        n = words[block, place(VISITS, column, columns)]
         if n > 0 and not is_out(words, block, column, columns):
             total += n
             most = max(most, n)
-            prior = numbers[block, PRIORS * columns + column]
+            prior = numbers[block, place(PRIORS, column, columns)]
             weight += prior
             worth += prior * mean(words, numbers, block, column, columns)
     value = numbers[block, PARTS * columns]
@@ -515,7 +535,7 @@ def choose_as_planned(words: np.ndarray, numbers: np.ndarray, block: int, column
     greatest = np.float32(-1e30)
     for column in range(columns):
         if not is_out(words, block, column, columns):
-            n = words[block, VISITS * columns + column]
+            n = words[block, place(VISITS, column, columns)]
             greatest = max(greatest, mean(words, numbers, block, column, columns) if n > 0 else unplayed)
     whole = np.float32(0)
     for column in range(columns):
@@ -525,7 +545,7 @@ def choose_as_planned(words: np.ndarray, numbers: np.ndarray, block: int, column
         if is_out(words, block, column, columns):
             continue
         share = improved(words, numbers, block, column, columns, unplayed, weight, greatest) / max(whole, np.float32(1e-30))
-        lag = share - np.float32(words[block, VISITS * columns + column]) / np.float32(1 + total)
+        lag = share - np.float32(words[block, place(VISITS, column, columns)]) / np.float32(1 + total)
         if lag > best:
             best, chosen = lag, column
     return chosen
@@ -545,8 +565,8 @@ def improved(
     """A column's weight in the improved policy, not yet divided by their sum."""
     if is_out(words, block, column, columns):
         return np.float32(0)
-    q = mean(words, numbers, block, column, columns) if words[block, VISITS * columns + column] > 0 else unplayed
-    return np.float32(numbers[block, PRIORS * columns + column] * np.float32(math.exp(weight * (q - greatest))))
+    q = mean(words, numbers, block, column, columns) if words[block, place(VISITS, column, columns)] > 0 else unplayed
+    return np.float32(numbers[block, place(PRIORS, column, columns)] * np.float32(math.exp(weight * (q - greatest))))
 
 
 @kernel
@@ -574,19 +594,19 @@ def choose_by_schedule(
         if not is_out(words, block, column, columns):
             compared += 1
             q = unplayed
-            if words[block, VISITS * columns + column] > 0:
+            if words[block, place(VISITS, column, columns)] > 0:
                 q = mean(words, numbers, block, column, columns)
-            prior = np.float32(math.log(max(numbers[block, PRIORS * columns + column], np.float32(1e-30))))
+            prior = np.float32(math.log(max(numbers[block, place(PRIORS, column, columns)], np.float32(1e-30))))
             promise[column] = noise[column] + prior + weight * q
     left = left_at[compared, min(simulation - 1, left_at.shape[1] - 1)]
     fewest, best, chosen = 1 << 30, np.float32(-1e30), -1
     for column in range(columns):
         if is_out(words, block, column, columns):
             continue
-        n, ahead = words[block, VISITS * columns + column], 0
+        n, ahead = words[block, place(VISITS, column, columns)], 0
         for other in range(columns):
             if other != column and not is_out(words, block, other, columns):
-                more = words[block, VISITS * columns + other] - n
+                more = words[block, place(VISITS, other, columns)] - n
                 better = promise[other] > promise[column] or (promise[other] == promise[column] and other < column)
                 ahead += more > 0 or (more == 0 and better)
         if ahead < left and (n < fewest or (n == fewest and promise[column] > best)):

@@ -8,6 +8,7 @@ import numpy as np
 from fourlab.agents.alphazero import forest_kernel as forest
 from fourlab.agents.alphazero.forest import ForestSearch, Roots
 from fourlab.agents.alphazero.settings import AlphaZeroSettings
+from fourlab.agents.mcts import nodes
 from fourlab.compiled.batches import GOES_ON, WON, open_columns, play_columns
 from fourlab.compiled.random import seed_state
 from fourlab.evaluator import Evaluator
@@ -131,7 +132,7 @@ class _SelfPlay:
         # 2. Remember.
         roots, own, mask = self.search.roots(which), self.own[which], self.mask[which]
         policies = roots.improved(self.s.scale) if self.s.search == "gumbel" else roots.shares()
-        learned = np.where((roots.proven == forest.LOSS)[:, None], 0.0, policies)  # a lost position teaches no column
+        learned = np.where((roots.proven == nodes.LOSS)[:, None], 0.0, policies)  # a lost position teaches no column
         self.remember(own.copy(), mask.copy(), learned, expected(roots, policies), self.number[which], self.ply[which])
         # 3. Play.
         stands = play_columns(own, mask, self.choose(roots, policies, noise[which]), self.rules.geometry)
@@ -204,4 +205,4 @@ def expected(roots: Roots, policies: np.ndarray) -> np.ndarray:
     weight = np.where(played, policies, 0.0)
     mean = (weight * roots.means).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-30)
     value = np.where(weight.sum(axis=1) > 0, mean, roots.values)
-    return np.where(roots.proven != forest.NOTHING, 2.0 - roots.proven, value)
+    return np.where(roots.proven != nodes.UNPROVEN, 2.0 - roots.proven, value)

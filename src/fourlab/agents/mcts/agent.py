@@ -162,7 +162,7 @@ class MCTS:
 
     def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
         """Search, then choose."""
-        return self.search(position, limit, rng).decision
+        return self._search(position, limit, rng, traced=False, watch=None).decision
 
     def search(
         self,
@@ -172,17 +172,28 @@ class MCTS:
         watch: Callable[[Snapshot], None] | None = None,
     ) -> Result:
         """Search and return everything found; `watch` is called with each snapshot as it is taken."""
-        seeds = [int(word) for word in rng.integers(2**63, size=2)]
+        return self._search(position, limit, rng, traced=True, watch=watch)
+
+    def _search(
+        self,
+        position: Position,
+        limit: Limit,
+        rng: np.random.Generator,
+        traced: bool,
+        watch: Callable[[Snapshot], None] | None,
+    ) -> Result:
+        """Search; snapshots on the way take time, so they are taken only if somebody wants them."""
+        seeds = rng.integers(2**63, size=2).tolist()
         budget = _Budget(self, limit)
         blocks = min(self._room(position), budget.most_blocks(self.opponent != "player"))
         if self.runs == 1:
             trees = [self._tree(position, blocks)]
-            trace = self._grow_together(trees[0], budget, seeds[0], watch)
+            trace = self._grow_together(trees[0], budget, seeds[0], traced, watch)
         else:
             trees = [SearchTree(position, self.switches(), blocks, self.transpositions) for _ in range(self.runs)]
             trace = self._grow_apart(trees, budget, seeds[0])
         columns = _averaged(trees)
-        column = self._choose(columns, np.random.default_rng(seeds[1]))
+        column = self._choose(columns, seeds[1])
         decision = self._decision(position, column, columns, trees, budget)
         return Result(decision, columns, tuple(trees), tuple(trace))
 
@@ -244,9 +255,14 @@ class MCTS:
         return start
 
     def _grow_together(
-        self, tree: SearchTree, budget: "_Budget", seed: int, watch: Callable[[Snapshot], None] | None
+        self,
+        tree: SearchTree,
+        budget: "_Budget",
+        seed: int,
+        traced: bool,
+        watch: Callable[[Snapshot], None] | None,
     ) -> list[_RawSnapshot]:
-        """Search one tree with all threads, taking snapshots on the way."""
+        """Search one tree with all threads, taking snapshots on the way if the search is traced."""
         trace: list[_RawSnapshot] = []
 
         def snap() -> None:
@@ -255,14 +271,15 @@ class MCTS:
                 watch(trace[-1].read())
 
         states = seed_states(seed, self.threads)
+        snap_sometimes = snap if traced else None
         if self.threads == 1:
-            budget.spend(tree, states[0], snap)
+            budget.spend(tree, states[0], snap_sometimes)
         else:
             others = [threading.Thread(target=budget.spend, args=(tree, state, None)) for state in states[1:]]
             try:
                 for other in others:
                     other.start()
-                budget.spend(tree, states[0], snap)
+                budget.spend(tree, states[0], snap_sometimes)
             except BaseException:
                 budget.finished = True  # an interrupt must end the others too
                 raise
@@ -288,20 +305,24 @@ class MCTS:
         budget.done = sum(each.done for each in budgets)
         return [_RawSnapshot(each.done, tree.snapshot(), tree) for tree, each in zip(trees, budgets, strict=True)]
 
-    def _choose(self, columns: tuple[ColumnAnalysis, ...], rng: np.random.Generator) -> ColumnAnalysis:
+    def _choose(self, columns: tuple[ColumnAnalysis, ...], seed: int) -> ColumnAnalysis:
         """Choose the column to play."""
         if self.solver:
             columns = candidates(columns)
         if self.final == "sample":
             logs = np.log([max(each.visits, 1e-9) for each in columns]) / self.temperature
             weights = np.exp(logs - logs.max())
-            return columns[int(rng.choice(len(columns), p=weights / weights.sum()))]
+            chosen = np.random.default_rng(seed).choice(len(columns), p=weights / weights.sum())
+            return columns[int(chosen)]
         if self.final == "mean":
             worth = [-math.inf if each.value is None else each.value for each in columns]
         else:
             worth = [float(each.visits) for each in columns]
-        best = [each for each, value in zip(columns, worth, strict=True) if value == max(worth)]
-        return {"first": best[0], "last": best[-1], "random": best[int(rng.integers(len(best)))]}[self.final_tie]
+        greatest = max(worth)
+        best = [each for each, value in zip(columns, worth, strict=True) if value == greatest]
+        if self.final_tie == "random":
+            return best[int(np.random.default_rng(seed).integers(len(best)))]
+        return best[0] if self.final_tie == "first" else best[-1]
 
     def _decision(
         self,
@@ -404,7 +425,7 @@ class _Budget:
             with self.lock:
                 self.done += done
             out_of_time = self.seconds is not None and self.elapsed() >= self.seconds
-            if why != mcts.RUNNING or out_of_time or tree.counts[0] >= mcts.MOST_VISITS:
+            if why != mcts.RUNNING or out_of_time or tree.visits >= mcts.MOST_VISITS:
                 self.finished = True
             if snap is not None and self.done >= mark:
                 snap()

@@ -155,8 +155,6 @@ class _Search:
         tree, position, g = self.tree, self.tree.position, self.tree.geometry
         leaves, self.proven, self.state = guided.gather(
             tree.tree,
-            tree.used,
-            tree.counts,
             position.own,
             position.mask,
             g,
@@ -165,7 +163,7 @@ class _Search:
             self.games,
             self.state,
         )
-        self.done = int(tree.counts[0])
+        self.done = tree.visits
         no_logits = np.zeros((0, g.columns), np.float32)
         values, logits = np.zeros(0, np.float32), no_logits
         while leaves:
@@ -179,7 +177,7 @@ class _Search:
             values = answer.values
             logits = no_logits if answer.logits is None else answer.logits
             self.evaluations += asked
-        guided.hand_up(tree.tree, self.games, leaves, g)
+        guided.hand_up(tree.tree.words, self.games, leaves, g)
 
 
 class _FineTree(SearchTree):

@@ -16,7 +16,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fourlab.agents.mcts.kernel import MOST_VISITS, POINTS, Switches, choose, examine, new_block, prove
+from fourlab.agents.mcts.kernel import (
+    MOST_VISITS,
+    POINTS,
+    Switches,
+    Tree,
+    choose,
+    edge_of,
+    examine,
+    leads_of,
+    new_block,
+    new_tree,
+    prove,
+    sums_of,
+)
+from fourlab.agents.mcts.nodes import proof_of, result_of, settled
 from fourlab.compiled._jit import kernel
 from fourlab.compiled.board import landing, landings
 from fourlab.compiled.random import advance, below
@@ -70,9 +84,7 @@ def new_games(batch: int, g: Geometry) -> Games:
 
 @kernel
 def gather(
-    tree: np.ndarray,  # int32[blocks * 3 * columns], with a block for every walk
-    used: np.ndarray,  # int64[1]: blocks in use
-    counts: np.ndarray,  # int64[3]: the first is the visits of the root
+    tree: Tree,  # with a block for every walk
     root_own: int,
     root_mask: int,
     g: Geometry,
@@ -85,43 +97,44 @@ def gather(
 
     Returns how many leaves there are, whether the root is proven, which ends the walks, and the random state.
     """
-    columns, leaves, unmerged = g.columns, 0, np.zeros((2, 0), np.int32)
+    words, used, counts, columns = tree.words, tree.used, tree.counts, g.columns
+    leaves = 0
     for _ in range(walks):
         block, own, mask, depth, n, proof = 1, root_own, root_mask, 0, counts[0], 0
         path = games.paths[leaves]
         while True:
             # 1. Select a column of this block.
-            column, drawn, state = choose(tree, block, columns, n, s, state)
-            edge = block * 3 * columns + column
+            column, drawn, state = choose(words, block, columns, n, s, state)
+            edge = edge_of(block, column, columns)
             path[depth] = 2 * edge + drawn
             depth += 1
-            n = tree[edge]
-            tree[edge] += 1
-            tree[edge + columns] -= WON
+            n = words[edge]
+            words[edge] += 1
+            words[sums_of(edge, columns)] -= WON
             cell = landing(mask, column, g)
             own |= cell
             mask |= cell
-            leads = tree[edge + 2 * columns]
+            leads = words[leads_of(edge, columns)]
             # 2. The first visit finds out whether the result is known, the second expands.
             if n == 0:
                 _, proof = examine(own, mask, g, s)
-                tree[edge + 2 * columns] = -proof
+                words[leads_of(edge, columns)] = settled(0, proof)
                 break
             if leads == 0:
                 leads = used[0]
                 used[0] += 1
-                new_block(tree, leads, mask, g)
-                tree[edge + 2 * columns] = leads
+                new_block(words, leads, mask, g)
+                words[leads_of(edge, columns)] = leads
             if leads < 0:
-                proof = -leads & 3
+                proof = proof_of(leads)
                 break
             block = leads
             own ^= mask
         counts[0] += 1
         # 3. Back up what is known, else list the leaf.
         if proof:
-            back_up(tree, path, depth, columns, WON * (2 - proof))
-            if s.solver and prove(tree, path, depth, columns, proof, False, unmerged):
+            back_up(words, path, depth, columns, WON * result_of(proof))
+            if s.solver and prove(tree, path, depth, columns, proof):
                 return leaves, True, state
         else:
             games.own[leaves], games.mask[leaves], games.lengths[leaves] = own ^ mask, mask, depth
@@ -243,33 +256,32 @@ def best_cell(
 
 
 @kernel
-def hand_up(tree: np.ndarray, games: Games, leaves: int, g: Geometry) -> None:
+def hand_up(words: np.ndarray, games: Games, leaves: int, g: Geometry) -> None:
     """Credit the results of all games: what the side to move at a leaf won, the side that moved there lost."""
     for leaf in range(leaves):
         points = math.floor(WON * min(max(games.results[leaf], -1.0), 1.0) + 0.5)
-        back_up(tree, games.paths[leaf], games.lengths[leaf], g.columns, -points)
+        back_up(words, games.paths[leaf], games.lengths[leaf], g.columns, -points)
 
 
 @kernel
-def back_up(tree: np.ndarray, path: np.ndarray, depth: int, columns: int, points: int) -> None:
+def back_up(words: np.ndarray, path: np.ndarray, depth: int, columns: int, points: int) -> None:
     """Credit every column of a path in place of the loss it counted as; `points` are for the side that played the last one.
 
     As in `mcts.back_up`, a side that has a proven draw will not do worse.
     """
     for level in range(depth - 1, -1, -1):
-        tree[(path[level] >> 1) + columns] += WON + points
+        words[sums_of(path[level] >> 1, columns)] += WON + points
         points = 0 if path[level] & 1 and points < 0 else -points
 
 
 def warm_up() -> None:
     """Make one simulation whose rollout asks no evaluator."""
     board = geometry_of(7, 6, 4)
-    tree = np.zeros(20 * 21, np.int32)
-    counts = np.zeros(3, np.int64)
+    tree = new_tree(20, 0, board)
     games = new_games(1, board)
     policy = Policy(-1, COINS, True, False)
     values, logits = np.zeros(0, np.float32), np.zeros((0, 7), np.float32)
-    new_block(tree, 1, 0, board)
-    leaves, _, state = gather(tree, np.array([2]), counts, 0, 0, board, Switches(), 1, games, 1)
+    new_block(tree.words, 1, 0, board)
+    leaves, _, state = gather(tree, 0, 0, board, Switches(), 1, games, 1)
     play_on(games, leaves, board, policy, values, logits, state)
-    hand_up(tree, games, leaves, board)
+    hand_up(tree.words, games, leaves, board)

@@ -7,6 +7,7 @@ import numpy as np
 from fourlab.agent import ColumnAnalysis
 from fourlab.agents.mcts import kernel as mcts
 from fourlab.agents.mcts.kernel import Switches
+from fourlab.agents.mcts.nodes import DRAW, LEADS, LOSS, SUMS, UNPROVEN, WIN
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 
@@ -28,17 +29,13 @@ class SearchTree:
         g = position.rules.geometry
         self.position, self.switches, self.geometry = position, switches, g
         blocks = max(blocks, 3)
+        slots = 1 << (2 * blocks).bit_length() if merging else 0
         try:
-            self.tree = np.empty(blocks * 3 * g.columns, np.int32)  # untouched pages cost nothing
+            self.tree = mcts.new_tree(blocks, slots, g)
         except MemoryError:
             raise UserError(f"there is no memory for a tree of {blocks * 12 * g.columns >> 20} megabytes") from None
-        self.used = np.array([2])
-        self.counts = np.zeros(3, np.int64)
         self.root = 1
-        slots = 1 << (2 * blocks).bit_length() if merging else 0
-        self.merged = np.zeros((2, slots), np.int64)
-        self.node = np.zeros((2, blocks if merging else 0), np.int32)
-        mcts.new_block(self.tree, 1, position.mask, g)
+        mcts.new_block(self.tree.words, 1, position.mask, g)
 
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
         """Run simulations from the root; returns how many were done, why it ended and the random state."""
@@ -46,8 +43,6 @@ class SearchTree:
         search = mcts.search_together if self.switches.shared else mcts.search
         return search(
             self.tree,
-            self.used,
-            self.counts,
             self.root,
             position.own,
             position.mask,
@@ -56,19 +51,23 @@ class SearchTree:
             simulations,
             state,
             stop,
-            self.merged,
-            self.node,
         )
+
+    @property
+    def visits(self) -> int:
+        """How often the root was visited."""
+        return int(self.tree.counts[0])
 
     @property
     def nodes(self) -> int:
         """How many nodes have been expanded."""
-        return int(self.used[0]) - 1
+        return int(self.tree.used[0]) - 1
 
     @property
     def bytes(self) -> int:
         """The memory that the expanded nodes take, and the table of transpositions if there is one."""
-        return self.nodes * 3 * self.geometry.columns * self.tree.itemsize + self.merged.nbytes + self.node.nbytes
+        size = 3 * self.geometry.columns * self.tree.words.itemsize
+        return self.nodes * size + self.tree.keys.nbytes + self.tree.nodes.nbytes
 
     def columns(self, path: tuple[int, ...] = ()) -> list[ColumnAnalysis]:
         """The open columns after a path of columns from the root; empty if the search did not expand so far."""
@@ -80,14 +79,20 @@ class SearchTree:
     def line(self, first: int | None = None) -> tuple[int, ...]:
         """The play the search expects, from a given first column: proven wins first, else the most visited columns."""
         line: list[int] = [] if first is None else [first]
-        block, visits = self._walk(tuple(line))
+        block, _ = self._walk(tuple(line))
         while block:
-            columns = self.decode(self._numbers(block), visits)
-            best = max(columns, key=lambda each: (each.proven == 1, each.proven != -1, each.visits))
-            if best.visits == 0:
+            visits, _, leads = self._numbers(block).reshape(3, -1).tolist()
+            best, column = (False, False, 0), -1
+            for other, count in enumerate(visits):
+                if count != mcts.FULL:
+                    proof = _proof(leads[other])
+                    rank = (proof == WIN, proof != LOSS, _true_visits(count))
+                    if rank > best or column < 0:
+                        best, column = rank, other
+            if best[2] == 0:
                 break
-            line.append(best.column)
-            block, visits = self._leads(block, best.column), best.visits
+            line.append(column)
+            block = self._leads(block, column)
         return tuple(line)
 
     def snapshot(self) -> np.ndarray:
@@ -100,12 +105,13 @@ class SearchTree:
         return [
             self._stats(column, visits[column], totals[column] / mcts.POINTS, leads[column], n)
             for column in range(self.geometry.columns)
-            if visits[column] != mcts.CLOSED
+            if visits[column] != mcts.FULL
         ]
 
     def proven(self) -> int | None:
         """The result of the root position for its side to move, if the search has proved it."""
-        results = [each.proven for each in self.columns()]
+        visits, _, leads = self._numbers(self.root).reshape(3, -1).tolist()
+        results = [_proven(where) for count, where in zip(visits, leads, strict=True) if count != mcts.FULL]
         if 1 in results:
             return 1
         return None if None in results else max(result for result in results if result is not None)
@@ -119,53 +125,53 @@ class SearchTree:
         if not block:
             return False
         self.position, self.root = position, block
-        self.counts[0] = visits
+        self.tree.counts[0] = visits
         return True
 
     def forget_the_rest(self) -> None:
         """Copy the root's subtree to the front and free everything else."""
-        copy = np.empty_like(self.tree)
-        self.used[0] = mcts.copy_subtree(self.tree, self.root, self.geometry.columns, copy)
-        self.tree, self.root = copy, 1
+        copy = np.empty_like(self.tree.words)
+        self.tree.used[0] = mcts.copy_subtree(self.tree.words, self.root, self.geometry.columns, copy)
+        self.tree, self.root = self.tree._replace(words=copy), 1
 
     def descend(self, position: Position) -> "Subtree | None":
         """Search below the root at a position, expanding the way to it; the tree keeps all it learns."""
         path = _path(self.position, position)
         if path is None or (self.switches.opponent != mcts.PLAYER and len(path) % 2):
             return None
+        words, columns = self.tree.words, self.geometry.columns
         block, here, edge, before = self.root, self.position, -1, -1
         for column in path:
-            edge, before = block * 3 * self.geometry.columns + column, edge
+            edge, before = block * 3 * columns + column, edge
             here = here.play(column)
             if self._leads(block, column) == 0:
-                new = int(self.used[0])
-                if (new + 1) * 3 * self.geometry.columns > len(self.tree):
+                new = int(self.tree.used[0])
+                if (new + 1) * 3 * columns > len(words):
                     return None
-                self.used[0] += 1
-                mcts.new_block(self.tree, new, here.mask, self.geometry)
-                self.tree[edge + 2 * self.geometry.columns] = new
-            if self.tree[edge] == mcts.CLOSED:  # the opponent did not give the frozen reply: this one takes its place
-                start = block * 3 * self.geometry.columns
-                self.tree[start : start + self.geometry.columns] = mcts.CLOSED
-                self.tree[edge] = 0
+                self.tree.used[0] += 1
+                mcts.new_block(words, new, here.mask, self.geometry)
+                words[edge + LEADS * columns] = new
+            if words[edge] == mcts.FULL:  # the opponent did not give the frozen reply: this one takes its place
+                self._numbers(block)[:columns] = mcts.FULL
+                words[edge] = 0
             block = self._leads(block, column)
         # With the opponent in the transition a node is a pair: what is learned after the reply belongs to our own column too.
         return Subtree(self, position, block, edge, -1 if self.switches.opponent == mcts.PLAYER else before)
 
     def _leads(self, block: int, column: int) -> int:
         """The block a column leads to, 0 if it has none."""
-        leads = int(self.tree[(block * 3 + 2) * self.geometry.columns + column])
-        return leads if leads >= 0 else -leads >> 2
+        leads = int(self._numbers(block)[LEADS * self.geometry.columns + column])
+        return leads if leads >= 0 else -leads >> 3
 
     def _numbers(self, block: int) -> np.ndarray:
         size = 3 * self.geometry.columns
-        return self.tree[block * size : (block + 1) * size]
+        return self.tree.words[block * size : (block + 1) * size]
 
     def _walk(self, path: tuple[int, ...]) -> tuple[int, int]:
         """The block at the end of a path and its visits; block 0 if the search did not expand so far."""
-        block, visits = self.root, int(self.counts[0])
+        block, visits = self.root, self.visits
         for column in path:
-            visits = _true_visits(int(self.tree[block * 3 * self.geometry.columns + column]))
+            visits = _true_visits(int(self._numbers(block)[column]))
             block = self._leads(block, column)
             if block == 0:
                 break
@@ -173,7 +179,7 @@ class SearchTree:
 
     def _stats(self, column: int, visits: int, total: float, leads: int, n: int) -> ColumnAnalysis:
         visits = _true_visits(visits)
-        proven = 2 - (-leads & 3) if leads < 0 else None
+        proven = _proven(leads)
         if visits == 0:
             return ColumnAnalysis(column, 0, None, None, proven=proven)
         if self.switches.log_ratio:
@@ -189,21 +195,33 @@ class Subtree(SearchTree):
 
     def __init__(self, whole: SearchTree, position: Position, block: int, edge: int, own_edge: int) -> None:
         self.position, self.switches, self.geometry = position, whole.switches, whole.geometry
-        self.tree, self.used, self.merged, self.node = whole.tree, whole.used, whole.merged, whole.node
+        self.tree = whole.tree
         self.root, self.edge, self.own_edge = block, edge, own_edge
-        self.counts = whole.counts if edge < 0 else np.array([_true_visits(int(whole.tree[edge])), 0, 0])
+        if edge >= 0:
+            visits = _true_visits(int(whole.tree.words[edge]))
+            self.tree = whole.tree._replace(counts=np.array([visits, 0, 0]))
 
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
         """Search, and credit the columns that lead here with what came out: what we won, the other side lost."""
-        before = self.counts.copy()
+        counts, words, columns = self.tree.counts, self.tree.words, self.geometry.columns
+        before = counts.copy()
         ended = super().search(simulations, state, stop)
-        visits, won, lost = (int(count) for count in self.counts - before)
+        visits, won, lost = (int(count) for count in counts - before)
         drawn = self.switches.draw * (visits - won - lost)
         for edge, balance in ((self.edge, lost - won), (self.own_edge, won - lost)):
             if edge >= 0:
-                self.tree[edge] += visits
-                self.tree[edge + self.geometry.columns] += mcts.POINTS * balance + drawn
+                words[edge] += visits
+                words[edge + SUMS * columns] += mcts.POINTS * balance + drawn
         return ended
+
+
+def _proof(leads: int) -> int:
+    return -leads & 7 if leads < 0 else UNPROVEN
+
+
+def _proven(leads: int) -> int | None:
+    """The result that is proven of a column for the side that plays it."""
+    return DRAW - _proof(leads) if leads < 0 else None
 
 
 def _true_visits(visits: int) -> int:

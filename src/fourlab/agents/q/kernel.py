@@ -264,20 +264,22 @@ def search_move(
     g: Geometry,
     switches: mcts.Switches,
     simulations: int,
-    tree: np.ndarray,  # int32[(simulations + 3) * 3 * columns]: room to work in
+    words: np.ndarray,  # int32[(simulations + 3) * 3 * columns]: room for the nodes of a tree
     state: int,
 ) -> tuple[int, int]:
     """The trainer's column: the first of those most visited, or any column if there are no simulations."""
     if simulations == 0:
         return any_column(mask, g, state)
-    mcts.new_block(tree, 1, mask, g)
-    used, visits, never = np.full(1, 2), np.zeros(3, np.int64), np.zeros(1, np.uint8)
-    unmerged, node = np.empty((2, 0), np.int64), np.empty((2, 0), np.int32)
-    _, _, state = mcts.search(tree, used, visits, 1, own, mask, g, switches, simulations, state, never, unmerged, node)
-    best = -1
+    mcts.new_block(words, 1, mask, g)
+    unmerged, nodes = np.empty((2, 0), np.int64), np.empty((2, 0), np.int32)
+    tree = mcts.Tree(words, np.full(1, 2), np.zeros(3, np.int64), unmerged, nodes)
+    never = np.zeros(1, np.uint8)
+    _, _, state = mcts.search(tree, 1, own, mask, g, switches, simulations, state, never)
+    best, most = -1, -1
     for column in range(g.columns):
-        if tree[3 * g.columns + column] > (tree[3 * g.columns + best] if best >= 0 else -1):
-            best = column
+        visits = words[mcts.edge_of(1, column, g.columns)]
+        if visits > most:
+            best, most = column, visits
     return best, state
 
 
