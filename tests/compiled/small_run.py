@@ -10,10 +10,11 @@ from itertools import islice
 
 import numpy as np
 
+from fourlab.agents.alphazero import choosing
 from fourlab.agents.alphazero import forest_kernel as forest
 from fourlab.agents.mcts import guided_kernel as guided
 from fourlab.agents.mcts import kernel as mcts
-from fourlab.agents.mcts import nodes
+from fourlab.agents.mcts import nodes, verbs
 from fourlab.agents.minimax import kernel as minimax
 from fourlab.agents.q import kernel as q_learning
 from fourlab.agents.q import table_kernel as qtable
@@ -38,7 +39,7 @@ SWITCHES = mcts.Switches(c=1.5, random_ties=True)
 def searched(merging: bool = False, simulations: int = 150, **changed: object) -> list[object]:
     """Search a little with some switches changed; returns how it ended and a checksum of the whole tree."""
     tree = mcts.new_tree(400, 1024 if merging else 0, g)
-    mcts.new_block(tree.words, 1, mask, g)
+    verbs.new_block(tree.words, 1, mask, g)
     switches = SWITCHES._replace(**changed)
     run = mcts.search_together if switches.shared else mcts.search
     ended = run(tree, 1, own, mask, g, switches, simulations, state, np.zeros(1, np.uint8))
@@ -49,7 +50,7 @@ def searched_with_guide(**changed: object) -> list[object]:
     """Search in four batches of six with part of the policy changed and an evaluator that only adds bits."""
     tree, games = mcts.new_tree(40, 0, g), guided.new_games(6, g)
     random_state = state
-    mcts.new_block(tree.words, 1, mask, g)
+    verbs.new_block(tree.words, 1, mask, g)
     s, p = mcts.Switches(c=90.0, solver=True), guided.Policy(-1, guided.COINS // 4, False, False)._replace(**changed)
     for _ in range(4):
         leaves, _, random_state = guided.gather(tree, own, mask, g, s, 6, games, random_state)
@@ -127,7 +128,7 @@ stack = np.zeros(21 * solver.frame_size(g), np.int64)
 cache, counts = np.zeros((2, 1 << 10), np.int64), np.array([0, 1 << 30])
 
 tree = np.zeros(30, np.int32)
-mcts.new_block(tree, 1, mask, g)
+verbs.new_block(tree, 1, mask, g)
 copied = np.zeros(30, np.int32)
 path = np.array([2 * 15, 0])
 games = guided.new_games(1, g)
@@ -212,36 +213,36 @@ RESULTS = {
     "agents.mcts.nodes.block_of": lambda: [nodes.block_of(leads) for leads in (-42, 0, 9)],
     "agents.mcts.nodes.opposite": lambda: nodes.opposite(nodes.WIN),
     "agents.mcts.nodes.result_of": lambda: nodes.result_of(nodes.LOSS),
-    "agents.mcts.kernel.edge_of": lambda: mcts.edge_of(2, 3, 7),
-    "agents.mcts.kernel.sums_of": lambda: mcts.sums_of(45, 7),
-    "agents.mcts.kernel.leads_of": lambda: mcts.leads_of(45, 7),
-    "agents.mcts.kernel.node_of": lambda: mcts.node_of(45, 7),
-    "agents.mcts.kernel.has_room": lambda: mcts.has_room(mcts.new_tree(2, 0, g), 5),
+    "agents.mcts.verbs.edge_of": lambda: verbs.edge_of(2, 3, 7),
+    "agents.mcts.verbs.sums_of": lambda: verbs.sums_of(45, 7),
+    "agents.mcts.verbs.leads_of": lambda: verbs.leads_of(45, 7),
+    "agents.mcts.verbs.node_of": lambda: verbs.node_of(45, 7),
+    "agents.mcts.verbs.has_room": lambda: verbs.has_room(mcts.new_tree(2, 0, g), 5),
     "agents.alphazero.forest_kernel.root_leads": lambda: forest.root_leads(4, 4, nodes.WIN),
-    "agents.mcts.kernel.new_block": lambda: tree.tolist(),
-    "agents.mcts.kernel.choose": lambda: [int(each) for each in mcts.choose(tree, 1, 5, 3, SWITCHES, state)],
-    "agents.mcts.kernel.any_open": lambda: mcts.any_open(tree, 1, 5, state),
-    "agents.mcts.kernel.examine": lambda: mcts.examine(own, mask, g, SWITCHES),
-    "agents.mcts.kernel.expand": lambda: "in search",
+    "agents.mcts.verbs.new_block": lambda: tree.tolist(),
+    "agents.mcts.verbs.choose": lambda: [int(each) for each in verbs.choose(tree, 1, 5, 3, SWITCHES, state)],
+    "agents.mcts.verbs.any_open": lambda: verbs.any_open(tree, 1, 5, state),
+    "agents.mcts.verbs.examine": lambda: verbs.examine(own, mask, g, SWITCHES),
+    "agents.mcts.verbs.expand": lambda: "in search",
     "agents.mcts.kernel.search_together": lambda: searched(shared=True, simulations=600),
-    "agents.mcts.kernel.conclusion": lambda: mcts.conclusion(tree, 1, 5),
-    "agents.mcts.kernel.settle": lambda: mcts.settle(np.array([0, 0, 3]), 0, 1, nodes.WIN),
-    "agents.mcts.kernel.mark": lambda: mcts.mark(np.array([7]), 0, mcts.LOST),
-    "agents.mcts.kernel.find_slot": lambda: mcts.find_slot(np.zeros(8, np.int64), 77),
-    "agents.mcts.kernel.freeze_reply": lambda: mcts.freeze_reply(
+    "agents.mcts.verbs.conclusion": lambda: verbs.conclusion(tree, 1, 5),
+    "agents.mcts.verbs.settle": lambda: verbs.settle(np.array([0, 0, 3]), 0, 1, nodes.WIN),
+    "agents.mcts.verbs.mark": lambda: verbs.mark(np.array([7]), 0, mcts.LOST),
+    "agents.mcts.verbs.find_slot": lambda: verbs.find_slot(np.zeros(8, np.int64), 77),
+    "agents.mcts.verbs.freeze_reply": lambda: verbs.freeze_reply(
         tree.copy(), 1, own, mask, g, SWITCHES._replace(opponent=mcts.NEGAMAX), state
     ),
-    "agents.mcts.kernel.simulate": lambda: mcts.simulate(own, mask, g, SWITCHES, False, state),
+    "agents.mcts.verbs.simulate": lambda: verbs.simulate(own, mask, g, SWITCHES, False, state),
     "compiled.rollouts.rollout_with_wins_and_blocks": lambda: rollout.rollout_with_wins_and_blocks(own, mask, g, state),
     "compiled.rollouts.rollout_against_negamax": lambda: rollout.rollout_against_negamax(
         0, 0, geometry_of(3, 2, 3), True, True, state
     ),
     "compiled.lines.first_line": lambda: lines.first_line(0b1111, 0b1111_0_1111, g),
     "compiled.lines.line_heads": lambda: lines.line_heads(0b1111, g),
-    "agents.mcts.kernel.back_up": lambda: mcts.back_up(tree, path, 1, 5, 1, True, SWITCHES),
-    "agents.mcts.kernel.prove": lambda: mcts.prove(mcts.new_tree(2, 0, g)._replace(words=tree), path, 1, 5, nodes.WIN),
-    "agents.mcts.kernel.copy_subtree": lambda: [mcts.copy_subtree(tree, 1, 5, copied), copied.tolist()],
-    "agents.mcts.kernel.copy_block": lambda: [mcts.copy_block(tree, 1, copied, 0, 15), copied.tolist()],
+    "agents.mcts.verbs.back_up": lambda: verbs.back_up(tree, path, 1, 5, 1, True, SWITCHES),
+    "agents.mcts.verbs.prove": lambda: verbs.prove(mcts.new_tree(2, 0, g)._replace(words=tree), path, 1, 5, nodes.WIN),
+    "agents.mcts.verbs.copy_subtree": lambda: [verbs.copy_subtree(tree, 1, 5, copied), copied.tolist()],
+    "agents.mcts.verbs.copy_block": lambda: [verbs.copy_block(tree, 1, copied, 0, 15), copied.tolist()],
     "agents.mcts.guided_kernel.gather": lambda: searched_with_guide(),
     "agents.mcts.guided_kernel.play_on": lambda: [
         searched_with_guide(by_logits=True),
@@ -314,13 +315,13 @@ RESULTS = {
         forest.examine(own, mask, g, PUCT._replace(proving=each)) for each in (False, True)
     ],
     "agents.alphazero.forest_kernel.ending": lambda: [forest.ending(own, mask, small), forest.ending(0, 0, small)],
-    "agents.alphazero.forest_kernel.mean": lambda: f"{forest.mean(*f_block, 2, 5):.3f}",
-    "agents.alphazero.forest_kernel.is_out": lambda: [forest.is_out(f2.words, 0, column, 5) for column in range(5)],
-    "agents.alphazero.forest_kernel.choose_by_puct": lambda: forest.choose_by_puct(*f_block, 5, PUCT),
-    "agents.alphazero.forest_kernel.complete": lambda: [f"{each:.3f}" for each in forest.complete(*f_block, 5)],
-    "agents.alphazero.forest_kernel.choose_as_planned": lambda: forest.choose_as_planned(*f_block, 5, PUCT),
-    "agents.alphazero.forest_kernel.improved": lambda: f"{forest.improved(*f_block, 1, 5, 0.1, 2.0, 0.3):.3f}",
-    "agents.alphazero.forest_kernel.choose_by_schedule": lambda: forest.choose_by_schedule(
+    "agents.alphazero.choosing.mean": lambda: f"{choosing.mean(*f_block, 2, 5):.3f}",
+    "agents.alphazero.choosing.is_out": lambda: [choosing.is_out(f2.words, 0, column, 5) for column in range(5)],
+    "agents.alphazero.choosing.choose_by_puct": lambda: choosing.choose_by_puct(*f_block, 5, PUCT),
+    "agents.alphazero.choosing.complete": lambda: [f"{each:.3f}" for each in choosing.complete(*f_block, 5)],
+    "agents.alphazero.choosing.choose_as_planned": lambda: choosing.choose_as_planned(*f_block, 5, PUCT),
+    "agents.alphazero.choosing.improved": lambda: f"{choosing.improved(*f_block, 1, 5, 0.1, 2.0, 0.3):.3f}",
+    "agents.alphazero.choosing.choose_by_schedule": lambda: choosing.choose_by_schedule(
         *f_block, f2.noise[0], 9, g, PUCT, forest.schedule(5, 50)
     ),
     "agents.alphazero.forest_kernel.conclusion": lambda: forest.conclusion(f2.words, 0, 5),
@@ -368,7 +369,7 @@ RESULTS = {
     ],
     "agents.q.kernel.end": lambda: q_learning.end(2, 1.0, *q_table[1:], Q_RULE, *q_progress),
     "agents.q.kernel.look_back": lambda: q_learning.look_back(
-        q_keys, mask, 3, False, 0, q_last, g, *q_table, Q_RULE, *q_progress, worth
+        q_keys, mask, 3, False, 0, g, *q_table, Q_RULE, q_learning.Learner(q_last, worth, *q_progress)
     ),
     "agents.q.kernel.see_end": lambda: q_learning.see_end(0, True, q_last, *q_table[1:], Q_RULE, *q_progress),
     "agents.q.kernel.close_game": lambda: [

@@ -63,6 +63,15 @@ class Rule(NamedTuple):
     epsilon_least: float
 
 
+class Learner(NamedTuple):
+    """What changes while games are learned from."""
+
+    last: np.ndarray  # int64[2 * lanes]: where each seat's last value is in the table, -1 before its first disc
+    worth: np.ndarray  # float64[columns]: the values of all columns, as `choose` left them
+    pace: np.ndarray  # float64[4]: alpha, epsilon and so on
+    counts: np.ndarray  # int64[5]: games, results, updates
+
+
 class Trainer(NamedTuple):
     """Whom the learner plays in the compiled loop: a tree search, or without simulations a random player."""
 
@@ -212,17 +221,15 @@ def look_back(
     column: int,
     won: bool,  # by this column
     seat: int,
-    last: np.ndarray,
     g: Geometry,
     words: np.ndarray,
     numbers: np.ndarray,
     t: Layout,
     rule: Rule,
-    pace: np.ndarray,
-    counts: np.ndarray,
-    worth: np.ndarray,  # as `choose` left it
+    learner: Learner,
 ) -> None:
     """Learn what the chosen column tells of earlier ones."""
+    last, worth, pace, counts = learner.last, learner.worth, learner.pace, learner.counts
     name, which = name_of(keys, mask, column, t, g)
     number = 2 * enter(name, words, numbers, t) + 2 + which
     # 1. A disc that ends the game is worth its reward.
@@ -311,6 +318,7 @@ def play_games(
     for number in simulations:
         most_simulations = max(most_simulations, number)
     worth, tree = np.empty(g.columns), np.empty((most_simulations + 3) * 3 * g.columns, np.int32)
+    learner = Learner(last, worth, pace, counts)
     begun, done, busy = 0, 0, True
     while busy:
         busy = False
@@ -347,7 +355,7 @@ def play_games(
                 ask_ahead(there, mask | cell, g, words, t)
                 keys[lane, 0], keys[lane, 1] = there
             if ours and rule.learning:
-                look_back(here, mask, column, won, 2 * lane + side, last, g, words, numbers, t, rule, pace, counts, worth)
+                look_back(here, mask, column, won, 2 * lane + side, g, words, numbers, t, rule, learner)
             owns[lane], masks[lane], sides[lane] = own ^ mask, mask | cell, 1 - side
             # 4. At the end let the other side learn, too.
             if over:
@@ -373,7 +381,7 @@ def warm_up() -> None:
     play_games(board, *memory, rule, trainer, np.zeros(1, np.int64), 1, 1, *both, 1)
     keys = keys_of(0, 0, t, board)
     column, _ = choose(keys, 0, board, *memory, rule, 0.0, worth, 1)
-    look_back(keys, 0, column, False, 0, last, board, *memory, rule, *both, worth)
+    look_back(keys, 0, column, False, 0, board, *memory, rule, Learner(last, worth, *both))
     see_end(0, True, last, *memory[1:], rule, *both)
     close_game(-1, rule, *both)
     judge(keys, 0, board, *memory, worth)

@@ -148,6 +148,7 @@ class Opposition:
         position, met = Position(board=self.rules), list[Position]()
         last, worth = np.full(2, -1), np.empty(self.rules.columns)
         g, memory, both = self.rules.geometry, (table.words, table.numbers, table.layout), (progress.pace, progress.counts)
+        learner = q_learning.Learner(last, worth, *both)
         while (outcome := position.outcome()) is None:
             side = position.to_move
             if seats >> side & 1:
@@ -158,7 +159,7 @@ class Opposition:
                 )
                 if rule.learning:
                     won = position.makes_line(column, side)
-                    q_learning.look_back(keys, mask, column, won, side, last, g, *memory, rule, *both, worth)
+                    q_learning.look_back(keys, mask, column, won, side, g, *memory, rule, learner)
             else:
                 assert agent is not None
                 column = agent.decide(position, Limit(), rng).column
