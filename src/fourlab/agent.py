@@ -59,6 +59,10 @@ class Limit:
         return min(counts, default=None), min(times, default=None)
 
 
+UNLIMITED = Limit()
+"""No bound but the agent's own."""
+
+
 @dataclass(frozen=True)
 class Exact:
     """A proven result."""
@@ -164,8 +168,17 @@ class Forfeit(Exception):
 class Agent(Protocol):
     """A player. It answers from the arguments alone, and a cache never changes an answer, unless it is told to keep a tree."""
 
-    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
-        """Choose a column of a position that is not over."""
+    def decide(
+        self,
+        position: Position,
+        limit: Limit = UNLIMITED,
+        rng: "np.random.Generator | None" = None,
+    ) -> Decision:
+        """Choose a column of a position that is not over.
+
+        Without a limit the agent's own bounds hold. Without a generator a new one is made, so that
+        answers may differ from call to call.
+        """
         ...
 
 

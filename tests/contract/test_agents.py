@@ -3,15 +3,18 @@
 import itertools
 import shlex
 import sys
+import time
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from fourlab import Agent, Decision, Limit, Position
+from fourlab import Agent, Decision, Limit, Position, Stop
 from fourlab import make as make_by_spec
+from fourlab.agent import is_unbounded
 from fourlab.agents import registry
 from fourlab.game.rules import CLASSIC
+from fourlab.web.players import base_of
 from tests.conftest import ROOT
 
 POSITIONS = {
@@ -126,3 +129,71 @@ def test_whole_games_can_be_played(name: str) -> None:
             agent, position = make(name), start
             while position.outcome() is None:
                 position = position.play(decide(agent, position, Limit(simulations=16, nodes=400, depth=2), seed).column)
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_a_position_alone_is_enough_to_ask(name: str) -> None:
+    """Limit and generator have defaults, so that `agent.decide(position)` works in a notebook."""
+    position = POSITIONS[places(name)[0]]
+    assert make(name).decide(position).column in position.legal_columns()
+
+
+# --- clock and stop flag: counted in work, not in seconds ---------------------------------------------------------------
+
+MOST_WORK = 1 << 20
+"""Simulations or nodes between two looks at the clock: milliseconds of simulations, tenths of a second of nodes."""
+DO_NOT_LOOK = {
+    "dqn": "asks its network once",
+    "expectimax-random": "refuses positions that take long",
+    "human": "waits for a person",
+    "kaggle": "a submission has Kaggle's clock",
+    "negamax": "always searches to its depth, seven plies at most",
+    "openspiel-mcts": "OpenSpiel's search cannot be interrupted",
+    "q": "looks up",
+    "random": "draws lots",
+    "rules": "looks at the discs",
+    "value": "asks its network once",
+}
+"""Agents that do not look at clock or flag, and why that may be so."""
+LOOKS = [name for name in registry.names() if base_of(name) not in {*DO_NOT_LOOK, "engine"}]
+
+
+class SteppingClock:
+    """A clock that goes on only when somebody looks at it."""
+
+    def __init__(self, step: float) -> None:
+        self.now, self.step, self.looks = 1000.0, step, 0
+
+    def __call__(self) -> float:
+        self.now += self.step
+        self.looks += 1
+        return self.now
+
+
+def work_of(decision: Decision) -> int:
+    return max(decision.analysis.simulations or 0, decision.analysis.nodes or 0)
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_the_clock_is_looked_at_often_enough(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = make(name)
+    decide(agent, Position(), Limit(seconds=0.001, simulations=1, nodes=1, depth=1))  # what is loaded at first
+    clock = SteppingClock(0.01)
+    for reads in ("perf_counter", "process_time"):
+        monkeypatch.setattr(time, reads, clock)
+    decision = decide(agent, Position("44"), Limit(seconds=0.1))
+    monkeypatch.undo()
+    if is_unbounded(agent) and decision.proven is None:
+        assert clock.looks >= 10  # nothing but the clock ended it
+    assert clock.looks > 0
+    assert work_of(decision) <= MOST_WORK * max(clock.looks, 1)
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_a_stop_flag_that_is_set_ends_the_search_at_once(name: str) -> None:
+    stop = Stop()
+    stop.set()
+    position = Position("44")
+    decision = decide(make(name), position, Limit(stop=stop))
+    assert decision.column in position.legal_columns()
+    assert work_of(decision) <= MOST_WORK

@@ -4,7 +4,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from fourlab.agent import Analysis, Decision, Limit
+from fourlab.agent import UNLIMITED, Analysis, Decision, Limit
+from fourlab.agents.generators import generator
 from fourlab.game.position import Position
 from fourlab.options import check, option
 from fourlab.solver import Solution, Solver, centre_first
@@ -39,8 +40,9 @@ class Perfect:
         solver = Solver(self.megabytes, self.threads, "shipped" if self.book else None)
         object.__setattr__(self, "_solver", solver)
 
-    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Prove the value and play a column that keeps it; if the limit allows no proof, the most promising column."""
+        rng = generator(rng)
         started = time.perf_counter()
         limited = limit.seconds is not None or limit.nodes is not None or limit.stop is not None
         if limited:

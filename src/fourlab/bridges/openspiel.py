@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fourlab.agent import Agent, Decision, Limit
+from fourlab.agent import UNLIMITED, Agent, Decision, Limit
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
@@ -124,7 +124,7 @@ class BotAgent:
 
     bot: Any
 
-    def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Ask the bot."""
         state = to_state(position)
         self.bot.restart()

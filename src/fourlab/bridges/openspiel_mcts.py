@@ -4,7 +4,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fourlab.agent import Analysis, Decision, Exact, Limit
+from fourlab.agent import UNLIMITED, Analysis, Decision, Exact, Limit
+from fourlab.agents.generators import generator
 from fourlab.game.position import Position
 from fourlab.options import check, option
 
@@ -36,8 +37,9 @@ class OpenSpielMCTS:
 
         check(self)
 
-    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Search with a new tree; a stop flag is not heard, since the search cannot be interrupted."""
+        rng = generator(rng)
         from fourlab.bridges.openspiel import game_of, mcts_bot, to_state
 
         started = time.perf_counter()

@@ -22,7 +22,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fourlab.agent import Analysis, ColumnAnalysis, Decision, Forfeit, Limit
+from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Forfeit, Limit
+from fourlab.agents.generators import generator
 from fourlab.engines import protocol as c4i
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -81,8 +82,9 @@ class Engine:
         check(self)
         self._settings()
 
-    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Ask the program, started if need be, for a column; after any fault it is ended."""
+        rng = generator(rng)
         seed = int(rng.integers(2**31))  # drawn at every move, so that others who use the generator see no difference
         with self._lock, self._ended_by_a_fault():
             process = self._started()

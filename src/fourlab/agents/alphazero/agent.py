@@ -8,9 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
+from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.agents.alphazero import forest_kernel as forest
 from fourlab.agents.alphazero.forest import NO_POLICY, ForestSearch, Roots
+from fourlab.agents.generators import generator
 from fourlab.agents.mcts import nodes
 from fourlab.agents.mcts.xray import Snapshot, marks
 from fourlab.errors import UserError
@@ -122,8 +123,9 @@ class AlphaZero:
     def _gumbel(self) -> bool:
         return self.method == "gumbel" and not self.faithful
 
-    def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Search in batches until a bound is reached or the position is proven; then play the best column."""
+        rng = generator(rng)
         return self._search(position, limit, rng, None).decision
 
     def search(

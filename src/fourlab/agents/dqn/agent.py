@@ -5,7 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from fourlab.agent import Analysis, ColumnAnalysis, Decision, Limit
+from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit
+from fourlab.agents.generators import generator
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import OnnxEvaluator, load
@@ -30,8 +31,9 @@ class Dqn:
         if self._judge.network.purpose != "q":
             raise UserError(f"the network {self.net} has no Q-values; it is for {self._judge.network.purpose}")
 
-    def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Ask the network once; the policy holds the chances with which columns are played."""
+        rng = generator(rng)
         self._judge.check_board(position.rules)
         legal = position.legal_columns()
         planes = self._judge.planes(np.array([position.own], np.int64), np.array([position.mask], np.int64))

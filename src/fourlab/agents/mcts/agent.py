@@ -11,7 +11,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
+from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
+from fourlab.agents.generators import generator
 from fourlab.agents.mcts import kernel as mcts
 from fourlab.agents.mcts.tree import SearchTree, candidates
 from fourlab.agents.mcts.xray import Snapshot, marks
@@ -160,8 +161,9 @@ class MCTS:
             raise UserError("reuse goes with runs=1")
         _load_kernels(shared=self.threads > 1 and self.runs == 1)
 
-    def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Search, then choose."""
+        rng = generator(rng)
         return self._search(position, limit, rng, traced=False, watch=None).decision
 
     def search(

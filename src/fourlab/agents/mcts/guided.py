@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
+from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
+from fourlab.agents.generators import generator
 from fourlab.agents.mcts import guided_kernel as guided
 from fourlab.agents.mcts.kernel import Switches
 from fourlab.agents.mcts.tree import SearchTree, candidates
@@ -81,8 +82,9 @@ class Guided:
             object.__setattr__(self, "evaluator", load(self.net))
         _load_kernels()
 
-    def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Search in batches until a bound is reached or the position is proven; then play the column visited most."""
+        rng = generator(rng)
         assert self.evaluator is not None
         started = time.perf_counter()
         by_logits = self._has_policy(position)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from fourlab.agent import Analysis, Decision, Limit
+from fourlab.agent import UNLIMITED, Analysis, Decision, Limit
+from fourlab.agents.generators import generator
 from fourlab.game.position import Position
 from fourlab.options import check, option
 
@@ -346,8 +347,9 @@ class Textbook:
     def __post_init__(self) -> None:
         check(self)
 
-    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Search, then play the most visited column."""
+        rng = generator(rng)
         simulations = min(self.simulations, limit.simulations or self.simulations, limit.nodes or self.simulations)
         search: TextbookSearch[Position, int] = TextbookSearch(ConnectFour(), lambda n: int(rng.integers(n)), c=self.c)
         end = math.inf if limit.seconds is None else time.perf_counter() + limit.seconds

@@ -11,7 +11,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
+from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
+from fourlab.agents.generators import generator
 from fourlab.agents.minimax.kernel import CLOSED, WIN, lines_through_cells, minimax_columns, warm_up
 from fourlab.game.bitboard import has_line, landing
 from fourlab.game.position import Position
@@ -50,8 +51,9 @@ class Minimax:
     def __post_init__(self) -> None:
         check(self)
 
-    def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Look as deep as told; with a limit of time or nodes, deeper and deeper until it is reached."""
+        rng = generator(rng)
         if self.faithful:
             return _as_the_window_did(position, self.depth)
         _load_kernels()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fourlab.agent import Analysis, ColumnAnalysis, Decision, Limit
+from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.options import check, option
@@ -31,7 +31,7 @@ class ExpectimaxRandom:
     def __post_init__(self) -> None:
         check(self)
 
-    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Play the column with the greatest expected result, the first of equals."""
         values, seen = self.values(position, limit)
         best = max(values, key=lambda column: values[column])

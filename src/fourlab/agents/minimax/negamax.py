@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from fourlab.agent import Analysis, Decision, Limit
+from fourlab.agent import UNLIMITED, Analysis, Decision, Limit
+from fourlab.agents.generators import generator
 from fourlab.compiled.negamax import kaggle_negamax
 from fourlab.compiled.random import seed_state
 from fourlab.game.position import Position
@@ -35,8 +36,9 @@ class Negamax:
     def __post_init__(self) -> None:
         check(self)
 
-    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Search to the full depth, or to the limit's."""
+        rng = generator(rng)
         depth = self.depth if limit.depth is None else min(self.depth, limit.depth)
         state = seed_state(int(rng.integers(2**32)))
         g = position.rules.geometry

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from fourlab.agent import Analysis, ColumnAnalysis, Decision, Limit
+from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit
+from fourlab.agents.generators import generator
 from fourlab.agents.q.table import QTable, load_table, shipped_table
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -32,8 +33,9 @@ class Q:
         check(self)
         object.__setattr__(self, "_table", shipped_table() if self.table is None else load_table(Path(self.table)))
 
-    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Look up."""
+        rng = generator(rng)
         board = self._table.form.rules
         if position.rules == board:
             worth, known = self._table.judge(position)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fourlab.agent import Decision, Limit
+from fourlab.agent import UNLIMITED, Decision, Limit
 from fourlab.game.outcome import SIDE_NAMES
 from fourlab.game.position import IllegalColumn, Position
 
@@ -35,7 +35,7 @@ class Human:
     ask: Callable[[str], str] = lambda prompt: input(prompt)
     tell: Callable[[str], None] = print
 
-    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Ask until the answer is an open column or one of the known words."""
         columns = position.rules.columns
         prompt = f"{SIDE_NAMES[position.to_move]}, column 1-{columns} (or back, hint, quit): "

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fourlab.agent import Decision, Limit
+from fourlab.agent import UNLIMITED, Decision, Limit
+from fourlab.agents.generators import generator
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
 class Random:
     """Plays every open column with the same chance."""
 
-    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Draw a column."""
+        rng = generator(rng)
         legal = position.legal_columns()
         policy = tuple(1 / len(legal) if column in legal else 0.0 for column in range(position.rules.columns))
         return Decision(int(rng.choice(legal)), policy=policy)

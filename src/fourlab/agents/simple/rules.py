@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from fourlab.agent import Decision, Exact, Limit
+from fourlab.agent import UNLIMITED, Decision, Exact, Limit
+from fourlab.agents.generators import generator
 from fourlab.game.position import Position
 from fourlab.options import check, option
 
@@ -22,8 +23,9 @@ class RulesOfThumb:
     def __post_init__(self) -> None:
         check(self)
 
-    def decide(self, position: Position, limit: Limit, rng: "np.random.Generator") -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Find the most urgent columns and choose one of them."""
+        rng = generator(rng)
         legal = position.legal_columns()
         wins = [column for column in legal if position.makes_line(column, position.to_move)]
         blocks = [column for column in legal if position.makes_line(column, 1 - position.to_move)]

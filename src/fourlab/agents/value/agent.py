@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
+from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.evaluator import Batch
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import OnnxEvaluator, load
@@ -30,7 +30,7 @@ class Value:
         check(self)
         object.__setattr__(self, "_judge", load(self.net))
 
-    def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Judge the position after every open column, all in one batch; of equals the first is played."""
         self._judge.check_board(position.rules)
         legal = position.legal_columns()

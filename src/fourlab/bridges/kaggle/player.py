@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fourlab.agent import Decision, Forfeit, Limit
+from fourlab.agent import UNLIMITED, Decision, Forfeit, Limit
+from fourlab.agents.generators import generator
 from fourlab.bridges.kaggle.submission import BANK, USUAL, Submission, ask, load
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -40,8 +41,9 @@ class Kaggle:
         path = self.file if self.file is not None else self.agent if _is_path(self.agent) else None
         object.__setattr__(self, "_asked", _builtin(self.agent) if path is None else _submission(path))
 
-    def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
         """Ask for a column. A limit of seconds is its time for the move, and then it has no bank; otherwise Kaggle's own hold."""
+        rng = generator(rng)
         rules = position.rules
         seconds, bank = (USUAL["actTimeout"], BANK) if limit.seconds is None else (limit.seconds, 0)
         cells = [cell for row in position.grid() for cell in row]
