@@ -25,8 +25,8 @@ LIMITS: dict[str, dict[str, float]] = tomllib.loads(Path(__file__).with_suffix("
 MB = 1e6
 PAGE = """
 from fourlab.agents import registry
-from fourlab.web import players
-specs = [level.spec for level in players.LEVELS]
+from fourlab.agents.levels import LEVELS
+specs = [level.spec for level in LEVELS]
 names = [name for spec in specs for name in registry.kernels_of(registry.parse_spec(spec)[0])]
 print(*dict.fromkeys(names), sep="\\n")
 """

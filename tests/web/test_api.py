@@ -10,6 +10,7 @@ from hypothesis import given
 
 from fourlab import Limit, Position, make
 from fourlab.agent import is_unbounded
+from fourlab.agents.levels import LEVELS
 from fourlab.agents.minimax.negamax import Negamax
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.solver import Solver
@@ -99,7 +100,7 @@ def test_the_same_seed_gives_the_same_move_as_in_python(client: Client) -> None:
     assert told["simulations"] == 500
 
 
-@pytest.mark.parametrize("level", range(1, len(players.LEVELS) + 1))
+@pytest.mark.parametrize("level", range(1, len(LEVELS) + 1))
 @pytest.mark.parametrize("board", ["7x6x4", "5x4x4"])
 def test_every_level_moves_on_every_board(client: Client, level: int, board: str) -> None:
     told = post(client, "move", agent=f"level:{level}", board=board, moves="33")

@@ -9,6 +9,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 
 from fourlab.agents import registry
+from fourlab.agents.levels import LEVELS
 from fourlab.errors import UserError
 from fourlab.game.named import named_positions
 from fourlab.game.position import Position
@@ -139,7 +140,7 @@ def _agents(with_options: bool) -> m.AgentsTold:
         m.LevelTold(
             level=number, name=each.name, agent=f"level:{number}", spec=each.spec, about=each.about, strength=each.strength
         )
-        for number, each in enumerate(players.LEVELS, 1)
+        for number, each in enumerate(LEVELS, 1)
     ]
     told = []
     for name in players.names():

@@ -6,11 +6,12 @@ options on their fields.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from fourlab.agent import Agent
 from fourlab.agents import registry
+from fourlab.agents.levels import LEVELS
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.options import Option, as_text
@@ -20,34 +21,6 @@ if TYPE_CHECKING:  # which imports the compiler
 
 MOST_NEGAMAX = 500_000
 """Positions that negamax may look at, which cannot be interrupted; on wide boards it looks less far ahead."""
-
-
-@dataclass(frozen=True)
-class Level:
-    """A graded opponent."""
-
-    name: str
-    spec: str
-    about: str
-    strength: str
-    """As measured; docs/web.md tells how."""
-    elsewhere: str | None = None
-    """Who plays on boards that the agent does not know."""
-
-
-LEVELS = (
-    Level("Newcomer", "random", "drops discs anywhere", "73 % of moves right"),
-    Level("Beginner", "rules:otherwise=random", "takes a win, blocks yours, else anywhere", "81 % of moves right"),
-    Level("Casual", "rules", "takes a win, blocks yours, else the centre", "84 % of moves right"),
-    Level("Club", "mcts:simulations=60", "looks a little ahead", "88 % of moves right"),
-    Level("Strong", "minimax:depth=6", "sees everything for six discs", "92 % of moves right"),
-    Level("Expert", "mcts:simulations=1000", "plays a thousand games in its head", "91 % of moves right"),
-    Level(
-        "Master", "alphazero:simulations=1000", "taught itself by playing itself", "98 % of moves right", "mcts:simulations=50000"
-    ),
-    Level("Perfect", "perfect:choice=random", "never makes a mistake", "100 % of moves right"),
-)
-"""From the easiest to the hardest; a move is right if it gives away neither a win nor a draw."""
 
 
 def spec_of(asked: str, rules: Rules = CLASSIC) -> str:

@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from fastapi import Request
 
 from fourlab.agents import registry
+from fourlab.agents.levels import LEVELS
 from fourlab.compiled.background import Background, Child, Closed, Here, Worker
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.web import messages as m
@@ -35,7 +36,7 @@ def compile_in_background(only: Iterable[str] | None = None) -> Background:
     from fourlab.compiled._cache import CACHE_FOLDER, is_kept
     from fourlab.compiled.warmup import GROUPS, is_compiled
 
-    specs = [*(level.spec for level in players.LEVELS), *players.AGENTS]
+    specs = [*(level.spec for level in LEVELS), *players.AGENTS]
     agents = [registry.parse_spec(spec)[0] for spec in specs]
     names = list(dict.fromkeys(name for agent in agents for name in registry.kernels_of(agent)))
     if only is not None:
@@ -158,7 +159,7 @@ class Readiness:
                 seconds=_rounded(max(waiting)) if waiting else 0.0,
             )
 
-        levels = enumerate(players.LEVELS, 1)
+        levels = enumerate(LEVELS, 1)
         ready = all(state == "ready" for state in states.values())
         return m.ReadyTold(
             ready=ready,
