@@ -28,6 +28,7 @@ JOBS = {
     "train-value": "train value --data solved.npz --body 'conv 4, relu' --head 'dense 4, relu' --epochs 6",
     "train-alphazero": ("train alphazero --preset smoke --board 4x4x3 --networks 4x1 --games 80 --exam-every 80 --exam-games 2"),
     "reproduce": "study vannucci-abril exact figure-2 --scale smoke --workers 2",
+    "chess": "chess match random random --games 12 --workers 2",
     "book": "book build --plies 6 --board 5x4x4 --file FOLDER/book.npz --workers 2",
     "dataset": "dataset solved --positions 200 --board 6x5 --plies 11-24 -o FOLDER/set.npz --workers 2",
 }

@@ -108,8 +108,9 @@ class Games:
             self.games = [ChessGame(**json.loads(line)) for line in whole[1:]]
         except (OSError, ValueError, TypeError) as error:
             raise UserError(f"cannot read games of chess in {file}: {error}") from None
-        if whole[:1] != [told]:
+        if not whole or _identity(whole[0]) != _identity(told):
             raise UserError(f"{file} does not hold the games of {told.strip()}")
+        whole[0] = told  # there may be more games now
         write_atomically(file, "".join(whole).encode())
 
     def add(self, game: ChessGame) -> None:
@@ -120,6 +121,15 @@ class Games:
                 stream.flush()
                 os.fsync(stream.fileno())
         self.games.append(game)
+
+
+def _identity(heading: str) -> dict[str, Any]:
+    """What makes a match another one; how many games there are does not."""
+    try:
+        match: dict[str, Any] = json.loads(heading)
+        return {name: value for name, value in match.items() if name != "games"}
+    except (ValueError, AttributeError):
+        return {}
 
 
 def summarize(match: ChessMatch, games: Sequence[ChessGame]) -> dict[str, Any]:

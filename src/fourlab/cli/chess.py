@@ -1,16 +1,15 @@
 """`fourlab chess …`: the textbook's tree search at another game."""
 
-import itertools
-import os
 import shlex
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fourlab.cli.options import JsonOption, QuietOption, SeedOption, WorkersOption, print_json
+from fourlab.cli.generated import with_settings
+from fourlab.cli.options import JsonOption, SeedOption, print_json
+from fourlab.cli.running import Running, Workers
 from fourlab.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
     from fourlab.agent import Limit
     from fourlab.chess.game import ChessState
-    from fourlab.chess.match import ChessMatch, Games
     from fourlab.chess.players import ChessPlayer
+    from fourlab.jobs.run import Run
 
 app = typer.Typer(help="Chess, by the same tree search.", rich_markup_mode=None)
 SIDES = ("white", "black")
@@ -205,65 +204,41 @@ def uci() -> None:
 
 
 @app.command()
+@with_settings
 def match(
     one: Annotated[str, typer.Argument(metavar="A", help="document, improved or random.")],
     other: Annotated[str, typer.Argument(metavar="B", help="Its opponent.")],
+    workers: Workers,
+    running: Running,
     games: Annotated[int, typer.Option(min=2, help="How many games.")] = 100,
     plies: Annotated[int, typer.Option(min=0, max=20, help="Openings are so many random plies.")] = 4,
     seconds: SecondsChoice = None,
     simulations: SimulationsChoice = None,
     seed: SeedOption = 0,
-    workers: WorkersOption = None,
-    keep: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep the games here; the same command then goes on where it was.")
-    ] = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    keep: Annotated[Path | None, typer.Option(metavar="FILE", help="Copy the games to this file, one JSON line each.")] = None,
 ) -> None:
     """Let two players play each other and say who is stronger, and how sure that is.
 
     Every opening is played twice with colours swapped, and Elo counts such pairs. The games do not depend on the number of
     workers, unless players think by the clock.
 
-    Example: fourlab chess match improved random --games 20 --keep games.jsonl
+    Example: fourlab chess match improved random --games 20
     """
-    from fourlab.chess.match import ChessMatch, Games, summarize
+    from fourlab.chess.job import ChessJob
+    from fourlab.chess.match import ChessMatch
 
     planned = ChessMatch((one, other), games, plies, simulations, seconds, seed)
-    kept = Games(planned, keep)
-    _play_missing(planned, kept, workers or os.cpu_count() or 1, quiet)
-    summary = summarize(planned, kept.games)
+    run, summary = running.desk(workers).work(ChessJob(planned, keep))
+    print_chess(run, summary, running.json)
+
+
+def print_chess(run: "Run", summary: dict[str, Any], json: bool) -> None:
+    """Print what came of a match."""
     if json:
-        print_json(summary)
+        print_json({"run": str(run.folder), **summary})
     else:
         _print_summary(summary)
-
-
-def _play_missing(planned: "ChessMatch", kept: "Games", workers: int, quiet: bool) -> None:
-    from fourlab.chess.match import summarize
-    from fourlab.jobs.executors import Lost, executor
-
-    done = {game.number for game in kept.games}
-    missing = [number for number in range(planned.games) if number not in done]
-    block = BLOCKS * len(done) // planned.games
-    try:
-        with closing(executor("local", workers).map(planned, missing)) as batches:  # type: ignore[type-var]
-            for number, game in itertools.chain.from_iterable(batches):
-                if isinstance(game, Lost):
-                    raise ChildProcessError(f"game {number} was lost: {game.why}")
-                kept.add(game)
-                if not quiet and (now := BLOCKS * len(kept.games) // planned.games) > block:
-                    block = now
-                    print(_standing(summarize(planned, kept.games), planned.games), file=sys.stderr, flush=True)
-    except KeyboardInterrupt:
-        then = "the same command goes on" if kept.file else "with --keep FILE it could go on"
-        print(f"\nstopped after {len(kept.games)} of {planned.games} games; {then}", file=sys.stderr)
-        raise typer.Exit(130) from None
-
-
-def _standing(summary: dict[str, Any], of: int) -> str:
-    wins, draws, losses = (summary[name]["count"] for name in ("wins", "draws", "losses"))
-    return f"{summary['games']}/{of} games  W {wins} D {draws} L {losses}  score {summary['score']:.1%}"
+        print(f"run: {run.folder}")
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

@@ -78,6 +78,10 @@ def _print(run: "Run", results: dict[str, Any], json: bool) -> None:
         from fourlab.cli.study import print_findings
 
         print_findings(run, results, list(results["experiments"]), json)
+    elif kind == "chess":
+        from fourlab.cli.chess import print_chess
+
+        print_chess(run, results, json)
     elif json:
         print_json({"run": str(run.folder), **results})
     else:

@@ -10,6 +10,7 @@ from fourlab.jobs.run import Run
 
 KINDS = {
     "book": "fourlab.solver.build:read_job",
+    "chess": "fourlab.chess.job:read_job",
     "dataset": "fourlab.datasets.job:read_job",
     "match": "fourlab.arena.job:read_job",
     "reproduce": "fourlab.studies.job:read_job",
