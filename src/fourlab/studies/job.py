@@ -52,7 +52,9 @@ class StudyJob:
 
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
         """Do the experiments that are not done, and write the reports."""
-        chosen = [all_experiments()[name] for name in self.experiments]
+        # Runs of older versions do not say what they were asked for; what they began does.
+        names = self.experiments or tuple(file.parent.name for file in sorted(run.folder.glob("work/*/begun.json")))
+        chosen = [all_experiments()[name] for name in names]
         for each in chosen:
             check_work(run, each)
         finished = False

@@ -1,0 +1,154 @@
+"""The runner: one run per identity, more of the same extends it, and everybody hears how far it is."""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from fourlab.errors import UserError
+from fourlab.jobs.executors.threads import Threads
+from fourlab.jobs.job import Conduct, Event, Note, Progress, Session
+from fourlab.jobs.kinds import job_of
+from fourlab.jobs.run import Run, open_run
+from fourlab.jobs.runner import PROGRESS_FILE, begin, work
+
+
+@dataclass(frozen=True)
+class Squares:
+    """Write the squares of numbers, one line each."""
+
+    extent: ClassVar[frozenset[str]] = frozenset({"numbers"})
+
+    numbers: int
+    base: int = 0
+    stop_at: int | None = None
+
+    @property
+    def name(self) -> str:
+        return "squares"
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {"kind": "squares", "base": self.base, "numbers": self.numbers}
+
+    def check(self) -> None:
+        if self.numbers < 1:
+            raise UserError("there must be a number")
+
+    def extended(self, config: dict[str, Any]) -> "Squares":
+        return replace(self, numbers=max(self.numbers, config["numbers"]))
+
+    def work(self, run: Run, session: Session) -> dict[str, Any] | None:
+        file = run.folder / "squares.txt"
+        known = file.read_text().splitlines() if file.exists() else []
+        for number in range(len(known), self.numbers):
+            if session.stopped:
+                return None
+            known.append(str((self.base + number) ** 2))
+            run.write("squares.txt", "\n".join(known))
+            session.tell(Progress(len(known), self.numbers, "numbers"))
+            if len(known) == self.stop_at:
+                session.stop()
+        return {"squares": known}
+
+
+def test_the_same_job_finds_its_run_and_does_only_what_is_missing(tmp_path: Path) -> None:
+    events: list[Event] = []
+    job = Squares(5)
+    run = begin(job, tmp_path)
+    assert work(replace(job, stop_at=2), run) is None
+    assert begin(job, tmp_path) == run
+    assert work(job, run, Session(tell=events.append)) == {"squares": ["0", "1", "4", "9", "16"]}
+    assert [event.done for event in events if isinstance(event, Progress)] == [3, 4, 5]
+
+
+def test_more_of_the_same_extends_a_run_and_less_takes_nothing_away(tmp_path: Path) -> None:
+    run = begin(Squares(2), tmp_path)
+    work(Squares(2), run)
+    assert begin(Squares(4), tmp_path) == run
+    assert work(Squares(4), run) == {"squares": ["0", "1", "4", "9"]}
+    assert run.config["numbers"] == 4
+    assert "numbers = 4" in (run.folder / "config.toml").read_text()
+    run.check()
+    assert work(Squares(1), begin(Squares(1), tmp_path)) == {"squares": ["0", "1", "4", "9"]}
+    other = begin(Squares(2, base=10), tmp_path)
+    assert other != run
+    with pytest.raises(UserError, match="was begun with base = 0, not 10"):
+        begin(Squares(2, base=10), tmp_path, run.folder)
+
+
+def test_a_folder_whose_name_has_another_hash_is_found_by_what_it_holds(tmp_path: Path) -> None:
+    """Older versions made the hash of all settings, the number of games too."""
+    old = open_run(tmp_path, "squares", Squares(3).config)
+    renamed = old.folder.rename(tmp_path / "2026-01-01_squares_01234567")
+    assert begin(Squares(9), tmp_path).folder == renamed
+
+
+def test_a_damaged_run_of_the_same_name_does_not_get_in_the_way(tmp_path: Path) -> None:
+    damaged = tmp_path / "2026-01-01_squares_01234567"
+    damaged.mkdir()
+    (damaged / "manifest.json").write_text("{")
+    assert begin(Squares(1), tmp_path).folder != damaged
+
+
+def test_a_job_that_cannot_be_done_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there must be a number"):
+        begin(Squares(0), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_is_written_for_those_who_watch_from_elsewhere(tmp_path: Path) -> None:
+    run = begin(Squares(3), tmp_path)
+    work(Squares(3), run)
+    told = json.loads((run.folder / PROGRESS_FILE).read_text())
+    assert told == {"done": 3, "total": 3, "unit": "numbers", "stage": "", "text": ""}
+
+
+def test_a_run_is_locked_while_it_is_worked_on(tmp_path: Path) -> None:
+    run = begin(Squares(1), tmp_path)
+
+    def look(event: Event) -> None:
+        assert run.is_locked
+        with pytest.raises(UserError, match="another process is working on"):
+            work(Squares(1), run)
+
+    assert work(Squares(1), run, Session(tell=look)) is not None
+    assert not run.is_locked
+
+
+def test_a_stopped_session_stops_its_executors_and_those_that_come_later() -> None:
+    session, first = Session(Conduct(workers=1)), Threads(1)
+    session.use(first)
+    session.stop()
+    later = Threads(1)
+    session.use(later)
+    assert session.stopped
+    assert first._stopped
+    assert later._stopped
+    session.abort()
+    assert first._aborted
+
+
+def test_everybody_hears_notes_and_the_last_progress_is_kept() -> None:
+    heard: list[Event] = []
+    session = Session(tell=heard.append)
+    session.listen(heard.append)
+    session.note("hello")
+    session.tell(Progress(1, None, "games"))
+    assert heard == [Note("hello")] * 2 + [Progress(1, None, "games")] * 2
+    assert session.last == Progress(1, None, "games")
+
+
+def test_a_run_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
+    run = begin(Squares(1), tmp_path)
+    with pytest.raises(UserError, match="is a run of kind 'squares', which this version does not know"):
+        job_of(run)
+
+
+def test_where_work_is_done_is_checked_at_once() -> None:
+    with pytest.raises(UserError, match="there is no executor 'cloud'"):
+        Conduct(executor="cloud")
+    with pytest.raises(UserError, match="at least one worker"):
+        Conduct(workers=0)
