@@ -4,6 +4,7 @@ them at once."""
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Literal
 
 from fourlab.errors import UserError
@@ -177,10 +178,12 @@ FAITHFUL = {
 epsilon_update 0 and greedy examination it is its published code."""
 
 
-def _complete(settings: QSettings, given: Collection[str]) -> QSettings:
-    from fourlab.agents.q.training import with_short_pieces
+MODULE = "fourlab.agents.q.training"
+"""What trains, by import string, since it loads the compiler."""
 
-    settings = with_short_pieces(settings, given)
+
+def _complete(settings: QSettings, given: Collection[str]) -> QSettings:
+    settings = import_module(MODULE).with_short_pieces(settings, given)
     return replace(settings, board=str(Rules.parse(settings.board)))
 
 
@@ -188,7 +191,7 @@ TRAINING = Training(
     "q",
     QSettings,
     PRESETS,
-    "fourlab.agents.q.training",
+    MODULE,
     faithful=FAITHFUL,
     help="""Learn a table of values by Q-learning: by self-play, or against any agents.
 

@@ -17,7 +17,7 @@ from multiprocessing import connection, parent_process
 from typing import Any
 
 from fourlab.interrupts import hear_interrupts, interrupts_held
-from fourlab.jobs.executors import Lost, Pace, Work
+from fourlab.jobs.executors.work import Lost, Pace, Work
 from fourlab.jobs.processes import worker_context
 
 BATCH_SECONDS = 0.1

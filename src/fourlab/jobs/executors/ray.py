@@ -16,8 +16,8 @@ from typing import Any
 import ray
 
 from fourlab.errors import UserError
-from fourlab.jobs.executors import Lost, Pace, Unwatched, Work
 from fourlab.jobs.executors.local import HANG_SECONDS, Local
+from fourlab.jobs.executors.work import Lost, Pace, Unwatched, Work
 
 BATCH_SECONDS = 2.0
 MOST_IN_A_BATCH = 100

@@ -5,7 +5,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import Any
 
-from fourlab.jobs.executors import Work
+from fourlab.jobs.executors.work import Work
 
 
 class Threads:
