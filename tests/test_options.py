@@ -98,8 +98,10 @@ def test_files_and_assignments_are_toml(tmp_path: Path) -> None:
     assert options.read_toml(tmp_path / "settings.toml") == {"count": 3, "layers": ["relu"]}
     assert options.read_assignment("count=3") == {"count": 3}
     assert options.read_assignment("name = two words") == {"name": "two words"}
-    with pytest.raises(UserError, match="NAME=VALUE"):
-        options.read_assignment("count")
+    for nothing in ("count", "", "=3"):
+        with pytest.raises(UserError, match="NAME=VALUE"):
+            options.read_assignment(nothing)
+    assert options.changed(Settings(), {"layers": "conv 4, relu"}, "x").layers == ("conv 4", "relu")
     with pytest.raises(UserError, match="cannot read"):
         options.read_toml(tmp_path / "none.toml")
     (tmp_path / "settings.toml").write_text("count =")

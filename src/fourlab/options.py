@@ -277,7 +277,14 @@ def resolved(known: Mapping[str, Option], given: Mapping[str, S], owner: str) ->
 def changed(settings: S, given: Mapping[str, Any], owner: str) -> S:
     """Change settings by values as TOML and JSON have them: lists become tuples."""
     known = options_of(type(settings))
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in resolved(known, given, owner).items()}
+    values: dict[str, Any] = {}
+    for name, value in resolved(known, given, owner).items():
+        if isinstance(value, list):
+            values[name] = tuple(value)
+        elif isinstance(value, str) and known[name].is_list:
+            values[name] = known[name].read(value)
+        else:
+            values[name] = value
     return dataclasses.replace(settings, **values)  # type: ignore[type-var]
 
 
@@ -313,12 +320,12 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 def read_assignment(text: str) -> dict[str, Any]:
     """Read NAME=VALUE, the value as in TOML or else as a plain text."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UserError(f"a setting is changed by NAME=VALUE, not {text!r}")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise UserError(f"a setting is changed by NAME=VALUE, not {text!r}") from None
         return {name.strip(): value.strip()}
 
 

@@ -113,3 +113,27 @@ def test_ctrl_c_ends_with_the_command_that_resumes(kind: str, folder: Path, four
     assert (program, arguments[:2]) == ("fourlab", ["resume", "stopped/run"])
     done = fourlab(*arguments, "--quiet")
     assert done.returncode == 0, done.stderr
+
+
+EXTENDED = {
+    "match": ("match random rules --board 5x4x4 --workers 1 --accuracy --games", 4, 12),
+    "chess": ("chess match random random --workers 1 --games", 4, 12),
+}
+"""Commands that end with a number of games; a smaller and a greater one."""
+
+
+@pytest.mark.parametrize("kind", EXTENDED)
+def test_an_extension_that_is_killed_is_a_stopped_run_and_goes_on(
+    kind: str, tmp_path: Path, fourlab: Callable[..., Result]
+) -> None:
+    words, few, many = EXTENDED[kind]
+    command = [*shlex.split(words)]
+    assert fourlab(*command, str(few), "--run", "killed/run", "--quiet").returncode == 0
+    process = interrupted(tmp_path, [*command, str(many), "--run", "killed/run", "--quiet"], "event", 3, signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    (row,) = json.loads(fourlab("runs", "--runs", "killed", "--json").stdout)
+    assert (row["status"], row["total"]) == ("stopped", many)
+    assert fourlab("resume", "last", "--runs", "killed", "--quiet").returncode == 0
+    assert fourlab(*command, str(many), "--run", "whole/run", "--quiet").returncode == 0
+    assert products(tmp_path / "killed") == products(tmp_path / "whole")

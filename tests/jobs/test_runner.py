@@ -152,3 +152,31 @@ def test_where_work_is_done_is_checked_at_once() -> None:
         Conduct(executor="cloud")
     with pytest.raises(UserError, match="at least one worker"):
         Conduct(workers=0)
+
+
+def test_a_session_may_work_on_several_runs(tmp_path: Path) -> None:
+    """Each run hears of its own progress only."""
+    session = Session()
+    runs = [begin(Squares(2 + base, base), tmp_path) for base in (0, 1)]
+    for base, run in enumerate(runs):
+        work(Squares(2 + base, base), run, session)
+    assert [json.loads((run.folder / PROGRESS_FILE).read_text())["total"] for run in runs] == [2, 3]
+
+
+def test_a_kill_while_a_run_is_extended_does_no_harm(tmp_path: Path) -> None:
+    run = begin(Squares(2), tmp_path)
+    work(Squares(2), run)
+    before = (run.folder / "config.toml").read_text()
+    work(Squares(3), run)
+    (run.folder / "config.toml").write_text(before)  # as if it had not been written any more
+    run.check(Squares.extent)
+    with pytest.raises(UserError, match="was begun with numbers = 3, not 2"):
+        run.check()
+
+
+def test_fewer_than_there_are_is_mentioned(tmp_path: Path) -> None:
+    events: list[Event] = []
+    run = begin(Squares(4), tmp_path)
+    work(Squares(4), run)
+    work(Squares(2), run, Session(tell=events.append))
+    assert events == [Note("the run has numbers = 4 already, more than the 2 asked for")]

@@ -85,6 +85,7 @@ def test_a_build_is_a_job_that_leaves_the_book_where_it_is_wanted(tmp_path: Path
     job = BookJob(SMALL, 4, tmp_path / "b.npz")
     run = begin(job, tmp_path / "runs")
     (tmp_path / "b.npz.journal").write_text(HEADING)  # as a version before left it, beside the file
+    (tmp_path / "c.npz.journal").write_text("of other work\n")
     results = work(job, run)
     assert results is not None
     assert Book.load(tmp_path / "b.npz").checksum == results["sha256"]
@@ -94,6 +95,15 @@ def test_a_build_is_a_job_that_leaves_the_book_where_it_is_wanted(tmp_path: Path
     assert begin(elsewhere, tmp_path / "runs") == run  # the same book, wanted elsewhere
     assert work(elsewhere, run) is not None
     assert (tmp_path / "c.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    assert (tmp_path / "c.npz.journal").read_text() == "of other work\n"
+
+
+def test_a_journal_of_other_work_beside_the_file_is_left_alone(tmp_path: Path) -> None:
+    journal = tmp_path / "b.npz.journal"
+    journal.write_text('{"board": "7x6x4"}\n')
+    job = BookJob(SMALL, 3, tmp_path / "b.npz")
+    assert work(job, begin(job, tmp_path / "runs")) is not None
+    assert journal.read_text() == '{"board": "7x6x4"}\n'
 
 
 def test_where_nothing_can_be_written_nothing_is_solved(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ STANDING_SECONDS = 0.25
 class TournamentJob:
     """Play what is missing of a tournament, and judge it if wished."""
 
-    extent: ClassVar[frozenset[str]] = frozenset({"rounds"})
+    extent: ClassVar[frozenset[str]] = frozenset({"rounds", "accuracy"})
 
     tournament: Tournament
     kind: Kind = "tournament"
@@ -42,7 +42,8 @@ class TournamentJob:
     @property
     def config(self) -> dict[str, Any]:
         """The tournament as data."""
-        return {"kind": self.kind, **self.tournament.as_data()}
+        config = {"kind": self.kind, **self.tournament.as_data()}
+        return {**config, "accuracy": True} if self.accuracy else config
 
     def check(self) -> None:
         """Refuse agents and openings that cannot be had."""
@@ -56,9 +57,10 @@ class TournamentJob:
         return replace(self, tournament=replace(self.tournament, rounds=games // a_round))
 
     def extended(self, config: dict[str, Any]) -> "TournamentJob":
-        """With as many rounds as the run has, if that is more."""
+        """With as many rounds as the run has, if that is more, and judged if it was to be."""
         rounds = max(self.tournament.all_rounds, config["rounds"])
-        return replace(self, tournament=replace(self.tournament, rounds=rounds))
+        accuracy = self.accuracy or config.get("accuracy", False)
+        return replace(self, tournament=replace(self.tournament, rounds=rounds), accuracy=accuracy)
 
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
         """Play, judge, and write what came out: the summary and the report, of stopped runs too."""
@@ -84,8 +86,9 @@ class TournamentJob:
 
 def read_job(config: Mapping[str, Any]) -> TournamentJob:
     """The job of a run's configuration."""
-    tournament = read({name: value for name, value in config.items() if name != "kind"})
-    return TournamentJob(tournament, config["kind"])
+    others = ("kind", "accuracy")
+    tournament = read({name: value for name, value in config.items() if name not in others})
+    return TournamentJob(tournament, config["kind"], config.get("accuracy", False))
 
 
 def standing(results: Results) -> str:

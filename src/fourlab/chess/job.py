@@ -51,7 +51,12 @@ class ChessJob:
             return
         if not self.keep.parent.is_dir():
             raise UserError(f"cannot write {self.keep}: there is no such folder")
-        Games(self.match, self.keep if self.keep.exists() else None)
+        if self.keep.exists():
+            Games(self.match, self.keep, read_only=True)
+
+    def with_games(self, games: int) -> "ChessJob":
+        """The same with this many games in all."""
+        return replace(self, match=replace(self.match, games=games))
 
     def extended(self, config: dict[str, Any]) -> "ChessJob":
         """With as many games as the run has, if that is more."""
@@ -60,9 +65,12 @@ class ChessJob:
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
         """Play, and write what came out."""
         file = run.folder / "games.jsonl"
-        if self.keep is not None and self.keep.exists() and not file.exists():
-            write_atomically(file, self.keep.read_bytes())  # as a version before left them
         games = Games(self.match, file)
+        if self.keep is not None and self.keep.exists():  # perhaps with games of another run
+            known = {game.number for game in games.games}
+            for game in Games(self.match, self.keep, read_only=True).games:
+                if game.number not in known:
+                    games.add(game)
         missing = sorted(set(range(self.match.games)) - {game.number for game in games.games})
         self._tell(session, games)
         batches = session.executor().map(self.match, missing)
@@ -73,7 +81,7 @@ class ChessJob:
             self._tell(session, games)
         if self.keep is not None:
             write_atomically(self.keep, file.read_bytes())
-        if len(games.games) < self.match.games:
+        if missing and len(games.games) < self.match.games:
             return None
         summary = summarize(self.match, games.games)
         results = {"headline": standing(summary), **summary}

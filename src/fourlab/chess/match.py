@@ -96,7 +96,7 @@ class Games:
     A game is on the disk before it counts, so that a match that was stopped goes on where it was.
     """
 
-    def __init__(self, match: ChessMatch, file: Path | None = None) -> None:
+    def __init__(self, match: ChessMatch, file: Path | None = None, read_only: bool = False) -> None:
         self.games: list[ChessGame] = []
         self.file = file
         if file is None:
@@ -111,7 +111,8 @@ class Games:
         if not whole or _identity(whole[0]) != _identity(told):
             raise UserError(f"{file} does not hold the games of {told.strip()}")
         whole[0] = told  # there may be more games now
-        write_atomically(file, "".join(whole).encode())
+        if not read_only:
+            write_atomically(file, "".join(whole).encode())
 
     def add(self, game: ChessGame) -> None:
         """Keep one more game."""

@@ -24,8 +24,6 @@ app = typer.Typer(help="Chess, by the same tree search.", rich_markup_mode=None)
 SIDES = ("white", "black")
 SVG_SIZE = 300
 """Document 004's."""
-BLOCKS = 20
-"""So many lines tell of a match's progress."""
 SecondsChoice = Annotated[float | None, typer.Option("--seconds", help="Let players think this long a move.")]
 SimulationsChoice = Annotated[
     int | None, typer.Option("--simulations", help="So many simulations a move; default the player's own number.")

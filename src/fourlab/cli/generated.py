@@ -85,7 +85,9 @@ class _Group:
         found = []
         for each in self.fields:
             if each.name in declared:
-                annotation, default = _annotation(declared[each.name], self.only_given), None
+                option = declared[each.name]
+                annotation = _annotation(option, self.only_given)
+                default = None if self.only_given else _default(option)
             else:
                 annotation = hints[each.name]
                 default = each.default
@@ -125,7 +127,9 @@ def _annotation(option: Option, only_given: bool) -> Any:
             flag += f"/--no-{flag.removeprefix('--')}"
     elif option.is_list and not option.separator:
         kind = list[str] | None
-    shown: bool | str = False if only_given or option.default in (None, "", (), False) else _default(option)
+    # What is as good as nothing need not be shown.
+    is_empty = option.default is None or option.default is False or option.default in ("", ())
+    shown = not only_given and not is_empty
     return Annotated[kind, typer.Option(flag, metavar=metavar, help=_help(option), show_default=shown)]
 
 
@@ -146,9 +150,12 @@ def _help(option: Option) -> str:
     return f"{option.help} ({more})" if more else option.help
 
 
-def _default(option: Option) -> str:
+def _default(option: Option) -> Any:
+    """The default as it would be written."""
+    if option.default is None or isinstance(option.default, bool):
+        return option.default
     if option.is_list:
-        return f"{option.separator or ','} ".join(option.default)
+        return list(option.default) if not option.separator else f"{option.separator} ".join(option.default)
     return as_text(option.default)
 
 

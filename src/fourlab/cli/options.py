@@ -31,10 +31,10 @@ NoBookOption = Annotated[bool, typer.Option("--no-book", help="Do not look into 
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
-WorkersOption = Annotated[
-    int | None, typer.Option("--workers", min=1, help="How many games at a time; default one for each processor.")
+WorkersOption = Annotated[int | None, typer.Option("--workers", min=1, help="How many workers; default one for each processor.")]
+ExecutorOption = Annotated[
+    str | None, typer.Option("--executor", help="Where the work is done: local (processes), threads or ray.")
 ]
-ExecutorOption = Annotated[str | None, typer.Option("--executor", help="Where the work is done: local (processes) or ray.")]
 AddressOption = Annotated[str | None, typer.Option("--address", help="The Ray cluster; default one on this machine.")]
 AccuracyOption = Annotated[bool, typer.Option("--accuracy", help="Solve every position and count mistakes.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress.")]

@@ -44,8 +44,9 @@ def resume(
     from fourlab.jobs.run import find_run
 
     found = find_run(home, run)
-    found.check()
-    job = _changed(job_of(found), found, games, accuracy)
+    job = job_of(found)
+    found.check(job.extent)
+    job = _changed(job, found, games, accuracy)
     job.check()
     conduct, options = conduct_of(workers, executor, address)
     if accuracy:
@@ -57,15 +58,21 @@ def resume(
 def _changed(job: "Job", run: "Run", games: int | None, accuracy: bool) -> "Job":
     """The job with more games, or with the exact truth."""
     from fourlab.arena.job import TournamentJob
+    from fourlab.jobs.job import Extendable
 
-    if not isinstance(job, TournamentJob):
-        if games is not None or accuracy:
-            option = "--games" if games is not None else "--accuracy"
-            raise UserError(f"{option} is for matches and tournaments; {run.folder} is a run of kind {run.config['kind']!r}")
-        return job
     if games is not None:
+        if not isinstance(job, Extendable):
+            raise UserError(_refused("--games", run))
         job = job.with_games(games)
-    return replace(job, accuracy=accuracy)
+    if accuracy:
+        if not isinstance(job, TournamentJob):
+            raise UserError(_refused("--accuracy", run))
+        job = replace(job, accuracy=True)
+    return job
+
+
+def _refused(option: str, run: "Run") -> str:
+    return f"{option} is for matches and tournaments; {run.folder} is a run of kind {run.config['kind']!r}"
 
 
 def _print(run: "Run", results: dict[str, Any], json: bool) -> None:

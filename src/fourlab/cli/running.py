@@ -1,12 +1,20 @@
 """Options of every command that does long work: who works, and where the run is kept."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourlab.cli.options import DEFAULT_HOME, AddressOption, ExecutorOption, JsonOption, QuietOption, WorkersOption
+from fourlab.cli.options import (
+    DEFAULT_HOME,
+    AddressOption,
+    ExecutorOption,
+    HomeOption,
+    JsonOption,
+    QuietOption,
+    RunOption,
+    WorkersOption,
+)
 
 if TYPE_CHECKING:
     from fourlab.cli.working import Desk
@@ -29,10 +37,8 @@ class Running:
     """Where the run is kept and what is shown of it."""
 
     name: Annotated[str | None, typer.Option(help="What the run is called.")] = None
-    run: Annotated[Path | None, typer.Option("--run", metavar="DIR", help="The run folder itself, whatever its name.")] = None
-    home: Annotated[Path, typer.Option("--runs", envvar="FOURLAB_RUNS", metavar="DIR", help="Where run folders live.")] = (
-        DEFAULT_HOME
-    )
+    run: RunOption = None
+    home: HomeOption = DEFAULT_HOME
     quiet: QuietOption = False
     json: JsonOption = False
 

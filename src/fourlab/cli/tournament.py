@@ -59,7 +59,7 @@ def tournament(
     except UserError as error:
         raise UserError(f"{file}: {error}") from None
     workers = Workers(
-        workers.workers or conduct.get("workers"),
+        conduct.get("workers") if workers.workers is None else workers.workers,
         workers.executor or conduct.get("executor"),
         workers.address or conduct.get("address"),
     )

@@ -48,6 +48,7 @@ def _command(training: Training[Any]) -> Callable[..., None]:
             settings["preset"] = preset
         if faithful:
             settings["faithful"] = True
+            settings.setdefault("preset", training.usual)
         _train(training, settings, workers, running)
 
     train.__doc__ = f"""{training.help.rstrip()}

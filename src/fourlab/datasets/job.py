@@ -14,7 +14,7 @@ from fourlab.files import digest, write_atomically
 from fourlab.game.rules import Rules
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
-from fourlab.solver.many import check_target, take_over_journal
+from fourlab.solver.many import check_target, earlier_journal
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class Uci8Job:
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
         """Solve what is missing, and write the data set."""
         product = run.folder / "uci8.data"
-        journal = _journal(run, self.file)
+        journal = run.folder / "journal"
         if not product.exists():
             told = _positions_told(session)
-            solved = solve_uci8(journal, session.executor(), told)
+            solved = solve_uci8(journal, session.executor(), told, earlier_journal(self.file))
             if solved is None:
                 return None
             write_atomically(product, labels.as_text(solved))
@@ -113,11 +113,11 @@ class SolvedJob:
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
         """Solve what is missing, and write the data set."""
         product = run.folder / "solved.npz"
-        journal = _journal(run, self.file)
+        journal = run.folder / "journal"
         if not product.exists():
             keys = _drawn(self.rules, self.positions, self.plies, self.seed)
             told = _positions_told(session)
-            solved = solve_positions(self.rules, keys, journal, session.executor(), told)
+            solved = solve_positions(self.rules, keys, journal, session.executor(), told, earlier_journal(self.file))
             if solved is None:
                 return None
             made_by = {"command": self.command, "plies": list(self.plies), "seed": self.seed}
@@ -145,12 +145,6 @@ def read_job(config: Mapping[str, Any]) -> Uci8Job | SolvedJob:
 
 
 _drawn = lru_cache(maxsize=1)(random_positions)
-
-
-def _journal(run: Run, file: Path) -> Path:
-    journal = run.folder / "journal"
-    take_over_journal(file, journal)
-    return journal
 
 
 def _positions_told(session: Session) -> Any:

@@ -19,18 +19,25 @@ GAMES = 20_000
 """So many games are played between two looks at what they brought."""
 
 
-def solve_uci8(journal: Path, executor: Executor, told: Told) -> Labelled | None:
+def solve_uci8(journal: Path, executor: Executor, told: Told, earlier: Path | None = None) -> Labelled | None:
     """Solve the positions of the UCI data set without a book; None if the executor was stopped."""
     keys = quiet_positions(CLASSIC, UCI_PLIES)
     about = _heading("result", CLASSIC, keys)
-    results = solve_all(keys, CLASSIC, result, journal, about, executor, told)
+    results = solve_all(keys, CLASSIC, result, journal, about, executor, told, earlier=earlier)
     return None if results is None else Labelled(CLASSIC, keys, results)
 
 
-def solve_positions(rules: Rules, keys: np.ndarray, journal: Path, executor: Executor, told: Told) -> Labelled | None:
+def solve_positions(
+    rules: Rules,
+    keys: np.ndarray,
+    journal: Path,
+    executor: Executor,
+    told: Told,
+    earlier: Path | None = None,
+) -> Labelled | None:
     """Solve each column of some positions; None if the executor was stopped."""
     about = _heading("columns", rules, keys)
-    columns = solve_all(keys, rules, column_scores, journal, about, executor, told, book="shipped")
+    columns = solve_all(keys, rules, column_scores, journal, about, executor, told, "shipped", earlier)
     if columns is None:
         return None
     return Labelled(rules, keys, np.sign(columns.max(axis=1)), columns)

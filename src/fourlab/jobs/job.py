@@ -8,7 +8,7 @@ at any moment ends with the same results as work that never was.
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fourlab.jobs.executors import Executor, check, executor
 from fourlab.jobs.run import Run
@@ -72,6 +72,10 @@ class Session:
         """Tell somebody else, too."""
         self._listeners.append(tell)
 
+    def ignore(self, tell: Callable[[Event], None]) -> None:
+        """Tell somebody no more."""
+        self._listeners.remove(tell)
+
     def tell(self, event: Event) -> None:
         """Tell everybody who listens."""
         if isinstance(event, Progress):
@@ -120,6 +124,15 @@ class Session:
         self._executors.clear()
 
 
+@runtime_checkable
+class Extendable(Protocol):
+    """A job whose number of games can be raised."""
+
+    def with_games(self, games: int) -> "Job":
+        """The same with this many games in all."""
+        ...
+
+
 class Job(Protocol):
     """Long work. A kind of job is added by one line in `kinds.KINDS`."""
 
@@ -150,6 +163,7 @@ class Job(Protocol):
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
         """Do what is missing, and write the results and the report.
 
-        Returns the results, or None if the session was stopped before the end.
+        Returns the results, or None if the session was stopped before the end. Results of jobs that
+        are neither games nor studies have a `headline`: one line for people.
         """
         ...

@@ -87,22 +87,30 @@ class Run:
             return None
         return results
 
+    @property
+    def worked_at(self) -> float:
+        """When the run was last begun or worked on."""
+        files = (self.folder / "manifest.json", self.folder / "progress.json")
+        return max(file.stat().st_mtime for file in files if file.exists())
+
     def extend(self, config: Mapping[str, Any], extent: Collection[str]) -> None:
         """Write down that more is done than the run was begun with: new values of the extent."""
         known = _json_form(config)
         new = {**self.config, **{name: known[name] for name in extent if name in known}}
         if new != self.config:
-            self.write("config.toml", toml(new))
+            # The results are of less than is wanted now; the job writes them again when it is done.
+            (self.folder / "results.json").unlink(missing_ok=True)
             self.write("manifest.json", {**self.manifest, "config": new})
+            self.write("config.toml", toml(new))
             self.__dict__.pop("manifest", None)  # is read anew
 
-    def check(self) -> None:
-        """Refuse a configuration that was edited after the run began."""
+    def check(self, extent: Collection[str] = ()) -> None:
+        """Refuse a configuration that was edited after the run began, the extent aside."""
         try:
             edited = tomllib.loads((self.folder / "config.toml").read_text(encoding="utf-8"))
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise UserError(f"cannot read {self.folder / 'config.toml'}: {error}") from None
-        refuse_changes(self, edited)
+        refuse_changes(self, edited, extent)
 
     def write(self, name: str, data: bytes | str | Mapping[str, Any]) -> None:
         """Write a file of the run, whole or not at all."""
@@ -189,7 +197,7 @@ def find_run(home: Path, text: str) -> Run:
         return Run(Path(text))
     runs = all_runs(home)
     if text == "last" and runs:
-        return max(runs, key=lambda run: (run.folder / "manifest.json").stat().st_mtime)
+        return max(runs, key=lambda run: run.worked_at)
     found = [run for run in runs if text == run.name] or [run for run in runs if text in run.name]
     if len(found) == 1:
         return found[0]

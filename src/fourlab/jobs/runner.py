@@ -39,7 +39,11 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
     """
     session = session or Session()
     with run.locked():
-        job = job.extended(run.config)
+        asked, job = job, job.extended(run.config)
+        for name in job.extent:
+            before, now = asked.config.get(name), job.config.get(name)
+            if isinstance(now, int) and before != now:
+                session.note(f"the run has {name} = {now} already, more than the {before} asked for")
         run.extend(job.config, job.extent)
         writer = _ProgressWriter(run)
         session.listen(writer.hear)
@@ -47,13 +51,15 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
             return job.work(run, session)
         finally:
             session.close()
+            session.ignore(writer.hear)
             writer.write()
 
 
 def resume(run: Run, session: Session | None = None) -> dict[str, Any] | None:
     """Go on with a run; one that is complete tells its results again."""
-    run.check()
-    return work(job_of(run), run, session)
+    job = job_of(run)
+    run.check(job.extent)
+    return work(job, run, session)
 
 
 class _ProgressWriter:

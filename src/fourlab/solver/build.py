@@ -20,7 +20,7 @@ from fourlab.jobs.executors import Executor
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
 from fourlab.solver.book import Book
-from fourlab.solver.many import Told, check_target, score, solve_all, take_over_journal
+from fourlab.solver.many import Told, check_target, earlier_journal, score, solve_all
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class BookJob:
         product = run.folder / "book.npz"
         if not product.exists():
             journal = run.folder / "journal"
-            take_over_journal(self.file, journal)
             book = build_book(
                 self.rules,
                 self.plies,
                 journal,
                 session.executor(),
                 lambda done, of: session.tell(Progress(done, of, "positions", "solving")),
+                earlier_journal(self.file),
             )
             if book is None:
                 return None
@@ -100,12 +100,13 @@ def build_book(
     journal: Path,
     executor: Executor,
     told: Told = lambda done, total: None,
+    earlier: Path | None = None,
 ) -> Book | None:
     """Build a book; None if the executor was stopped before the end."""
     levels = _levels(rules, plies)
     last = levels[-1]
     about: dict[str, object] = {"board": str(rules), "plies": plies}
-    scores = solve_all(last, rules, score, journal, about, executor, told)
+    scores = solve_all(last, rules, score, journal, about, executor, told, earlier=earlier)
     if scores is None:
         return None
     books = [scores]

@@ -8,6 +8,7 @@ import json
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from fourlab.errors import UserError
+from fourlab.files import write_atomically
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.jobs.executors import Executor, Lost
@@ -52,11 +54,20 @@ def column_scores(solver: Solver, position: Position) -> list[int]:
     return [found[column].lower if column in found else CLOSED for column in range(position.rules.columns)]
 
 
-def take_over_journal(file: Path, journal: Path) -> None:
-    """Go on with a journal that a version before kept beside the file that it was to write."""
-    old = file.with_name(file.name + ".journal")
-    if old.exists() and not journal.exists():
-        os.replace(old, journal)
+def earlier_journal(file: Path) -> Path:
+    """Where a version before kept the journal: beside the file that it was to write."""
+    return file.with_name(file.name + ".journal")
+
+
+def _take_over(earlier: Path, journal: Path, heading: dict[str, object]) -> None:
+    """Go on with an earlier journal if it is of the same work; one of other work is left alone."""
+    if journal.exists() or not earlier.exists():
+        return
+    first = earlier.read_text(encoding="utf-8").partition("\n")[0]
+    with suppress(ValueError):
+        if json.loads(first) == heading:
+            write_atomically(journal, earlier.read_bytes())
+            earlier.unlink()
 
 
 def check_target(file: Path) -> None:
@@ -74,14 +85,18 @@ def solve_all(
     executor: Executor,
     told: Told = lambda done, total: None,
     book: str | None = None,
+    earlier: Path | None = None,
 ) -> np.ndarray | None:
     """The answers for all positions as int8, one row each; None if the executor was stopped before.
 
     What is in the journal is not solved again. `about` heads the journal: it must name the positions
     and the question, so that no other work goes on with it. Solvers look into the book "shipped", or
-    into none. Whoever has saved the answers removes the journal.
+    into none. Whoever has saved the answers removes the journal. A journal of a version before may
+    be somewhere else, `earlier`.
     """
     heading = {**about, "chunk": CHUNK}
+    if earlier is not None:
+        _take_over(earlier, journal, heading)
     chunks = {start: keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK)}
     answers = {start: found for start, found in _read(journal, heading) if len(found) == len(chunks.get(start, ()))}
     missing = [start for start in chunks if start not in answers]

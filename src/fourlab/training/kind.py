@@ -65,16 +65,22 @@ class Training(Generic[S]):
     def read(self, given: Mapping[str, Any]) -> S:
         """Read settings as TOML has them: `preset` and `faithful` choose, the others change."""
         values = dict(given)
-        preset = values.pop("preset", self.usual)
-        faithful = values.get("faithful", False)
-        if "faithful" not in options_of(self.settings):
-            values.pop("faithful", None)
-        elif faithful in (0, 1):
-            values["faithful"] = bool(faithful)
-        wants_faults = bool(faithful) if faithful in (0, 1) else False
-        base = self.preset(str(preset), wants_faults)
+        preset = values.pop("preset", None)
+        faithful = self.is_faithful(values)
+        values.pop("faithful", None)
+        if preset is None and "faithful" in options_of(self.settings):
+            values["faithful"] = faithful  # a setting like any other
+            faithful = False
+        base = self.preset(self.usual if preset is None else str(preset), faithful)
         settings = changed(base, values, f"training {self.name!r}")
         return self.complete(settings, set(given))
+
+    def is_faithful(self, given: Mapping[str, Any]) -> bool:
+        """Whether a report's settings are wanted as they were coded."""
+        faithful = given.get("faithful", False)
+        if faithful not in (False, True):  # which 0 and 1 equal
+            raise UserError(f"faithful must be true or false, not {faithful!r}")
+        return bool(faithful)
 
     def check_packages(self) -> None:
         """Say what to install where something is missing."""
@@ -84,7 +90,8 @@ class Training(Generic[S]):
     def job(self, given: Mapping[str, Any]) -> "TrainingJob":
         """The job that trains with settings as `read` takes them."""
         settings = self.read(given)
-        preset = f"{given.get('preset', self.usual)}{'-faithful' if given.get('faithful') else ''}"
+        faults = "-faithful" if self.is_faithful(given) else ""
+        preset = f"{given.get('preset', self.usual)}{faults}"
         named = self.called or (lambda settings, preset: f"{self.name}-{preset}")
         return TrainingJob(self, settings, named(settings, preset))
 
@@ -124,7 +131,7 @@ class TrainingJob:
 
     def check(self) -> None:
         """Refuse settings with which nothing can be trained: missing packages, files or networks."""
-        assert self.trainee.total >= 0
+        _ = self.trainee
 
     def extended(self, config: dict[str, Any]) -> "TrainingJob":
         """The same: schedules depend on the length of a training."""

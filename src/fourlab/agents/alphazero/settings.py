@@ -1,6 +1,7 @@
 """The settings of AlphaMCTS, a network that learns by playing itself, and presets of them. They need no torch."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -178,6 +179,10 @@ PRESETS = {
 }
 
 
+def _complete(settings: AlphaZeroSettings, given: Collection[str]) -> AlphaZeroSettings:
+    return replace(settings, board=str(Rules.parse(settings.board)))
+
+
 TRAINING = Training(
     "alphazero",
     AlphaZeroSettings,
@@ -192,5 +197,6 @@ TRAINING = Training(
     Example: fourlab train alphazero --preset laptop --games 100000
     """,
     in_parallel=True,
+    complete=_complete,
 )
 preset = TRAINING.preset

@@ -49,7 +49,7 @@ class DqnSettings:
         most=1024,
         unit="threads",
     )
-    seed: int = option(0, "The same seed gives the same network.", least=0)
+    seed: int = option(0, "The same seed gives the same network.", least=0, most=2**63 - 1)
 
     def __post_init__(self) -> None:
         check(self)

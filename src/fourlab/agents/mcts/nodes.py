@@ -10,8 +10,9 @@ after another, each with one number per column:
 
 `LEADS` is 0 for a column that leads nowhere yet, the number of a block, or negative for what is
 settled: -(8 * block + proof), where the block is 0 if there is none. A proof is WIN, DRAW or LOSS as
-the side that plays the column sees it, CLOSED for a full column, or PENDING while a network is asked
-about the position after it. Block 0 is never the child of another, so 0 cannot be mistaken for one.
+the side that plays the column sees it, CLOSED for a full column (UCT marks its visits instead), or
+PENDING while a network is asked about the position after it. Block 0 is never the child of another,
+so 0 cannot be mistaken for one.
 
 The functions are compiled into their callers; they cost nothing (docs/measurements.md).
 """

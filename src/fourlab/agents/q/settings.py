@@ -70,7 +70,7 @@ class QSettings:
     )
     exam_games: int = option(1000, "So many games of an examination are played.", least=0, unit="games")
     exam_exploring: bool = option(False, "Whether epsilon is what it is in training when the learner is examined, instead of 0.")
-    seed: int = option(0, "The same seed gives the same table.", least=0)
+    seed: int = option(0, "The same seed gives the same table.", least=0, most=2**63 - 1)
     memory: float = option(
         4096.0, "The table takes no more megabytes; a training that would need more ends with what it has.", least=0, unit="MB"
     )

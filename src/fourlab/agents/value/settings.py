@@ -51,7 +51,7 @@ class ValueSettings:
     decay: float = option(0.02, "Weight decay of adamw.", least=0)
     mirror: bool = option(True, "Show every position as it is or mirrored, by lot.")
     share: float = option(0.8, "The share of positions to train with; the others test.", above=0, most=1)
-    seed: int = option(0, "The same seed gives the same network.", least=0)
+    seed: int = option(0, "The same seed gives the same network.", least=0, most=2**63 - 1)
     threads: int = option(1, "Of torch; the result depends on it in the last digits.", least=1, most=1024, unit="threads")
 
     def __post_init__(self) -> None:

@@ -144,7 +144,7 @@ export function agentPicker({ label, value, human = false, levels = true, filter
     formSpec = value;
     form = optionsForm(agent, value, (changed) => choose((formSpec = changed)));
     form.open = isOpen;
-    form.addEventListener('toggle', () => (isOpen = form.open));
+    form.addEventListener('toggle', (event) => (isOpen = event.target.open));
     picker.append(form);
   }
 
