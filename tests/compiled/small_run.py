@@ -277,7 +277,7 @@ RESULTS = {
         for jitter in (0, 1)
         for asked in ((-40, 40), (-1, 1))
     ],
-    "solver.kernel.exceeds": lambda: [solver.exceeds(own, mask, 0, g, known, 0, 9000, go_on, nodes, stack), nodes.tolist()],
+    "solver.kernel.exceeds": lambda: [solver.exceeds(own, mask, 0, g, known, 0, 9000, go_on, visited, stack), visited.tolist()],
     "solver.kernel.next_question": lambda: [solver.next_question(*each) for each in ((-10, 10), (-10, 0), (2, 9), (3, 4))],
     "solver.kernel.frame_size": lambda: solver.frame_size(g),
     "solver.kernel.judge": lambda: [solver.judge((2, 5), 1), solver.judge((2, 5), 5), solver.judge((2, 5), 3)],

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from fourlab.arena import tables
-from fourlab.arena.job import read_job
 from fourlab.arena.store import Store, StoredGame, StoreError
 from fourlab.arena.tables import Table
+from fourlab.arena.tournament import read_config
 from fourlab.errors import NotThere, UserError
 from fourlab.jobs.run import Run, all_runs, settings_of
 from fourlab.jobs.runner import PROGRESS_FILE
@@ -179,7 +179,7 @@ def _progress(run: Run, outcome: _Outcome | None) -> tuple[int | None, int | Non
     if run.config.get("kind") in ("match", "tournament"):
         if outcome is not None and outcome.finished:
             return outcome.done, outcome.total, "games"
-        total = len(read_job(run.config).tournament)
+        total = len(read_config(run.config))
         if not run.games_file.exists():
             return 0, total, "games"
         with _games_of(run) as store:

@@ -12,7 +12,7 @@ from fourlab.arena.play import judge_games, play_tournament
 from fourlab.arena.results import Results
 from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.summary import summarize
-from fourlab.arena.tournament import Tournament, read
+from fourlab.arena.tournament import Tournament, read_config
 from fourlab.errors import UserError
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
@@ -86,9 +86,7 @@ class TournamentJob:
 
 def read_job(config: Mapping[str, Any]) -> TournamentJob:
     """The job of a run's configuration."""
-    others = ("kind", "accuracy")
-    tournament = read({name: value for name, value in config.items() if name not in others})
-    return TournamentJob(tournament, config["kind"], config.get("accuracy", False))
+    return TournamentJob(read_config(config), config["kind"], config.get("accuracy", False))
 
 
 def standing(results: Results) -> str:

@@ -193,6 +193,11 @@ def limit_as_data(limit: Limit) -> dict[str, Any]:
     return {bound: value for bound in BOUNDS if (value := getattr(limit, bound)) is not None}
 
 
+def read_config(config: Mapping[str, Any]) -> Tournament:
+    """The tournament of a run's configuration, which says more: its kind, and whether games are judged."""
+    return read({name: value for name, value in config.items() if name not in ("kind", "accuracy")})
+
+
 def read(data: Mapping[str, Any]) -> Tournament:
     """Make a tournament of what a TOML file says; an unknown setting is an error."""
     known = {each.name for each in fields(Tournament)} - {"players"} | {"agents"}
