@@ -14,7 +14,7 @@ the side that plays the column sees it, CLOSED for a full column (UCT marks its 
 PENDING while a network is asked about the position after it. Block 0 is never the child of another,
 so 0 cannot be mistaken for one.
 
-The functions are compiled into their callers; they cost nothing (docs/measurements.md).
+The functions are compiled into their callers; no cost was measured (docs/measurements.md).
 """
 
 from fourlab.compiled._jit import kernel

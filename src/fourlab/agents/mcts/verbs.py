@@ -1,8 +1,9 @@
 """The tree of Monte Carlo tree search, and its verbs: choose, expand, simulate, back up, prove.
 
-The nodes are blocks (`nodes.py`) of one flat int32 array, three numbers per column: VISITS, SUMS in points, and LEADS. An
-edge is the place of a column's visits in that array; its sum is `columns` and where it leads 2 * `columns` further on. Flat, and
-with unsigned indices in the innermost loop, the search is a tenth faster than with an array of three dimensions.
+The nodes are blocks (`nodes.py`) of one flat int32 array, three numbers per column: VISITS, SUMS in
+points, and LEADS. An edge is the place of a column's visits in that array; its sum is `columns` and
+where it leads 2 * `columns` further on. The innermost loop uses unsigned indices, so that no index is
+tested for being negative.
 
 `visits` is FULL for a full column, 0 for an untried one, and LOST or DRAWN + visits for one that is proven, so that one
 comparison tells which columns can be chosen. Block 0 is never used; the root is block 1 unless the caller searches a subtree.
