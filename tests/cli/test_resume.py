@@ -158,28 +158,66 @@ OPENINGS = ["112233", "44", "4444", "4433"]
 """In the first, red wins at once, so that a stored game tells that the workers are at the slow ones."""
 
 
-def slow_match(tmp_path: Path, simulations: int, games: int = len(OPENINGS)) -> list[str]:
+def slow_match(tmp_path: Path, yellow: str, games: int = len(OPENINGS)) -> list[str]:
     (tmp_path / "openings.txt").write_text("\n".join(OPENINGS) + "\n")
-    slow = ["match", "rules", f"mcts:simulations={simulations}", "--games", str(games), "--starts", "fixed"]
+    slow = ["match", "rules", yellow, "--games", str(games), "--starts", "fixed"]
     return [*slow, "--openings", "file:openings.txt", "--workers", "2"]
+
+
+WAITING_PLAYER = """
+import pathlib, time
+
+def act(observation, configuration):
+    if pathlib.Path("gate").exists():
+        pathlib.Path("waiting").touch()
+        while pathlib.Path("gate").exists():
+            time.sleep(0.01)
+    return observation["board"].index(0)
+"""
+
+
+class Gate:
+    """Holds a player's moves back while it is closed, so that a test does not depend on how fast anything is."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "player.py").write_text(WAITING_PLAYER)
+        self.player = "kaggle:file=player.py"
+        self._file = folder / "gate"
+        self._waiting = folder / "waiting"
+
+    def close(self) -> None:
+        self._waiting.unlink(missing_ok=True)
+        self._file.touch()
+
+    def open(self) -> None:
+        self._file.unlink()
+
+    def wait_for_player(self) -> None:
+        wait_until(self._waiting.exists)
 
 
 def test_a_stopped_run_finishes_the_games_in_hand_and_goes_on(
     fourlab: Run, start: Callable[..., Started], tmp_path: Path
 ) -> None:
-    match, run = slow_match(tmp_path, 4_000, games=12), tmp_path / "stopped"
+    gate = Gate(tmp_path)
+    match, run = slow_match(tmp_path, gate.player, games=12), tmp_path / "stopped"
     resume = "fourlab resume stopped --workers 2"
+    gate.close()
     started, count = start(*match, "--run", "stopped"), 0
     for number in (signal.SIGINT, signal.SIGTERM):
-        wait_for_games(started, run, count + 1)
+        gate.wait_for_player()
         started.signal_group(number)
+        started.until_it_says("press Ctrl-C again")
+        gate.open()
         code, said = started.end()
         stored = rows(run)
         assert code == 130
         assert said[-2:] == [f"stopped after {len(stored)} of 12 games; resume with:", resume]
         assert count < len(stored) < 12
         assert {cause for _, cause, _ in stored} == {"normal"}
+        gate.close()
         started, count = start(*resume.split()[1:], "--quiet"), len(stored)
+    gate.open()
     assert started.end() == (0, [])
     assert fourlab(*match, "--quiet", "--run", "whole").returncode == 0
     assert table(fourlab, "stopped") == table(fourlab, "whole")
@@ -188,12 +226,17 @@ def test_a_stopped_run_finishes_the_games_in_hand_and_goes_on(
 def test_games_given_up_are_stored_as_interrupted_and_played_again(
     fourlab: Run, start: Callable[..., Started], tmp_path: Path
 ) -> None:
-    match = slow_match(tmp_path, 15_000)
+    gate = Gate(tmp_path)
+    match = slow_match(tmp_path, gate.player)
+    gate.close()
     started = start(*match, "--quiet", "--run", "stopped")
     wait_for_games(started, tmp_path / "stopped", 1)
+    gate.wait_for_player()
     started.signal_group(signal.SIGINT)
-    started.until_it_says("press Ctrl-C again")
+    started.until_it_says("press Ctrl-C again to give it up")
     started.signal_group(signal.SIGINT)
+    started.until_it_says("giving up")
+    gate.open()
     code, said = started.end()
     assert code == 130
     assert said[-1] == "fourlab resume stopped --workers 2"
@@ -208,7 +251,7 @@ def test_games_given_up_are_stored_as_interrupted_and_played_again(
 
 @pytest.mark.parametrize("more", [1, 4])
 def test_a_second_ctrl_c_does_not_wait_for_a_move(more: int, start: Callable[..., Started], tmp_path: Path) -> None:
-    started = start(*slow_match(tmp_path, 30_000_000), "--quiet", "--run", "stopped")
+    started = start(*slow_match(tmp_path, "mcts:simulations=30000000"), "--quiet", "--run", "stopped")
     wait_for_games(started, tmp_path / "stopped", 1)
     started.signal_group(signal.SIGINT)
     started.until_it_says("press Ctrl-C again")
@@ -293,7 +336,7 @@ def test_an_edited_configuration_is_refused_by_its_field(fourlab: Run, played: P
 
 
 def test_a_second_process_on_the_same_run_is_refused(fourlab: Run, start: Callable[..., Started], tmp_path: Path) -> None:
-    match = [*slow_match(tmp_path, 30_000_000), "--quiet", "--run", "one"]
+    match = [*slow_match(tmp_path, "mcts:simulations=30000000"), "--quiet", "--run", "one"]
     wait_for_games(start(*match), tmp_path / "one", 1)
     for second in (fourlab(*match), fourlab("resume", "one")):
         assert (second.returncode, second.stdout) == (2, "")

@@ -93,16 +93,20 @@ def _interruptible(session: Session, resume: str) -> Iterator[None]:
     """
     times = 0
 
+    def say(text: str) -> None:
+        os.write(2, f"\n{text}\n".encode())  # print may not be called while it is at work already
+
     def pressed(number: int, frame: object) -> None:
         nonlocal times
         times += 1
         if times == 1:
-            print("\nfinishing what is in hand; press Ctrl-C again to give it up", file=sys.stderr)
             session.stop()
+            say("finishing what is in hand; press Ctrl-C again to give it up")
         elif times == 2 and session.can_abort:
             session.abort()
+            say("giving up what is in hand; press Ctrl-C again to leave at once")
         else:
-            os.write(2, f"\nstopped; what was saved is safe, resume with:\n{resume}\n".encode())
+            say(f"stopped; what was saved is safe, resume with:\n{resume}")
             os._exit(130)
 
     before = {each: signal.signal(each, pressed) for each in (signal.SIGINT, signal.SIGTERM)}
