@@ -17,8 +17,15 @@ import pytest
 ROOT = Path(__file__).parents[1]
 CORE = ("tests/game", "tests/contract", "tests/game/test_bitboard.py", "tests/test_public_names.py")
 """Always tested: what everything else rests on."""
-HEAVY_FILES = ("tests/cli/test_train_", "tests/cli/test_reproduce", "tests/studies/", "tests/test_docs")
-"""Tests that reach torch through the command line."""
+HEAVY_FILES = (
+    "tests/cli/test_train_",
+    "tests/cli/test_reproduce",
+    "tests/contract/test_bridges",
+    "tests/contract/test_jobs",
+    "tests/studies/",
+    "tests/test_docs",
+)
+"""Tests that reach torch or OpenSpiel through the command line or an agent's name."""
 HEAVY_AGENTS = ("openspiel", "kaggle")
 """Agents whose tests load a large package."""
 HEAVY = re.compile(

@@ -18,12 +18,8 @@ LOOPS = {
     "agents/mcts/kernel.py search_together",
     "agents/q/kernel.py play_games",
     "solver/kernel.py exceeds",
-    # Kaggle's files must stand alone, and compiled functions there take plain arrays.
-    "bridges/kaggle/templates/mcts.py grow",
-    "bridges/kaggle/templates/search.py negamax",
 }
 """Searches and trainings told in numbered steps, which may be longer."""
-PLAIN_ARRAYS = {"bridges/kaggle/templates/mcts.py grow", "bridges/kaggle/templates/search.py negamax"}
 
 SOURCES = sorted((ROOT / "src" / "fourlab").rglob("*.py"))
 
@@ -43,7 +39,7 @@ def test_no_function_has_too_many_parameters() -> None:
             given = node.args
             if len([*given.posonlyargs, *given.args, *given.kwonlyargs]) > MOST_PARAMETERS:
                 long.add(name)
-    assert long == PLAIN_ARRAYS
+    assert long == set()
 
 
 def test_only_loops_told_in_steps_are_long() -> None:

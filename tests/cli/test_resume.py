@@ -23,7 +23,7 @@ from tests.in_process import run_in_process
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-LONG = ["match", "mcts:simulations=300", "rules", "--games", "300", "--workers", "2", "--seed", "7"]
+LONG = ["match", "mcts:simulations=300", "rules", "--workers", "2", "--seed", "7"]
 SHORT = ["match", "random", "rules", "--games", "40", "--workers", "2", "--seed", "5"]
 MARK = "FOURLAB_TEST_MARK"
 
@@ -128,14 +128,15 @@ def without_times(result: subprocess.CompletedProcess[str]) -> Any:
     return {name: value for name, value in json.loads(result.stdout).items() if name not in ("run", "seconds_a_move")}
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(25, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(("kills", "games"), [(2, 300), pytest.param(25, 3000, marks=pytest.mark.soak)])
 def test_a_run_that_is_killed_again_and_again_ends_the_same(
-    fourlab: Run, start: Callable[..., Started], tmp_path: Path, kills: int
+    fourlab: Run, start: Callable[..., Started], tmp_path: Path, kills: int, games: int
 ) -> None:
+    match = [*LONG, "--games", str(games)]
     rng, run = random.Random(7), tmp_path / "killed"
     for i in range(1, kills + 1):
         enough = max(10 * i, len(rows(run)) + 1)
-        started = start(*LONG, "--quiet", "--run", "killed")
+        started = start(*match, "--quiet", "--run", "killed")
         wait_for_games(started, run, enough)
         time.sleep(rng.uniform(0, 0.05))
         if i % 5 != 2:
@@ -145,12 +146,12 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(
         assert started.end()[0] == -signal.SIGKILL
         wait_until(lambda started=started: not started.living())
         assert integrity(run) == "ok"
-    assert len(rows(run)) < 300, "there was something left to do"
-    again = fourlab(*LONG, "--run", "killed", "--json")
+    assert len(rows(run)) < games, "there was something left to do"
+    again = fourlab(*match, "--run", "killed", "--json")
     assert again.returncode == 0
-    whole = fourlab(*LONG, "--run", "whole", "--json")
+    whole = fourlab(*match, "--run", "whole", "--json")
     assert table(fourlab, "killed") == table(fourlab, "whole")
-    assert [number for number, _, _ in rows(run)] == list(range(300))
+    assert [number for number, _, _ in rows(run)] == list(range(games))
     assert without_times(again) == without_times(whole)
 
 

@@ -17,9 +17,11 @@ import pytest
 
 import fourlab
 import fourlab.compiled
+from fourlab import modules
 from fourlab.compiled import _cache, _jit
 from fourlab.compiled._jit import Kernel
 from fourlab.compiled.warmup import GROUPS, load
+from fourlab.modules import closure
 
 PACKAGE = Path(fourlab.__file__).parent
 SMALL_RUN = Path(__file__).with_name("small_run.py")
@@ -236,10 +238,10 @@ def test_entries_unused_for_a_month_are_deleted(tmp_path: Path) -> None:
 
 
 def test_the_closure_of_a_module_has_all_it_imports() -> None:
-    closure = _cache._closure("fourlab.solver.endgame")
-    assert {"fourlab.solver.kernel", "fourlab.solver.table", "fourlab.game.bitboard"} <= set(closure)
-    assert "fourlab.agents.mcts.kernel" not in closure
-    learning = _cache._closure("fourlab.agents.q.kernel")
+    endgame = closure("fourlab.solver.endgame")
+    assert {"fourlab.solver.kernel", "fourlab.solver.table", "fourlab.game.bitboard"} <= set(endgame)
+    assert "fourlab.agents.mcts.kernel" not in endgame
+    learning = closure("fourlab.agents.q.kernel")
     assert {"fourlab.agents.mcts.kernel", "fourlab.game.bitboard"} <= set(learning)  # imported as modules
 
 
@@ -273,5 +275,7 @@ def test_a_kernel_travels_to_other_processes_by_name() -> None:
 
 def test_a_parenthesised_import_belongs_to_the_closure(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = {"fourlab.a": b"from fourlab.b import (\n    c,\n    d,\n)\n", "fourlab.b.d": b""}
-    monkeypatch.setattr(_cache, "_source", sources.get)
-    assert set(_cache._closure("fourlab.a")) == {"fourlab.a", "fourlab.b.d"}
+    monkeypatch.setattr(modules, "source_of", sources.get)
+    assert set(closure("fourlab.a")) == {"fourlab.a", "fourlab.b.d"}
+    replaced = {"fourlab.a": b"import fourlab.e\n", "fourlab.e": b""}
+    assert set(closure("fourlab.a", replaced=replaced)) == {"fourlab.a", "fourlab.e"}

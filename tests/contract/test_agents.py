@@ -32,7 +32,7 @@ NEARLY_FULL = ["one column open", "document 000"]
 ENGINE = shlex.join([sys.executable, "-S", str(ROOT / "tests" / "engines" / "engine.py"), "good"])
 SPECS = {
     "engine": f'engine:cmd="{ENGINE}",start_seconds=600,grace=600',
-    "kaggle": f'kaggle:file="{ROOT / "src/fourlab/bridges/kaggle/templates/random.py"}"',
+    "kaggle": f'kaggle:file="{ROOT / "tests/bridges/kaggle/random_player.py"}"',
 }
 """What to write for an agent that needs more than its name."""
 CLASSIC_ONLY = {"alphazero", "dqn", "guided", "sewell-guided", "value"}

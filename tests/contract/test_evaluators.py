@@ -8,8 +8,10 @@ import pytest
 from fourlab import Evaluation, Evaluator, Limit, Position, Rules, UserError
 from fourlab.agents.alphazero.agent import AlphaZero
 from fourlab.agents.mcts.guided import Guided
+from fourlab.bridges.kaggle.weights import read
 from fourlab.evaluator import Batch, ask
 from fourlab.nets.evaluator import ONLY_IN_THE_REPOSITORY, SHIPPED, load
+from fourlab.nets.numpy_evaluator import NumpyEvaluator, parse
 
 
 class TinyNetwork:
@@ -50,6 +52,7 @@ EVALUATORS: dict[str, Callable[[], Evaluator]] = {
     "tiny network": lambda: TinyNetwork(Rules()),
     "disc counter": DiscCounter,
     **{name: (lambda name=name: load(name)) for name in NETWORKS},
+    "alphazero by NumPy": lambda: NumpyEvaluator(*parse(*read("alphazero"))),
 }
 SEARCHES = {
     "alphazero": lambda evaluator: AlphaZero(evaluator=evaluator, simulations=40),

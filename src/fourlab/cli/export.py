@@ -1,4 +1,4 @@
-"""`fourlab export`: our agents for other places."""
+"""`fourlab export`: agents as files for other platforms."""
 
 import sys
 from dataclasses import asdict
@@ -12,12 +12,12 @@ from fourlab.cli.options import JsonOption, QuietOption, print_json
 if TYPE_CHECKING:
     from fourlab.bridges.kaggle.export import Exported
 
-app = typer.Typer(help="Our agents for other places.", rich_markup_mode=None)
+app = typer.Typer(help="Write an agent as a file for another platform.", rich_markup_mode=None)
 
 
 @app.callback()
 def _group() -> None:
-    """Our agents for other places."""
+    """Write an agent as a file for another platform."""
 
 
 @app.command()
@@ -29,8 +29,9 @@ def kaggle(
 ) -> None:
     """Write an agent as one file for Kaggle's ConnectX competition, ready to be submitted.
 
-    The file needs nothing of Fourlab and no other file: networks and openings are text inside it. It plays on boards of any
-    size, uses NumPy and Numba where they are installed, and keeps Kaggle's clock (2 seconds a move).
+    The file contains the modules of the agent, its network and its book as text, and needs no other file and no installed
+    Fourlab. It searches as fast as in the lab where Numba is installed, plays on boards of any size, and keeps Kaggle's clock
+    (2 seconds a move). Every option of the agent can be set.
 
     Before the file is written it is examined in a process of its own, with Numba and without: legal columns on several boards
     from both seats, wins taken and blocked, the time of the first and of the slowest move. One that fails is not written.

@@ -12,7 +12,6 @@ environment finds the entries of the first, and an edit recompiles only what dep
 import atexit
 import contextlib
 import hashlib
-import inspect
 import os
 import pickle  # of machine code, in a folder only the user can write; Numba has no other form
 import re
@@ -23,7 +22,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +31,9 @@ from numba.core import serialize
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 
+from fourlab.modules import closure
+
 _TEMPORARY = "fourlab-kernels-"
-_IMPORTED = re.compile(rb"^(?:from|import) (fourlab[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
 _ALWAYS = ("fourlab.compiled._jit", "fourlab.compiled._cache")
 """Modules that decide how every kernel is compiled."""
 _CHECKSUM_BYTES = 32
@@ -125,41 +124,9 @@ def closure_hash(module: str) -> str:
     config = numba.config
     settings = (config.BOUNDSCHECK, str(config.OPT), getattr(config, "USING_SVML", None))
     digest = hashlib.sha256(repr((versions, settings)).encode())
-    for name, source in sorted(_closure(module, *_ALWAYS).items()):
+    for name, source in sorted(closure(module, *_ALWAYS).items()):
         digest.update(name.encode() + b"\0" + source)
     return digest.hexdigest()
-
-
-def _closure(*modules: str) -> dict[str, bytes]:
-    """Return the sources of modules and of all Fourlab modules they import, by name."""
-    sources: dict[str, bytes] = {}
-    waiting = list(modules)
-    while waiting:
-        name = waiting.pop()
-        source = None if name in sources else _source(name)
-        if source is None:
-            continue
-        sources[name] = source
-        for imported, names in _IMPORTED.findall(source):
-            package = imported.decode()
-            waiting.append(package)
-            # `from fourlab.compiled import mcts` imports a module, not a name of one.
-            parts = re.findall(r"\w+", names.decode())
-            waiting.extend(f"{package}.{part}" for part in parts)
-    return sources
-
-
-@cache
-def _source(module: str) -> bytes | None:
-    """Return a module's source; None if there is no such module or it has no file."""
-    loaded = sys.modules.get(module)
-    with contextlib.suppress(OSError, TypeError, ImportError, AttributeError):
-        if loaded is not None:
-            return Path(inspect.getfile(loaded)).read_bytes()
-        spec = find_spec(module)
-        if spec is not None and spec.origin is not None:
-            return Path(spec.origin).read_bytes()
-    return None
 
 
 def cache_places() -> Iterator[Path]:

@@ -27,6 +27,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
+from fourlab.compiled import _instructions  # noqa: F401  (importing it registers them)
 from fourlab.compiled._cache import CACHE_FOLDER, KernelCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])

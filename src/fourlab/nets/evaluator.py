@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from fourlab.compiled.planes import encode
 from fourlab.errors import UserError
-from fourlab.evaluator import Batch, Evaluation
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
+from fourlab.nets.base import NetworkEvaluator
 from fourlab.nets.network import Network
 
 MOST_BYTES = 1 << 30
@@ -25,11 +24,9 @@ ONLY_IN_THE_REPOSITORY = ("arya-1000", "arya-5000")
 """Networks of the studies, 2.4 MB each, that the wheel leaves out (pyproject.toml)."""
 
 
-class OnnxEvaluator:
+class OnnxEvaluator(NetworkEvaluator):
     """An evaluator whose network is in an ONNX file.
 
-    Values are -1 to +1 for the side to move, whatever labels the network was trained with. A network of purpose q has no
-    value of its own: it is the greatest Q-value of an open column. One of purpose value has no policy.
     One of precision int8 (nets/quantise.py) knows its differences from the exact one.
     """
 
@@ -44,9 +41,7 @@ class OnnxEvaluator:
         graph = data[: int(metadata["bytes"])] if metadata["bytes"].isdecimal() else b""
         if checksum(graph, metadata) != metadata["sha256"]:
             raise UserError(f"{name} is damaged: its checksum is wrong")
-        self.network = Network.read(metadata["network"])
-        self.rules = self.network.rules
-        self.features = self.network.features
+        super().__init__(Network.read(metadata["network"]))
         self.precision = "int8" if "int8" in metadata else "fp32"
         try:
             self.differences = {head: float(each) for head, each in json.loads(metadata.get("int8", "{}")).items()}
@@ -69,37 +64,9 @@ class OnnxEvaluator:
         if not all(np.isfinite(answer).all() for answer in found.values()):
             raise UserError(f"{name} is damaged: it answers with numbers that are not finite")
 
-    def planes(self, own: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """What the network sees of positions."""
-        return encode(own, mask, self.rules.geometry, self.features)
-
     def heads(self, planes: np.ndarray) -> dict[str, np.ndarray]:
         """The network's own answers, by head: value[batch, 1 or 3] as its labels are, policy[batch, columns]."""
         return dict(zip(self._heads, self._session.run(self._heads, {"planes": planes}), strict=True))
-
-    def evaluate(self, batch: Batch) -> Evaluation:
-        """Evaluate positions of the network's board; of another one UserError is raised."""
-        self.check_board(batch.rules)
-        planes = self.planes(batch.own, batch.mask)
-        found = self.heads(planes)
-        if "value" not in found:
-            closed = planes[:, :, 0][:, : 1 if self.features == "cells" else 2].any(axis=1)
-            return Evaluation(np.where(closed, -np.inf, found["policy"]).max(axis=1).clip(-1, 1), found["policy"])
-        return Evaluation(self._values(found["value"]), found.get("policy"))
-
-    def _values(self, answers: np.ndarray) -> np.ndarray:
-        """From what the labels are to -1 … +1."""
-        if self.network.labels == "results":
-            chances = np.exp(answers - answers.max(axis=1, keepdims=True))
-            values: np.ndarray = (chances[:, 0] - chances[:, 2]) / chances.sum(axis=1)
-            return values
-        values = answers[:, 0] if self.network.labels == "signed" else 2 * answers[:, 0] - 1
-        return values.clip(-1, 1)
-
-    def check_board(self, rules: Rules) -> None:
-        """Raise UserError for a board that the network does not know."""
-        if rules != self.rules:
-            raise UserError(f"the network knows the board {self.rules}, not {rules}")
 
 
 def open_session(data: bytes) -> Any:

@@ -9,12 +9,12 @@ import io
 import json
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fourlab import shipped
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.game.position import Position
@@ -88,5 +88,5 @@ class Book:
 @cache
 def shipped_book() -> Book | None:
     """The book that comes with the package; None if this copy has none."""
-    file = files("fourlab.solver") / "book.npz"
-    return Book._parse(file.read_bytes()) if file.is_file() else None
+    data = shipped.read("fourlab.solver", "book.npz")
+    return None if data is None else Book._parse(data)

@@ -3,7 +3,8 @@
 import sys
 from functools import cache
 from typing import Any
-from unittest.mock import patch
+
+import pytest
 
 from fourlab.bridges.kaggle.export import source_of
 
@@ -13,7 +14,8 @@ def namespace(spec: str) -> dict[str, Any]:
     """A submission's names."""
     names: dict[str, Any] = {}
     source = source_of(spec)
-    with patch.dict(sys.modules, {"numba": None}):
+    with pytest.MonkeyPatch.context() as patch:  # patch.dict would also forget what the submission imports
+        patch.setitem(sys.modules, "numba", None)
         exec(source, names)
     return names
 

@@ -18,7 +18,8 @@ from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, ask
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
-from fourlab.nets.evaluator import OnnxEvaluator, load
+from fourlab.nets.base import NetworkEvaluator
+from fourlab.nets.evaluator import load
 from fourlab.options import check, option
 
 DEFAULT_SIMULATIONS = 600
@@ -104,7 +105,7 @@ class AlphaZero:
     def __post_init__(self) -> None:
         check(self)
         evaluator = load(self.net) if self.evaluator is None else self.evaluator
-        if isinstance(evaluator, OnnxEvaluator) and evaluator.network.purpose in ("value", "q"):
+        if isinstance(evaluator, NetworkEvaluator) and evaluator.network.purpose in ("value", "q"):
             name = self.net if self.evaluator is None else "the network"
             raise UserError(f"{name} has no policy and value; fourlab train alphazero makes such networks")
         object.__setattr__(self, "evaluator", evaluator)

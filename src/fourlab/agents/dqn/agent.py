@@ -9,7 +9,8 @@ from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.agents.generators import generator
 from fourlab.errors import UserError
 from fourlab.game.position import Position
-from fourlab.nets.evaluator import OnnxEvaluator, load
+from fourlab.nets.base import NetworkEvaluator
+from fourlab.nets.evaluator import load
 from fourlab.options import check, option
 
 
@@ -23,7 +24,7 @@ class Dqn:
     """It knows the board that it has learned on (fourlab.agent.Learned)."""
     net: str = option("dqn", "The network: dqn, which comes with Fourlab, or an .onnx file (fourlab train dqn).")
     epsilon: float = option(0.0, "The chance of a random column instead.", least=0, most=1, public=True)
-    _judge: OnnxEvaluator = field(init=False, repr=False, compare=False)
+    _judge: NetworkEvaluator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check(self)

@@ -8,7 +8,8 @@ import numpy as np
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.evaluator import Batch
 from fourlab.game.position import Position
-from fourlab.nets.evaluator import OnnxEvaluator, load
+from fourlab.nets.base import NetworkEvaluator
+from fourlab.nets.evaluator import load
 from fourlab.options import check, option
 
 
@@ -24,7 +25,7 @@ class Value:
         "value",
         "The network: one that comes with Fourlab (value, sewell, sewell-unit, dqn), or an .onnx file (fourlab train value).",
     )
-    _judge: OnnxEvaluator = field(init=False, repr=False, compare=False)
+    _judge: NetworkEvaluator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check(self)

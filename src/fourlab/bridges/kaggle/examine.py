@@ -43,8 +43,16 @@ def examine(source: str) -> dict[str, Any]:
         cells = [0] * (columns * (rows - 1)) + ([0] * columns if mark == 1 else [1] + [0] * (columns - 1))
         _legal(ask(agent, cells, mark, mark - 1, columns=columns, rows=rows, inarow=in_a_row, actTimeout=QUICK), cells, columns)
     tactics = [_tactics(agent, position) for position in _with_a_win()]
+    _check_trouble(agent)
     findings |= {"moves": moves + 2, "wins": sum(wins for wins, _ in tactics), "blocks": sum(blocks for _, blocks in tactics)}
     return {**findings, "tactics": len(tactics)}
+
+
+def _check_trouble(agent: Submission) -> None:
+    """Refuse a file that had to leave moves to its simple player though it knows the board."""
+    trouble = getattr(agent, "__globals__", {}).get("TROUBLE")
+    if trouble:
+        raise ValueError(f"something went wrong in it: {trouble[0]}")
 
 
 def _timed(agent: Submission, moves: str) -> float:

@@ -1,7 +1,4 @@
-"""From a spec to a submission for Kaggle ConnectX: one file, examined before it is believed.
-
-The agents themselves are in `templates/`, each a plain module; here their settings are filled in.
-"""
+"""From a spec to a submission for Kaggle ConnectX: one file, examined before it is believed."""
 
 import json
 import subprocess
@@ -9,20 +6,19 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fourlab import shipped
 from fourlab.agent import is_unbounded
 from fourlab.agents import registry
 from fourlab.agents.alphazero.agent import DEFAULT_SIMULATIONS as NETWORK_SIMULATIONS
 from fourlab.agents.mcts.agent import DEFAULT_SIMULATIONS
-from fourlab.bridges.kaggle import opening, weights
-from fourlab.bridges.kaggle.stitch import stitch
+from fourlab.bridges.kaggle import weights
+from fourlab.bridges.kaggle.bundle import Part, bundle
 from fourlab.bridges.kaggle.submission import BANK, USUAL
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
-from fourlab.solver.book import shipped_book
 from fourlab.version import __version__
 
 PATIENCE = 300
@@ -30,70 +26,42 @@ PATIENCE = 300
 MOVES = 20
 """Moves after the first that one side makes in a long game."""
 MODES = ("with-numba", "without-numba")
+ENOUGH_SIMULATIONS = 100
+"""A tree search of fewer does not promise to see every win and every block."""
+SEARCH = Part("fourlab.agents.minimax.agent", "Minimax", {"depth": 62})
+"""Alpha-beta, deeper and deeper while there is time: plays where the agent itself cannot."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """An agent that can be exported."""
+    """An agent that can be exported: what it promises, and so is examined for."""
 
-    options: tuple[str, ...]
-    """What may be set; everything else must be as it is by default."""
-    settings: Callable[[Any], dict[str, Any]]
-    """The agent's options as the template's settings."""
     wins: Callable[[Any], bool] = lambda agent: True
-    """Whether it promises to take a win."""
+    """Whether it takes every win."""
     blocks: Callable[[Any], bool] = lambda agent: True
-    """Whether it promises to block one."""
-
-
-def _bounds(agent: Any, default: int) -> dict[str, Any]:
-    simulations = default if agent.simulations is None and agent.seconds is None else agent.simulations
-    return {"SIMULATIONS": simulations, "SECONDS": agent.seconds}
-
-
-def _opening(agent: Any) -> dict[str, Any]:
-    return {"BOOK": _shipped_opening()} if agent.book else {}
-
-
-@cache
-def _shipped_opening() -> str:
-    book = shipped_book()
-    return "" if book is None else opening.pack(opening.opening_of(book))
+    """Whether it blocks every win of the other side."""
 
 
 def _no(agent: Any) -> bool:
     return False
 
 
+def _searches_enough(agent: Any) -> bool:
+    """Whether a tree search proves wins and losses, and tries each column's replies."""
+    return bool(agent.solver) and (agent.simulations is None or agent.simulations >= ENOUGH_SIMULATIONS)
+
+
 KINDS = {
-    "alphazero": Kind(
-        ("net", "simulations", "seconds", "method", "c", "fpu"),
-        lambda agent: {
-            **_bounds(agent, NETWORK_SIMULATIONS),
-            **{"C": agent.c, "FPU": agent.fpu},
-            **weights.settings_of(agent.net),
-        },
-    ),
-    "dqn": Kind(("net",), lambda agent: weights.settings_of(agent.net), _no, _no),
-    "mcts": Kind(
-        ("simulations", "seconds", "c", "rollouts", "solver"),
-        lambda agent: {
-            **_bounds(agent, DEFAULT_SIMULATIONS),
-            **{"C": agent.c, "WINS_AND_BLOCKS": agent.rollouts == "wins-and-blocks", "SOLVER": agent.solver},
-        },
-        *(lambda agent: bool(agent.solver),) * 2,
-    ),
-    "minimax": Kind(
-        ("depth", "evaluation", "tie"),
-        lambda agent: {"DEPTH": agent.depth, "EVALUATION": agent.evaluation, "TIE": agent.tie},
-        blocks=lambda agent: bool(agent.depth >= 2),
-    ),
-    "perfect": Kind(("book",), _opening),
-    "random": Kind((), lambda agent: {}, _no, _no),
-    "rules": Kind(("otherwise",), lambda agent: {"OTHERWISE": agent.otherwise}),
-    "value": Kind(("net",), lambda agent: weights.settings_of(agent.net), blocks=_no),
+    "alphazero": Kind(),
+    "dqn": Kind(_no, _no),
+    "mcts": Kind(_searches_enough, _searches_enough),
+    "minimax": Kind(blocks=lambda agent: bool(agent.depth >= 2)),
+    "perfect": Kind(),
+    "random": Kind(_no, _no),
+    "rules": Kind(),
+    "value": Kind(blocks=_no),
 }
-"""By the name of the agent, which is the template's too."""
+"""By the name of the agent."""
 
 
 @dataclass(frozen=True)
@@ -161,9 +129,33 @@ def export(spec: str, file: Path, begin: Callable[[], None] = lambda: None) -> E
 def source_of(spec: str) -> str:
     """The submission of a spec; the same spec gives the same file."""
     name, agent = _agent(spec)
-    header = f"A player for Kaggle's ConnectX: {spec}\n\nWritten by Fourlab {__version__}; needs nothing but Python."
-    header += " NumPy and Numba are used where they are installed.\n"
-    return stitch(name, KINDS[name].settings(agent), header.replace("\\", "/").replace('"', "'"))
+    header = (
+        f"A player for Kaggle's ConnectX: {spec}\n\nWritten by Fourlab {__version__}, whose modules are in it. "
+        "It needs NumPy, and is faster where Numba is installed.\n"
+    )
+    parts = [Part(type(agent).__module__, type(agent).__qualname__, _options(name, agent), only_proven=name == "perfect")]
+    files: dict[str, bytes] = {}
+    if name == "perfect" and agent.book and (book := shipped.read("fourlab.solver", "book.npz")) is not None:
+        files["fourlab.solver/book.npz"] = book
+    if any(option.name == "net" for option in registry.options_of(name)):
+        files["fourlab.nets/network.json"], files["fourlab.nets/network.safetensors"] = weights.read(agent.net)
+    if files or name == "perfect":
+        parts.append(SEARCH)
+    return bundle(header.replace("\\", "/").replace('"', "'"), parts, files)
+
+
+def _options(name: str, agent: Any) -> dict[str, Any]:
+    """The options that differ from the agent's own; whoever has no bound gets the lab's default."""
+    options = {
+        option.name: getattr(agent, option.name)
+        for option in registry.options_of(name)
+        if getattr(agent, option.name) != option.default
+    }
+    if "net" in options:
+        options["net"] = "network"
+    if is_unbounded(agent):
+        options["simulations"] = DEFAULT_SIMULATIONS if name == "mcts" else NETWORK_SIMULATIONS
+    return options
 
 
 def _agent(spec: str) -> tuple[str, Any]:
@@ -173,12 +165,7 @@ def _agent(spec: str) -> tuple[str, Any]:
     base = name if found is None else registry.parse_spec(found.spec)[0]
     if base not in KINDS and base in registry.names():
         raise UserError(f"agent {name!r} cannot be exported; these can: {', '.join(KINDS)}")
-    agent: Any = registry.make(spec)
-    for option in registry.options_of(base):
-        if option.name not in KINDS[base].options and getattr(agent, option.name) != option.default:
-            carried = ", ".join(KINDS[base].options) or "none"
-            raise UserError(f"option {option.name} of {spec!r} cannot be exported; of agent {base!r} these can: {carried}")
-    return base, agent
+    return base, registry.make(spec)
 
 
 def _examine(source: bytes, mode: str) -> Examined:
@@ -215,9 +202,8 @@ def _notes(name: str, agent: Any) -> Iterator[str]:
     if is_unbounded(agent):
         most = DEFAULT_SIMULATIONS if name == "mcts" else NETWORK_SIMULATIONS
         yield f"makes at most {most} simulations a move; {name}:seconds=2 uses the whole time instead"
-    if name == "alphazero" and agent.method != "puct":
-        yield "searches by PUCT, not by Gumbel's method"
     if name in ("alphazero", "dqn", "value"):
-        yield "on boards that the network does not know, and where there is no NumPy, it searches by alpha-beta"
+        yield "its network is computed by NumPy, and on boards that it does not know alpha-beta plays"
     if name == "perfect":
-        yield "is perfect in the opening and wherever its search comes to an end in time; in between it guesses"
+        yield "is perfect in the opening and wherever its search comes to an end in time; elsewhere alpha-beta plays"
+    yield "without NumPy, and on boards of more than 62 bits, it wins, blocks or plays near the centre"

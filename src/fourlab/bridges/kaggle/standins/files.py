@@ -1,0 +1,13 @@
+"""Stands for shipped.py: the files are text in here."""
+
+import base64
+import zlib
+
+FILES: dict[str, str] = {}
+"""By package and name; compressed, then base64."""
+
+
+def read(package: str, name: str) -> bytes | None:
+    """Unpack a file; None if there is no such file."""
+    packed = FILES.get(f"{package}/{name}")
+    return None if packed is None else zlib.decompress(base64.b64decode(packed))

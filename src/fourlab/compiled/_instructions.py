@@ -1,0 +1,99 @@
+"""What `bits.py` and `atomic.py` are in kernels: LLVM instructions. `_jit.py` registers them with Numba."""
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.imputils import impl_ret_untracked
+from numba.extending import intrinsic, overload
+
+from fourlab.compiled.atomic import atomic_add, atomic_replace
+from fourlab.compiled.bits import bit_length, popcount, prefetch
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _ctpop(typing_context: Any, bits: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _leading_zeros(typing_context: Any, bits: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ir.VoidType(), [byte, number, number, number]), "llvm.prefetch.p0"
+        )
+        read, keep, data_cache = (ir.Constant(number, value) for value in (0, 3, 1))
+        builder.call(function, [builder.bitcast(builder.gep(data, [arguments[1]]), byte), read, keep, data_cache])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.gep(data, [index])
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _add(typing_context: Any, array: Any, index: Any, amount: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = _pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        width = ir.IntType(signature.args[0].dtype.bitwidth)
+        amount = builder.trunc(arguments[2], width) if width.width < 64 else arguments[2]
+        before = builder.atomic_rmw("add", pointer, amount, "seq_cst")
+        before = builder.sext(before, ir.IntType(64)) if width.width < 64 else before
+        return impl_ret_untracked(context, builder, signature.return_type, before)
+
+    return types.int64(array, types.int64, types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _replace(typing_context: Any, array: Any, index: Any, expected: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = _pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        width = ir.IntType(signature.args[0].dtype.bitwidth)
+        words = arguments[2:] if width.width == 64 else [builder.trunc(word, width) for word in arguments[2:]]
+        pair = builder.cmpxchg(pointer, *words, "seq_cst")
+        before = builder.extract_value(pair, 0)
+        before = builder.sext(before, ir.IntType(64)) if width.width < 64 else before
+        return impl_ret_untracked(context, builder, signature.return_type, before)
+
+    return types.int64(array, types.int64, types.int64, types.int64), generate
+
+
+@overload(popcount)
+def _compiled_popcount(bits):  # type: ignore[no-untyped-def]  # Numba compares the two signatures to the letter
+    return lambda bits: _ctpop(bits)
+
+
+@overload(bit_length)
+def _compiled_bit_length(bits):  # type: ignore[no-untyped-def]
+    return lambda bits: 64 - _leading_zeros(bits)
+
+
+@overload(prefetch)
+def _compiled_prefetch(array, index):  # type: ignore[no-untyped-def]
+    return lambda array, index: _prefetch(array, index)
+
+
+@overload(atomic_add)
+def _compiled_add(array, index, amount):  # type: ignore[no-untyped-def]
+    return lambda array, index, amount: _add(array, index, amount)
+
+
+@overload(atomic_replace)
+def _compiled_replace(array, index, expected, value):  # type: ignore[no-untyped-def]
+    return lambda array, index, expected, value: _replace(array, index, expected, value)
