@@ -33,12 +33,12 @@ own, mask = 0b00001_00001, 0b00011_00011
 key = board.key(own, mask, g)
 state = random.seed_state(1)
 
-SWITCHES = mcts.Switches(c=1.5, random_ties=True)
+SWITCHES = verbs.Switches(c=1.5, random_ties=True)
 
 
 def searched(merging: bool = False, simulations: int = 150, **changed: object) -> list[object]:
     """Search a little with some switches changed; returns how it ended and a checksum of the whole tree."""
-    tree = mcts.new_tree(400, 1024 if merging else 0, g)
+    tree = verbs.new_tree(400, 1024 if merging else 0, g)
     verbs.new_block(tree.words, 1, mask, g)
     switches = SWITCHES._replace(**changed)
     run = mcts.search_together if switches.shared else mcts.search
@@ -48,10 +48,10 @@ def searched(merging: bool = False, simulations: int = 150, **changed: object) -
 
 def searched_with_guide(**changed: object) -> list[object]:
     """Search in four batches of six with part of the policy changed and an evaluator that only adds bits."""
-    tree, games = mcts.new_tree(40, 0, g), guided.new_games(6, g)
+    tree, games = verbs.new_tree(40, 0, g), guided.new_games(6, g)
     random_state = state
     verbs.new_block(tree.words, 1, mask, g)
-    s, p = mcts.Switches(c=90.0, solver=True), guided.Policy(-1, guided.COINS // 4, False, False)._replace(**changed)
+    s, p = verbs.Switches(c=90.0, solver=True), guided.Policy(-1, guided.COINS // 4, False, False)._replace(**changed)
     for _ in range(4):
         leaves, _, random_state = guided.gather(tree, own, mask, g, s, 6, games, random_state)
         values, logits, asked = np.zeros(0, np.float32), np.zeros((0, 5), np.float32), 1
@@ -100,7 +100,7 @@ f_block = (f2.words, f2.numbers, 0)
 ends = np.zeros(4, np.int64)
 
 Q_RULE = q_learning.Rule(True, 0, True, False, 2.0, 0.5, -2.0, 0.0, 0.9, 1.0, 0.999, 0.01, False, 0.0, 0.99, 0.001, 0.1)
-SEARCH = mcts.Switches(c=2.0, expand_all=True, draw=-4, tie=mcts.LAST)
+SEARCH = verbs.Switches(c=2.0, expand_all=True, draw=-4, tie=verbs.LAST)
 
 
 def learned(seats: int = 3, values: int = 1, mirrored: bool = False, passing: bool = False, **changed: object) -> list[object]:
@@ -200,11 +200,11 @@ RESULTS = {
         searched(solver=True),
         searched(merging=True, solver=True),
         searched(shared=True, solver=True),
-        searched(log_ratio=True, tie=mcts.LAST),
-        searched(expand_all=True, past_wins=True, draw=-4, tie=mcts.LAST),
+        searched(log_ratio=True, tie=verbs.LAST),
+        searched(expand_all=True, past_wins=True, draw=-4, tie=verbs.LAST),
         searched(leaf_wins=True, draw_leaf_wins=True),
-        searched(opponent=mcts.RANDOM, tie=mcts.FIRST),
-        searched(opponent=mcts.FROZEN),
+        searched(opponent=verbs.RANDOM, tie=verbs.FIRST),
+        searched(opponent=verbs.FROZEN),
         searched(wins_and_blocks=True),
     ],
     "agents.mcts.nodes.place": lambda: nodes.place(nodes.LEADS, 3, 7),
@@ -217,7 +217,7 @@ RESULTS = {
     "agents.mcts.verbs.sums_of": lambda: verbs.sums_of(45, 7),
     "agents.mcts.verbs.leads_of": lambda: verbs.leads_of(45, 7),
     "agents.mcts.verbs.node_of": lambda: verbs.node_of(45, 7),
-    "agents.mcts.verbs.has_room": lambda: verbs.has_room(mcts.new_tree(2, 0, g), 5),
+    "agents.mcts.verbs.has_room": lambda: verbs.has_room(verbs.new_tree(2, 0, g), 5),
     "agents.alphazero.forest_kernel.root_leads": lambda: forest.root_leads(4, 4, nodes.WIN),
     "agents.mcts.verbs.new_block": lambda: tree.tolist(),
     "agents.mcts.verbs.choose": lambda: [int(each) for each in verbs.choose(tree, 1, 5, 3, SWITCHES, state)],
@@ -227,10 +227,10 @@ RESULTS = {
     "agents.mcts.kernel.search_together": lambda: searched(shared=True, simulations=600),
     "agents.mcts.verbs.conclusion": lambda: verbs.conclusion(tree, 1, 5),
     "agents.mcts.verbs.settle": lambda: verbs.settle(np.array([0, 0, 3]), 0, 1, nodes.WIN),
-    "agents.mcts.verbs.mark": lambda: verbs.mark(np.array([7]), 0, mcts.LOST),
+    "agents.mcts.verbs.mark": lambda: verbs.mark(np.array([7]), 0, verbs.LOST),
     "agents.mcts.verbs.find_slot": lambda: verbs.find_slot(np.zeros(8, np.int64), 77),
     "agents.mcts.verbs.freeze_reply": lambda: verbs.freeze_reply(
-        tree.copy(), 1, own, mask, g, SWITCHES._replace(opponent=mcts.NEGAMAX), state
+        tree.copy(), 1, own, mask, g, SWITCHES._replace(opponent=verbs.NEGAMAX), state
     ),
     "agents.mcts.verbs.simulate": lambda: verbs.simulate(own, mask, g, SWITCHES, False, state),
     "compiled.rollouts.rollout_with_wins_and_blocks": lambda: rollout.rollout_with_wins_and_blocks(own, mask, g, state),
@@ -240,7 +240,7 @@ RESULTS = {
     "compiled.lines.first_line": lambda: lines.first_line(0b1111, 0b1111_0_1111, g),
     "compiled.lines.line_heads": lambda: lines.line_heads(0b1111, g),
     "agents.mcts.verbs.back_up": lambda: verbs.back_up(tree, path, 1, 5, 1, True, SWITCHES),
-    "agents.mcts.verbs.prove": lambda: verbs.prove(mcts.new_tree(2, 0, g)._replace(words=tree), path, 1, 5, nodes.WIN),
+    "agents.mcts.verbs.prove": lambda: verbs.prove(verbs.new_tree(2, 0, g)._replace(words=tree), path, 1, 5, nodes.WIN),
     "agents.mcts.verbs.copy_subtree": lambda: [verbs.copy_subtree(tree, 1, 5, copied), copied.tolist()],
     "agents.mcts.verbs.copy_block": lambda: [verbs.copy_block(tree, 1, copied, 0, 15), copied.tolist()],
     "agents.mcts.guided_kernel.gather": lambda: searched_with_guide(),

@@ -9,6 +9,7 @@ from fourlab.errors import UserError
 from fourlab.jobs.run import Run, open_run
 from fourlab.studies.catalogue import all_experiments
 from fourlab.studies.experiment import Finding
+from fourlab.studies.job import StudyJob, read_job
 from fourlab.studies.report import check_work, found_by, keep, publish, write_reports
 
 
@@ -46,3 +47,17 @@ def test_damaged_work_files_are_told(tmp_path: Path, content: bytes) -> None:
         with pytest.raises(UserError, match=r"found\.json is damaged; remove it and give the command again"):
             found_by(run, "000-exact")
     assert found_by(run, "004-speed") is None
+
+
+def test_a_resumed_run_does_what_it_began_before_its_experiments_were_on_record(tmp_path: Path) -> None:
+    run = a_run(tmp_path)  # as older versions wrote it: without a list of experiments
+    done = Finding("a number", "1", "2", agrees=False)
+    for name in ("000-exact", "003-figure-1"):
+        check_work(run, all_experiments()[name])
+        keep(run, all_experiments()[name], [done])
+    asked = StudyJob(("001-table-5",), "smoke").extended(run.config)
+    run.extend(asked.config, asked.extent)
+    assert run.config["experiments"] == ["001-table-5"]
+    job = read_job(run.config)
+    assert [each.name for each in job.chosen(run)] == ["000-exact", "001-table-5", "003-figure-1"]
+    assert [each.name for each in asked.chosen(run)] == ["001-table-5"]

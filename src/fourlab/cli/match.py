@@ -40,7 +40,6 @@ def match(
     tournament = settings.tournament(one, other, sprt)
     desk = running.desk(workers, *(["--accuracy"] if settings.accuracy else []))
     job = TournamentJob(tournament, "match", settings.accuracy)
-    job.check()
     note_repetitions(tournament, desk)
     run, summary = desk.work(job)
     print_games(run, summary, running.json)

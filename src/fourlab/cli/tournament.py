@@ -67,7 +67,6 @@ def tournament(
     accuracy = accuracy or conduct.get("accuracy", False)
     desk = running.desk(workers, *(["--accuracy"] if accuracy else []))
     job = TournamentJob(planned, "tournament", accuracy)
-    job.check()
     note_repetitions(planned, desk)
     run, summary = desk.work(job)
     print_games(run, summary, running.json)

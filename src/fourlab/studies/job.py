@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
 from fourlab.studies.catalogue import all_experiments
+from fourlab.studies.experiment import Experiment
 from fourlab.studies.report import check_work, found_by, keep, lacks_figures, write_reports
 from fourlab.studies.workbench import Stopped, Workbench
 
@@ -26,6 +27,8 @@ class StudyJob:
     """Whether Arya's searches get the thesis's seconds per move."""
     recorded: tuple[str, ...] = ()
     """What the run was asked for before; resuming it does all of that."""
+    resumed: bool = False
+    """Whether everything that the run has begun is to be done, too."""
 
     @property
     def name(self) -> str:
@@ -50,11 +53,16 @@ class StudyJob:
         """The same work; what was asked for before stays on record."""
         return replace(self, recorded=tuple(config.get("experiments", ())))
 
+    def chosen(self, run: Run) -> list[Experiment]:
+        """Return the experiments to be done, in the order of the catalogue."""
+        wanted = set(self.experiments)
+        if self.resumed:  # runs of older versions do not say what they were asked for; what they began does
+            wanted |= {file.parent.name for file in run.folder.glob("work/*/begun.json")}
+        return [experiment for name, experiment in all_experiments().items() if name in wanted]
+
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
         """Do the experiments that are not done, and write the reports."""
-        # Runs of older versions do not say what they were asked for; what they began does.
-        names = self.experiments or tuple(file.parent.name for file in sorted(run.folder.glob("work/*/begun.json")))
-        chosen = [all_experiments()[name] for name in names]
+        chosen = self.chosen(run)
         for each in chosen:
             check_work(run, each)
         finished = False
@@ -88,4 +96,4 @@ class StudyJob:
 def read_job(config: Mapping[str, Any]) -> StudyJob:
     """The job of a run's configuration: every experiment that the run was ever asked for."""
     names = tuple(config.get("experiments", ()))
-    return StudyJob(names, config["scale"], config["seed"], bool(config.get("time", False)))
+    return StudyJob(names, config["scale"], config["seed"], bool(config.get("time", False)), resumed=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fourlab.agents.registry import make
-from fourlab.arena.play import judge_games, play_tournament
+from fourlab.arena.play import play_tournament
 from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.tournament import Tournament
 from fourlab.errors import UserError
@@ -88,8 +88,8 @@ class Workbench:
         found = json.loads(json.dumps(found))  # as it will be read the next time
         return [found[str(number)] for number in range(times)]
 
-    def play(self, name: str, tournament: Tournament, judged: bool = False, thoughts: bool = False) -> list[StoredGame]:
-        """The games of a tournament; `judged` with the exact score of every position, `thoughts` with what the agents thought."""
+    def play(self, name: str, tournament: Tournament, thoughts: bool = False) -> list[StoredGame]:
+        """The games of a tournament; `thoughts` with what the agents thought."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with Store(self.folder / f"{name}.sqlite") as store:
             if len(store.finished()) < len(tournament):
@@ -99,8 +99,6 @@ class Workbench:
                 )
                 if results.games < len(tournament):
                     raise Stopped
-            if judged:
-                judge_games(store, self.executor, lambda done, of: self.told(f"{name}, solving", done, of))
             return whole(name, list(store.games(thoughts=thoughts)))
 
     def _write(self, file: Path, value: Any) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourlab import Agent, Exact, Limit, Position, Stop, UserError, make
-from fourlab.agents.mcts import kernel
+from fourlab.agents.mcts import verbs
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.mcts.tree import SearchTree
 from fourlab.agents.registry import PRESETS
@@ -387,7 +387,7 @@ def test_bhat_mc_takes_any_number() -> None:
 
 def test_the_documents_settings() -> None:
     assert make("arya-vanilla:faithful=1").switches()[5:7] == (True, True)  # type: ignore[attr-defined]
-    assert make("bhat-mc40").switches().draw == -kernel.POINTS  # type: ignore[attr-defined]
+    assert make("bhat-mc40").switches().draw == -verbs.POINTS  # type: ignore[attr-defined]
     assert make("bhat-mc40").switches().c == pytest.approx(2 * 2**0.5)  # type: ignore[attr-defined]
     assert make("gao").simulations == 500  # type: ignore[attr-defined]
 

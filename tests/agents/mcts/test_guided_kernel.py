@@ -9,7 +9,7 @@ import pytest
 
 from fourlab import Position
 from fourlab.agents.mcts import guided_kernel as guided
-from fourlab.agents.mcts import kernel as mcts
+from fourlab.agents.mcts import verbs
 from fourlab.agents.mcts.textbook import ConnectFour, Edge, Node, TextbookSearch
 from fourlab.compiled import random
 
@@ -149,7 +149,7 @@ def side_by_side(games: list[Game]) -> list[float]:
     return [results[place] for place in range(len(games))]
 
 
-def slow(position: Position, s: mcts.Switches, p: guided.Policy, batches: int, batch: int, seed: int) -> tuple[Any, int]:
+def slow(position: Position, s: verbs.Switches, p: guided.Policy, batches: int, batch: int, seed: int) -> tuple[Any, int]:
     state = random.seed_state(seed)
 
     def below(n: int) -> int:
@@ -161,10 +161,10 @@ def slow(position: Position, s: mcts.Switches, p: guided.Policy, batches: int, b
     return twin.search_in_batches(position, batches, batch), state
 
 
-def fast(position: Position, s: mcts.Switches, p: guided.Policy, batches: int, batch: int, seed: int) -> tuple[Any, int, int]:
+def fast(position: Position, s: verbs.Switches, p: guided.Policy, batches: int, batch: int, seed: int) -> tuple[Any, int, int]:
     g = position.rules.geometry
-    tree = mcts.new_tree(batches * batch + 3, 0, g)
-    mcts.new_block(tree.words, 1, position.mask, g)
+    tree = verbs.new_tree(batches * batch + 3, 0, g)
+    verbs.new_block(tree.words, 1, position.mask, g)
     games, state = guided.new_games(batch, g), random.seed_state(seed)
     for _ in range(batches):
         leaves, proven, state = guided.gather(tree, position.own, position.mask, g, s, batch, games, state)
@@ -187,10 +187,10 @@ def assert_same(tree: np.ndarray, block: int, node: Node[Position, int], columns
     for column in range(columns):
         visits, total, leads = (int(tree[start + part * columns + column]) for part in range(3))
         if column not in edges:
-            assert visits == mcts.FULL
+            assert visits == verbs.FULL
             continue
         edge = edges[column]
-        assert edge.visits == visits - (0 if visits >= 0 else mcts.DRAWN if visits >= mcts.DRAWN else mcts.LOST)
+        assert edge.visits == visits - (0 if visits >= 0 else verbs.DRAWN if visits >= verbs.DRAWN else verbs.LOST)
         assert edge.total == total / guided.WON
         assert edge.proven == (2 - (-leads & 7) if leads < 0 else None)
         below = leads if leads > 0 else -leads >> 3
@@ -204,7 +204,7 @@ def assert_same(tree: np.ndarray, block: int, node: Node[Position, int], columns
 @pytest.mark.parametrize("variant", list(VARIANTS))
 def test_both_grow_the_same_tree(variant: str, where: str) -> None:
     position, (batch, solver, changed) = POSITIONS[where], VARIANTS[variant]
-    switches, policy = mcts.Switches(c=1.3 * guided.FINE, solver=solver), GREEDY._replace(**changed)
+    switches, policy = verbs.Switches(c=1.3 * guided.FINE, solver=solver), GREEDY._replace(**changed)
     tree, simulations, state = fast(position, switches, policy, 150 // batch, batch, seed=1)
     root, slow_state = slow(position, switches, policy, 150 // batch, batch, seed=1)
     assert (simulations, state) == (root.visits, slow_state)
@@ -214,9 +214,9 @@ def test_both_grow_the_same_tree(variant: str, where: str) -> None:
 def test_losses_counted_in_advance_are_all_taken_back() -> None:
     """Every game is judged a draw, so nothing but them could be left in the sums."""
     g = Position().rules.geometry
-    tree, games = mcts.new_tree(500, 0, g), guided.new_games(64, g)
-    mcts.new_block(tree.words, 1, 0, g)
-    leaves, _, _ = guided.gather(tree, 0, 0, g, mcts.Switches(c=90.0), 64, games, 1)
+    tree, games = verbs.new_tree(500, 0, g), guided.new_games(64, g)
+    verbs.new_block(tree.words, 1, 0, g)
+    leaves, _, _ = guided.gather(tree, 0, 0, g, verbs.Switches(c=90.0), 64, games, 1)
     assert leaves == 64
     assert len({(int(own), int(mask)) for own, mask in zip(games.own, games.mask, strict=True)}) > 50  # not one leaf 64 times
     assert tree.words[21 + 7 : 21 + 14].sum() == -64 * guided.WON

@@ -8,35 +8,36 @@ import pytest
 
 from fourlab import Position
 from fourlab.agents.mcts import kernel as mcts
+from fourlab.agents.mcts import verbs
 from fourlab.agents.mcts.textbook import Below, ConnectFour, ConnectFourWithWinsAndBlocks, Game, Node, TextbookSearch
 from fourlab.compiled import random
 from fourlab.compiled.negamax import kaggle_negamax
 from tests.naive import NaiveGame
 
-PLAIN = mcts.Switches(c=1.3)
+PLAIN = verbs.Switches(c=1.3)
 VARIANTS: dict[str, dict[str, Any]] = {
     "plain": {},
-    "first of equals": {"tie": mcts.FIRST},
-    "last of equals": {"tie": mcts.LAST},
+    "first of equals": {"tie": verbs.FIRST},
+    "last of equals": {"tie": verbs.LAST},
     "c = 0": {"c": 0.0},
     "much exploration": {"c": 5.0},
     "log(N / n)": {"log_ratio": True, "c": 2.0},
     "all children at once": {"expand_all": True},
-    "all children, last of equals": {"expand_all": True, "tie": mcts.LAST, "draw": -4},
-    "document 001": {"expand_all": True, "past_wins": True, "tie": mcts.LAST, "draw": -4},
+    "all children, last of equals": {"expand_all": True, "tie": verbs.LAST, "draw": -4},
+    "document 001": {"expand_all": True, "past_wins": True, "tie": verbs.LAST, "draw": -4},
     "past wins, one child": {"past_wins": True},
     "draws are losses": {"draw": -4},
     "draws are half wins": {"draw": 2},
     "document 004": {"leaf_wins": True, "draw_leaf_wins": True, "draw": -4},
-    "random opponent": {"opponent": mcts.RANDOM},
-    "frozen opponent": {"opponent": mcts.FROZEN},
-    "document 000": {"opponent": mcts.FROZEN, "log_ratio": True, "c": 2.0},
-    "negamax opponent": {"opponent": mcts.NEGAMAX},
-    "negamax with random ties": {"opponent": mcts.NEGAMAX, "random_ties": True},
+    "random opponent": {"opponent": verbs.RANDOM},
+    "frozen opponent": {"opponent": verbs.FROZEN},
+    "document 000": {"opponent": verbs.FROZEN, "log_ratio": True, "c": 2.0},
+    "negamax opponent": {"opponent": verbs.NEGAMAX},
+    "negamax with random ties": {"opponent": verbs.NEGAMAX, "random_ties": True},
     "wins and blocks": {"wins_and_blocks": True},
     "solver": {"solver": True},
     "solver, wins and blocks": {"solver": True, "wins_and_blocks": True},
-    "solver, first of equals": {"solver": True, "tie": mcts.FIRST},
+    "solver, first of equals": {"solver": True, "tie": verbs.FIRST},
     "solver, all children at once": {"solver": True, "expand_all": True},
     "shared": {"shared": True},
     "shared with solver": {"shared": True, "solver": True},
@@ -98,17 +99,17 @@ class Stream:
         return random.below(n, self.state)
 
 
-def compiled(position: Position, switches: mcts.Switches, simulations: int, seed: int, blocks: int, merging: bool) -> Any:
+def compiled(position: Position, switches: verbs.Switches, simulations: int, seed: int, blocks: int, merging: bool) -> Any:
     g = position.rules.geometry
-    tree = mcts.new_tree(blocks, 8192 if merging else 0, g)
-    mcts.new_block(tree.words, 1, position.mask, g)
+    tree = verbs.new_tree(blocks, 8192 if merging else 0, g)
+    verbs.new_block(tree.words, 1, position.mask, g)
     stop, state = np.zeros(1, np.uint8), random.seed_state(seed)
     done, _, state = mcts.search(tree, 1, position.own, position.mask, g, switches, simulations, state, stop)
     assert tree.counts[0] == done
     return tree.words, done, state
 
 
-def textbook(position: Position, s: mcts.Switches, simulations: int, seed: int, blocks: int, merging: bool) -> Any:
+def textbook(position: Position, s: verbs.Switches, simulations: int, seed: int, blocks: int, merging: bool) -> Any:
     stream = Stream(seed)
 
     def negamax(state: Position, below: Below) -> int:
@@ -119,7 +120,7 @@ def textbook(position: Position, s: mcts.Switches, simulations: int, seed: int, 
     start: Any = position
     if s.past_wins:
         game, start = PastWins(), state_of(position)  # type: ignore[assignment]
-    replies = {mcts.PLAYER: None, mcts.RANDOM: game.random_move, mcts.FROZEN: game.random_move, mcts.NEGAMAX: negamax}
+    replies = {verbs.PLAYER: None, verbs.RANDOM: game.random_move, verbs.FROZEN: game.random_move, verbs.NEGAMAX: negamax}
     search: TextbookSearch[Any, int] = TextbookSearch(
         game,
         stream.below,
@@ -127,12 +128,12 @@ def textbook(position: Position, s: mcts.Switches, simulations: int, seed: int, 
         log_ratio=s.log_ratio,
         expand_all=s.expand_all,
         past_wins=s.past_wins,
-        draw=s.draw / mcts.POINTS,
+        draw=s.draw / verbs.POINTS,
         draw_leaf_wins=s.draw_leaf_wins,
         leaf_wins=s.leaf_wins,
-        tie={mcts.FIRST: "first", mcts.LAST: "last", mcts.ANY: "random"}[s.tie],  # type: ignore[arg-type]
+        tie={verbs.FIRST: "first", verbs.LAST: "last", verbs.ANY: "random"}[s.tie],  # type: ignore[arg-type]
         reply=replies[s.opponent],
-        frozen=s.opponent >= mcts.FROZEN,
+        frozen=s.opponent >= verbs.FROZEN,
         solver=s.solver,
         merged=merging,
         max_nodes=blocks - 1,
@@ -148,11 +149,11 @@ def assert_same(tree: np.ndarray, block: int, node: Node[Any, int], columns: int
     for column in range(columns):
         visits, total, leads = (int(tree[start + part * columns + column]) for part in range(3))
         if column not in edges:
-            assert visits == mcts.FULL
+            assert visits == verbs.FULL
             continue
         edge = edges[column]
-        assert edge.visits == visits - (0 if visits >= 0 else mcts.DRAWN if visits >= mcts.DRAWN else mcts.LOST)
-        assert edge.total == pytest.approx(total / mcts.POINTS)
+        assert edge.visits == visits - (0 if visits >= 0 else verbs.DRAWN if visits >= verbs.DRAWN else verbs.LOST)
+        assert edge.total == pytest.approx(total / verbs.POINTS)
         proven = 2 - (-leads & 7) if leads < 0 else None
         assert edge.proven == proven
         below = leads if leads > 0 else -leads >> 3
@@ -166,7 +167,7 @@ def assert_same(tree: np.ndarray, block: int, node: Node[Any, int], columns: int
 @pytest.mark.parametrize("variant", list(VARIANTS))
 def test_both_grow_the_same_tree(variant: str, where: str) -> None:
     position, switches = POSITIONS[where], PLAIN._replace(**VARIANTS[variant])
-    simulations = 25 if switches.opponent == mcts.NEGAMAX else 250
+    simulations = 25 if switches.opponent == verbs.NEGAMAX else 250
     for seed in (1, 2):
         fast = compiled(position, switches, simulations, seed, 2000, merging=False)
         slow = textbook(position, switches, simulations, seed, 2000, merging=False)

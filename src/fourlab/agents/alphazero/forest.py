@@ -136,8 +136,7 @@ class ForestSearch:
         """Read the block after a path of columns from the first tree's root as if it were a root; None if there is none."""
         f, block = self.forest, 0
         for column in path:
-            leads = int(f.words[block, nodes.LEADS * self.rules.columns + column])
-            block = leads if leads > 0 else -leads >> 3
+            block = nodes.in_python(nodes.block_of)(self._leads(block, column))
             if block == 0:
                 return None
         return self._read(f.words[block : block + 1], f.numbers[block : block + 1], np.zeros(1, f.proof.dtype))
@@ -157,8 +156,11 @@ class ForestSearch:
 
     def leads(self, block: int, column: int) -> int | None:
         """The block to which a column leads, None if there is none that is worth anything."""
-        to = int(self.forest.words[block, nodes.LEADS * self.rules.columns + column])
-        return to if to > 0 else None
+        leads = self._leads(block, column)
+        return leads if leads > 0 else None
+
+    def _leads(self, block: int, column: int) -> int:
+        return int(self.forest.words[block, nodes.in_python(nodes.place)(nodes.LEADS, column, self.rules.columns)])
 
     def line(self, column: int) -> tuple[int, ...]:
         """The columns visited most from the first tree's root on, beginning with this one."""

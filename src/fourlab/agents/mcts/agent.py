@@ -14,6 +14,7 @@ import numpy as np
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import kernel as mcts
+from fourlab.agents.mcts import verbs
 from fourlab.agents.mcts.tree import SearchTree, candidates
 from fourlab.agents.mcts.xray import Snapshot, marks
 from fourlab.compiled.random import seed_states
@@ -25,13 +26,13 @@ DEFAULT_SIMULATIONS = 10_000
 CHUNK_SECONDS = 0.001
 """Compiled code cannot be interrupted, so a search runs in pieces of about this length and looks at the clock between."""
 MAX_CHUNK = 1 << 16
-TIES = {"first": mcts.FIRST, "last": mcts.LAST, "random": mcts.ANY}
+TIES = {"first": verbs.FIRST, "last": verbs.LAST, "random": verbs.ANY}
 OPPONENTS = {
-    "player": mcts.PLAYER,
-    "random": mcts.RANDOM,
-    "random-frozen": mcts.FROZEN,
-    "negamax": mcts.NEGAMAX,
-    "negamax-random-ties": mcts.NEGAMAX,
+    "player": verbs.PLAYER,
+    "random": verbs.RANDOM,
+    "random-frozen": verbs.FROZEN,
+    "negamax": verbs.NEGAMAX,
+    "negamax-random-ties": verbs.NEGAMAX,
 }
 
 
@@ -199,9 +200,9 @@ class MCTS:
         decision = self._decision(position, column, columns, trees, budget)
         return Result(decision, columns, tuple(trees), tuple(trace))
 
-    def switches(self) -> mcts.Switches:
+    def switches(self) -> verbs.Switches:
         """The settings as the kernel wants them: results from -1 to +1, draws in points."""
-        return mcts.Switches(
+        return verbs.Switches(
             c=self.c if self.scale == "signed" else 2 * self.c,
             log_ratio=self.ucb == "log-ratio",
             expand_all=self.expansion == "all",
@@ -221,7 +222,7 @@ class MCTS:
         if self.draw is None:
             return 0.0
         signed = self.draw if self.scale == "signed" else 2 * self.draw - 1
-        return signed * mcts.POINTS
+        return signed * verbs.POINTS
 
     def _tree(self, position: Position, blocks: int) -> SearchTree:
         """A new tree, or the one kept from earlier moves or games."""
@@ -360,7 +361,7 @@ class MCTS:
 @lru_cache(maxsize=2)
 def _load_kernels(shared: bool) -> None:
     """Load or compile the search before anybody's clock runs."""
-    tree = SearchTree(Position(board="3x2x3"), mcts.Switches(shared=shared), 5)
+    tree = SearchTree(Position(board="3x2x3"), verbs.Switches(shared=shared), 5)
     tree.search(1, 1, np.zeros(1, np.uint8))
     tree.forget_the_rest()
 
@@ -427,7 +428,7 @@ class _Budget:
             with self.lock:
                 self.done += done
             out_of_time = self.seconds is not None and self.elapsed() >= self.seconds
-            if why != mcts.RUNNING or out_of_time or tree.visits >= mcts.MOST_VISITS:
+            if why != mcts.RUNNING or out_of_time or tree.visits >= verbs.MOST_VISITS:
                 self.finished = True
             if snap is not None and self.done >= mark:
                 snap()

@@ -10,8 +10,8 @@ import numpy as np
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import guided_kernel as guided
-from fourlab.agents.mcts.kernel import Switches
 from fourlab.agents.mcts.tree import SearchTree, candidates
+from fourlab.agents.mcts.verbs import Switches
 from fourlab.compiled.random import seed_state
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, ask

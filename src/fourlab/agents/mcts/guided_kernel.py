@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fourlab.agents.mcts.kernel import (
+from fourlab.agents.mcts.nodes import proof_of, result_of, settled
+from fourlab.agents.mcts.verbs import (
     MOST_VISITS,
     POINTS,
     Switches,
@@ -30,7 +31,6 @@ from fourlab.agents.mcts.kernel import (
     prove,
     sums_of,
 )
-from fourlab.agents.mcts.nodes import proof_of, result_of, settled
 from fourlab.compiled._jit import kernel
 from fourlab.compiled.board import landing, landings
 from fourlab.compiled.random import advance, below

@@ -1,89 +1,34 @@
 """Monte Carlo tree search with every report's variant as a switch: by one thread, or by several on one tree.
 
-`verbs.py` has the tree and what is done in it; the names that others need are here, too.
+`verbs.py` has the tree and what is done in it.
 """
 
 import numpy as np
 
 from fourlab.agents.mcts.nodes import proof_of, result_of, settled
 from fourlab.agents.mcts.verbs import (
-    ANY as ANY,
-)
-from fourlab.agents.mcts.verbs import (
-    DRAWN as DRAWN,
-)
-from fourlab.agents.mcts.verbs import (
-    FIRST as FIRST,
-)
-from fourlab.agents.mcts.verbs import (
-    FROZEN as FROZEN,
-)
-from fourlab.agents.mcts.verbs import (
-    FULL as FULL,
-)
-from fourlab.agents.mcts.verbs import (
-    LAST as LAST,
-)
-from fourlab.agents.mcts.verbs import (
-    LOST as LOST,
-)
-from fourlab.agents.mcts.verbs import (
-    MOST_VISITS as MOST_VISITS,
-)
-from fourlab.agents.mcts.verbs import (
-    NEGAMAX as NEGAMAX,
-)
-from fourlab.agents.mcts.verbs import (
-    PLAYER as PLAYER,
-)
-from fourlab.agents.mcts.verbs import (
-    POINTS as POINTS,
-)
-from fourlab.agents.mcts.verbs import (
-    RANDOM as RANDOM,
-)
-from fourlab.agents.mcts.verbs import (
-    Switches as Switches,
-)
-from fourlab.agents.mcts.verbs import (
-    Tree as Tree,
-)
-from fourlab.agents.mcts.verbs import (
+    PLAYER,
+    POINTS,
+    RANDOM,
+    Switches,
+    Tree,
     any_open,
     back_up,
+    choose,
     conclusion,
+    copy_subtree,
+    edge_of,
+    examine,
     expand,
     has_room,
+    leads_of,
+    new_block,
+    new_tree,
     node_of,
+    prove,
     settle,
     simulate,
-)
-from fourlab.agents.mcts.verbs import (
-    choose as choose,
-)
-from fourlab.agents.mcts.verbs import (
-    copy_subtree as copy_subtree,
-)
-from fourlab.agents.mcts.verbs import (
-    edge_of as edge_of,
-)
-from fourlab.agents.mcts.verbs import (
-    examine as examine,
-)
-from fourlab.agents.mcts.verbs import (
-    leads_of as leads_of,
-)
-from fourlab.agents.mcts.verbs import (
-    new_block as new_block,
-)
-from fourlab.agents.mcts.verbs import (
-    new_tree as new_tree,
-)
-from fourlab.agents.mcts.verbs import (
-    prove as prove,
-)
-from fourlab.agents.mcts.verbs import (
-    sums_of as sums_of,
+    sums_of,
 )
 from fourlab.compiled._jit import kernel
 from fourlab.compiled.atomic import atomic_add

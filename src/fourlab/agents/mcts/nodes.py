@@ -17,12 +17,23 @@ so 0 cannot be mistaken for one.
 The functions are compiled into their callers; no cost was measured (docs/measurements.md).
 """
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 from fourlab.compiled._jit import kernel
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 VISITS, SUMS, LEADS, PRIORS = 0, 1, 2, 3
 
 UNPROVEN, WIN, DRAW, LOSS, CLOSED, PENDING = 0, 1, 2, 3, 4, 5
 """What is known of a column. WIN < DRAW < LOSS, so the best of several results is the least."""
+
+
+def in_python(function: Function) -> Function:
+    """Return one of these functions as Python reads it: called as a kernel it would be compiled for the call."""
+    plain: Function = getattr(function, "py_func", function)
+    return plain
 
 
 @kernel

@@ -6,10 +6,18 @@ import numpy as np
 
 from fourlab.agent import ColumnAnalysis
 from fourlab.agents.mcts import kernel as mcts
-from fourlab.agents.mcts.kernel import Switches
-from fourlab.agents.mcts.nodes import DRAW, LEADS, LOSS, SUMS, UNPROVEN, WIN
+from fourlab.agents.mcts import nodes, verbs
+from fourlab.agents.mcts.nodes import LEADS, LOSS, VISITS, WIN, in_python
+from fourlab.agents.mcts.verbs import Switches
 from fourlab.errors import UserError
 from fourlab.game.position import Position
+
+_block_of = in_python(nodes.block_of)
+_proof_of = in_python(nodes.proof_of)
+_result_of = in_python(nodes.result_of)
+_edge_of = in_python(verbs.edge_of)
+_sums_of = in_python(verbs.sums_of)
+_leads_of = in_python(verbs.leads_of)
 
 
 def candidates(columns: tuple[ColumnAnalysis, ...]) -> tuple[ColumnAnalysis, ...]:
@@ -31,11 +39,11 @@ class SearchTree:
         blocks = max(blocks, 3)
         slots = 1 << (2 * blocks).bit_length() if merging else 0
         try:
-            self.tree = mcts.new_tree(blocks, slots, g)
+            self.tree = verbs.new_tree(blocks, slots, g)
         except MemoryError:
             raise UserError(f"there is no memory for a tree of {blocks * 12 * g.columns >> 20} megabytes") from None
         self.root = 1
-        mcts.new_block(self.tree.words, 1, position.mask, g)
+        verbs.new_block(self.tree.words, 1, position.mask, g)
 
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
         """Run simulations from the root; returns how many were done, why it ended and the random state."""
@@ -81,11 +89,11 @@ class SearchTree:
         line: list[int] = [] if first is None else [first]
         block, _ = self._walk(tuple(line))
         while block:
-            visits, _, leads = self._numbers(block).reshape(3, -1).tolist()
+            visits, _, leads = self._numbers(block).tolist()
             best, column = (False, False, 0), -1
             for other, count in enumerate(visits):
-                if count != mcts.FULL:
-                    proof = _proof(leads[other])
+                if count != verbs.FULL:
+                    proof = _proof_of(leads[other])
                     rank = (proof == WIN, proof != LOSS, _true_visits(count))
                     if rank > best or column < 0:
                         best, column = rank, other
@@ -101,17 +109,17 @@ class SearchTree:
 
     def decode(self, numbers: np.ndarray, n: int) -> list[ColumnAnalysis]:
         """Read the numbers of a block that was visited n times: its open columns."""
-        visits, totals, leads = numbers.reshape(3, -1).tolist()
+        visits, totals, leads = numbers.tolist()
         return [
-            self._stats(column, visits[column], totals[column] / mcts.POINTS, leads[column], n)
+            self._stats(column, visits[column], totals[column] / verbs.POINTS, leads[column], n)
             for column in range(self.geometry.columns)
-            if visits[column] != mcts.FULL
+            if visits[column] != verbs.FULL
         ]
 
     def proven(self) -> int | None:
         """The result of the root position for its side to move, if the search has proved it."""
-        visits, _, leads = self._numbers(self.root).reshape(3, -1).tolist()
-        results = [_proven(where) for count, where in zip(visits, leads, strict=True) if count != mcts.FULL]
+        visits, _, leads = self._numbers(self.root).tolist()
+        results = [_proven(where) for count, where in zip(visits, leads, strict=True) if count != verbs.FULL]
         if 1 in results:
             return 1
         return None if None in results else max(result for result in results if result is not None)
@@ -119,7 +127,7 @@ class SearchTree:
     def move_root(self, position: Position) -> bool:
         """Make a position below the root the new root, keeping what is known of it; False if it is not in the tree."""
         path = _path(self.position, position)
-        if path is None or (self.switches.opponent != mcts.PLAYER and len(path) % 2):
+        if path is None or (self.switches.opponent != verbs.PLAYER and len(path) % 2):
             return False  # with the opponent in the transition, every other node is not ours to choose at
         block, visits = self._walk(path)
         if not block:
@@ -131,47 +139,48 @@ class SearchTree:
     def forget_the_rest(self) -> None:
         """Copy the root's subtree to the front and free everything else."""
         copy = np.empty_like(self.tree.words)
-        self.tree.used[0] = mcts.copy_subtree(self.tree.words, self.root, self.geometry.columns, copy)
+        self.tree.used[0] = verbs.copy_subtree(self.tree.words, self.root, self.geometry.columns, copy)
         self.tree, self.root = self.tree._replace(words=copy), 1
 
     def descend(self, position: Position) -> "Subtree | None":
         """Search below the root at a position, expanding the way to it; the tree keeps all it learns."""
         path = _path(self.position, position)
-        if path is None or (self.switches.opponent != mcts.PLAYER and len(path) % 2):
+        if path is None or (self.switches.opponent != verbs.PLAYER and len(path) % 2):
             return None
         words, columns = self.tree.words, self.geometry.columns
         block, here, edge, before = self.root, self.position, -1, -1
         for column in path:
-            edge, before = block * 3 * columns + column, edge
+            edge, before = _edge_of(block, column, columns), edge
             here = here.play(column)
             if self._leads(block, column) == 0:
                 new = int(self.tree.used[0])
-                if (new + 1) * 3 * columns > len(words):
+                if _edge_of(new + 1, 0, columns) > len(words):
                     return None
                 self.tree.used[0] += 1
-                mcts.new_block(words, new, here.mask, self.geometry)
-                words[edge + LEADS * columns] = new
-            if words[edge] == mcts.FULL:  # the opponent did not give the frozen reply: this one takes its place
-                self._numbers(block)[:columns] = mcts.FULL
+                verbs.new_block(words, new, here.mask, self.geometry)
+                words[_leads_of(edge, columns)] = new
+            if words[edge] == verbs.FULL:  # the opponent did not give the frozen reply: this one takes its place
+                self._numbers(block)[VISITS] = verbs.FULL
                 words[edge] = 0
             block = self._leads(block, column)
         # With the opponent in the transition a node is a pair: what is learned after the reply belongs to our own column too.
-        return Subtree(self, position, block, edge, -1 if self.switches.opponent == mcts.PLAYER else before)
+        return Subtree(self, position, block, edge, -1 if self.switches.opponent == verbs.PLAYER else before)
 
     def _leads(self, block: int, column: int) -> int:
         """The block a column leads to, 0 if it has none."""
-        leads = int(self._numbers(block)[LEADS * self.geometry.columns + column])
-        return leads if leads >= 0 else -leads >> 3
+        return _block_of(int(self._numbers(block)[LEADS, column]))
 
     def _numbers(self, block: int) -> np.ndarray:
-        size = 3 * self.geometry.columns
-        return self.tree.words[block * size : (block + 1) * size]
+        """A view of a block: int32[part, column], the parts as in nodes.py."""
+        columns = self.geometry.columns
+        start, end = _edge_of(block, 0, columns), _edge_of(block + 1, 0, columns)
+        return self.tree.words[start:end].reshape(-1, columns)
 
     def _walk(self, path: tuple[int, ...]) -> tuple[int, int]:
         """The block at the end of a path and its visits; block 0 if the search did not expand so far."""
         block, visits = self.root, self.visits
         for column in path:
-            visits = _true_visits(int(self._numbers(block)[column]))
+            visits = _true_visits(int(self._numbers(block)[VISITS, column]))
             block = self._leads(block, column)
             if block == 0:
                 break
@@ -211,24 +220,20 @@ class Subtree(SearchTree):
         for edge, balance in ((self.edge, lost - won), (self.own_edge, won - lost)):
             if edge >= 0:
                 words[edge] += visits
-                words[edge + SUMS * columns] += mcts.POINTS * balance + drawn
+                words[_sums_of(edge, columns)] += verbs.POINTS * balance + drawn
         return ended
-
-
-def _proof(leads: int) -> int:
-    return -leads & 7 if leads < 0 else UNPROVEN
 
 
 def _proven(leads: int) -> int | None:
     """The result that is proven of a column for the side that plays it."""
-    return DRAW - _proof(leads) if leads < 0 else None
+    return _result_of(_proof_of(leads)) if leads < 0 else None
 
 
 def _true_visits(visits: int) -> int:
     """Visits without the mark of a proven column."""
     if visits >= 0:
         return visits
-    return visits - (mcts.DRAWN if visits >= mcts.DRAWN else mcts.LOST)
+    return visits - (verbs.DRAWN if visits >= verbs.DRAWN else verbs.LOST)
 
 
 def _path(above: Position, below: Position) -> tuple[int, ...] | None:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fourlab.agents.mcts import kernel as mcts
+from fourlab.agents.mcts import verbs
 from fourlab.agents.q.table_kernel import LANES, Layout, copy_slots, enter, fill, find, home, is_full, layout_of
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import prefetch
@@ -79,7 +80,7 @@ class Trainer(NamedTuple):
     """Which seats the learner takes: 1 red, 2 yellow, 3 both (self-play), 0 red and yellow in turn."""
     passing: bool
     """Document 001: without simulations the trainer does not move at all."""
-    switches: mcts.Switches
+    switches: verbs.Switches
     """How the trainer searches."""
 
 
@@ -269,7 +270,7 @@ def search_move(
     own: int,
     mask: int,
     g: Geometry,
-    switches: mcts.Switches,
+    switches: verbs.Switches,
     simulations: int,
     words: np.ndarray,  # int32[(simulations + 3) * 3 * columns]: room for the nodes of a tree
     state: int,
@@ -277,14 +278,14 @@ def search_move(
     """The trainer's column: the first of those most visited, or any column if there are no simulations."""
     if simulations == 0:
         return any_column(mask, g, state)
-    mcts.new_block(words, 1, mask, g)
+    verbs.new_block(words, 1, mask, g)
     unmerged, nodes = np.empty((2, 0), np.int64), np.empty((2, 0), np.int32)
-    tree = mcts.Tree(words, np.full(1, 2), np.zeros(3, np.int64), unmerged, nodes)
+    tree = verbs.Tree(words, np.full(1, 2), np.zeros(3, np.int64), unmerged, nodes)
     never = np.zeros(1, np.uint8)
     _, _, state = mcts.search(tree, 1, own, mask, g, switches, simulations, state, never)
     best, most = -1, -1
     for column in range(g.columns):
-        visits = words[mcts.edge_of(1, column, g.columns)]
+        visits = words[verbs.edge_of(1, column, g.columns)]
         if visits > most:
             best, most = column, visits
     return best, state
@@ -376,7 +377,7 @@ def warm_up() -> None:
     pace, counts = np.zeros(4), np.zeros(5, np.int64)
     worth, last = np.zeros(7), np.full(2, -1)
     memory, both = (words, words.view(np.float32), t), (pace, counts)
-    trainer = Trainer(3, False, mcts.Switches())
+    trainer = Trainer(3, False, verbs.Switches())
     fill(np.zeros(0, np.int64), np.zeros((0, 1), np.float32), *memory)
     play_games(board, *memory, rule, trainer, np.zeros(1, np.int64), 1, 1, *both, 1)
     keys = keys_of(0, 0, t, board)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fourlab.agent import Agent, Limit
-from fourlab.agents.mcts import kernel as mcts
+from fourlab.agents.mcts import verbs
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.opponents import opponent
 from fourlab.agents.q import kernel as q_learning
@@ -186,7 +186,7 @@ def _without_mc0(spec: str) -> str:
 def _compiled(agents: list[Agent | None], seats: int, passing: bool) -> tuple[q_learning.Trainer, np.ndarray] | None:
     """The opponents for the compiled loop: only oneself, or random players and searches alike but for their simulations."""
     if all(agent is None for agent in agents):
-        return q_learning.Trainer(3, passing, mcts.Switches()), np.zeros(1, np.int64)
+        return q_learning.Trainer(3, passing, verbs.Switches()), np.zeros(1, np.int64)
     switches, simulations = set(), []
     for agent in agents:
         if isinstance(agent, MCTS) and _is_plain(agent):
@@ -198,7 +198,7 @@ def _compiled(agents: list[Agent | None], seats: int, passing: bool) -> tuple[q_
             return None
     if len(switches) > 1:
         return None
-    trainer = q_learning.Trainer(seats, passing, *(switches or {mcts.Switches()}))
+    trainer = q_learning.Trainer(seats, passing, *(switches or {verbs.Switches()}))
     return trainer, np.array(simulations, np.int64)
 
 

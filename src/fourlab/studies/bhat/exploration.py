@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fourlab.agents.mcts import kernel as mcts
+from fourlab.agents.mcts import verbs
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.q.kernel import search_move
 from fourlab.agents.registry import make
@@ -85,7 +85,7 @@ def _cell(number: int) -> tuple[int, str, int]:
     return place, NAMES[rest % 2], 1 - rest // 2
 
 
-def _play(searches: Sequence[tuple[mcts.Switches, int]], state: int) -> tuple[int | None, int]:
+def _play(searches: Sequence[tuple[verbs.Switches, int]], state: int) -> tuple[int | None, int]:
     """Play a game; returns who won, 0 or 1, and the random state."""
     position = Position(board=BOARD)
     g = position.rules.geometry
