@@ -63,11 +63,14 @@ budget: $(VENV)/.dev
 	@$(BIN)/python benchmarks/budget.py $(ARGS)
 
 check: $(VENV)/.dev
-	@echo "== ruff, mypy, import-linter"
+	@echo "== ruff, mypy, import-linter, oxlint, words"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/oxlint --deny-warnings src/fourlab/web/static examples tests/javascript
+	@$(BIN)/python tests/words.py
+	@if command -v node >/dev/null; then node --test tests/javascript/ >/dev/null || node --test tests/javascript/; fi
 
 # Packages are installed without compiled modules; one process compiles those that the tests import,
 # lest each of their workers does.

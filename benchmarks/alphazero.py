@@ -1,7 +1,8 @@
-"""AlphaMCTS: games per second of self-play and simulations per second of search, beside the obvious Python, in one run.
+"""AlphaZero: speed of self-play and of search, compared with a plain Python search in one run.
 
-The peer is the search as it is usually written: a dictionary of positions, one position a question to the same network.
-alpha-zero-general's published code was measured elsewhere to make 101 simulations a second with its own, larger network.
+The peer is the search as it is usually written: a dictionary of positions, and one position per
+call of the same network. For comparison, alpha-zero-general's published code, with its own larger
+network, was measured at 101 simulations per second.
 """
 
 import math
@@ -11,6 +12,7 @@ import numpy as np
 
 from fourlab import Limit, Position, make
 from fourlab.agents.alphazero import forest_kernel as forest
+from fourlab.agents.alphazero.choosing import Switches
 from fourlab.agents.alphazero.forest import ForestSearch
 from fourlab.agents.alphazero.self_play import self_play
 from fourlab.agents.alphazero.settings import AlphaZeroSettings
@@ -19,16 +21,20 @@ from fourlab.game.rules import CLASSIC
 from fourlab.nets.evaluator import OnnxEvaluator, load
 from fourlab.reporting.speed import rates
 
-PUCT = forest.Switches(gumbel=False, c=2.0, scale=0.3, fpu=0.2, noise=0.0, proving=True)
+PUCT = Switches(gumbel=False, c=2.0, scale=0.3, fpu=0.2, noise=0.0, proving=True)
 GUMBEL = PUCT._replace(gumbel=True)
 GAMES = 250
 
 
-class Obvious:
+PUBLISHED = 101
+"""Simulations per second of alpha-zero-general."""
+
+
+class PlainSearch:
     """AlphaZero's search with dictionaries."""
 
-    def __init__(self, judge: OnnxEvaluator) -> None:
-        self.judge = judge
+    def __init__(self, evaluator: OnnxEvaluator) -> None:
+        self.evaluator = evaluator
 
     def search(self, root: Position, simulations: int) -> int:
         self.priors: dict[Position, np.ndarray] = {}
@@ -39,31 +45,31 @@ class Obvious:
         return simulations
 
     def visit(self, position: Position) -> float:
-        """The value for the side that moved here."""
+        """Run one simulation; returns its value for the side that moved to `position`."""
         if (outcome := position.outcome()) is not None:
             return 0.0 if outcome.winner is None else 1.0
         if position not in self.priors:
-            found = self.judge.evaluate(Batch.of([position]))
-            powers = np.exp(found.logits[0])
+            evaluation = self.evaluator.evaluate(Batch.of([position]))
+            powers = np.exp(evaluation.logits[0])
             self.priors[position] = powers / powers.sum()
-            return -float(found.values[0])
+            return -float(evaluation.values[0])
         legal = position.legal_columns()
-        n = {column: self.visits.get((position, column), 0) for column in legal}
-        root = math.sqrt(1 + sum(n.values()))
-        bound = {
-            column: self.sums.get((position, column), 0.0) / max(n[column], 1)
-            + 4 * self.priors[position][column] * root / (1 + n[column])
-            for column in legal
-        }
-        column = max(bound, key=lambda each: bound[each])
-        value = self.visit(position.play(column))
-        self.visits[position, column] = n[column] + 1
-        self.sums[position, column] = self.sums.get((position, column), 0.0) + value
+        visits = {column: self.visits.get((position, column), 0) for column in legal}
+        root = math.sqrt(1 + sum(visits.values()))
+        bounds = {}
+        for column in legal:
+            mean = self.sums.get((position, column), 0.0) / max(visits[column], 1)
+            prior = self.priors[position][column]
+            bounds[column] = mean + 4 * prior * root / (1 + visits[column])
+        best = max(bounds, key=bounds.__getitem__)
+        value = self.visit(position.play(best))
+        self.visits[position, best] = visits[best] + 1
+        self.sums[position, best] = self.sums.get((position, best), 0.0) + value
         return -value
 
 
 class Instant:
-    """A network that answers at once, so that only the tree's own work is left."""
+    """An evaluator that takes no time, so that only the work in the tree is measured."""
 
     def evaluate(self, batch: Batch) -> Evaluation:
         hashed = batch.own * 31 + batch.mask * 17
@@ -71,25 +77,36 @@ class Instant:
         return Evaluation((hashed % 997 / 2500).astype(np.float32), logits)
 
 
-def tree_work(s: forest.Switches, trees: int = 256, simulations: int = 128) -> float:
-    """Microseconds a simulation in compiled code, apart from the network."""
-    search, g, seconds = ForestSearch(Instant(), CLASSIC, trees, simulations, s), CLASSIC.geometry, 0.0
-    search.plant(np.zeros(trees, np.int64), np.zeros(trees, np.int64), simulations)
+def tree_work(s: Switches, trees: int = 256, simulations: int = 128) -> float:
+    """Return the microseconds per simulation in compiled code, without the network."""
+    search = ForestSearch(Instant(), CLASSIC, trees, simulations, s)
+    g = CLASSIC.geometry
+    seconds = 0.0
+    search.reset(np.zeros(trees, np.int64), np.zeros(trees, np.int64), simulations)
     while True:
         before = time.thread_time()
         leaves = forest.gather(search.forest, search.size, 1, g, s, search.schedule, search.cache)
         seconds += time.thread_time() - before
         if not leaves:
             return seconds / float(search.forest.done.sum()) * 1e6
-        batch = Batch(search.forest.asked_own[:leaves], search.forest.asked_mask[:leaves], CLASSIC)
-        found = search.evaluator.evaluate(batch)
+        batch = Batch(search.forest.batch_own[:leaves], search.forest.batch_mask[:leaves], CLASSIC)
+        evaluation = search.evaluator.evaluate(batch)
         before = time.thread_time()
-        forest.grow(search.forest, search.size, leaves, found.logits, found.values, g, s, search.cache)
+        forest.expand(
+            search.forest,
+            search.size,
+            leaves,
+            evaluation.logits,
+            evaluation.values,
+            g,
+            s,
+            search.cache,
+        )
         seconds += time.thread_time() - before
 
 
-def many_trees(judge: object, s: forest.Switches, trees: int = 256, simulations: int = 64) -> int:
-    search = ForestSearch(judge, CLASSIC, trees, simulations, s)  # type: ignore[arg-type]
+def many_trees(evaluator: object, s: Switches, trees: int = 256, simulations: int = 64) -> int:
+    search = ForestSearch(evaluator, CLASSIC, trees, simulations, s)  # type: ignore[arg-type]
     rng = np.random.default_rng(0)
     own, mask = np.zeros((2, trees), np.int64)
     for tree in range(trees):
@@ -98,10 +115,10 @@ def many_trees(judge: object, s: forest.Switches, trees: int = 256, simulations:
             if position.outcome() is None:
                 position = position.play(int(rng.choice(position.legal_columns())))
         if position.outcome() is None:
-            own[tree], mask[tree] = position.own, position.mask
-    search.plant(own, mask, simulations)
-    while search.grow():
-        pass
+            own[tree] = position.own
+            mask[tree] = position.mask
+    search.reset(own, mask, simulations)
+    search.run()
     return int(search.forest.done.sum())
 
 
@@ -115,28 +132,36 @@ def one_tree(spec: str) -> int:
 
 def main() -> None:
     network = load("alphazero")
-    obvious = Obvious(network)
+    plain = PlainSearch(network)
     many_trees(network, GUMBEL)
     measured = rates(
         {
-            "many trees in step": lambda: many_trees(network, GUMBEL),
-            "many trees in step, PUCT": lambda: many_trees(network, PUCT),
+            "many trees in lockstep": lambda: many_trees(network, GUMBEL),
+            "many trees in lockstep, PUCT": lambda: many_trees(network, PUCT),
             "one tree, 16 leaves at once": lambda: one_tree("alphazero:simulations=2000"),
             "one tree, one leaf at a time": lambda: one_tree("alphazero:simulations=1000,batch=1"),
-            "dictionaries in Python": lambda: obvious.search(Position("44"), 100),
+            "dictionaries in Python": lambda: plain.search(Position("44"), 100),
         }
     )
     peer = measured["dictionaries in Python"]
-    print(f"search with the network {network.network.body[0]} … ({network.precision}), simulations per CPU second of one thread")
+    print(
+        f"search with the network {network.network.body[0]} … ({network.precision}), "
+        "simulations per CPU second of one thread"
+    )
     for name, rate in measured.items():
-        print(f"  {name:30} {rate:>10,.0f}  {rate / peer:>6.1f} x   {rate / 101:>6.0f} x alpha-zero-general's published 101")
-    for name, s in (("Gumbel", GUMBEL), ("PUCT", PUCT)):
-        print(f"  the tree's own work, {name}: {min(tree_work(s) for _ in range(5)):.2f} microseconds a simulation")
+        published = f"{rate / PUBLISHED:>6.0f} x alpha-zero-general's published {PUBLISHED}"
+        print(f"  {name:30} {rate:>10,.0f}  {rate / peer:>6.1f} x   {published}")
+    for name, switches in (("Gumbel", GUMBEL), ("PUCT", PUCT)):
+        microseconds = min(tree_work(switches) for _ in range(5))
+        print(f"  work in the tree, {name}: {microseconds:.2f} microseconds per simulation")
     settings = AlphaZeroSettings()
     before = time.thread_time()
     played = self_play(network, settings, settings.simulations, GAMES, [1])
-    games, positions = (each / (time.thread_time() - before) for each in (GAMES, len(played.samples)))
-    print(f"self-play, {settings.simulations} simulations a move: {games:.0f} games, {positions:,.0f} positions a second")
+    seconds = time.thread_time() - before
+    print(
+        f"self-play, {settings.simulations} simulations per move: {GAMES / seconds:.0f} games, "
+        f"{len(played.samples) / seconds:,.0f} positions per second"
+    )
 
 
 if __name__ == "__main__":

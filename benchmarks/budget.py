@@ -1,11 +1,10 @@
-"""What later work must not make worse, beside its limits (budget.toml).
+"""Measure everything that has a limit in budget.toml.
 
     python benchmarks/budget.py [--fast] [--json]
 
-Installs the core into an empty environment and takes a clone and a wheel to their first reply, which
-takes minutes; `--fast` leaves that out. The duration of `make test` is that of its last run here
-that began without an environment, that of `make quick` of its last run. Exits with 1 if something
-is over its limit.
+Installing the core into an empty environment, and a clone and a wheel up to their first reply, take
+minutes; `--fast` skips them. The duration of `make test` is that of its last run here that started
+without an environment; that of `make quick`, of its last run. Exits with 1 if a limit is exceeded.
 """
 
 import argparse
@@ -41,11 +40,11 @@ values = [value for module in modules for value in vars(module).values()]
 kernels = {id(value): value for value in values if isinstance(value, _jit.Kernel)}
 print(sum(len(kernel.signatures) for kernel in kernels.values()), len(kernels))
 """
-"""Run in a process of its own, in which nothing else has called a kernel."""
+"""Runs in a new process, in which nothing else has called a kernel."""
 
 
 def wheel_megabytes(folder: Path) -> float:
-    """Build the wheel and weigh it; needs hatchling."""
+    """Build the wheel and return its size; needs hatchling."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = folder.glob("*.whl")
@@ -55,14 +54,14 @@ def wheel_megabytes(folder: Path) -> float:
 
 
 def kernel_counts() -> tuple[int, int]:
-    """Count the compiled forms that Python calls after a warm-up, and all kernels."""
+    """Return the number of compiled signatures that Python calls, and of all kernels."""
     done = subprocess.run([sys.executable, "-c", COUNT], check=True, capture_output=True, text=True)
     entries, kernels = map(int, done.stdout.split())
     return entries, kernels
 
 
 def compile_seconds() -> dict[str, float]:
-    """CPU seconds to compile every group of kernels from nothing, in one process."""
+    """Return the CPU seconds to compile every group of kernels with an empty cache."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "FOURLAB_CACHE_DIR": cache}
         command = [sys.executable, "-m", "fourlab", "warmup", "--jobs", "1", "--json"]
@@ -72,24 +71,23 @@ def compile_seconds() -> dict[str, float]:
 
 
 def installed(folder: Path) -> tuple[float, float]:
-    """Install the core with pip; returns seconds and MB, without pip and compiled modules."""
+    """Install the core; returns the seconds, and the MB without pip and compiled modules."""
     subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
     python = folder / "venv" / "bin" / "python"
-    packages = Path(
-        subprocess.run(
-            [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout.strip()
-    )
+    script = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    done = subprocess.run([python, "-c", script], check=True, capture_output=True, text=True)
+    packages = Path(done.stdout.strip())
     before = set(packages.iterdir())
     started = time.monotonic()
     pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-compile"]
     subprocess.run([*pip, str(ROOT)], check=True)
     seconds = time.monotonic() - started
     new = [path for path in packages.iterdir() if path not in before]
-    size = sum(file.stat().st_size for path in new for file in ([path] if path.is_file() else path.rglob("*")))
+    size = sum(
+        file.stat().st_size
+        for path in new
+        for file in ([path] if path.is_file() else path.rglob("*"))
+    )
     return seconds, size / MB
 
 
@@ -102,13 +100,13 @@ def benchmark(name: str, *arguments: str) -> dict[str, Any]:
 
 
 def last_seconds(target: str) -> float | None:
-    """How long a target of the Makefile took when it last ran to its end here."""
+    """Return the duration of the last complete run of a Makefile target, if there was one."""
     file = ROOT / ".venv" / f".{target}-seconds"
     return float(file.read_text()) if file.exists() else None
 
 
 def measure(everything: bool) -> dict[str, float]:
-    """Measure what there is a limit for; what was not measured is left out."""
+    """Measure what has a limit; what cannot be measured is left out."""
     figures: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -117,7 +115,9 @@ def measure(everything: bool) -> dict[str, float]:
         figures["kernels that Python calls"] = entries
         figures["kernels in all"] = kernels
         seconds = compile_seconds()
-        needed = subprocess.run([sys.executable, "-c", PAGE], check=True, capture_output=True, text=True)
+        needed = subprocess.run(
+            [sys.executable, "-c", PAGE], check=True, capture_output=True, text=True
+        )
         figures["compile all kernels, CPU s"] = sum(seconds.values())
         page = (seconds[group] for group in needed.stdout.splitlines())
         figures["compile what the page needs, CPU s"] = sum(page)
@@ -139,7 +139,7 @@ def measure(everything: bool) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--fast", action="store_true", help="Leave out installing and cloning.")
+    parser.add_argument("--fast", action="store_true", help="Skip installing and cloning.")
     parser.add_argument("--json", action="store_true", help="Print one JSON value instead of text.")
     options = parser.parse_args()
     figures = measure(not options.fast)

@@ -1,12 +1,14 @@
-"""The environments: steps per second, ours beside PettingZoo's connect_four in one run, the same games for both.
+"""Environments: steps per second, ours and PettingZoo's connect_four on the same games in one run.
 
-A step is one turn of the loop that PettingZoo's page teaches: whose turn, `last()`, `step()`. Their environment is measured as
-it is made by name, in the wrappers that check what it is told, and bare; ours checks the same things without wrappers.
+A step is one iteration of the loop in PettingZoo's documentation: `agent_iter`, `last()`, `step()`.
+Their environment is measured with the wrappers that check its arguments, as `env()` returns it, and
+without; ours checks the same things without wrappers.
 """
 
 import itertools
 import random
 from collections.abc import Iterator
+from functools import partial
 
 import gymnasium
 from pettingzoo.classic.connect_four import connect_four as theirs
@@ -18,12 +20,13 @@ from fourlab.reporting.speed import rates
 
 
 def random_games(number: int) -> list[tuple[int, ...]]:
-    """The columns of some random games."""
-    chance, games = random.Random(1), []
+    """Return the columns of `number` random games."""
+    rng = random.Random(1)
+    games = []
     for _ in range(number):
         position = Position()
         while position.outcome() is None:
-            position = position.play(chance.choice(position.legal_columns()))
+            position = position.play(rng.choice(position.legal_columns()))
         games.append(position.moves or ())
     return games
 
@@ -32,7 +35,7 @@ GAMES = random_games(100)
 
 
 def play(env: theirs.raw_env, games: Iterator[tuple[int, ...]]) -> int:
-    """Play the games, and count the steps."""
+    """Play the games; returns the number of steps."""
     steps = 0
     for game in games:
         columns = iter(game)
@@ -45,13 +48,16 @@ def play(env: theirs.raw_env, games: Iterator[tuple[int, ...]]) -> int:
 
 
 def play_gymnasium(games: int, opponent: str) -> int:
-    env, steps, chance = gymnasium.make(ID, opponent=opponent).unwrapped, 0, random.Random(1)
+    """Play random games against an opponent; returns the number of steps."""
+    env = gymnasium.make(ID, opponent=opponent).unwrapped
+    rng = random.Random(1)
+    steps = 0
     for game in range(games):
         _, info = env.reset(seed=None if game else 1)
         over = False
         while not over:
-            column = chance.choice([column for column, is_open in enumerate(info["action_mask"]) if is_open])
-            _, _, over, _, info = env.step(column)
+            legal = [column for column, is_legal in enumerate(info["action_mask"]) if is_legal]
+            _, _, over, _, info = env.step(rng.choice(legal))
             steps += 1
     return steps
 
@@ -66,14 +72,16 @@ def main() -> None:
         turns=9,
     )
     print("steps per CPU second of one thread, 100 random games (ours ten times)")
-    rate = measured["fourlab env()"]
-    for name, each in measured.items():
-        print(f"  {name:22} {each:>10,.0f}  ours is {rate / each:5.1f} times as fast")
+    our_rate = measured["fourlab env()"]
+    for name, rate in measured.items():
+        print(f"  {name:22} {rate:>10,.0f}  ours is {our_rate / rate:5.1f} times as fast")
     opponents = ("random", "rules", "mcts:simulations=50")
-    found = rates({opponent: lambda o=opponent: play_gymnasium(50, o) for opponent in opponents}, turns=3)  # type: ignore[misc]
+    measured = rates(
+        {opponent: partial(play_gymnasium, 50, opponent) for opponent in opponents}, turns=3
+    )
     print("Gymnasium, steps per CPU second with the opponent's reply and a random learner")
-    for opponent, each in found.items():
-        print(f"  {opponent:22} {each:>10,.0f}")
+    for opponent, rate in measured.items():
+        print(f"  {opponent:22} {rate:>10,.0f}")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
-"""The first minute of a new user, as a timeline: from an empty folder to the first reply.
+"""The first minute of a new user: a timeline from an empty folder to the first reply.
 
     python benchmarks/first_minute.py [--wheel] [--json]
 
-Clones this repository (what is committed) into an empty folder with no virtual environment and an
-empty kernel cache, runs `make run`, opens the page in a real browser and plays a move against the
-level it offers first; then it waits until the other levels have replied too. `--wheel` begins with
-an installed wheel instead and measures `fourlab play`, `fourlab web` and a Python session, each
-with an empty kernel cache. Packages come from wherever pip finds them: run it twice, so that the
-second time they are in its download cache.
+Clones the committed state of this repository into an empty folder, without a virtual environment
+and with an empty kernel cache, runs `make run`, opens the page in a browser and plays a move
+against the default level; then waits until the other levels have replied, too. `--wheel` starts
+from an installed wheel instead and measures `fourlab play`, `fourlab web` and a Python session,
+each with an empty kernel cache. Run it twice, so that packages come from pip's download cache the
+second time.
 
-Without Playwright and a browser, the move is played by the same requests that the page makes.
+Without Playwright or a browser, the script makes the requests of the page itself.
 """
 
 import argparse
@@ -39,7 +39,7 @@ SESSION = (
 
 
 class Timeline:
-    """Events and the seconds since the start."""
+    """Events with their times in seconds since the start."""
 
     def __init__(self, quiet: bool) -> None:
         self.started = time.monotonic()
@@ -47,14 +47,14 @@ class Timeline:
         self._quiet = quiet
 
     def note(self, event: str) -> None:
-        """Write down that something has happened."""
+        """Record an event."""
         self.events[event] = round(time.monotonic() - self.started, 2)
         if not self._quiet:
             print(f"{self.events[event]:7.2f} s  {event}", flush=True)
 
 
 def first_click(address: str, timeline: Timeline) -> None:
-    """Play column 4 in a browser, and wait for the reply."""
+    """Play column 4 in a browser and wait for the reply."""
     try:
         from playwright.sync_api import sync_playwright
 
@@ -86,7 +86,7 @@ def first_click(address: str, timeline: Timeline) -> None:
 
 
 def reply(address: str, level: int) -> None:
-    """Ask a level for a move."""
+    """Request a move of a level."""
     body = json.dumps({"moves": "4", "agent": f"level:{level}"}).encode()
     headers = {"content-type": "application/json"}
     request = urllib.request.Request(f"{address}api/v1/move", body, headers)
@@ -95,7 +95,7 @@ def reply(address: str, level: int) -> None:
 
 @contextmanager
 def serving(command: list[str], folder: Path, environment: dict[str, str]) -> Iterator[str]:
-    """Run a command that serves the page; yields its address."""
+    """Run a command that serves the page; yields the address."""
     process = subprocess.Popen(
         command,
         cwd=folder,
@@ -127,7 +127,7 @@ def play_on_page(address: str, timeline: Timeline) -> None:
 
 
 def from_clone(folder: Path, environment: dict[str, str], timeline: Timeline) -> None:
-    """Clone, `make run`, play."""
+    """Clone the repository, run `make run`, and play."""
     clone = folder / "fourlab"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     timeline.note("cloned")
@@ -137,7 +137,7 @@ def from_clone(folder: Path, environment: dict[str, str], timeline: Timeline) ->
 
 
 def from_wheel(folder: Path, environment: dict[str, str], timeline: Timeline) -> dict[str, float]:
-    """Install a wheel, then measure three ways to a first reply; returns the seconds of each."""
+    """Install a wheel and measure three ways to a first reply; returns their seconds."""
     subprocess.run([sys.executable, "-m", "venv", "venv"], cwd=folder, check=True)
     python = folder / "venv" / "bin" / "python"
     pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
@@ -189,7 +189,7 @@ def from_wheel(folder: Path, environment: dict[str, str], timeline: Timeline) ->
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--wheel", action="store_true", help="Begin with an installed wheel.")
+    parser.add_argument("--wheel", action="store_true", help="Start from an installed wheel.")
     parser.add_argument("--json", action="store_true", help="Print one JSON value instead of text.")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

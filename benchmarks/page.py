@@ -1,4 +1,4 @@
-"""The page in a real browser: how much the first load fetches, and how long after a click the disc is on the screen.
+"""The page in a browser: the size of the first load, and the time from a click to the disc.
 
     python benchmarks/page.py
 
@@ -13,12 +13,21 @@ import sys
 
 from playwright.sync_api import Page, sync_playwright
 
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync")
-# From the click to the end of the first frame that has a new disc.
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-sync",
+)
+COLUMNS = (3, 3, 2, 2, 4, 4, 1, 1, 5, 5, 0, 0)
+# Measures from the click to the end of the first frame with a new disc.
 STOPWATCH = """() => {
   window.times = [];
   let clicked = 0;
-  const drawn = (changes) => changes.some(({ addedNodes }) => [...addedNodes].some((node) => node.matches?.('.red, .yellow')));
+  const isDisc = (node) => node.matches?.('.red, .yellow');
+  const drawn = (changes) => changes.some(({ addedNodes }) => [...addedNodes].some(isDisc));
   addEventListener('click', (event) => (clicked = event.timeStamp), true);
   new MutationObserver((changes) => {
     if (!clicked || !drawn(changes)) return;
@@ -34,7 +43,7 @@ STOPWATCH = """() => {
 
 
 def first_load(page: Page, address: str) -> int:
-    """Bytes of everything that the first look at the page fetches."""
+    """Return the bytes of all responses until the page is complete."""
     sizes: dict[str, int] = {}
     page.on("response", lambda response: sizes.update({response.url: len(response.body())}))
     page.goto(address)
@@ -44,31 +53,37 @@ def first_load(page: Page, address: str) -> int:
 
 
 def clicks(page: Page, address: str, count: int = 40) -> list[float]:
-    """Milliseconds from click to disc, two people playing."""
+    """Return the milliseconds from click to disc, with both sides played by humans."""
     page.goto(f"{address}?yellow=human")
     page.get_by_role("button", name="New game").wait_for()
     page.evaluate(STOPWATCH)
     for number in range(count):
-        page.locator(".columns button").nth((3, 3, 2, 2, 4, 4, 1, 1, 5, 5, 0, 0)[number % 12]).click()
+        page.locator(".columns button").nth(COLUMNS[number % len(COLUMNS)]).click()
         page.wait_for_timeout(100)
         if page.get_by_role("button", name="Play again").is_visible():
             page.get_by_role("button", name="Play again").click()
-    found: list[float] = page.evaluate("times")
-    return found
+    times: list[float] = page.evaluate("times")
+    return times
 
 
 def main() -> None:
-    browser_file = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    programs = map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
+    browser_file = next(filter(None, programs), None)
     command = [sys.executable, "-m", "fourlab", "web", "--no-browser", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server,
+        sync_playwright() as playwright,
+    ):
         assert server.stdout is not None
         try:
-            found = re.search(r"http://\S+", server.stdout.readline())
-            assert found is not None
+            address = re.search(r"http://\S+", server.stdout.readline())
+            assert address is not None
             browser = playwright.chromium.launch(executable_path=browser_file, args=list(FLAGS))
-            print(f"first load     {first_load(browser.new_page(), found[0]) / 1000:6.1f} kB   at most 70")
-            times = clicks(browser.new_page(), found[0])
-            print(f"click to disc  {statistics.median(times):6.1f} ms   at most 50; the median of {len(times)}")
+            kilobytes = first_load(browser.new_page(), address[0]) / 1000
+            print(f"first load     {kilobytes:6.1f} kB   at most 70")
+            times = clicks(browser.new_page(), address[0])
+            median = statistics.median(times)
+            print(f"click to disc  {median:6.1f} ms   at most 50; median of {len(times)}")
         finally:
             server.terminate()
 

@@ -1,4 +1,4 @@
-"""Random games, counting and start-up: ours beside OpenSpiel and plain Python, in one run."""
+"""Random games, perft and start-up, compared with OpenSpiel and plain Python in one run."""
 
 import random
 import subprocess
@@ -14,6 +14,7 @@ from fourlab.reporting.speed import rates
 
 G = Position().rules.geometry
 OPENSPIEL = pyspiel.load_game("connect_four")
+PEER = "OpenSpiel driven from Python"
 
 
 def openspiel_games(games: int) -> int:
@@ -33,33 +34,37 @@ def openspiel_perft(state: pyspiel.State, depth: int) -> int:
 def main() -> None:
     measured = rates(
         {
-            "OpenSpiel driven from Python": lambda: openspiel_games(2_000),
+            PEER: lambda: openspiel_games(2_000),
             "fourlab, scalar": lambda: sum(rollouts(0, 0, G, 500_000, 1)[:3]),
             "fourlab, lanes": lambda: sum(lane_rollouts(0, 0, G, 1_000_000, 1)[:3]),
         }
     )
     print("random games from the empty board, per CPU second of one thread")
     for name, rate in measured.items():
-        print(f"  {name:30} {rate:>14,.0f}  {rate / measured['OpenSpiel driven from Python']:>8,.1f} x")
+        print(f"  {name:30} {rate:>14,.0f}  {rate / measured[PEER]:>8,.1f} x")
 
     measured = rates(
         {
-            "OpenSpiel driven from Python": lambda: openspiel_perft(OPENSPIEL.new_initial_state(), 5),
+            PEER: lambda: openspiel_perft(OPENSPIEL.new_initial_state(), 5),
             "fourlab": lambda: perft(0, 0, G, 9),
         }
     )
     print("perft, leaves per CPU second")
     for name, rate in measured.items():
-        print(f"  {name:30} {rate:>14,.0f}  {rate / measured['OpenSpiel driven from Python']:>8,.1f} x")
+        print(f"  {name:30} {rate:>14,.0f}  {rate / measured[PEER]:>8,.1f} x")
     before = time.process_time()
     leaves = perft(0, 0, G, 10)
     print(f"  perft 10: {leaves:,} leaves in {time.process_time() - before:.2f} CPU s")
 
-    print("start of a command, best of five, wall time")
+    print("start-up of a command, wall-clock time, best of five")
     best: dict[str, float] = {}
     peer = "python -c 'import numpy'"
-    commands = {"python -c pass": ["-c", "pass"], peer: ["-c", "import numpy"]}
-    commands |= {"fourlab --help": ["-m", "fourlab", "--help"], "fourlab show 4453": ["-m", "fourlab", "show", "4453"]}
+    commands = {
+        "python -c pass": ["-c", "pass"],
+        peer: ["-c", "import numpy"],
+        "fourlab --help": ["-m", "fourlab", "--help"],
+        "fourlab show 4453": ["-m", "fourlab", "show", "4453"],
+    }
     for _ in range(5):
         for name, command in commands.items():
             before = time.perf_counter()

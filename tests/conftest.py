@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, settings
 from tests.in_process import run_in_process
 from tests.strategies import examples
 
-os.environ["FOURLAB_POSITIONS"] = os.devnull  # the developer's own names must not decide a test
+os.environ["FOURLAB_POSITIONS"] = os.devnull  # ignore the developer's own named positions
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background; the programs tested are to hear Ctrl-C
+# A shell starts background jobs with Ctrl-C ignored, and child processes inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
@@ -36,9 +37,9 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture
 def fourlab(tmp_path: Path) -> Callable[..., Result]:
-    """Run a command in an empty folder, inside this process: a real process costs seconds.
+    """Run a command in an empty folder, inside this process, which saves seconds.
 
-    tests/cli/test_processes.py runs every command in a process of its own.
+    tests/cli/test_processes.py runs every command in a separate process.
     """
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
@@ -49,7 +50,7 @@ def fourlab(tmp_path: Path) -> Callable[..., Result]:
 
 @pytest.fixture
 def fourlab_process(tmp_path: Path) -> Callable[..., Result]:
-    """Run the real command in a process of its own, in an empty folder."""
+    """Run a command in an empty folder, in a separate process."""
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
         return subprocess.run(
@@ -64,7 +65,7 @@ def fourlab_process(tmp_path: Path) -> Callable[..., Result]:
     return run
 
 
-LONG = (
+SLOW = (
     "tests/browser/",
     "tests/jobs/test_ray.py",
     "tests/jobs/test_executors.py",
@@ -80,22 +81,22 @@ LONG = (
     "tests/studies/",
     "tests/agents/",
 )
-"""Files that take long. `make test` gives whole files to its workers, so that a set-up (a browser,
-a server, a cluster) is shared by the tests of a file; with these first, none is left at the end."""
+"""Slow files, which run first, since a slow one at the end would delay everything. `make test`
+distributes whole files to its workers, so that tests share a set-up (a browser, a server)."""
 
 
 def pytest_collection_finish() -> None:
-    """Leave all that the test modules have imported out of later garbage collections."""
+    """Exclude everything imported so far from garbage collections, which saves time."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take long."""
+    """Run slow files first."""
 
-    def place(item: pytest.Item) -> int:
-        places = [place for place, path in enumerate(LONG) if item.nodeid.startswith(path)]
-        return places[0] if places else len(LONG)
+    def rank(item: pytest.Item) -> int:
+        ranks = [rank for rank, path in enumerate(SLOW) if item.nodeid.startswith(path)]
+        return ranks[0] if ranks else len(SLOW)
 
-    items.sort(key=place)
+    items.sort(key=rank)

@@ -1,7 +1,7 @@
-"""Run a command of `fourlab` inside this process, as if it had a process of its own.
+"""Run a `fourlab` command inside this process, as if it ran in a separate one.
 
-Starting Python, Numba and the kernels costs more than most commands do, so tests call the command
-line's entry point here. Whatever a command may change in its process is put back afterwards.
+Starting Python, Numba and the kernels takes longer than most commands do, so tests call the entry
+point of the command line here. All process state that a command may change is restored afterwards.
 """
 
 import logging
@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from fourlab.cli import main
 
 READ_AT_START = ("FOURLAB_CACHE_DIR", "NUMBA_", "PYTHON", "OMP_", "MKL_")
-"""Variables that Python, a library or the kernels read once; they need a process of their own."""
+"""Variables that are read only once, at start-up; tests that set them need a real process."""
 
 
 def run_in_process(
@@ -28,7 +28,7 @@ def run_in_process(
     stdin: str = "",
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `fourlab` with these arguments in a folder; returns what a real process would leave.
+    """Run `fourlab` with arguments in a folder; return the exit code and output.
 
     An exception that would end a real process with a traceback is not caught.
     """
@@ -64,7 +64,7 @@ def _text(file: Any) -> str:
 
 @contextmanager
 def _streams(*files: Any) -> Iterator[None]:
-    """Let files stand for the standard streams, for child processes too: they inherit 0 to 2."""
+    """Redirect the standard streams to files, for child processes too."""
     before = sys.stdin, sys.stdout, sys.stderr
     sys.stdout.flush()
     sys.stderr.flush()
@@ -86,19 +86,20 @@ def _streams(*files: Any) -> Iterator[None]:
 
 
 def _leave(code: int) -> NoReturn:
-    """Stand in for os._exit, which would end the tests."""
+    """Replace os._exit, which would end the tests."""
     raise SystemExit(code)
 
 
 @contextmanager
 def _everything_restored() -> Iterator[None]:
-    """Put back what a command may change and leave to the end of its process."""
+    """Restore process state that a command may change and not clean up itself."""
     folder = Path.cwd()
     environment = dict(os.environ)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     root = logging.getLogger()
-    logs, level = list(root.handlers), root.level
-    switching = sys.getswitchinterval()
+    log_handlers = list(root.handlers)
+    level = root.level
+    switch_interval = sys.getswitchinterval()
     torch = sys.modules.get("torch")
     threads = 0 if torch is None else torch.get_num_threads()
     deterministic = torch is not None and torch.are_deterministic_algorithms_enabled()
@@ -112,8 +113,8 @@ def _everything_restored() -> Iterator[None]:
         if torch is not None:
             torch.set_num_threads(threads)
             torch.use_deterministic_algorithms(deterministic)
-        sys.setswitchinterval(switching)
-        root.handlers[:] = logs
+        sys.setswitchinterval(switch_interval)
+        root.handlers[:] = log_handlers
         root.setLevel(level)
         for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -1,7 +1,7 @@
-"""A pytest plugin: tests that need a missing part of the machine are skipped, and the run says so.
+"""A pytest plugin: skip tests that need a program which is not installed, and report it.
 
-In CI a missing part fails the test. Elsewhere the run ends with a list of what did not run and the
-command that installs what is missing.
+In CI a missing program fails the test. Elsewhere the run ends with a list of the skipped tests and
+the commands that install what is missing.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ MARK = "MISSING PART: "
 
 
 def require(name: str) -> str:
-    """The path of a part of tests/system_parts.py; skips or, in CI, fails the test without it."""
+    """Return the path of a part of system_parts.py; without it skip or, in CI, fail the test."""
     path = find(name)
     if path is None:
         reason = f"{MARK}{name}"
@@ -25,19 +25,19 @@ def require(name: str) -> str:
 
 
 def skipped_for(reports: list[pytest.TestReport]) -> Counter[str]:
-    """How many tests were skipped, by the part they need."""
+    """Return the number of skipped tests by the part they need."""
     parts: Counter[str] = Counter()
     for report in reports:
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
-        _, found, name = reason.partition(MARK)
-        if found:
+        _, mark, name = reason.partition(MARK)
+        if mark:
             parts[name] += 1
     return parts
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say loudly what did not run."""
+    """Print which tests did not run and why."""
     parts = skipped_for(terminalreporter.stats.get("skipped", []))
     if not parts:
         return

@@ -1,17 +1,19 @@
-"""Connect Four written as slowly and plainly as possible: the judge of every fast version."""
+"""Connect Four written as plainly as possible, to check the fast versions against."""
 
 
 class NaiveGame:
-    """A list of columns, each a list of discs from the bottom up: 0 red, 1 yellow."""
+    """A game on a list of columns, which are lists of discs from the bottom up: 0 red, 1 yellow."""
 
     def __init__(self, columns: int = 7, rows: int = 6, in_a_row: int = 4) -> None:
-        self.columns, self.rows, self.in_a_row = columns, rows, in_a_row
+        self.columns = columns
+        self.rows = rows
+        self.in_a_row = in_a_row
         self.discs: list[list[int]] = [[] for _ in range(columns)]
         self.to_move = 0
         self.winner: int | None = None
 
     def cell(self, column: int, row: int) -> int | None:
-        """The disc on a cell, None if it is empty or off the board."""
+        """Return the disc on a cell; None if it is empty or off the board."""
         if 0 <= column < self.columns and 0 <= row < len(self.discs[column]):
             return self.discs[column][row]
         return None
@@ -32,18 +34,21 @@ class NaiveGame:
         return self.winner is not None or not self.legal()
 
     def winning_cells(self) -> set[tuple[int, int]]:
-        """Every cell of every line on the board."""
-        found = set()
+        """Return all cells of all lines on the board."""
+        cells = set()
         for column in range(self.columns):
             for row in range(self.rows):
                 for right, up in ((0, 1), (1, 0), (1, 1), (1, -1)):
                     line = [(column + i * right, row + i * up) for i in range(self.in_a_row)]
                     owners = {self.cell(*cell) for cell in line}
                     if len(owners) == 1 and owners != {None}:
-                        found.update(line)
-        return found
+                        cells.update(line)
+        return cells
 
     def grid(self) -> list[list[int]]:
-        """Rows from the top: 0 empty, 1 red, 2 yellow."""
+        """Return the rows from the top: 0 empty, 1 red, 2 yellow."""
         codes = {None: 0, 0: 1, 1: 2}
-        return [[codes[self.cell(column, row)] for column in range(self.columns)] for row in reversed(range(self.rows))]
+        return [
+            [codes[self.cell(column, row)] for column in range(self.columns)]
+            for row in reversed(range(self.rows))
+        ]

@@ -1,4 +1,4 @@
-"""The children of a process, by what Linux says of them."""
+"""Child processes, as listed in Linux's /proc."""
 
 import time
 from collections.abc import Callable
@@ -6,27 +6,29 @@ from pathlib import Path
 
 
 def children(parent: int) -> list[int]:
-    """The processes that a process has started and that still run."""
-    found = []
+    """Return the running processes that a process has started."""
+    running = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             state, ppid = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the process has ended meanwhile
             continue
         if int(ppid) == parent and state != "Z":
-            found.append(int(folder.name))
-    return found
+            running.append(int(folder.name))
+    return running
 
 
 def runs(process: int) -> bool:
-    """Whether a process still runs."""
+    """Return whether a process is still running."""
     try:
-        return (Path("/proc") / str(process) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        stat = Path("/proc", str(process), "stat").read_text()
     except OSError:
         return False
+    state = stat.rpartition(")")[2].split()[0]
+    return state != "Z"
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    """Wait for something that happens sooner or later, however busy the machine is."""
+    """Wait until a condition holds, without a time limit: the machine may be busy."""
     while not condition():
         time.sleep(0.05)

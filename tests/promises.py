@@ -1,7 +1,7 @@
-"""A pytest plugin: `make soak` ends with one table of what is promised and what was measured.
+"""A pytest plugin: `make soak` ends with a table of promises and measured figures.
 
-Every soak test is a promise, named by the test. A test that measures something reports it with the
-fixture `figure`; the limit is asserted there.
+Every soak test is a promise, and its name states it. A test that measures something reports it with
+the fixture `figure`, which also asserts the limit.
 """
 
 from collections.abc import Callable
@@ -12,18 +12,18 @@ import pytest
 
 @dataclass(frozen=True)
 class Figure:
-    """Something measured, and the limit it must keep."""
+    """A measured value and its limit."""
 
     title: str
     value: float
     limit: float
     unit: str = ""
     at_least: bool = False
-    """Whether the limit is the least allowed value, not the most."""
+    """Whether the limit is the smallest allowed value instead of the largest."""
 
     @property
     def holds(self) -> bool:
-        """Whether the value keeps the limit; a value that is no number does not."""
+        """Whether the value is within the limit; NaN never is."""
         return self.value >= self.limit if self.at_least else self.value <= self.limit
 
     def __str__(self) -> str:
@@ -37,9 +37,11 @@ Report = Callable[..., None]
 
 @pytest.fixture
 def figure(record_property: Callable[[str, object], None]) -> Report:
-    """Report a figure (see `Figure`) and fail the test if it misses its limit."""
+    """Return a function that reports a `Figure` and asserts that it is within its limit."""
 
-    def report(title: str, value: float, limit: float, unit: str = "", at_least: bool = False) -> None:
+    def report(
+        title: str, value: float, limit: float, unit: str = "", at_least: bool = False
+    ) -> None:
         measured = Figure(title, float(value), float(limit), unit, at_least)
         record_property("figure", str(measured))
         assert measured.holds, str(measured)
@@ -48,13 +50,13 @@ def figure(record_property: Callable[[str, object], None]) -> Report:
 
 
 def promise_of(nodeid: str) -> str:
-    """Return what a test states, in words: its name, and its parameters in brackets."""
+    """Return a test's name in words, with its parameters in brackets."""
     name, bracket, parameters = nodeid.rpartition("::")[2].partition("[")
     return name.removeprefix("test_").replace("_", " ") + (f" [{parameters}" if bracket else "")
 
 
 def table(reports: list[pytest.TestReport]) -> list[str]:
-    """Return a line for every promise and below it one for each of its figures."""
+    """Return a line for every promise, followed by one line for each of its figures."""
     lines = []
     for report in sorted(reports, key=lambda report: report.nodeid):
         verdict = {"passed": "holds", "failed": "BROKEN"}.get(report.outcome, report.outcome)

@@ -1,9 +1,9 @@
-"""A pytest plugin for `make quick`: with `--quick`, only the core and the tests of what has changed.
+"""A pytest plugin for `make quick`: with `--quick`, test only the core and what has changed.
 
-Changed are the files that differ from the last commit of the main branch that is an ancestor of
-this state, uncommitted ones included. A test file belongs to a changed module if it mirrors its
-path, imports it, or has changed itself. Whatever needs torch, Ray, OpenSpiel, Kaggle's environment
-or a browser is left to `make test`.
+A file has changed if it differs from the merge base with the main branch; uncommitted changes
+count. A test file is chosen if it has changed, or if it mirrors the path of a changed module or
+imports it. Tests that need torch, Ray, OpenSpiel, Kaggle's environment or a browser are left to
+`make test`.
 """
 
 import re
@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CORE = ("tests/game", "tests/contract", "tests/game/test_bitboard.py", "tests/test_public_names.py")
-"""Always tested: what everything else rests on."""
+"""Tests that always run, since everything else depends on what they test."""
 HEAVY_FILES = (
     "tests/cli/test_train_",
     "tests/cli/test_reproduce",
@@ -25,7 +25,7 @@ HEAVY_FILES = (
     "tests/studies/",
     "tests/test_docs",
 )
-"""Tests that reach torch or OpenSpiel through the command line or an agent's name."""
+"""Tests that load torch or OpenSpiel through the command line or an agent's name."""
 HEAVY_AGENTS = ("openspiel", "kaggle")
 """Agents whose tests load a large package."""
 HEAVY = re.compile(
@@ -41,24 +41,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out the files that `--quick` does not need, before they import anything."""
+    """Skip files that `--quick` does not need before they import anything."""
     if not config.getoption("--quick") or not collection_path.is_relative_to(ROOT / "tests"):
         return None
     path = collection_path.relative_to(ROOT).as_posix()
     files = chosen(changed())
-    # A folder is entered, and its conftest.py imported, only for the sake of a chosen file.
-    wanted = path in files or any(file.startswith(f"{path}/") for file in files)
-    return None if wanted else True
+    # Folders without a chosen file are skipped, so that their conftest.py is not imported.
+    is_needed = path in files or any(file.startswith(f"{path}/") for file in files)
+    return None if is_needed else True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out agents that load a large package."""
+    """Skip tests of agents that load a large package."""
     if config.getoption("--quick"):
         items[:] = [item for item in items if not any(name in item.name for name in HEAVY_AGENTS)]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail if something large has been loaded after all."""
+    """Fail if a large package has been loaded after all."""
     loaded = {"torch", "ray", "pyspiel", "playwright"} & set(sys.modules)
     if session.config.getoption("--quick") and loaded:
         session.exitstatus = 1
@@ -67,13 +67,19 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def chosen(changes: frozenset[str]) -> frozenset[str]:
     """Return the test files to run after these files have changed."""
-    modules = [name_of(path) for path in changes if path.startswith("src/") and path.endswith(".py")]
+    modules = [
+        name_of(path) for path in changes if path.startswith("src/") and path.endswith(".py")
+    ]
     return frozenset(
         path
         for path, source in sources().items()
         if not HEAVY.search(source)
         and not path.startswith(HEAVY_FILES)
-        and (path.startswith(CORE) or path in changes or any(tests(path, source, module) for module in modules))
+        and (
+            path.startswith(CORE)
+            or path in changes
+            or any(tests(path, source, module) for module in modules)
+        )
     )
 
 
@@ -90,22 +96,25 @@ def name_of(path: str) -> str:
 
 
 def tests(path: str, source: str, module: str) -> bool:
-    """Return whether a test file tests a module: it mirrors its path, or imports it."""
+    """Return whether a test file mirrors the path of a module or imports it."""
     package, _, name = module.rpartition(".")
     mirror = "/".join(["tests", *package.split(".")[1:], f"test_{name}.py"])
-    imports = rf"^(?:from {re.escape(module)} import|import {re.escape(module)}\b|from {re.escape(package)} import .*\b{name}\b)"
+    imports = (
+        rf"^(?:from {re.escape(module)} import|import {re.escape(module)}\b"
+        rf"|from {re.escape(package)} import .*\b{name}\b)"
+    )
     return path == mirror or re.search(imports, source, re.MULTILINE) is not None
 
 
 @cache
 def changed() -> frozenset[str]:
-    """Return the files that differ from the main branch; outside a repository, none."""
+    """Return the files that differ from the main branch; none outside a repository."""
     base = git("merge-base", "HEAD", "origin/main") or git("rev-parse", "HEAD")
     listed = git("diff", "--name-only", *base) + git("ls-files", "--others", "--exclude-standard")
     return frozenset(listed)
 
 
 def git(*arguments: str) -> list[str]:
-    """Return the lines that git prints, none if it fails."""
+    """Return the lines that git prints; none if it fails."""
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
     return done.stdout.split("\n")[:-1] if done.returncode == 0 else []

@@ -1,4 +1,4 @@
-"""Random boards, games and positions for hypothesis."""
+"""Hypothesis strategies for boards, games and positions."""
 
 import os
 
@@ -10,7 +10,7 @@ from fourlab import Position, Rules
 FULL = os.environ.get("FOURLAB_EXAMPLES") == "all"
 """Whether property tests try all their examples, as in `make soak`."""
 FEW = 40
-"""The most examples of a property in `make test`."""
+"""The maximum number of examples of a property in `make test`."""
 
 
 def examples(number: int) -> settings:
@@ -20,7 +20,7 @@ def examples(number: int) -> settings:
 
 @st.composite
 def boards(draw: st.DrawFn) -> Rules:
-    """Any board that fits, narrow and tall or wide and flat, with any length of line."""
+    """Return any allowed board, including very narrow and very flat ones."""
     columns = draw(st.integers(1, 31))
     rows = draw(st.integers(1, 62 // columns - 1))
     return Rules(columns, rows, draw(st.integers(3, 9)))
@@ -28,8 +28,9 @@ def boards(draw: st.DrawFn) -> Rules:
 
 @st.composite
 def usual_boards(draw: st.DrawFn) -> Rules:
-    """The sizes people play on."""
-    return Rules.parse(draw(st.sampled_from(["7x6x4", "5x6x4", "5x2x4", "5x3x4", "5x4x4", "6x5x3", "8x6x5", "4x4x3"])))
+    """Return a board of a common size."""
+    sizes = ["7x6x4", "5x6x4", "5x2x4", "5x3x4", "5x4x4", "6x5x3", "8x6x5", "4x4x3"]
+    return Rules.parse(draw(st.sampled_from(sizes)))
 
 
 ANY_BOARD = st.one_of(usual_boards(), boards())
@@ -37,9 +38,10 @@ ANY_BOARD = st.one_of(usual_boards(), boards())
 
 @st.composite
 def games(draw: st.DrawFn, rules: st.SearchStrategy[Rules] = ANY_BOARD) -> tuple[Rules, list[int]]:
-    """A board and legal columns played on it, perhaps to the end."""
+    """Return a board and a sequence of legal moves on it, possibly a whole game."""
     board = draw(rules)
-    position, moves = Position(board=board), []
+    position = Position(board=board)
+    moves: list[int] = []
     for _ in range(draw(st.integers(0, board.columns * board.rows))):
         if not position.legal_columns():
             break
@@ -50,7 +52,7 @@ def games(draw: st.DrawFn, rules: st.SearchStrategy[Rules] = ANY_BOARD) -> tuple
 
 @st.composite
 def positions(draw: st.DrawFn, rules: st.SearchStrategy[Rules] = ANY_BOARD) -> Position:
-    """A position reached by legal play."""
+    """Return a position reached by legal moves."""
     board, moves = draw(games(rules))
     position = Position(board=board)
     for column in moves:

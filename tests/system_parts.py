@@ -1,9 +1,10 @@
-"""What the tests need beyond Python: a browser, a C compiler, Node.
+"""Programs that the tests need beside Python: a browser, a C compiler, Node.
 
-`make test` runs this file. It looks for each part and tries to get what is missing: Playwright's
-own browser where the network allows it, else the system's package if the user is root or sudo asks
-for no password. What is still missing then is named with the command that installs it; tests that
-need it are skipped (tests/missing_parts.py). In CI, a missing part is a failure.
+`make test` runs this file. It looks for every program and tries to install missing ones:
+Playwright's own browser if it can be downloaded, or else the system's package if the user is root
+or sudo works without a password. For programs that are still missing, it prints the command that
+installs them; tests that need them are skipped (tests/missing_parts.py). In CI, a missing program
+is a failure.
 """
 
 import os
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SECONDS = 900
-"""No attempt to install something takes longer."""
+"""The time limit of every attempt to install something."""
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,13 @@ class Part:
     """A program that tests need."""
 
     title: str
-    """What it is, for messages."""
+    """Its name in messages."""
     programs: tuple[str, ...]
-    """Names on PATH, the preferred one first; any of them will do."""
+    """Alternative names on PATH, in order of preference."""
     tests: str
-    """Which tests need it."""
+    """The tests that need it, for messages."""
     packages: tuple[str, ...]
-    """The system's packages, one entry for each of MANAGERS; more than one name has spaces."""
+    """Package names, one entry per manager in MANAGERS; several names are separated by spaces."""
 
 
 @dataclass(frozen=True)
@@ -82,16 +83,16 @@ DOWNLOADED = re.compile(
     r"(chrome|chromium|headless_shell|chrome-headless-shell"  # Linux, Windows
     r"|Chromium|Google Chrome for Testing)(\.exe)?"  # macOS
 )
-"""Names of the program inside Playwright's folder; they depend on its version and the system."""
+"""Names of the browser in Playwright's folder, depending on version and system."""
 
 
 def in_ci() -> bool:
-    """Whether this is a run in which nothing may be skipped."""
+    """Return whether the tests run in CI, where nothing may be skipped."""
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
 def find(name: str) -> str | None:
-    """The path of a part, if it is there."""
+    """Return the path of a part; None if it is missing."""
     on_path = next(filter(None, map(shutil.which, PARTS[name].programs)), None)
     if on_path is None and name == "browser":
         return next(_other_browsers(), None)
@@ -99,26 +100,26 @@ def find(name: str) -> str | None:
 
 
 def _other_browsers() -> Iterator[str]:
-    """Browsers that are not on PATH: macOS's applications, Playwright's downloads, newest first."""
+    """Yield browsers that are not on PATH: macOS applications, Playwright's downloads."""
     if sys.platform == "darwin":
         yield from (file for file in MAC_BROWSERS if Path(file).exists())
     builds = [build for build in playwright_folder().glob("chromium*-*") if _revision(build)]
     for build in sorted(builds, key=_revision, reverse=True):
         for file in sorted(build.rglob("*")):
             is_program = file.is_file() and os.access(file, os.X_OK)
-            # A download lacks libraries that a package would bring; without them it does not start.
+            # A download comes without the system libraries it needs, so it may not start.
             if DOWNLOADED.fullmatch(file.name) and is_program and _run([str(file), "--version"]):
                 yield str(file)
 
 
 def _revision(build: Path) -> int:
-    """The number in chromium-1254 or chromium_headless_shell-1254."""
+    """Return the number in chromium-1254 or chromium_headless_shell-1254, else 0."""
     number = build.name.rpartition("-")[2]
     return int(number) if number.isdecimal() else 0
 
 
 def playwright_folder() -> Path:
-    """Where Playwright keeps what it downloads."""
+    """Return the folder of Playwright's downloads."""
     if folder := os.environ.get("PLAYWRIGHT_BROWSERS_PATH"):
         return Path(folder)
     caches = {"darwin": "Library/Caches", "win32": "AppData/Local"}
@@ -126,23 +127,23 @@ def playwright_folder() -> Path:
 
 
 def get(name: str) -> str | None:
-    """Install a part that is missing, without ever asking for a password; returns its path."""
+    """Install a missing part, never asking for a password; return its path or None."""
     if name == "browser" and (browser := _download_browser()) is not None:
         return browser
     manager = _manager()
-    right = _right(manager) if manager is not None else None
-    if manager is None or right is None:
+    prefix = _command_prefix(manager) if manager is not None else None
+    if manager is None or prefix is None:
         return None
     install = (*manager.install, *_packages(manager, name))
     print(f"== installing {PARTS[name].title}: {' '.join(install)}", flush=True)
     if manager.update:
-        _run([*right, *manager.update], show=True)
-    _run([*right, *install], show=True)
+        _run([*prefix, *manager.update], show=True)
+    _run([*prefix, *install], show=True)
     return find(name)
 
 
 def _download_browser() -> str | None:
-    """Playwright's own browser, if it can be downloaded and starts here."""
+    """Download Playwright's browser; return its path, or None if that fails."""
     print("== downloading Playwright's Chromium", flush=True)
     command = [sys.executable, "-m", "playwright", "install", "--only-shell", "chromium"]
     browser = find("browser") if _run(command) else None
@@ -152,15 +153,16 @@ def _download_browser() -> str | None:
 
 
 def _manager() -> Manager | None:
-    return next((each for each in MANAGERS if shutil.which(each.program)), None)
+    """Return the system's package manager."""
+    return next((manager for manager in MANAGERS if shutil.which(manager.program)), None)
 
 
 def _packages(manager: Manager, name: str) -> list[str]:
     return PARTS[name].packages[MANAGERS.index(manager)].split()
 
 
-def _right(manager: Manager) -> list[str] | None:
-    """What stands before a command that installs packages; None if the user may not do that."""
+def _command_prefix(manager: Manager) -> list[str] | None:
+    """Return the prefix of a command that installs packages; None if the user may not."""
     quiet = ["env", "DEBIAN_FRONTEND=noninteractive"]
     if not manager.needs_root or _is_root():
         return quiet
@@ -174,7 +176,7 @@ def _is_root() -> bool:
 
 
 def _run(command: Sequence[str], show: bool = False) -> bool:
-    """Whether a command succeeds; it cannot ask for anything."""
+    """Run a command without input; return whether it succeeds."""
     output = None if show else subprocess.DEVNULL
     environment = {**os.environ, "PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT": "10000"}
     try:
@@ -192,7 +194,7 @@ def _run(command: Sequence[str], show: bool = False) -> bool:
 
 
 def command_for(name: str) -> str:
-    """What to type to install a part here."""
+    """Return the command that installs a part on this system."""
     manager = _manager()
     if manager is not None:
         words = [word for word in manager.install if word not in ("-y", "-qq", "-q", "--quiet")]
@@ -204,7 +206,7 @@ def command_for(name: str) -> str:
 
 
 def main() -> int:
-    """Find or get every part; returns the exit code."""
+    """Find or install every part; return the exit code."""
     missing = []
     for name, part in PARTS.items():
         path = find(name) or get(name)

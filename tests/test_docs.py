@@ -98,7 +98,9 @@ def test_the_readme_has_a_session_and_the_two_commands() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_links_lead_somewhere(page: Path) -> None:
-    targets = re.findall(r"\]\(([^)#]+)", page.read_text()) + re.findall(r'src="([^"]+)"', page.read_text())
+    targets = re.findall(r"\]\(([^)#]+)", page.read_text()) + re.findall(
+        r'src="([^"]+)"', page.read_text()
+    )
     for target in targets:
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
@@ -114,6 +116,8 @@ def test_docstring_examples_run() -> None:
 
 def test_the_architecture_page_names_every_module() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text()
-    modules = [file for file in (ROOT / "src" / "fourlab").rglob("*.py") if file.name != "__init__.py"]
+    modules = [
+        file for file in (ROOT / "src" / "fourlab").rglob("*.py") if file.name != "__init__.py"
+    ]
     missing = [str(file.relative_to(ROOT)) for file in modules if file.name not in page]
     assert not missing

@@ -1,4 +1,4 @@
-"""Ctrl-C while processes are started waits, and is neither lost nor heard by them."""
+"""Ctrl-C while processes start: it is delayed, not lost, and does not reach them."""
 
 import os
 import signal
@@ -10,27 +10,29 @@ import pytest
 
 from fourlab.interrupts import interrupts_held
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise there")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C differently")
 BLOCKED = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
 
 
-def test_ctrl_c_waits_until_all_are_started() -> None:
-    heard: list[str] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append("Ctrl-C"))
+def test_ctrl_c_is_delayed_until_all_processes_have_started() -> None:
+    events: list[str] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: events.append("Ctrl-C"))
     try:
         with interrupts_held():
             os.kill(os.getpid(), signal.SIGINT)
-            started: Any = subprocess.run([sys.executable, "-c", BLOCKED], capture_output=True, text=True)
-            heard.append("started")
-        assert heard == ["started", "Ctrl-C"]
+            started: Any = subprocess.run(
+                [sys.executable, "-c", BLOCKED], capture_output=True, text=True
+            )
+            events.append("started")
+        assert events == ["started", "Ctrl-C"]
         assert started.stdout == "True\n"
         os.kill(os.getpid(), signal.SIGINT)
-        assert heard == ["started", "Ctrl-C", "Ctrl-C"]
+        assert events == ["started", "Ctrl-C", "Ctrl-C"]
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def test_whoever_was_not_interrupted_goes_on_as_before() -> None:
+def test_without_ctrl_c_the_handler_and_the_mask_are_restored() -> None:
     before = signal.getsignal(signal.SIGINT)
     with interrupts_held():
         pass

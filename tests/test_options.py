@@ -18,7 +18,9 @@ from fourlab.options import check, option, options_of
 class Settings:
     """One option of every kind."""
 
-    count: int = option(10, "How many.", least=1, most=1000, unit="games", public=True, public_most=50)
+    count: int = option(
+        10, "How many.", least=1, most=1000, unit="games", public=True, public_most=50
+    )
     share: float = option(0.5, "Which part.", least=0, most=1, aliases=("part",))
     rate: float = option(1e-3, "How fast.", above=0)
     size: float | None = option(None, "How large.", above=0, most=8, unit="MB")
@@ -32,7 +34,7 @@ class Settings:
 
 
 @pytest.mark.parametrize(
-    ("given", "why"),
+    ("changes", "message"),
     [
         ({"count": 0}, "count must be a whole number from 1 to 1,000, not 0"),
         ({"count": 1001}, "count must be a whole number from 1 to 1,000, not 1001"),
@@ -54,19 +56,35 @@ class Settings:
         ({"layers": (1,)}, "layers must be a list of texts, not"),
     ],
 )
-def test_a_value_that_cannot_be_is_refused_by_name_and_range(given: dict[str, Any], why: str) -> None:
+def test_an_invalid_value_is_refused_with_its_name_and_range(
+    changes: dict[str, Any], message: str
+) -> None:
     with pytest.raises(UserError) as refused:
-        Settings(**given)
-    assert str(refused.value).startswith(why)
+        Settings(**changes)
+    assert str(refused.value).startswith(message)
 
 
 def test_the_ends_of_a_range_are_allowed() -> None:
-    for given in ({"count": 1}, {"count": 1000}, {"share": 0}, {"share": 1}, {"size": 8}, {"size": None}):
-        Settings(**given)  # type: ignore[arg-type]
+    for name, value in (
+        ("count", 1),
+        ("count", 1000),
+        ("share", 0),
+        ("share", 1),
+        ("size", 8),
+        ("size", None),
+    ):
+        Settings(**{name: value})  # type: ignore[arg-type]
 
 
 def test_texts_are_read_as_their_types() -> None:
-    texts = {"count": "7", "part": "0.25", "size": "none", "mirror": "no", "target": "played", "layers": "a 1, b"}
+    texts = {
+        "count": "7",
+        "part": "0.25",
+        "size": "none",
+        "mirror": "no",
+        "target": "played",
+        "layers": "a 1, b",
+    }
     assert options.from_texts(Settings, texts, "x") == {
         "count": 7,
         "share": 0.25,
@@ -77,16 +95,18 @@ def test_texts_are_read_as_their_types() -> None:
     }
 
 
-def test_an_unknown_option_is_refused_with_what_there_is() -> None:
+def test_an_unknown_option_is_refused_with_a_list_of_options() -> None:
     with pytest.raises(
-        UserError, match=r"agent 'x' has no option 'shares' \(did you mean 'share'\?\); its options are count, share,"
+        UserError,
+        match=r"agent 'x' has no option 'shares' \(did you mean 'share'\?\); "
+        r"its options are count, share,",
     ):
         options.from_texts(Settings, {"shares": "1"}, "agent 'x'")
     with pytest.raises(UserError, match="option 'share' of x is given twice, once as 'part'"):
         options.from_texts(Settings, {"share": "1", "part": "1"}, "x")
 
 
-def test_settings_survive_toml_and_json() -> None:
+def test_settings_are_converted_to_data_and_back() -> None:
     settings = Settings(count=3, layers=("relu",))
     data = options.as_data(settings)
     assert "size" not in data
@@ -98,9 +118,9 @@ def test_files_and_assignments_are_toml(tmp_path: Path) -> None:
     assert options.read_toml(tmp_path / "settings.toml") == {"count": 3, "layers": ["relu"]}
     assert options.read_assignment("count=3") == {"count": 3}
     assert options.read_assignment("name = two words") == {"name": "two words"}
-    for nothing in ("count", "", "=3"):
+    for text in ("count", "", "=3"):
         with pytest.raises(UserError, match="NAME=VALUE"):
-            options.read_assignment(nothing)
+            options.read_assignment(text)
     assert options.changed(Settings(), {"layers": "conv 4, relu"}, "x").layers == ("conv 4", "relu")
     with pytest.raises(UserError, match="cannot read"):
         options.read_toml(tmp_path / "none.toml")
@@ -129,26 +149,26 @@ def test_the_schema_is_json_schema() -> None:
 
 @pytest.mark.parametrize("name", sorted(registry.AGENTS))
 def test_every_option_of_every_agent_is_declared(name: str) -> None:
-    """With help, and with a range if it is a number: what is not declared reaches kernels unchecked."""
-    for each in registry.options_of(name):
-        assert each.help, each.name
-        if int in each.kinds or float in each.kinds:
-            assert (each.least, each.above) != (None, None), each.name
-        if each.public_most is not None:
-            assert each.public
+    """Options have a help text and numbers a range; otherwise they reach kernels unchecked."""
+    for declared in registry.options_of(name):
+        assert declared.help, declared.name
+        if int in declared.kinds or float in declared.kinds:
+            assert (declared.least, declared.above) != (None, None), declared.name
+        if declared.public_most is not None:
+            assert declared.public
 
 
 @pytest.mark.parametrize("name", sorted(registry.AGENTS))
-def test_what_the_registry_says_of_an_agent_is_true(name: str) -> None:
+def test_registry_entries_agree_with_the_agents(name: str) -> None:
     entry = registry.AGENTS[name]
     factory = registry.factory_of(name)
     assert entry.one_board == isinstance(getattr(factory, "learned", None), bool)
     assert entry.xray == hasattr(factory, "search")
     assert is_dataclass(factory)
-    private = {each.name for each in fields(factory) if each.name.startswith("_")}
+    private = {field.name for field in fields(factory) if field.name.startswith("_")}
     assert not private & set(options_of(factory))
 
 
-def test_the_protocols_behind_the_registry_are_those_of_the_agents() -> None:
+def test_agents_declare_their_abilities() -> None:
     assert isinstance(registry.make("dqn"), Learned)
     assert isinstance(registry.make("mcts"), Searcher)

@@ -1,3 +1,5 @@
+"""The table of promises and figures that `make soak` prints."""
+
 import pytest
 
 from tests.promises import Figure, promise_of, table
@@ -16,10 +18,18 @@ def test_a_promise_is_the_name_of_its_test() -> None:
     assert promise_of("tests/a.py::test_who_wins[6x6-1]") == "who wins [6x6-1]"
 
 
-def test_a_broken_promise_stands_in_the_table() -> None:
+def test_a_broken_promise_is_in_the_table() -> None:
     def report(name: str, outcome: str) -> pytest.TestReport:
         properties = [("figure", "wait: 3 s (at most 2)")]
-        return pytest.TestReport(f"tests/a.py::test_{name}", ("a", 1, "a"), {}, outcome, None, "call", user_properties=properties)
+        return pytest.TestReport(
+            f"tests/a.py::test_{name}",
+            ("a", 1, "a"),
+            {},
+            outcome,
+            None,
+            "call",
+            user_properties=properties,
+        )
 
     lines = table([report("b", "failed"), report("a", "passed")])
     assert [line.split()[0] for line in lines] == ["holds", "wait:", "BROKEN", "wait:"]

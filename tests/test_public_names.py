@@ -1,3 +1,5 @@
+"""The public names of the package and their lazy import."""
+
 import ast
 import subprocess
 import sys
@@ -8,7 +10,7 @@ import pytest
 import fourlab
 
 
-def test_the_public_names_are_these() -> None:
+def test_the_list_of_public_names() -> None:
     assert fourlab.__all__ == [
         "RED",
         "YELLOW",
@@ -35,7 +37,9 @@ def test_the_public_names_are_these() -> None:
 
 
 def test_the_public_names_are_sorted_and_exist() -> None:
-    assert fourlab.__all__ == sorted(fourlab.__all__, key=lambda name: (not name.isupper(), name[0].islower(), name))
+    assert fourlab.__all__ == sorted(
+        fourlab.__all__, key=lambda name: (not name.isupper(), name[0].islower(), name)
+    )
     assert all(hasattr(fourlab, name) for name in fourlab.__all__)
 
 
@@ -54,7 +58,10 @@ def test_type_checkers_and_python_import_the_same_names() -> None:
 
 
 def test_public_names_are_listed_before_they_are_used() -> None:
-    code = "import fourlab; print('Position' in vars(fourlab), set(fourlab.__all__) <= set(dir(fourlab)))"
+    code = (
+        "import fourlab; "
+        "print('Position' in vars(fourlab), set(fourlab.__all__) <= set(dir(fourlab)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False True\n"
 

@@ -1,4 +1,4 @@
-"""The five reports and their faults, and the names by which studies are asked for."""
+"""The five reports, their faults, and the names of studies."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def test_every_fault_belongs_to_a_report_and_is_in_the_documentation() -> None:
         assert f"| {' | '.join(cells)} |" in page
 
 
-def test_every_experiment_of_a_report_is_found_by_author_and_item() -> None:
+def test_every_experiment_can_be_chosen_by_author_and_item() -> None:
     for experiment in all_experiments().values():
         words = title_of(experiment).split()
         assert chosen(words) == [experiment]
@@ -36,11 +36,15 @@ def test_every_experiment_of_a_report_is_found_by_author_and_item() -> None:
         (["all"], ["000", "001", "002", "003", "004", "all"]),
     ],
 )
-def test_authors_mean_all_that_is_theirs_unless_items_follow(names: list[str], same: list[str]) -> None:
+def test_an_author_means_all_experiments_unless_items_follow(
+    names: list[str], same: list[str]
+) -> None:
     assert chosen(names) == chosen(same)
 
 
-@pytest.mark.parametrize("names", [["bhat", "tabel-5"], ["table-5"], ["bath"], ["gao", "table-5"], [""]])
-def test_what_nobody_has_is_refused(names: list[str]) -> None:
+@pytest.mark.parametrize(
+    "names", [["bhat", "tabel-5"], ["table-5"], ["bath"], ["gao", "table-5"], [""]]
+)
+def test_an_unknown_experiment_is_refused(names: list[str]) -> None:
     with pytest.raises(UserError, match="there is no experiment"):
         chosen(names)

@@ -1,4 +1,4 @@
-"""What the tests need beyond Python is found, fetched or named; nothing asks for a password."""
+"""Programs that the tests need are found, installed or reported, never with a password."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fakes are shell
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine with only the programs that a test puts on it; each logs how it is called."""
+    """A machine with only the programs that a test puts on it; every call is logged."""
 
     folder: Path
     monkeypatch: pytest.MonkeyPatch
@@ -45,7 +45,7 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """A machine without any part, package manager or network, whose user is not root."""
+    """Return a machine without any part, package manager or network, whose user is not root."""
     made = Machine(tmp_path, monkeypatch)
     env = shutil.which("env")
     assert env is not None
@@ -60,7 +60,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 
 def installs(machine: Machine, program: str) -> str:
-    """The body of a package manager that puts a program on the machine."""
+    """Return the body of a package manager that puts a program on the machine."""
     file = machine.folder / "bin" / program
     return f'case "$*" in *install*) : > "{file}"; /bin/chmod 755 "{file}";; esac'
 
@@ -76,7 +76,7 @@ PLAYWRIGHT = "python -m playwright install --only-shell chromium"
 APT = "apt-get install -y -qq --no-install-recommends"
 
 
-def test_nothing_is_installed_where_everything_is_there(machine: Machine) -> None:
+def test_nothing_is_installed_if_nothing_is_missing(machine: Machine) -> None:
     with_all_but(machine)
     machine.program("apt-get")
     machine.is_root(True)
@@ -140,7 +140,7 @@ def test_a_download_that_lacks_libraries_is_not_enough(machine: Machine) -> None
         ("node", "node", "nodejs"),
     ],
 )
-def test_root_gets_the_systems_package(
+def test_root_installs_the_system_package(
     machine: Machine,
     part: str,
     program: str,
@@ -171,7 +171,7 @@ def test_sudo_is_used_only_where_it_asks_for_no_password(machine: Machine) -> No
 
 
 @pytest.mark.parametrize(("ci", "code"), [(None, 0), ("", 0), ("false", 0), ("true", 1), ("1", 1)])
-def test_without_rights_one_line_says_what_to_type(
+def test_without_rights_the_command_to_type_is_printed(
     machine: Machine,
     ci: str | None,
     code: int,
@@ -190,7 +190,7 @@ def test_without_rights_one_line_says_what_to_type(
     assert lines == [f"MISSING: Chromium or Chrome, so {consequence}; to fix this: {command}"]
 
 
-def test_an_installation_that_changes_nothing_is_not_believed(machine: Machine) -> None:
+def test_an_installation_without_effect_is_a_failure(machine: Machine) -> None:
     with_all_but(machine, "compiler")
     machine.program("apt-get", WORKS)
     machine.is_root(True)
@@ -198,7 +198,7 @@ def test_an_installation_that_changes_nothing_is_not_believed(machine: Machine) 
     assert system_parts.main() == 1
 
 
-def test_without_a_package_manager_there_is_still_something_to_type(machine: Machine) -> None:
+def test_commands_without_and_with_a_package_manager(machine: Machine) -> None:
     python = machine.folder / "bin" / "python"
     browser = f"{python} -m playwright install --with-deps chromium"
     assert system_parts.command_for("browser") == browser
@@ -228,7 +228,7 @@ def test_four(): pass
 
 
 def pytest_without_parts(folder: Path, *arguments: str, ci: str) -> Result:
-    """Run tests of which some need parts on a machine that has none."""
+    """Run tests, some of which need parts, on a machine that has none."""
     empty = folder / "empty"
     empty.mkdir()
     (folder / "test_needy.py").write_text(NEEDY)
@@ -238,7 +238,7 @@ def pytest_without_parts(folder: Path, *arguments: str, ci: str) -> Result:
         "PATH": str(empty),
         "PLAYWRIGHT_BROWSERS_PATH": str(empty),
         "PYTEST_ADDOPTS": "",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # others only cost time here
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # saves time
     }
     plugins = ["-p", "tests.missing_parts", "-p", "no:cacheprovider"]
     return subprocess.run(
@@ -251,14 +251,14 @@ def pytest_without_parts(folder: Path, *arguments: str, ci: str) -> Result:
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="a browser is found without PATH there")
-def test_what_was_skipped_is_told_at_the_end(tmp_path: Path) -> None:
+def test_skipped_tests_are_listed_at_the_end(tmp_path: Path) -> None:
     done = pytest_without_parts(tmp_path, "-p", "xdist", "-n", "1", ci="")
     assert done.returncode == 0, done.stdout
     assert "1 passed, 3 skipped" in done.stdout
-    told = done.stdout.partition("NOT EVERYTHING WAS TESTED")[2]
-    assert "2 tests of the page were skipped: Chromium or Chrome is missing here." in told
-    assert "1 tests of examples/engine.mjs were skipped: Node is missing here." in told
-    assert told.count("to fix this: ") == 2
+    summary = done.stdout.partition("NOT EVERYTHING WAS TESTED")[2]
+    assert "2 tests of the page were skipped: Chromium or Chrome is missing here." in summary
+    assert "1 tests of examples/engine.mjs were skipped: Node is missing here." in summary
+    assert summary.count("to fix this: ") == 2
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="a browser is found without PATH there")

@@ -1,6 +1,6 @@
 """Fourlab: a Connect Four laboratory.
 
-Public names are imported when they are first used, so that `import fourlab` costs next to nothing.
+Public names are imported on first use, so that `import fourlab` takes next to no time.
 """
 
 from typing import TYPE_CHECKING
@@ -64,22 +64,22 @@ _HOMES = {
     "add_position": "fourlab.game.named:add",
     "make": "fourlab.agents.registry:make",
 }
-"""Where each public name is defined. The imports above say the same to type checkers, and a test
+"""Where each public name is defined. The imports above repeat this for type checkers, and a test
 compares the two."""
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name at its first use."""
+    """Import a public name on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
     module, _, attribute = _HOMES[name].partition(":")
     value = getattr(import_module(module), attribute)
-    globals()[name] = value  # the next use finds it without coming here
+    globals()[name] = value  # later uses do not call __getattr__
     return value
 
 
 def __dir__() -> list[str]:
-    """Names that are there, and public names that have not been used yet."""
+    """Return the names of the module, including public names that have not been imported yet."""
     return sorted({*globals(), *__all__})

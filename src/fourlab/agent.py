@@ -1,4 +1,4 @@
-"""The contract of every player: a position, a limit and a random generator in, a decision out."""
+"""The interface of every agent: a position, a limit and a random generator in, a decision out."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Stop:
-    """A flag by which another thread ends a search; compiled code watches it too."""
+    """A flag with which another thread ends a search; compiled code checks it too."""
 
     def __init__(self) -> None:
         self.flag = bytearray(1)
@@ -25,20 +25,23 @@ class Stop:
         self.flag[0] = 1
 
     def is_set(self) -> bool:
-        """Whether the search is to end."""
+        """Return whether the search must end."""
         return self.flag[0] != 0
 
 
 @dataclass(frozen=True)
 class Limit:
-    """When to stop thinking; an agent stops at the first bound it reaches. No bound: the agent's own settings."""
+    """When to stop thinking. An agent stops at the first bound it reaches.
+
+    Without any bound, the agent's own settings apply.
+    """
 
     seconds: float | None = None
     simulations: int | None = None
     nodes: int | None = None
     depth: int | None = None
     stop: Stop | None = None
-    """Set by somebody else to say that it is enough; what has been found by then is the answer."""
+    """A flag that another thread may set; the agent then answers with what it has so far."""
 
     def __post_init__(self) -> None:
         for name in ("seconds", "simulations", "nodes", "depth"):
@@ -46,21 +49,25 @@ class Limit:
             if bound is not None and not 0 < bound < math.inf:
                 raise UserError(f"a limit of {name} must be greater than 0 and finite, not {bound}")
 
-    def bounds(self, simulations: int | None, seconds: float | None, default: int) -> tuple[int | None, float | None]:
-        """How many simulations and how long a search may take that has bounds of its own; the default if nobody bounds it.
+    def bounds(
+        self, simulations: int | None, seconds: float | None, default: int
+    ) -> tuple[int | None, float | None]:
+        """Return the simulations and the seconds that a tree search may take, None for no bound.
 
-        A simulation makes one node at most, and a tree begins with two.
+        `simulations` and `seconds` are the agent's own bounds. If nothing limits the search, not
+        even a stop flag, it takes `default` simulations.
         """
+        # A simulation adds at most one node, and a tree begins with two.
         by_nodes = None if self.nodes is None else max(self.nodes - 2, 1)
-        counts = [each for each in (simulations, self.simulations, by_nodes) if each is not None]
-        times = [each for each in (seconds, self.seconds) if each is not None]
+        counts = [count for count in (simulations, self.simulations, by_nodes) if count is not None]
+        times = [time for time in (seconds, self.seconds) if time is not None]
         if not counts and not times and self.stop is None:
             counts = [default]
         return min(counts, default=None), min(times, default=None)
 
 
 UNLIMITED = Limit()
-"""No bound but the agent's own."""
+"""No bound except the agent's own."""
 
 
 @dataclass(frozen=True)
@@ -68,96 +75,100 @@ class Exact:
     """A proven result."""
 
     result: int
-    """+1 the side to move wins, 0 draw, -1 it loses, both playing their best."""
+    """With best play, +1 if the side to move wins, 0 for a draw, -1 if it loses."""
     plies: int | None = None
-    """How many more discs until the game is over, the winner hurrying and the loser holding out, where known."""
+    """Discs until the end of the game with best play by both sides; None if not known."""
 
 
 @dataclass(frozen=True)
 class ColumnAnalysis:
-    """What an agent thinks of an open column, from the point of view of the side that plays it."""
+    """An agent's analysis of a legal column, from the point of view of the side to move."""
 
     column: int
     """Counted from 0."""
     visits: int = 0
-    """Simulations that began with this column."""
+    """Simulations that started with this column."""
     value: float | None = None
-    """The mean result, or an estimate of it, -1 to +1; None if there is none yet."""
+    """The mean result or an estimate of it, -1 to +1; None if there is none yet."""
     bound: float | None = None
-    """The upper confidence bound by which the search chooses."""
+    """The upper confidence bound with which the search selects."""
     prior: float | None = None
-    """The network's policy before the search."""
+    """The network's prior probability, 0 to 1."""
     proven: int | None = None
-    """+1, 0 or -1 when proven."""
+    """The proven result, +1, 0 or -1; None if there is none."""
     score: int | None = None
-    """Points of a heuristic, on the agent's own scale."""
+    """A heuristic score, on the agent's own scale."""
     estimate: float | None = None
-    """A learned value on the scale of its rewards, such as a Q-value."""
+    """A learned value on the scale of the rewards, such as a Q-value."""
     expected: Fraction | None = None
     """The exact expected result against a random opponent."""
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What an agent did for its decision; None is what it does not count or know."""
+    """The work behind a decision; fields that an agent does not report are None."""
 
     columns: tuple[ColumnAnalysis, ...] = ()
-    """The open columns, if the agent has an opinion on each."""
+    """The legal columns, if the agent analyses columns."""
     visits: tuple[int, ...] | None = None
-    """Simulations per column of the board, full ones included."""
+    """Simulations per column of the board, 0 for full ones."""
     simulations: int | None = None
     nodes: int | None = None
     evaluations: int | None = None
-    """Positions that a network evaluated."""
+    """Positions evaluated by a network."""
     depth: int | None = None
-    """Plies that a search by depth looked ahead."""
+    """The depth in plies of a depth-limited search."""
     seconds: float | None = None
     memory_bytes: int | None = None
     score: float | None = None
     """The position's score, on the agent's own scale."""
     network: float | None = None
     """The network's value of the position before the search."""
-    known: int | None = None
-    """Columns whose position is in the agent's table of learned values."""
+    table_hits: int | None = None
+    """The number of columns whose position is in the agent's table of learned values."""
     from_book: bool | None = None
-    """Whether the answer is from an opening book."""
+    """Whether the decision comes from an opening book."""
 
     @property
     def scores(self) -> dict[int, int]:
-        """Points by column, where there are any."""
-        return {each.column: each.score for each in self.columns if each.score is not None}
+        """Heuristic scores by column, where there are any."""
+        return {entry.column: entry.score for entry in self.columns if entry.score is not None}
 
     @property
     def estimates(self) -> dict[int, float]:
         """Learned values by column, where there are any."""
-        return {each.column: each.estimate for each in self.columns if each.estimate is not None}
+        return {
+            entry.column: entry.estimate for entry in self.columns if entry.estimate is not None
+        }
 
     @property
     def expected(self) -> dict[int, Fraction]:
         """Exact expected results by column, where there are any."""
-        return {each.column: each.expected for each in self.columns if each.expected is not None}
+        return {
+            entry.column: entry.expected for entry in self.columns if entry.expected is not None
+        }
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A chosen column and what the agent thought."""
+    """A chosen column, with the agent's evaluation of the position."""
 
     column: int
     """Counted from 0."""
     value: float | None = None
-    """The expected result for the side to move, -1 to +1; None if the agent has no opinion."""
+    """The expected result for the side to move, -1 to +1; None if the agent has no estimate."""
     policy: tuple[float, ...] | None = None
-    """How strongly each column was favoured, 0 for closed ones; sums to 1."""
+    """A probability for every column of the board, 0 for full ones; sums to 1."""
     analysis: Analysis = Analysis()
-    """What the agent did, and what it thinks of each column."""
+    """The work behind the decision, and the analysis of every column."""
     line: tuple[int, ...] = ()
-    """The play the agent expects, beginning with its own column."""
+    """The principal variation: the expected moves, beginning with `column`."""
     proven: Exact | None = None
-    """The exact result of the position, when the agent has proved it."""
+    """The exact result of the position; None if it is not proven."""
 
 
 class Forfeit(Exception):
-    """An agent that cannot go on loses its game for this cause: an outside program that died, say."""
+    """Raised by an agent that cannot continue and so loses: an external engine crashed, say."""
 
     def __init__(self, cause: Cause, detail: str) -> None:
         super().__init__(detail)
@@ -166,7 +177,11 @@ class Forfeit(Exception):
 
 @runtime_checkable
 class Agent(Protocol):
-    """A player. It answers from the arguments alone, and a cache never changes an answer, unless it is told to keep a tree."""
+    """A player.
+
+    A decision depends on the arguments alone: caches never change it. The exception is an agent
+    that is set to keep its search tree between moves.
+    """
 
     def decide(
         self,
@@ -176,36 +191,36 @@ class Agent(Protocol):
     ) -> Decision:
         """Choose a column of a position that is not over.
 
-        Without a limit the agent's own bounds hold. Without a generator a new one is made, so that
-        answers may differ from call to call.
+        Without a limit, the agent's own bounds apply. Without `rng`, a new generator is seeded at
+        random, so that decisions may differ from call to call.
         """
         ...
 
 
-# --- what some agents can do beyond that; they declare it by having these methods and fields ---------
+# --- optional abilities, which agents declare by having these methods and fields ------------------
 
 
 class Search(Protocol):
-    """All that a search found."""
+    """The outcome of a search, for inspection."""
 
     @property
     def decision(self) -> Decision:
-        """What the agent plays."""
+        """The decision that the agent takes."""
         ...
 
     @property
     def trace(self) -> Sequence[Any]:
-        """The root at growing numbers of simulations (`agents/mcts/xray.py`)."""
+        """Snapshots of the root after growing numbers of simulations (`agents/mcts/xray.py`)."""
         ...
 
     def look(self, path: tuple[int, ...]) -> Sequence[ColumnAnalysis]:
-        """Return the columns after a path from the root; none if the search did not get there."""
+        """Return the columns of the node at a path from the root; none if there is no such node."""
         ...
 
 
 @runtime_checkable
 class Searcher(Protocol):
-    """An agent whose search can be watched and looked into."""
+    """An agent whose search can be watched and inspected."""
 
     def search(
         self,
@@ -214,31 +229,31 @@ class Searcher(Protocol):
         rng: "np.random.Generator",
         watch: Callable[[Any], None] | None = None,
     ) -> Search:
-        """Search; `watch` is called with snapshots of the root on the way."""
+        """Search a position; `watch` is called with snapshots of the root from time to time."""
         ...
 
 
 @runtime_checkable
 class Startable(Protocol):
-    """An agent that takes time to get ready, which is not its first move's time: an outside program."""
+    """An agent that takes time to start, which does not count as thinking: an external engine."""
 
     def start(self) -> None:
-        """Get ready to decide."""
+        """Start, and return when ready to decide."""
         ...
 
 
 @runtime_checkable
 class Closable(Protocol):
-    """An agent that holds something outside, such as a process."""
+    """An agent that owns resources, such as a process."""
 
     def close(self) -> None:
-        """Release it."""
+        """Release the resources."""
         ...
 
 
 @runtime_checkable
 class Bounded(Protocol):
-    """An agent with bounds of its own."""
+    """An agent that has its own bounds on a search."""
 
     simulations: int | None
     seconds: float | None
@@ -246,17 +261,17 @@ class Bounded(Protocol):
 
 @runtime_checkable
 class Learned(Protocol):
-    """An agent that has learned to play, with a network or a table: it may refuse other boards."""
+    """An agent with a learned network or table, which may refuse boards it was not trained on."""
 
     learned: ClassVar[bool]
 
 
 def close(agent: Agent) -> None:
-    """Let an agent release what it holds."""
+    """Release an agent's resources, if it has any."""
     if isinstance(agent, Closable):
         agent.close()
 
 
 def is_unbounded(agent: Agent) -> bool:
-    """Return whether an agent has no bound of its own, so that a stop flag alone ends its search."""
+    """Return whether only a stop flag or a limit ends the agent's search."""
     return isinstance(agent, Bounded) and agent.simulations is None and agent.seconds is None

@@ -1,13 +1,13 @@
-"""The one family of errors that mean "the input is wrong", not "the program is"."""
+"""Errors in the user's input or files, as opposed to errors in the program."""
 
 
 class UserError(ValueError):
-    """Something the user gave cannot be used; the message is one line that says what and why."""
+    """The user's input cannot be used; the message says what is wrong and why, in one line."""
 
 
 class NotThere(UserError):
-    """There is no such run, game or figure."""
+    """A run, game or figure does not exist."""
 
 
 class Damaged(OSError):
-    """A file was spoiled from outside, so that trying again does not help."""
+    """A file is damaged, so that trying again does not help."""

@@ -1,4 +1,4 @@
-"""The contract of everything that estimates positions: networks, pattern tables, formulas."""
+"""The interface of everything that evaluates positions: networks, pattern tables, formulas."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,17 +17,17 @@ Planes = Literal["discs", "empty", "threats", "cells"]
 
 @dataclass(frozen=True)
 class Batch:
-    """Positions of one board; its arrays are valid, and must not be changed, during the call only."""
+    """Positions on one board. An evaluator must neither change the arrays nor keep them."""
 
     own: "np.ndarray"
-    """int64[batch]: the discs of the side to move (the bit layout is drawn in game/bitboard.py)."""
+    """int64[batch]: the discs of the side to move (game/bitboard.py draws the bit layout)."""
     mask: "np.ndarray"
     """int64[batch]: all discs."""
     rules: Rules
 
     @classmethod
     def of(cls, positions: Sequence[Position]) -> "Batch":
-        """Return some positions of one board as a batch."""
+        """Return positions on one board as a batch."""
         import numpy as np
 
         if not positions:
@@ -42,51 +42,61 @@ class Batch:
         return len(self.own)
 
     def planes(self, kind: Planes = "discs") -> "np.ndarray":
-        """Return float32[batch, planes, rows, columns], the top row first, 1 where something is.
+        """Return the positions as float32[batch, planes, rows, columns], top row first.
 
-        discs: two planes, the discs of the side to move and of the other side. empty: a third one
-        for the empty cells. threats: instead of that, four for the cells where a disc can land, the
-        cells that would complete a line of each side, and the odd rows. cells: one plane, 1 for the
-        discs of the side to move and 2 for the other's.
+        Kinds of planes, 1 where the described thing is and 0 elsewhere:
+
+            discs     the discs of the side to move, and of the opponent
+            empty     the same, and the empty cells
+            threats   the same as discs, and the cells where a disc can land, those that would
+                      complete a line of the side to move, those that would complete one of the
+                      opponent, and the odd rows
+            cells     a single plane, 1 for the discs of the side to move, 2 for the opponent's
         """
         from fourlab.compiled.planes import encode
 
         if kind not in get_args(Planes):
             raise UserError(f"planes are {', '.join(get_args(Planes))}, not {kind!r}")
-        return encode(self.own, self.mask, self.rules.geometry, "stones" if kind == "discs" else kind)
+        # Saved networks name the kind "stones".
+        internal_kind = "stones" if kind == "discs" else kind
+        return encode(self.own, self.mask, self.rules.geometry, internal_kind)
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Estimates of a batch, each from its side to move's point of view."""
+    """The evaluation of a batch, from the point of view of the side to move in each position."""
 
     values: "np.ndarray"
     """float[batch]: the expected result, -1 to +1."""
     logits: "np.ndarray | None" = None
-    """float[batch, columns]: the policy before softmax, full columns included; None without a policy."""
+    """float[batch, columns]: policy logits, also for full columns; None if there is no policy."""
 
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """Estimates positions, many at a time; the agents `alphazero` and `guided` search with any."""
+    """Evaluates batches of positions; `alphazero` and `guided` search with any evaluator."""
 
     def evaluate(self, batch: Batch) -> Evaluation:
-        """Estimate the positions of a batch; raise UserError for a board that is not known."""
+        """Evaluate the positions of a batch; raise UserError for an unsupported board."""
         ...
 
 
-def ask(evaluator: Evaluator, batch: Batch) -> Evaluation:
-    """Evaluate a batch; raise UserError for an answer that compiled code must not see."""
+def evaluate_checked(evaluator: Evaluator, batch: Batch) -> Evaluation:
+    """Evaluate a batch and validate the answer, which compiled code relies on."""
     import numpy as np
 
     answer = evaluator.evaluate(batch)
     values = np.ascontiguousarray(answer.values, np.float32)
     if values.shape != (len(batch),) or not (np.abs(values) <= 1).all():  # NaN is not <= 1
-        raise UserError(f"an evaluator must return a value from -1 to 1 for each of {len(batch)} positions")
+        raise UserError(
+            f"an evaluator must return a value from -1 to 1 for each of {len(batch)} positions"
+        )
     if answer.logits is None:
         return Evaluation(values)
     logits = np.ascontiguousarray(answer.logits, np.float32)
     if logits.shape != (len(batch), batch.rules.columns) or not np.isfinite(logits).all():
         columns = batch.rules.columns
-        raise UserError(f"an evaluator must return {columns} finite logits for each of {len(batch)} positions")
+        raise UserError(
+            f"an evaluator must return {columns} finite logits for each of {len(batch)} positions"
+        )
     return Evaluation(values, logits)

@@ -1,18 +1,18 @@
-"""The faults of the five reports, B1 to B20, and how to bring each back."""
+"""The faults of the five reports, B1 to B20, and the options that reproduce them."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that a report's program does otherwise than the report says or the method asks."""
+    """A difference between a report's program and its text, or the method it names."""
 
     authors: tuple[str, ...]
-    """Names of `fourlab.sources`."""
+    """Keys of `fourlab.sources.SOURCES`."""
     faulty: str
     corrected: str
     switch: str
-    """The spec or command that has the fault, or where both forms are shown, in Markdown."""
+    """In Markdown, the spec or command that has the fault, or the study that shows both forms."""
 
 
 FAULTS = {
@@ -36,7 +36,7 @@ FAULTS = {
     ),
     "B4": Fault(
         ("vannucci-abril",),
-        "against a person the program looks at the board before the person's move",
+        "against a person, the program reads the board before the person's move",
         "after it",
         "not kept: it cannot be played",
     ),
@@ -61,13 +61,13 @@ FAULTS = {
     "B8": Fault(
         ("bhat",),
         "the saved table is never found when it is loaded",
-        "it is",
+        "it is found",
         "both in `bhat demos`",
     ),
     "B9": Fault(
         ("bhat",),
-        "the legend of Figure 4 and the panels of Figure 6 are exchanged",
-        "as they belong",
+        "the legend of Figure 4 and the panels of Figure 6 are swapped",
+        "in the right order",
         "both in `bhat table-5`, `bhat figure-6`",
     ),
     "B10": Fault(
@@ -78,7 +78,7 @@ FAULTS = {
     ),
     "B11": Fault(
         ("sewell",),
-        "games are walked along the tree's kept replies",
+        "games follow the replies kept in the tree",
         "games against negamax itself",
         "both in `sewell experiment-1`",
     ),
@@ -90,8 +90,8 @@ FAULTS = {
     ),
     "B13": Fault(
         ("sewell",),
-        "negamax takes the first of equals, as Kaggle's did then",
-        "it chooses one at random, as Kaggle's does now",
+        "negamax breaks ties by taking the first column, as Kaggle's did then",
+        "it breaks them at random, as Kaggle's does now",
         "`negamax:ties=first`",
     ),
     "B14": Fault(
@@ -114,13 +114,15 @@ FAULTS = {
     ),
     "B17": Fault(
         ("arya",),
-        "AlphaMCTS plays at random by its policy, evaluates finished games by its network at first, ends games a disc early",
-        "none of it",
-        "`alphazero:faithful=1,proving=0,temperature=1.25`, `fourlab train alphazero --preset arya --faithful`",
+        "AlphaMCTS plays at random by its policy, evaluates finished games by its network "
+        "at first, ends games a disc early",
+        "none of these",
+        "`alphazero:faithful=1,proving=0,temperature=1.25`, "
+        "`fourlab train alphazero --preset arya --faithful`",
     ),
     "B18": Fault(
         ("arya",),
-        "minimax of the window never reaches its depth and plays for one colour only",
+        "the minimax of the window never reaches its depth and plays for one colour only",
         "it searches",
         "`arya-minimax:faithful=1`",
     ),

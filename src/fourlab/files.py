@@ -1,4 +1,4 @@
-"""Writing files whole or not at all, and their checksums."""
+"""Atomic writes, and checksums of files."""
 
 import contextlib
 import hashlib
@@ -10,7 +10,7 @@ from fourlab.errors import UserError
 
 
 def write_atomically(file: Path, data: bytes) -> None:
-    """Write a file so that at every moment, even in a crash, its name holds the old contents or the new."""
+    """Write a file so that even after a crash it has either the old or the new contents."""
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
         try:
@@ -29,13 +29,13 @@ def write_atomically(file: Path, data: bytes) -> None:
 
 
 def _umask() -> int:
-    """The permissions that new files must not have; it can only be read by setting it."""
+    """Return the process's umask, which can only be read by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
 
 
 def digest(file: Path) -> str:
-    """The SHA-256 of a file's contents."""
+    """Return the SHA-256 of a file's contents, in hexadecimal."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Ctrl-C while processes are started: nobody who starts must hear it, and it must not be lost."""
+"""Delay Ctrl-C while processes start: it must neither hit a starting process nor be lost."""
 
 import signal
 import threading
@@ -8,26 +8,31 @@ from contextlib import contextmanager
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C wait: here, where another thread may have heard it, and in processes that are started meanwhile."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):  # Windows
+    """Hold back Ctrl-C in this process, and block it in processes that are started meanwhile.
+
+    Blocking alone is not enough here, since another thread may receive the signal: a handler keeps
+    it until the end. Does nothing outside the main thread and on Windows.
+    """
+    is_main_thread = threading.current_thread() is threading.main_thread()
+    if not is_main_thread or not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    from multiprocessing import resource_tracker  # there is none on Windows
+    from multiprocessing import resource_tracker  # does not exist on Windows
 
-    resource_tracker.ensure_running()  # which would let Ctrl-C through again when it starts
-    heard: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    resource_tracker.ensure_running()  # starting it later would unblock the signal
+    received: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        if heard:
+        if received:
             signal.raise_signal(signal.SIGINT)
 
 
-def hear_interrupts() -> None:
-    """Let a process that was started meanwhile hear Ctrl-C again."""
+def allow_interrupts() -> None:
+    """Unblock Ctrl-C in a process that was started while it was held back."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -1,4 +1,7 @@
-"""The sources of modules and of all that they import: what compiled code depends on, and what a bundle must contain."""
+"""The sources of modules and of everything they import.
+
+Compiled code depends on them, and a bundle must contain them.
+"""
 
 import contextlib
 import inspect
@@ -9,18 +12,21 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-_IMPORTED = re.compile(rb"^(?:from|import) (fourlab[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
+_IMPORTED = re.compile(
+    rb"^(?:from|import) (fourlab[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE
+)
 
 
 def closure(*modules: str, replaced: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
-    """Return the sources of modules and of all Fourlab modules they import at their top level, by name.
+    """Return the sources of modules and of all Fourlab modules that they import, by name.
 
-    The sources in `replaced` stand for the modules' own.
+    Only imports at the top level of a module count. Sources in `replaced` are used instead of the
+    modules' own.
     """
     sources: dict[str, bytes] = {}
-    waiting = list(modules)
-    while waiting:
-        name = waiting.pop()
+    pending = list(modules)
+    while pending:
+        name = pending.pop()
         if name in sources:
             continue
         source = replaced[name] if replaced is not None and name in replaced else source_of(name)
@@ -29,10 +35,10 @@ def closure(*modules: str, replaced: Mapping[str, bytes] | None = None) -> dict[
         sources[name] = source
         for imported, names in _IMPORTED.findall(source):
             package = imported.decode()
-            waiting.append(package)
-            # `from fourlab.compiled import mcts` imports a module, not a name of one.
+            pending.append(package)
+            # `from fourlab.compiled import lines` imports a module, so try every name as one.
             parts = re.findall(r"\w+", names.decode())
-            waiting.extend(f"{package}.{part}" for part in parts)
+            pending.extend(f"{package}.{part}" for part in parts)
     return sources
 
 

@@ -1,4 +1,4 @@
-"""Settings: dataclasses whose fields know their default, range, unit and help.
+"""Settings: dataclasses whose fields have a default, a range, a unit and a help text.
 
     @dataclass(frozen=True)
     class Settings:
@@ -7,10 +7,10 @@
         def __post_init__(self) -> None:
             check(self)
 
-From such a class come the options of an agent's spec (`mcts:c=2`), the options of a command,
-`--set` and TOML files, the tables of `fourlab agents` and `fourlab settings`, the JSON schema of
-the API and the form on the page. A value outside its range is refused here, in one line that names
-the range, before anything compiled sees it.
+Everything else is derived from such a class: the options of an agent's spec (`mcts:c=2`) and of a
+command, `--set` and TOML files, the tables of `fourlab agents` and `fourlab settings`, the JSON
+schema of the API, and the form on the web page. Values outside their range are refused here, with
+an error that states the range, before they reach compiled code.
 """
 
 import contextlib
@@ -34,21 +34,7 @@ S = TypeVar("S")
 _UNIONS = (types.UnionType, typing.Union)
 _BOOLS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 _KEY = "fourlab"
-"""Where a field's metadata hold the rest of an option."""
-
-
-@dataclasses.dataclass(frozen=True)
-class _Declared:
-    help: str
-    least: float | None
-    above: float | None
-    most: float | None
-    unit: str
-    public: bool
-    public_most: float | None
-    aliases: tuple[str, ...]
-    separator: str
-    metavar: str
+"""The key of a field's metadata that holds the arguments of its `Option`."""
 
 
 def option(
@@ -67,69 +53,85 @@ def option(
 ) -> Any:
     """Declare a field of a settings dataclass.
 
-    The range is `least` <= value <= `most`, or `above` < value. `public` says that strangers may
-    set the option over the web, there up to `public_most`. `aliases` are names that older versions
-    had for it. A list written as one text is cut at `separator`. `metavar` stands for the value in
-    a command's help.
+    The range is `least` <= value <= `most`, or `above` < value <= `most`. A `public` option can be
+    set by any user of a public web server, up to `public_most`. `aliases` are names that older
+    versions used. A list written as one text is split at `separator`. `metavar` stands for the
+    value in a command's help.
     """
-    declared = _Declared(help, least, above, most, unit, public, public_most, aliases, separator, metavar)
-    return dataclasses.field(default=default, metadata={_KEY: declared})
+    declaration = {
+        "help": help,
+        "least": least,
+        "above": above,
+        "most": most,
+        "unit": unit,
+        "public": public,
+        "public_most": public_most,
+        "aliases": aliases,
+        "separator": separator,
+        "metavar": metavar,
+    }
+    return dataclasses.field(default=default, metadata={_KEY: declaration})
 
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """One setting: what it is called, what it may be, and what it means."""
+    """One setting: its name, type, range and meaning."""
 
     name: str
     kind: Any
-    """Its type: bool, int, float, str, a Literal, a tuple of texts, or one of these or None."""
+    """The type: bool, int, float, str, a Literal, tuple[str, ...], or a union of these and None."""
     default: Any
-    """`inspect.Parameter.empty` if it must be given."""
+    """`inspect.Parameter.empty` if there is none."""
     help: str = ""
     least: float | None = None
     above: float | None = None
     most: float | None = None
     unit: str = ""
-    """What it counts or measures, such as s or MB; empty for a plain number."""
+    """The unit, such as s or MB; empty for a plain number."""
     public: bool = False
-    """Whether strangers may set it over the web."""
+    """Whether any user of a public web server may set it."""
     public_most: float | None = None
-    """The greatest value that they may set."""
+    """The highest value that they may set."""
     aliases: tuple[str, ...] = ()
     separator: str = ""
-    """What separates the entries of a list that is written as one text; empty if each has its own."""
+    """What separates the entries of a list in one text; empty if every entry has its own text."""
     metavar: str = ""
 
     @functools.cached_property
     def is_list(self) -> bool:
-        """Whether it is a list of texts."""
+        """Whether the value is a tuple of texts."""
         return any(typing.get_origin(kind) is tuple for kind in self.kinds)
 
     @functools.cached_property
     def kinds(self) -> tuple[Any, ...]:
-        """The types of its values, without None."""
+        """The types of the value, without None."""
         parts = typing.get_args(self.kind) if _is_union(self.kind) else (self.kind,)
         return tuple(part for part in parts if part is not types.NoneType)
 
     @functools.cached_property
     def may_be_none(self) -> bool:
-        """Whether it can be left open."""
+        """Whether the value can be None."""
         return _is_union(self.kind) and types.NoneType in typing.get_args(self.kind)
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """The values of a Literal; empty if it is none."""
-        return tuple(value for kind in self.kinds if typing.get_origin(kind) is typing.Literal for value in typing.get_args(kind))
+        """The values of a Literal; empty for other types."""
+        return tuple(
+            value
+            for kind in self.kinds
+            if typing.get_origin(kind) is typing.Literal
+            for value in typing.get_args(kind)
+        )
 
     @property
-    def wanted(self) -> str:
-        """What it may be, in words."""
-        words = [self._wanted(kind) for kind in self.kinds]
+    def allowed_values(self) -> str:
+        """The allowed values in words, such as "a whole number of at least 1"."""
+        words = [self._allowed_values(kind) for kind in self.kinds]
         if self.may_be_none:
             words.append("none")
         return _listed(words)
 
-    def _wanted(self, kind: Any) -> str:
+    def _allowed_values(self, kind: Any) -> str:
         if typing.get_origin(kind) is typing.Literal:
             return _listed([str(value) for value in typing.get_args(kind)])
         if typing.get_origin(kind) is tuple:
@@ -141,7 +143,7 @@ class Option:
 
     @property
     def range_in_words(self) -> str:
-        """The range, with a space before it; empty if there is none."""
+        """The range in words, with a space before it; empty if there is none."""
         most = "" if self.most is None else f"{self.most:,}"
         if self.above is not None:
             return f" greater than {self.above:,}" + (f" and at most {most}" if most else "")
@@ -150,31 +152,32 @@ class Option:
         return f" of at most {most}" if most else ""
 
     def read(self, text: str) -> Any:
-        """Read a value as it is written in a spec or on the command line; raises ValueError."""
+        """Return the value of a text from a spec or the command line; raises ValueError."""
         if self.may_be_none and text.lower() == "none":
             return None
-        for kind in sorted(self.kinds, key=lambda kind: kind is str):  # a text would take anything
+        # A str accepts any text, so it is tried last.
+        for kind in sorted(self.kinds, key=lambda kind: kind is str):
             with contextlib.suppress(ValueError):
                 return _read(text, kind, self.separator)
         raise ValueError(text)
 
     def check(self, value: Any) -> None:
-        """Refuse a value of another type or outside the range."""
+        """Raise UserError if a value has the wrong type or is outside the range."""
         if value is self.default or (value is None and self.may_be_none):
             return
         if not any(self._allows(value, kind) for kind in self.kinds):
-            raise UserError(f"{self.name} must be {self.wanted}, not {_shown(value)}")
+            raise UserError(f"{self.name} must be {self.allowed_values}, not {_shown(value)}")
 
     def _allows(self, value: Any, kind: Any) -> bool:
         if typing.get_origin(kind) is typing.Literal:
-            return any(value is each or value == each for each in typing.get_args(kind))
+            return value in typing.get_args(kind)
         if typing.get_origin(kind) is tuple:
-            return isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+            return isinstance(value, tuple) and all(isinstance(entry, str) for entry in value)
         if kind in (int, float):
             number = numbers.Integral if kind is int else numbers.Real
             return (
                 isinstance(value, number)
-                and not isinstance(value, bool)  # to Python, True is a whole number
+                and not isinstance(value, bool)  # bool is a subclass of int
                 and self._is_in_range(value)
             )
         return isinstance(value, kind) if isinstance(kind, type) else True
@@ -183,7 +186,7 @@ class Option:
         try:
             if not math.isfinite(value):
                 return False
-        except OverflowError:  # a whole number that no float can hold
+        except OverflowError:  # an integer too large for a float
             return False
         return (
             (self.least is None or value >= self.least)
@@ -193,7 +196,7 @@ class Option:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The option as a JSON schema."""
+        """The JSON schema of the value."""
         schema: dict[str, Any] = {"description": self.help}
         if self.unit:
             schema["unit"] = self.unit
@@ -212,95 +215,105 @@ class Option:
         return schema | {name: bound for name, bound in bounds.items() if bound is not None}
 
 
-# --- a class and its options --------------------------------------------------------------------
+# --- the options of a class ----------------------------------------------------------------------
 
 
 def options_of(factory: Any) -> dict[str, Option]:
-    """The options of a settings dataclass, or of any class: its parameters of plain types."""
-    return _cached_options(factory)
+    """Return the options of a settings dataclass, or of any class: parameters of simple types."""
+    return _cached_options(factory)  # to mypy, a class is not hashable
 
 
-@functools.cache  # typing takes its time, and a server asks often
+@functools.cache  # reading type hints is slow, and a server does it often
 def _cached_options(factory: Any) -> dict[str, Option]:
     try:
         hints = typing.get_type_hints(factory.__init__)
     except NameError as error:
-        raise UserError(f"the options of {factory.__name__} have types that cannot be found: {error}") from None
-    declared = {}
+        raise UserError(
+            f"the options of {factory.__name__} have types that cannot be found: {error}"
+        ) from None
+    declarations = {}
     if dataclasses.is_dataclass(factory):
-        declared = {field.name: field.metadata.get(_KEY) for field in dataclasses.fields(factory)}
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    found = {}
+        for field in dataclasses.fields(factory):
+            if _KEY in field.metadata:
+                declarations[field.name] = field.metadata[_KEY]
+    has_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    options = {}
     for name, parameter in inspect.signature(factory).parameters.items():
         kind = hints.get(name, str)
-        if parameter.kind in named and _is_plain(kind):
-            more = declared.get(name)
-            rest = {} if more is None else {each.name: getattr(more, each.name) for each in dataclasses.fields(more)}
-            found[name] = Option(name, kind, parameter.default, **rest)
-    return found
+        if parameter.kind in has_name and _is_plain(kind):
+            options[name] = Option(name, kind, parameter.default, **declarations.get(name, {}))
+    return options
 
 
 def check(settings: Any) -> None:
-    """Refuse settings of which one has the wrong type or is outside its range; for __post_init__."""
-    for name, each in options_of(type(settings)).items():
-        each.check(getattr(settings, name))
+    """Raise UserError if a setting has the wrong type or is out of range; for __post_init__."""
+    for name, option in options_of(type(settings)).items():
+        option.check(getattr(settings, name))
 
 
 def from_texts(factory: Any, texts: Mapping[str, str], owner: str) -> dict[str, Any]:
-    """Read options written as texts, as in a spec; `owner` says whose they are, as "agent 'mcts'"."""
-    known = options_of(factory)
+    """Return the values of options written as texts, as in a spec.
+
+    `owner` is the subject of error messages, such as "agent 'mcts'".
+    """
+    options = options_of(factory)
     values: dict[str, Any] = {}
-    for name, each in resolved(known, texts, owner).items():
+    for name, text in resolved(options, texts, owner).items():
+        option = options[name]
         try:
-            values[name] = known[name].read(each)
-            known[name].check(values[name])
+            values[name] = option.read(text)
+            option.check(values[name])
         except (ValueError, UserError):
-            raise UserError(f"option {name} of {owner} must be {known[name].wanted}, not {each!r}") from None
+            raise UserError(
+                f"option {name} of {owner} must be {option.allowed_values}, not {text!r}"
+            ) from None
     return values
 
 
-def resolved(known: Mapping[str, Option], given: Mapping[str, S], owner: str) -> dict[str, S]:
-    """Put the names of today in the place of old ones, and refuse names that do not exist."""
-    old = {alias: name for name, each in known.items() for alias in each.aliases}
-    found: dict[str, S] = {}
-    for written, value in given.items():
-        name = old.get(written, written)
-        if name not in known:
-            listed = f"its options are {', '.join(known)}" if known else "it has no options"
-            raise UserError(f"{owner} has no option {written!r}{perhaps(written, known)}; {listed}")
-        if name in found:
+def resolved(options: Mapping[str, Option], values: Mapping[str, S], owner: str) -> dict[str, S]:
+    """Return the values with aliases replaced by current names; refuse unknown names."""
+    current_names = {alias: name for name, option in options.items() for alias in option.aliases}
+    values_by_name: dict[str, S] = {}
+    for written, value in values.items():
+        name = current_names.get(written, written)
+        if name not in options:
+            listed = f"its options are {', '.join(options)}" if options else "it has no options"
+            suggestion = perhaps(written, options)
+            raise UserError(f"{owner} has no option {written!r}{suggestion}; {listed}")
+        if name in values_by_name:
             raise UserError(f"option {name!r} of {owner} is given twice, once as {written!r}")
-        found[name] = value
-    return found
+        values_by_name[name] = value
+    return values_by_name
 
 
-def changed(settings: S, given: Mapping[str, Any], owner: str) -> S:
-    """Change settings by values as TOML and JSON have them: lists become tuples."""
-    known = options_of(type(settings))
+def changed(settings: S, changes: Mapping[str, Any], owner: str) -> S:
+    """Return settings with some values changed; lists, as in TOML and JSON, become tuples."""
+    options = options_of(type(settings))
     values: dict[str, Any] = {}
-    for name, value in resolved(known, given, owner).items():
+    for name, value in resolved(options, changes, owner).items():
         if isinstance(value, list):
             values[name] = tuple(value)
-        elif isinstance(value, str) and known[name].is_list:
-            values[name] = known[name].read(value)
+        elif isinstance(value, str) and options[name].is_list:
+            values[name] = options[name].read(value)
         else:
             values[name] = value
     return dataclasses.replace(settings, **values)  # type: ignore[type-var]
 
 
 def as_data(settings: Any) -> dict[str, Any]:
-    """Settings as TOML and JSON have them; what is None is left out, for TOML has no word for it."""
+    """Return settings as data for TOML and JSON, without None, which TOML cannot express."""
     values = {name: getattr(settings, name) for name in options_of(type(settings))}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def schema_of(factory: Any, names: Iterable[str] | None = None) -> dict[str, Any]:
-    """The JSON schema of a class's options, or of some of them."""
-    known = options_of(factory)
-    chosen = known if names is None else {name: known[name] for name in names}
+    """Return the JSON schema of a class's options, or of those in `names`."""
+    options = options_of(factory)
+    if names is None:
+        names = options
     return {
         "type": "object",
-        "properties": {name: each.schema for name, each in chosen.items()},
+        "properties": {name: options[name].schema for name in names},
         "additionalProperties": False,
     }
 
@@ -309,7 +322,7 @@ def schema_of(factory: Any, names: Iterable[str] | None = None) -> dict[str, Any
 
 
 def read_toml(file: Path) -> dict[str, Any]:
-    """Read a TOML file of settings."""
+    """Return the contents of a TOML file."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -319,7 +332,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 
 def read_assignment(text: str) -> dict[str, Any]:
-    """Read NAME=VALUE, the value as in TOML or else as a plain text."""
+    """Read NAME=VALUE; a value that is not TOML is a text."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise UserError(f"a setting is changed by NAME=VALUE, not {text!r}")
@@ -330,7 +343,7 @@ def read_assignment(text: str) -> dict[str, Any]:
 
 
 def as_text(value: Any) -> str:
-    """A value as it is written in a spec."""
+    """Return a value as it is written in a spec."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -339,13 +352,13 @@ def as_text(value: Any) -> str:
 
 
 def perhaps(word: str, candidates: Iterable[str]) -> str:
-    """Suggest the nearest of the words that exist."""
+    """Return " (did you mean …?)" with the candidate most similar to a word, or an empty text."""
     close = difflib.get_close_matches(word, list(candidates), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def read_bool(text: str) -> bool:
-    """Read 0 or 1, or another word for it; raises ValueError."""
+    """Read 0, 1, false, true, no or yes; raises ValueError."""
     if text.lower() not in _BOOLS:
         raise ValueError(text)
     return _BOOLS[text.lower()]
@@ -353,10 +366,10 @@ def read_bool(text: str) -> bool:
 
 def _read(text: str, kind: Any, separator: str) -> Any:
     if typing.get_origin(kind) is typing.Literal:
-        meant = {str(value): value for value in typing.get_args(kind)}
-        if text not in meant:
+        values = {str(value): value for value in typing.get_args(kind)}
+        if text not in values:
             raise ValueError(text)
-        return meant[text]
+        return values[text]
     if typing.get_origin(kind) is tuple:
         parts = text.split(separator) if separator else [text]
         return tuple(" ".join(part.split()) for part in parts if part.strip())
@@ -372,7 +385,11 @@ def _is_union(kind: Any) -> bool:
 def _is_plain(kind: Any) -> bool:
     if _is_union(kind):
         return all(part is types.NoneType or _is_plain(part) for part in typing.get_args(kind))
-    return kind in (int, float, bool, str) or typing.get_origin(kind) is typing.Literal or kind == tuple[str, ...]
+    return (
+        kind in (int, float, bool, str)
+        or typing.get_origin(kind) is typing.Literal
+        or kind == tuple[str, ...]
+    )
 
 
 def _listed(words: list[str]) -> str:
@@ -380,6 +397,6 @@ def _listed(words: list[str]) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value in an error: texts with quotation marks, numbers as they are, nothing endless."""
+    """Return the repr of a value for an error message, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

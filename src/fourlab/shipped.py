@@ -4,6 +4,6 @@ from importlib.resources import files
 
 
 def read(package: str, name: str) -> bytes | None:
-    """Read a file that lies in a package; None if this copy does not have it."""
+    """Return the contents of a file in a package; None if this copy does not have it."""
     file = files(package) / name
     return file.read_bytes() if file.is_file() else None

@@ -1,33 +1,41 @@
-"""The five student reports that Fourlab runs again."""
+"""The five student reports whose experiments Fourlab repeats."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Source:
-    """A report."""
+    """One of the reports."""
 
     number: str
-    """By which older versions named it; it still names run folders and pages."""
+    """The number that still names run folders and pages."""
     authors: str
+    title: str
+    """As the report gives it, or what kind of work it is."""
+    year: int | None
+    """None if the report does not say."""
     about: str
     made: str
-    """Where and when, as far as the report says."""
+    """Where it was written, as far as the report says."""
     public: str
-    """What is public of it besides the report."""
+    """What has been published besides the report."""
 
 
 SOURCES = {
     "vannucci-abril": Source(
         "000",
         "Vannucci and Abril",
+        "Assignment 3",
+        2024,
         "tree search against a random opponent, from a given position",
-        "assignment 3 of the course DPRL, VU, December 2024",
+        "course DPRL, VU, December",
         "programs, notebooks with their output, the assignment",
     ),
     "bhat": Source(
         "001",
         "Bhat",
+        "course report",
+        None,
         "MC40, MC200 and Q-learning with afterstates on small boards",
         "course CS F407, BITS Pilani, Goa",
         "the final program and its table of values; not the programs of the experiments",
@@ -35,25 +43,31 @@ SOURCES = {
     "gao": Source(
         "002",
         "Gao",
+        "DPRL assignment 3",
+        None,
         "tree search against a random opponent, from the empty board",
-        "assignment 3 of the course DPRL, VU",
+        "course DPRL, VU",
         "nothing",
     ),
     "sewell": Source(
         "003",
         "SeWell",
+        "project report",
+        2020,
         "tree search on ConnectX with a value network",
-        "course CS546, PSU, March 2020",
+        "course CS546, PSU, March",
         "programs, without data and weights",
     ),
     "arya": Source(
         "004",
         "Arya",
+        "thesis",
+        None,
         "tree search, minimax, Q-learning and AlphaMCTS",
-        "a thesis",
+        "not stated",
         "not its own programs, but those it builds on",
     ),
 }
-"""By the name that commands take."""
+"""The reports by the name that commands take."""
 
 AUTHOR_OF = {source.number: author for author, source in SOURCES.items()}

@@ -1,8 +1,8 @@
-"""Which compiled functions a scenario loads; run by test_kernels.py.
+"""Print the compiled functions that scenarios load, as JSON; run by test_kernels.py.
 
-Every scenario runs in a fork of this process, so that it starts without any compiled function. It
-prints, as JSON, the functions loaded by each declared group of kernels, and those that a search then
-loads in addition.
+Every scenario runs in a fork of this process, so that it starts without any compiled function. The
+output has the functions loaded by every declared kernel group, and those that a search then loads
+in addition.
 """
 
 import json
@@ -15,7 +15,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 import fourlab.agents.alphazero.agent
-import fourlab.agents.mcts.guided  # noqa: F401 (whatever can be imported is shared by the forks)
+import fourlab.agents.mcts.guided  # noqa: F401 (imports are shared by the forks)
 from fourlab.agent import Limit, Stop
 from fourlab.agents import registry
 from fourlab.analysis import opinion, review
@@ -27,7 +27,7 @@ POSITION = Position("44444432")  # with a full column
 
 
 def loaded() -> set[str]:
-    """Every specialisation that Python has called, compiled now or taken from the cache."""
+    """Return all specialisations called from Python, compiled now or loaded from the cache."""
     kernels = [
         value
         for name, module in list(sys.modules.items())
@@ -40,27 +40,25 @@ def loaded() -> set[str]:
 
 
 def act(scenario: str) -> None:
-    """Do what a request over the web would do."""
+    """Do what a web request would do."""
     kind, _, spec = scenario.partition(" ")
     limit = Limit(simulations=8, seconds=0.05, stop=Stop())
     rng = np.random.default_rng(0)
     if kind == "move":
-        with suppress(UserError):  # expectimax-random refuses, for this is not the end of a game
+        with suppress(UserError):  # expectimax-random refuses: too many empty cells
             registry.make(spec).decide(POSITION, limit, rng)
     elif kind == "analysis":
         opinion.ask(registry.make(spec), POSITION, limit, rng, nodes=20)
     elif kind == "proof":
         opinion.solve(POSITION, limit)
     else:
-        for board in (
-            "7x6x4",
-            "5x4x4",
-        ):  # nothing is proven within a single node, so that all is estimated
+        # Nothing is proven within a single node, so that everything is estimated.
+        for board in ("7x6x4", "5x4x4"):
             review.review(Position(board=board), (2, 2, 2), Limit(nodes=1, seconds=0.05))
 
 
 def kernels_of(scenario: str) -> tuple[str, ...]:
-    """What is declared."""
+    """Return the declared kernel groups."""
     kind, _, spec = scenario.partition(" ")
     if kind == "review":
         return review.KERNELS
@@ -68,7 +66,7 @@ def kernels_of(scenario: str) -> tuple[str, ...]:
 
 
 def measure(scenario: str) -> dict[str, Any]:
-    """Load what is declared, then act."""
+    """Load the declared groups, then act."""
     groups: dict[str, list[str]] = {}
     for name in kernels_of(scenario):
         before = loaded()
@@ -80,7 +78,7 @@ def measure(scenario: str) -> dict[str, Any]:
 
 
 def used(scenario: str) -> list[str]:
-    """All that is loaded if nothing was loaded before; not asked of variants of an agent."""
+    """Return everything that is loaded without a warm-up; nothing for variants of an agent."""
     if not kernels_of(scenario) or not scenario.startswith("move ") or ":" in scenario:
         return []
     act(scenario)
@@ -88,7 +86,7 @@ def used(scenario: str) -> list[str]:
 
 
 def forked(function: Any, scenario: str) -> Any:
-    """The function's answer from a fork of this process."""
+    """Return what a function returns in a fork of this process."""
     reading, writing = os.pipe()
     if not (child := os.fork()):
         with os.fdopen(writing, "w") as stream:

@@ -11,7 +11,9 @@ def decide(spec: str, position: Position, seed: int = 0) -> int:
 
 
 def test_random_plays_every_column_about_equally_often() -> None:
-    counts = np.bincount([decide("random", Position("444444"), seed) for seed in range(1200)], minlength=7)
+    counts = np.bincount(
+        [decide("random", Position("444444"), seed) for seed in range(1200)], minlength=7
+    )
     assert counts[3] == 0
     assert min(np.delete(counts, 3)) > 140
 
@@ -27,23 +29,25 @@ def test_rules_blocks_before_it_centres() -> None:
     assert decide("rules", Position("12131")) == 0
 
 
-def test_rules_centres_else_and_draws_lots_between_two_columns() -> None:
+def test_rules_plays_the_centre_otherwise_and_one_of_two_central_columns_at_random() -> None:
     assert decide("rules", Position()) == 3
     assert {decide("rules", Position("444444"), seed) for seed in range(20)} == {2, 4}
-    assert {decide("rules:otherwise=random", Position(), seed) for seed in range(100)} == set(range(7))
+    assert {decide("rules:otherwise=random", Position(), seed) for seed in range(100)} == set(
+        range(7)
+    )
 
 
 def ask(*answers: str) -> tuple[Human, list[str]]:
-    told: list[str] = []
+    shown: list[str] = []
     waiting = list(answers)
-    return Human(lambda prompt: waiting.pop(0), told.append), told
+    return Human(lambda prompt: waiting.pop(0), shown.append), shown
 
 
-def test_a_person_is_asked_again_until_the_column_is_open() -> None:
-    human, told = ask("x", "0", "8", "4", "5")
+def test_a_human_is_asked_again_until_the_column_is_open() -> None:
+    human, shown = ask("x", "0", "8", "4", "5")
     decision = human.decide(Position("444444"), Limit(), np.random.default_rng(0))
     assert decision.column == 4
-    assert told == [
+    assert shown == [
         "'x' is not a column; type a number from 1 to 7, or back, hint, quit",
         "there is no column 0",
         "there is no column 8",
@@ -51,24 +55,30 @@ def test_a_person_is_asked_again_until_the_column_is_open() -> None:
     ]
 
 
-@pytest.mark.parametrize(("word", "spelling"), [(word, spelling) for word, all_ in WORDS.items() for spelling in all_])
-def test_a_person_can_say_other_things(word: str, spelling: str) -> None:
+@pytest.mark.parametrize(
+    ("word", "spelling"),
+    [(word, spelling) for word, spellings in WORDS.items() for spelling in spellings],
+)
+def test_a_human_can_type_commands(word: str, spelling: str) -> None:
     human, _ = ask(f" {spelling.upper()} ")
     with pytest.raises(HumanSays, match=word):
         human.decide(Position(), Limit(), np.random.default_rng(0))
 
 
-def test_the_documents_quit_words_are_known() -> None:
+def test_the_quit_commands_of_the_reports_are_accepted() -> None:
     assert {":q", "quit", "quit()", "exit", "exit()"} <= set(WORDS["quit"])
 
 
-@pytest.mark.parametrize("bound", [{"seconds": 0}, {"simulations": -1}, {"nodes": 0}, {"depth": 0}, {"seconds": float("nan")}])
-def test_a_limit_must_allow_something(bound: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    "bound",
+    [{"seconds": 0}, {"simulations": -1}, {"nodes": 0}, {"depth": 0}, {"seconds": float("nan")}],
+)
+def test_a_limit_must_be_positive_and_finite(bound: dict[str, float]) -> None:
     with pytest.raises(UserError, match=f"limit of {next(iter(bound))} must be greater than 0"):
         Limit(**bound)  # type: ignore[arg-type]
 
 
-def test_a_search_is_bounded_by_whoever_asks_for_less() -> None:
+def test_the_smaller_of_two_bounds_counts() -> None:
     assert Limit().bounds(None, None, 600) == (600, None)
     assert Limit().bounds(0, None, 600) == (0, None)
     assert Limit(simulations=50).bounds(100, 2.0, 600) == (50, 2.0)

@@ -1,4 +1,4 @@
-"""Agents declare the kernels that they search with, so that a server can compile those first."""
+"""Agents declare the kernels they need, so that a server can compile those first."""
 
 import json
 import os
@@ -13,19 +13,18 @@ from fourlab.compiled.warmup import GROUPS
 from fourlab.web import players
 
 MORE = [
-    *(
-        "move minimax:evaluation=terminal",
-        "move perfect:choice=random,mistakes=1",
-        "move mcts:transpositions=1",
-    ),
-    *(
-        "move mcts:opponent=negamax,rollouts=uniform,solver=0",
-        "move guided:depth=none",
-        "move alphazero:method=puct",
-    ),
-    *("analysis mcts", "analysis alphazero", "proof", "review"),
+    "move minimax:evaluation=terminal",
+    "move perfect:choice=random,mistakes=1",
+    "move mcts:transpositions=1",
+    "move mcts:opponent=negamax,rollouts=uniform,solver=0",
+    "move guided:depth=none",
+    "move alphazero:method=puct",
+    "analysis mcts",
+    "analysis alphazero",
+    "proof",
+    "review",
 ]
-REFUSES = "expectimax-random"  # more positions than these, as it does over the web
+REFUSES = "expectimax-random"  # refuses positions that need a larger search, as over the web
 SCENARIOS = [
     *(f"move {name}{':positions=50' if name == REFUSES else ''}" for name in players.AGENTS),
     *MORE,
@@ -34,7 +33,7 @@ SCENARIOS = [
 
 @pytest.fixture(scope="module")
 def measured() -> Any:
-    """What every scenario loads, from the cache that all tests share."""
+    """Return the kernels that every scenario loads from the cache shared by all tests."""
     if not hasattr(os, "fork"):
         pytest.skip("the scenarios run in forks")
     command = [sys.executable, "-m", "tests.agents.kernels_used", *SCENARIOS]
@@ -44,19 +43,24 @@ def measured() -> Any:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_nothing_is_loaded_or_compiled_beyond_what_is_declared(measured: Any, scenario: str) -> None:
+def test_only_declared_kernels_are_loaded_or_compiled(measured: Any, scenario: str) -> None:
     assert measured[scenario]["more"] == []
 
 
-@pytest.mark.parametrize("scenario", [each for each in SCENARIOS if each not in MORE])
+@pytest.mark.parametrize("scenario", [name for name in SCENARIOS if name not in MORE])
 def test_every_declared_group_is_used(measured: Any, scenario: str) -> None:
     for name, functions in measured[scenario]["groups"].items():
         assert set(functions) & set(measured[scenario]["used"]), name
 
 
-def test_declared_groups_exist_and_presets_have_those_of_their_agent() -> None:
+def test_declared_groups_exist_and_a_preset_has_those_of_its_agent() -> None:
     for name in registry.names():
         if name not in ("engine", "kaggle", "openspiel-mcts"):  # need packages or programs
             assert set(registry.kernels_of(name)) <= GROUPS.keys()
     assert registry.kernels_of("sewell-guided") == registry.kernels_of("guided") != ()
-    assert registry.kernels_of("random") == registry.kernels_of("rules") == registry.kernels_of("textbook") == ()
+    assert (
+        registry.kernels_of("random")
+        == registry.kernels_of("rules")
+        == registry.kernels_of("textbook")
+        == ()
+    )

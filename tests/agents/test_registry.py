@@ -38,10 +38,17 @@ def test_specs_are_parsed(spec: str, options: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("spec", "why"),
     [
-        ("rule", r"there is no agent 'rule' \(did you mean 'rules'\?\); agents are .*human.*random.*rules"),
+        (
+            "rule",
+            r"there is no agent 'rule' \(did you mean 'rules'\?\); "
+            "agents are .*human.*random.*rules",
+        ),
         ("", "there is no agent ''"),
         ("random:c=2", "agent 'random' has no option 'c'; it has no options"),
-        ("rules:otherwize=random", r"no option 'otherwize' \(did you mean 'otherwise'\?\); its options are otherwise"),
+        (
+            "rules:otherwize=random",
+            r"no option 'otherwize' \(did you mean 'otherwise'\?\); its options are otherwise",
+        ),
         ("rules:otherwise=left", "must be centre or random, not 'left'"),
         ("rules:otherwise", "cannot read 'otherwise'"),
         ("rules:otherwise=random,,", "cannot read ','"),
@@ -49,7 +56,7 @@ def test_specs_are_parsed(spec: str, options: dict[str, str]) -> None:
         ("human:ask=1", "has no option 'ask'; it has no options"),
     ],
 )
-def test_a_bad_spec_says_what_could_have_been_written(spec: str, why: str) -> None:
+def test_the_error_of_a_bad_spec_lists_the_valid_names(spec: str, why: str) -> None:
     with pytest.raises(UserError, match=why):
         make(spec)
 
@@ -92,25 +99,33 @@ def test_values_are_read_as_their_types() -> None:
 
 
 @pytest.mark.usefixtures("every_type")
-@pytest.mark.parametrize("options", ["n=1.5", "n=x", "c=nan", "c=inf", "c=", "fast=2", "cap=x", "either=x", "level=3"])
+@pytest.mark.parametrize(
+    "options", ["n=1.5", "n=x", "c=nan", "c=inf", "c=", "fast=2", "cap=x", "either=x", "level=3"]
+)
 def test_values_of_the_wrong_type_are_refused(options: str) -> None:
-    with pytest.raises(UserError, match=f"option {options.partition('=')[0]} of agent 'every' must be"):
+    with pytest.raises(
+        UserError, match=f"option {options.partition('=')[0]} of agent 'every' must be"
+    ):
         make(f"every:{options}")
 
 
-def test_options_are_explained() -> None:
+def test_options_have_help_and_defaults() -> None:
     (option,) = registry.options_of("rules")
-    assert (option.name, option.wanted, option.default) == ("otherwise", "centre or random", "centre")
-    assert option.help.startswith("How to choose")
+    assert (option.name, option.allowed_values, option.default) == (
+        "otherwise",
+        "centre or random",
+        "centre",
+    )
+    assert option.help.startswith("Choose among")
     (option,) = registry.options_of("arya-examples")
     assert option.default == "random"
-    assert registry.about("random") == "Plays every open column with the same chance."
-    assert "document 004" in registry.about("arya-examples")
+    assert registry.about("random") == "Plays a uniformly random column."
+    assert "Arya" in registry.about("arya-examples")
 
 
 @pytest.fixture
 def outside_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another package, installed as pip would: a module, and metadata that names an entry point."""
+    """Install a package as pip would: a module, and metadata that names entry points."""
     (tmp_path / "leftmost.py").write_text(
         "from dataclasses import dataclass\n"
         "from fourlab import Decision\n"
@@ -125,7 +140,10 @@ def outside_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: leftmost\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(
-        "[fourlab.agents]\nfrom-outside = leftmost:Leftmost\nbroken = leftmost:Missing\nuseless = builtins:dict\n"
+        "[fourlab.agents]\n"
+        "from-outside = leftmost:Leftmost\n"
+        "broken = leftmost:Missing\n"
+        "useless = builtins:dict\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "leftmost", raising=False)
@@ -141,7 +159,7 @@ def test_another_package_adds_agents_by_entry_point() -> None:
 
 
 @pytest.mark.usefixtures("outside_package")
-def test_a_broken_entry_point_is_an_error_in_words() -> None:
+def test_a_broken_entry_point_gives_a_readable_error() -> None:
     with pytest.raises(UserError, match="cannot be loaded"):
         make("broken")
     with pytest.raises(UserError, match="not a class with a method decide"):

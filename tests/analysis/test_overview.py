@@ -1,4 +1,4 @@
-"""Runs as the web shows them: what the folder holds, and nothing outside it."""
+"""Runs as the web shows them: the contents of their folders, and nothing outside."""
 
 import itertools
 import json
@@ -10,7 +10,7 @@ import pytest
 
 from fourlab.analysis import overview
 from fourlab.analysis.overview import NotThere
-from fourlab.arena.play import judge_games, play_tournament
+from fourlab.arena.play import play_tournament, solve_games
 from fourlab.arena.report import write_report
 from fourlab.arena.store import Store
 from fourlab.arena.summary import summarize
@@ -20,26 +20,42 @@ from fourlab.jobs.executors.local import Local
 from fourlab.jobs.run import Run, open_run
 from fourlab.studies.catalogue import all_experiments
 from fourlab.studies.experiment import Finding, Text
-from fourlab.studies.report import check_work, keep, write_reports
+from fourlab.studies.report import check_work, save_parts, write_reports
 from fourlab.training.loop import train
-from fourlab.web.record_messages import RunTold
+from fourlab.web.record_messages import RunAnswer
 from tests.arena.players import make
 from tests.training.test_loop import Sum, stop_after
 
 LEAGUE = {"agents": ["random", "rules", "minimax:depth=1"], "openings": "random:16", "rounds": 2}
-NAMES_FROM_OUTSIDE = ("", ".", "..", "../runs", "/etc", "*", "a/b", "%2e%2e", "..\\x", "\0", "lock", "manifest.json")
+NAMES_FROM_OUTSIDE = (
+    "",
+    ".",
+    "..",
+    "../runs",
+    "/etc",
+    "*",
+    "a/b",
+    "%2e%2e",
+    "..\\x",
+    "\0",
+    "lock",
+    "manifest.json",
+)
 
 
 def begun(home: Path, **settings: Any) -> Run:
-    return open_run(home, "league", {"kind": "tournament", **read({**LEAGUE, **settings}).as_data()})
+    return open_run(
+        home, "league", {"kind": "tournament", **read({**LEAGUE, **settings}).as_data()}
+    )
 
 
-def played(home: Path, judged: bool = False, **settings: Any) -> Run:
-    run, tournament = begun(home, **settings), read({**LEAGUE, **settings})
+def played(home: Path, solved: bool = False, **settings: Any) -> Run:
+    run = begun(home, **settings)
+    tournament = read({**LEAGUE, **settings})
     with Store(run.games_file) as store:
         results = play_tournament(tournament, store, Local(2), make)
-        if judged:
-            judge_games(store, Local(2))
+        if solved:
+            solve_games(store, Local(2))
         summary = summarize(results, store)
         run.write("results.json", summary)
         write_report(run, tournament, summary, store)
@@ -53,7 +69,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def league(home: Path) -> Run:
-    return played(home, judged=True)
+    return played(home, solved=True)
 
 
 @pytest.fixture(scope="module")
@@ -62,37 +78,45 @@ def duel(home: Path) -> Run:
 
 
 def test_a_finished_league_has_tables_figures_and_games(league: Run) -> None:
-    told = overview.detail(league)
-    assert told == json.loads(json.dumps(told, allow_nan=False))
-    assert told["name"] == league.name
-    assert (told["kind"], told["status"]) == ("tournament", "finished")
-    assert (told["done"], told["total"], told["unit"], told["games"]) == (12, 12, "games", 12)
-    assert told["created"] == league.manifest["created"]
-    assert [table["title"] for table in told["tables"]][:2] == ["Result", "Beside the exact truth"]
-    result = told["tables"][0]
+    data = overview.detail(league)
+    assert data == json.loads(json.dumps(data, allow_nan=False))
+    assert data["name"] == league.name
+    assert (data["kind"], data["status"]) == ("tournament", "finished")
+    assert (data["done"], data["total"], data["unit"], data["games"]) == (12, 12, "games", 12)
+    assert data["created"] == league.manifest["created"]
+    assert [table["title"] for table in data["tables"]][:2] == [
+        "Result",
+        "Agreement with the solver",
+    ]
+    result = data["tables"][0]
     assert {row[0] for row in result["rows"]} == set(LEAGUE["agents"])
-    assert all(len(row) == len(result["head"]) for table in told["tables"] for row in table["rows"] if table is result)
-    assert told["figures"] == sorted(file.stem for file in (league.folder / "figures").iterdir())
-    assert told["settings"]["agents.1.spec"] == "rules"
-    assert told["metrics"] is None
-    assert {name: told[name] for name in overview.row(league)} == overview.row(league)
+    assert all(
+        len(row) == len(result["head"])
+        for table in data["tables"]
+        for row in table["rows"]
+        if table is result
+    )
+    assert data["figures"] == sorted(file.stem for file in (league.folder / "figures").iterdir())
+    assert data["settings"]["agents.1.spec"] == "rules"
+    assert data["metrics"] is None
+    assert {name: data[name] for name in overview.row(league)} == overview.row(league)
 
 
-def test_a_match_tells_its_score(duel: Run) -> None:
-    told = overview.detail(duel)
-    assert told["headline"].startswith("random scored ")
-    assert [table["title"] for table in told["tables"]] == ["Result", "By colour"]
-    assert told["tables"][0]["head"] == ["random", "against rules"]
+def test_a_match_has_its_score_as_headline(duel: Run) -> None:
+    data = overview.detail(duel)
+    assert data["headline"].startswith("random scored ")
+    assert [table["title"] for table in data["tables"]] == ["Result", "By colour"]
+    assert data["tables"][0]["head"] == ["random", "against rules"]
 
 
-def test_games_come_page_by_page(league: Run) -> None:
+def test_games_are_returned_page_by_page(league: Run) -> None:
     with Store(league.games_file, read_only=True) as store:
         stored = list(store.games(thoughts=True))
     pages = [overview.games(league, offset, 5) for offset in (0, 5, 10, 15)]
     assert {page["total"] for page in pages} == {12}
-    listed = [each for page in pages for each in page["games"]]
-    assert [each["number"] for each in listed] == list(range(12))
-    assert [each["moves"] for each in listed] == [each.moves for each in stored]
+    listed = [game for page in pages for game in page["games"]]
+    assert [game["number"] for game in listed] == list(range(12))
+    assert [game["moves"] for game in listed] == [game.moves for game in stored]
     one = overview.game(league, 7)
     assert {name: one[name] for name in listed[7]} == listed[7]
     assert len(one["thoughts"]) == len(stored[7].columns)
@@ -103,20 +127,20 @@ def test_games_come_page_by_page(league: Run) -> None:
 
 
 def test_only_differing_settings_are_compared(league: Run, duel: Run) -> None:
-    told = overview.compare([league, duel])
-    assert told["runs"] == [league.name, duel.name]
-    assert told["settings"]["seed"] == [0, 5]
-    assert told["settings"]["agents.2.spec"] == ["minimax:depth=1", None]
-    assert "rounds" not in told["settings"]
+    data = overview.compare([league, duel])
+    assert data["runs"] == [league.name, duel.name]
+    assert data["settings"]["seed"] == [0, 5]
+    assert data["settings"]["agents.2.spec"] == ["minimax:depth=1", None]
+    assert "rounds" not in data["settings"]
     assert overview.compare([league, league])["settings"] == {}
 
 
-def test_a_run_is_running_while_somebody_works_on_it_and_then_stopped(tmp_path: Path) -> None:
+def test_a_run_is_running_while_it_is_locked_and_then_stopped(tmp_path: Path) -> None:
     run = begun(tmp_path)
     assert overview.row(run)["status"] == "stopped"
     with run.locked():
-        told = overview.row(run)
-        assert (told["status"], told["done"], told["total"]) == ("running", 0, 12)
+        data = overview.row(run)
+        assert (data["status"], data["done"], data["total"]) == ("running", 0, 12)
         tournament = read(LEAGUE)
         with Store(run.games_file) as store:
             results = play_tournament(tournament, store, Local(2), make)
@@ -124,26 +148,31 @@ def test_a_run_is_running_while_somebody_works_on_it_and_then_stopped(tmp_path: 
             assert overview.row(run)["done"] == 7  # also while it is written
             assert overview.games(run)["total"] == 7
             run.write("results.json", {**summarize(results, store), "games": 7})
-    told = overview.row(run)
-    assert (told["status"], told["done"], told["total"]) == ("stopped", 7, 12)
-    assert told["headline"]
+    data = overview.row(run)
+    assert (data["status"], data["done"], data["total"]) == ("stopped", 7, 12)
+    assert data["headline"]
 
 
-def test_results_that_were_written_anew_are_read_anew(tmp_path: Path) -> None:
+def test_changed_results_are_read_again(tmp_path: Path) -> None:
     run = open_run(tmp_path, "sum", {"kind": "train-sum"})
     for headline in ("bad", "good"):
         run.write("results.json", {"headline": headline})
         assert overview.row(run)["headline"] == headline
 
 
-def test_a_training_tells_its_progress_and_its_curves(tmp_path: Path) -> None:
+def test_a_training_run_has_progress_and_curves(tmp_path: Path) -> None:
     run = open_run(tmp_path, "sum", {"kind": "train-sum", "total": 20})
     assert overview.row(run)["done"] is None
     train(run, Sum(), stop_after(3))
-    told = overview.detail(run)
-    assert (told["status"], told["done"], told["total"], told["unit"]) == ("stopped", 6, 20, "numbers")
-    assert all(row.pop("seconds") >= 0 for row in told["metrics"]["rows"])
-    assert told["metrics"] == {
+    data = overview.detail(run)
+    assert (data["status"], data["done"], data["total"], data["unit"]) == (
+        "stopped",
+        6,
+        20,
+        "numbers",
+    )
+    assert all(row.pop("seconds") >= 0 for row in data["metrics"]["rows"])
+    assert data["metrics"] == {
         "unit": "numbers",
         "rows": [
             {"piece": 1, "numbers": 2, "sum": 3, "half": {"sum": 1.5}},
@@ -152,40 +181,59 @@ def test_a_training_tells_its_progress_and_its_curves(tmp_path: Path) -> None:
         ],
         "curves": [{"label": "the sum so far", "names": ["sum", "half.sum"], "logarithmic": False}],
     }
-    assert (told["games"], told["tables"]) == (None, [])
+    assert (data["games"], data["tables"]) == (None, [])
     train(run, Sum())
-    told = overview.detail(run)
-    assert (told["status"], told["done"], told["headline"]) == ("finished", 20, "the sum is 210")
-    assert ["sum", "210"] in told["tables"][0]["rows"]
+    data = overview.detail(run)
+    assert (data["status"], data["done"], data["headline"]) == ("finished", 20, "the sum is 210")
+    assert ["sum", "210"] in data["tables"][0]["rows"]
     with pytest.raises(NotThere, match="has no games"):
         overview.games(run)
 
 
-def test_the_documents_experiments_are_listed_as_they_go_on(tmp_path: Path) -> None:
+def test_a_reproduction_counts_finished_experiments(tmp_path: Path) -> None:
     run = open_run(tmp_path, "reproduce-smoke", {"kind": "reproduce", "scale": "smoke", "seed": 0})
-    told = overview.row(run)
-    assert (told["status"], told["done"], told["total"], told["unit"]) == ("stopped", 0, 0, "experiments")
-    first, second = all_experiments()["000-exact"], all_experiments()["004-speed"]
-    for each in (first, second):
-        check_work(run, each)
+    data = overview.row(run)
+    assert (data["status"], data["done"], data["total"], data["unit"]) == (
+        "stopped",
+        0,
+        0,
+        "experiments",
+    )
+    first = all_experiments()["000-exact"]
+    second = all_experiments()["004-speed"]
+    for experiment in (first, second):
+        check_work(run, experiment)
     with run.locked():
-        told = overview.row(run)
-        assert (told["status"], told["done"], told["total"], told["headline"]) == ("running", 0, 2, "")
-    keep(run, first, [Finding("one", "1", "1", agrees=True), Finding("two", "2", "3", agrees=False), Text("said", "words")])
-    write_reports(run)  # as when it is stopped
-    told = overview.row(run)
-    assert (told["status"], told["done"], told["total"]) == ("stopped", 1, 2)
-    assert told["headline"] == "1 experiment: 1 agree, 1 differ"
-    keep(run, second, [Finding("three", "1", "1", agrees=True), Finding("four", "", "1")])
+        data = overview.row(run)
+        assert (data["status"], data["done"], data["total"], data["headline"]) == (
+            "running",
+            0,
+            2,
+            "",
+        )
+    save_parts(
+        run,
+        first,
+        [
+            Finding("one", "1", "1", agrees=True),
+            Finding("two", "2", "3", agrees=False),
+            Text("said", "words"),
+        ],
+    )
+    write_reports(run)  # as after a stop
+    data = overview.row(run)
+    assert (data["status"], data["done"], data["total"]) == ("stopped", 1, 2)
+    assert data["headline"] == "1 experiment: 1 agree, 1 differ"
+    save_parts(run, second, [Finding("three", "1", "1", agrees=True), Finding("four", "", "1")])
     write_reports(run)
-    told = overview.detail(run)
-    assert (told["status"], told["done"], told["total"]) == ("finished", 2, 2)
-    assert told["headline"] == "2 experiments: 2 agree, 1 differ"
-    (table,) = told["tables"]
+    data = overview.detail(run)
+    assert (data["status"], data["done"], data["total"]) == ("finished", 2, 2)
+    assert data["headline"] == "2 experiments: 2 agree, 1 differ"
+    (table,) = data["tables"]
     assert table["rows"] == [["000-exact", 1, 1, 0], ["004-speed", 1, 0, 1]]
-    assert (told["games"], told["metrics"], told["kind"]) == (None, None, "reproduce")
-    RunTold.model_validate(told)  # so the page can show it
-    shutil.rmtree(run.folder / "work")  # nobody needs it any more
+    assert (data["games"], data["metrics"], data["kind"]) == (None, None, "reproduce")
+    RunAnswer.model_validate(data)  # so the page can show it
+    shutil.rmtree(run.folder / "work")  # no longer needed
     assert overview.row(run)["status"] == "finished"
 
 
@@ -195,18 +243,26 @@ def test_metrics_are_thinned_and_end_with_the_last_row(tmp_path: Path) -> None:
     rows = overview.detail(run)["metrics"]["rows"]
     assert len(rows) <= overview.MOST_ROWS
     assert rows[-1]["numbers"] == 4000
-    assert len({after["numbers"] - before["numbers"] for before, after in itertools.pairwise(rows)}) == 1
+    assert (
+        len({after["numbers"] - before["numbers"] for before, after in itertools.pairwise(rows)})
+        == 1
+    )
 
 
-def test_numbers_that_json_does_not_have_are_left_out(tmp_path: Path) -> None:
+def test_numbers_that_are_not_finite_become_none(tmp_path: Path) -> None:
     run = open_run(tmp_path, "sum", {"kind": "train-sum", "rate": float("inf")})
     train(run, Sum(), stop_after(1))
     with (run.folder / "metrics.jsonl").open("a") as file:
         file.write('{"piece": 2, "numbers": 4, "sum": NaN, "half": {"sum": Infinity}}\n')
-    told = overview.detail(run)
-    json.dumps(told, allow_nan=False)
-    assert told["metrics"]["rows"][-1] == {"piece": 2, "numbers": 4, "sum": None, "half": {"sum": None}}
-    assert told["settings"]["rate"] is None
+    data = overview.detail(run)
+    json.dumps(data, allow_nan=False)
+    assert data["metrics"]["rows"][-1] == {
+        "piece": 2,
+        "numbers": 4,
+        "sum": None,
+        "half": {"sum": None},
+    }
+    assert data["settings"]["rate"] is None
 
 
 @pytest.mark.parametrize(
@@ -222,17 +278,19 @@ def test_numbers_that_json_does_not_have_are_left_out(tmp_path: Path) -> None:
         ("games.sqlite", "nonsense " * 1000),
     ],
 )
-def test_a_damaged_run_says_so_and_not_where_it_is(tmp_path: Path, file: str, content: str) -> None:
+def test_a_damaged_run_is_reported_without_its_path(
+    tmp_path: Path, file: str, content: str
+) -> None:
     kind = "train-sum" if file == "training.json" else "tournament"
     run = open_run(tmp_path, "x", {**begun(tmp_path).config, "kind": kind})
     run.write(file, content)
-    told = overview.detail(Run(run.folder))
-    if content.endswith("2"):  # cut short: nothing came out yet
-        assert told["status"] == "stopped"
+    data = overview.detail(Run(run.folder))
+    if content.endswith("2"):  # cut off while it was written: no results yet
+        assert data["status"] == "stopped"
         return
-    assert told["status"] == "damaged"
-    assert told["headline"]
-    assert str(tmp_path) not in json.dumps(told)
+    assert data["status"] == "damaged"
+    assert data["headline"]
+    assert str(tmp_path) not in json.dumps(data)
     if file == "games.sqlite":
         with pytest.raises(UserError) as error:
             overview.games(Run(run.folder))

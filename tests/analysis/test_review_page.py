@@ -9,7 +9,8 @@ NO_LIMIT = Limit()
 
 
 def of(moves: str, board: str | None = None, limit: Limit = NO_LIMIT) -> tuple[str, Page]:
-    text = review_page(review(Position(board=board), tuple(int(column) - 1 for column in moves), limit))
+    columns = tuple(int(column) - 1 for column in moves)
+    text = review_page(review(Position(board=board), columns, limit))
     return text, Page(text)
 
 
@@ -20,12 +21,18 @@ def test_the_page_needs_no_other_file_and_shows_every_move() -> None:
     assert "//127.0.0.1" not in text
     assert page.tags.count("svg") == 1 + 3  # the chances, and a board for each mistake
     assert page.tags.count("tr") == 3 + 1 + 13
-    for words in ("Review: yellow wins in 27", "turns a win into a loss", "Every move", "accuracy", "red wins in 41"):
+    for words in (
+        "Review: yellow wins in 27",
+        "turns a win into a loss",
+        "Every move",
+        "accuracy",
+        "red wins in 41",
+    ):
         assert words in page.words
     assert "estimated.</p>" not in text
 
 
-def test_a_page_tells_what_could_not_be_proven() -> None:
+def test_a_page_says_that_some_positions_are_not_proven() -> None:
     text, page = of("445566", "8x6x4", Limit(nodes=50))
     assert "what is not proven is estimated" in page.words
     assert "The worst mistakes" not in text

@@ -1,4 +1,4 @@
-"""Kill a writer of games at random moments, again and again, and look whether anything acknowledged is missing.
+"""Kill a process that writes games at random moments; check that no acknowledged game is lost.
 
 python -m tests.arena.kill_writer FOLDER CYCLES SEED
 """
@@ -20,22 +20,29 @@ from fourlab.game.outcome import Outcome
 from fourlab.game.record import Record, Thought
 
 CYCLES_A_FILE = 50
-"""Then a new file is begun, so that checking stays quick."""
+"""After this number a new file is started, so that checking stays fast."""
 LONGEST_SECONDS = 0.015
-ROWS_BETWEEN_FOLDS = 20
-"""Few, so that many writers die while they fold."""
+ROWS_BETWEEN_CHECKPOINTS = 20
+"""Few, so that many writers are killed during a checkpoint."""
 
 
 def game(number: int) -> StoredGame:
-    """A game that is known by its number, long or short."""
+    """Return a game that depends on its number alone, short or long."""
     columns = (3, 3, 3, 2, 4, 4, 5)[: 1 + number % 7]
     thoughts = tuple(Thought(0.5, tuple(range(number % 100)), 0.25) for _ in columns)
-    return StoredGame.of(number, number // 2, "a", "b", Record(Position("44"), columns, Outcome.DRAW, thoughts=thoughts), 7)
+    return StoredGame.of(
+        number,
+        number // 2,
+        "a",
+        "b",
+        Record(Position("44"), columns, Outcome.DRAW, thoughts=thoughts),
+        7,
+    )
 
 
 def write(file: Path, first: int, acknowledgements: int) -> None:
-    """Add games until death."""
-    store.ROWS_BETWEEN_FOLDS = ROWS_BETWEEN_FOLDS
+    """Add games until killed."""
+    store.ROWS_BETWEEN_CHECKPOINTS = ROWS_BETWEEN_CHECKPOINTS
     with Store(file) as games:
         for number in range(first, sys.maxsize):
             games.add([game(number)])
@@ -43,7 +50,10 @@ def write(file: Path, first: int, acknowledgements: int) -> None:
 
 
 def acknowledged(file: Path, first: int, seconds: float, once_it_stores: bool) -> list[int]:
-    """Let a writer live for so long, from its birth or its first game on; returns what it said was stored."""
+    """Kill a writer after some seconds, counted from its start or from its first game.
+
+    Returns the numbers of the games that it acknowledged.
+    """
     reading, writing = os.pipe()
     if not (child := os.fork()):
         try:
@@ -64,23 +74,36 @@ def acknowledged(file: Path, first: int, seconds: float, once_it_stores: bool) -
 
 
 def check(file: Path, before: int, numbers: list[int]) -> int:
-    """Whether the stored games go on from those before without a gap and hold all numbers; returns how many there are."""
-    with Store(file) as games, contextlib.closing(sqlite3.connect(file)) as base:
-        assert base.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        count, first, last = base.execute("SELECT count(*), min(number), max(number) FROM games").fetchone()
+    """Check that the stored games have no gap and include all acknowledged numbers.
+
+    Returns the number of stored games.
+    """
+    with Store(file) as games, contextlib.closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        count, first, last = connection.execute(
+            "SELECT count(*), min(number), max(number) FROM games"
+        ).fetchone()
         assert (first, last) == ((0, count - 1) if count else (None, None)), "there is a gap"
         assert numbers == list(range(before, before + len(numbers)))
-        assert before + len(numbers) <= count <= before + len(numbers) + 1, "one game may be stored and not yet acknowledged"
-        assert list(games.games("number >= ?", before, thoughts=True)) == [game(number) for number in range(before, count)]
+        assert before + len(numbers) <= count <= before + len(numbers) + 1, (
+            "one game may be stored and not yet acknowledged"
+        )
+        assert list(games.games("number >= ?", before, thoughts=True)) == [
+            game(number) for number in range(before, count)
+        ]
     return int(count)
 
 
 def main(folder: Path, cycles: int, seed: int) -> None:
-    rng, count, total = random.Random(seed), 0, 0
+    rng = random.Random(seed)
+    count = 0
+    total = 0
     for cycle in range(cycles):
         file = folder / f"{cycle // CYCLES_A_FILE}.sqlite"
         before = 0 if cycle % CYCLES_A_FILE == 0 else count
-        count = check(file, before, acknowledged(file, before, rng.uniform(0, LONGEST_SECONDS), cycle % 3 > 0))
+        seconds = rng.uniform(0, LONGEST_SECONDS)
+        numbers = acknowledged(file, before, seconds, once_it_stores=cycle % 3 > 0)
+        count = check(file, before, numbers)
         total += count - before
     print(f"{cycles} writers killed, {total} games stored")
 

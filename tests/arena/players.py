@@ -1,4 +1,4 @@
-"""Agents that do what agents should not, for the arena's tests; importable by worker processes."""
+"""Misbehaving agents for the arena's tests; importable by worker processes."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from fourlab import make as make_real
 
 @dataclass(frozen=True)
 class Misbehaving:
-    """Plays the leftmost column until the board has some discs, then goes wrong."""
+    """Plays the leftmost column until the board has `after` discs, then misbehaves."""
 
     deed: str
     after: int = 0
@@ -41,7 +41,7 @@ class Misbehaving:
 
 
 def make(spec: str) -> Agent:
-    """`bad-DEED-AFTER-WHERE`, or any real spec."""
+    """Make an agent of `bad/DEED/AFTER/WHERE` or of any real spec."""
     if not spec.startswith("bad"):
         return make_real(spec)
     _, deed, after, where = spec.split("/", 3)
@@ -49,10 +49,11 @@ def make(spec: str) -> Agent:
 
 
 class Square:
-    """Work for executors: squares, with accidents."""
+    """Work for executors: square numbers, and fail as `deed` says."""
 
     def __init__(self, folder: str = "", deed: str = "") -> None:
-        self.folder, self.deed = folder, deed
+        self.folder = folder
+        self.deed = deed
 
     def prepare(self) -> None:
         if self.deed == "unprepared":

@@ -5,21 +5,23 @@ from fourlab.arena.accuracy import Answer, ask, count, exact_scores, random_posi
 from fourlab.solver import Solver
 
 
-def test_answers_are_judged_by_class_and_by_score() -> None:
+def test_answers_are_compared_by_result_and_by_score() -> None:
     scores = {0: 3, 1: 5, 2: 0, 3: -2}
     best, slower, draw, loss = (Answer(Position(), scores, column, 0.0) for column in (1, 0, 2, 3))
-    assert [each.is_best for each in (best, slower, draw, loss)] == [True, False, False, False]
-    assert [each.is_mistake for each in (best, slower, draw, loss)] == [False, False, True, True]
+    answers = [best, slower, draw, loss]
+    assert [answer.is_best for answer in answers] == [True, False, False, False]
+    assert [answer.is_mistake for answer in answers] == [False, False, True, True]
     assert best.can_go_wrong
     assert not Answer(Position(), {0: -3, 1: -8}, 1, 0.0).can_go_wrong
-    found = count([best, slower, draw, loss])
-    assert (found.positions, found.can_go_wrong, found.mistakes, found.best) == (4, 4, 2, 1)
-    assert found.mistake_rate == 0.5
-    low, high = found.mistake_interval
+    accuracy = count(answers)
+    assert (accuracy.positions, accuracy.can_go_wrong) == (4, 4)
+    assert (accuracy.mistakes, accuracy.best) == (2, 1)
+    assert accuracy.mistake_rate == 0.5
+    low, high = accuracy.mistake_interval
     assert 0.1 < low < 0.5 < high < 0.9
 
 
-def test_truth_and_questions() -> None:
+def test_the_perfect_agent_makes_no_mistake_and_the_worst_one_all() -> None:
     positions = random_positions(12, (20, 30), seed=4)
     truth = list(exact_scores(positions, Solver(book=None)))
     for position, scores in zip(positions, truth, strict=True):
@@ -39,7 +41,7 @@ def test_truth_and_questions() -> None:
     assert worst.mistakes == worst.can_go_wrong > 0
 
 
-def test_random_positions_are_different_undecided_and_repeat() -> None:
+def test_random_positions_are_distinct_undecided_and_reproducible() -> None:
     positions = random_positions(50, (3, 12), seed=9)
     assert len({position.canonical_key for position in positions}) == 50
     assert all(position.outcome() is None and 3 <= position.ply <= 12 for position in positions)

@@ -1,3 +1,6 @@
+import re
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,8 +17,15 @@ def rngs() -> list[np.random.Generator]:
     return [np.random.default_rng(seed) for seed in (1, 2)]
 
 
-def play(red: object, yellow: object, start: str = "", limits: tuple[Limit, Limit] = NO_LIMIT, grace: float = 1.0) -> Record:
-    return play_game(Position(start), [red, yellow], limits, rngs(), grace)  # type: ignore[list-item]
+def play(
+    red: object,
+    yellow: object,
+    start: str = "",
+    limits: tuple[Limit, Limit] = NO_LIMIT,
+    grace: float = 1.0,
+) -> Record:
+    agents: list[Any] = [red, yellow]
+    return play_game(Position(start), agents, limits, rngs(), grace)
 
 
 def test_a_game_is_played_to_its_end() -> None:
@@ -28,7 +38,7 @@ def test_a_game_is_played_to_its_end() -> None:
     assert all(thought.seconds > 0 for thought in record.thoughts)
 
 
-def test_values_and_visits_are_kept() -> None:
+def test_values_and_visits_are_recorded() -> None:
     record = play(make("mcts:simulations=50"), make("random"))
     searched = record.thoughts[0]
     assert searched.visits is not None
@@ -46,7 +56,7 @@ def test_values_and_visits_are_kept() -> None:
     ],
 )
 @pytest.mark.parametrize("side", [0, 1])
-def test_who_goes_wrong_loses(deed: str, cause: Cause, word: str, side: int) -> None:
+def test_a_misbehaving_agent_loses(deed: str, cause: Cause, word: str, side: int) -> None:
     players = [Misbehaving(deed, after=4), make("random")]
     record = play(*players[:: -1 if side else 1])
     assert record.cause == cause
@@ -59,12 +69,10 @@ def test_who_goes_wrong_loses(deed: str, cause: Cause, word: str, side: int) -> 
 
 
 def assert_matches(pattern: str, text: str) -> None:
-    import re
-
     assert re.search(pattern, text), text
 
 
-def test_thinking_longer_than_allowed_loses_with_the_overrun_told() -> None:
+def test_exceeding_the_time_limit_loses_and_the_detail_says_by_how_much() -> None:
     limits = (Limit(), Limit(seconds=0.05))
     record = play(make("random"), Misbehaving("sleep"), limits=limits, grace=0.1)
     assert record.cause == Cause.TIMEOUT
@@ -72,13 +80,13 @@ def test_thinking_longer_than_allowed_loses_with_the_overrun_told() -> None:
     assert_matches(r"yellow: thought \d+\.\d+ s, \d+\.\d+ s too long", record.detail)
 
 
-def test_a_little_too_long_is_forgiven() -> None:
-    assert (
-        play(make("rules"), Misbehaving("sleep", after=6), limits=(Limit(), Limit(seconds=0.01)), grace=60).cause == Cause.NORMAL
-    )
+def test_exceeding_the_limit_within_the_grace_is_allowed() -> None:
+    limits = (Limit(), Limit(seconds=0.01))
+    record = play(make("rules"), Misbehaving("sleep", after=6), limits=limits, grace=60)
+    assert record.cause == Cause.NORMAL
 
 
-def test_an_abandoned_game_has_no_result() -> None:
+def test_an_interrupted_game_has_no_result() -> None:
     class Impatient:
         def thinking(self, side: int, seconds: float | None) -> None:
             self.moves = getattr(self, "moves", 0) + 1
@@ -86,7 +94,9 @@ def test_an_abandoned_game_has_no_result() -> None:
         def aborted(self) -> bool:
             return getattr(self, "moves", 0) == 3
 
-    record = play_game(Position(), [make("random"), make("random")], NO_LIMIT, rngs(), watch=Impatient())
+    record = play_game(
+        Position(), [make("random"), make("random")], NO_LIMIT, rngs(), watch=Impatient()
+    )
     assert (record.result, record.cause, len(record.columns)) == (None, Cause.INTERRUPTED, 3)
     assert record.at_fault is None
 

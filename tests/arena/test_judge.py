@@ -5,8 +5,8 @@ import pytest
 
 from fourlab import Limit, Position
 from fourlab.arena import judge
-from fourlab.arena.judge import Judgement, exact_scores, share
-from fourlab.arena.play import judge_games, play_tournament
+from fourlab.arena.judge import MoveQuality, exact_scores, remaining_share
+from fourlab.arena.play import play_tournament, solve_games
 from fourlab.arena.store import Store
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.game.outcome import Outcome
@@ -16,16 +16,16 @@ from fourlab.solver import Solver
 from tests.arena.players import make
 
 
-def play(tmp_path: Path, red: str, yellow: str, openings: str, rounds: int = 10) -> Judgement:
+def play(tmp_path: Path, red: str, yellow: str, openings: str, rounds: int = 10) -> MoveQuality:
     tournament = Tournament((Player(red), Player(yellow)), openings=openings, rounds=rounds)
     with Store(tmp_path / "games.sqlite") as store:
         play_tournament(tournament, store, Local(2), make)
-        assert Judgement.of(store.games()).moves == {}
-        told: list[tuple[int, int]] = []
-        judge_games(store, Local(2), lambda done, of: told.append((done, of)))
-        assert told[-1] == (2 * rounds, 2 * rounds)
-        judge_games(store, Local(2), lambda done, of: pytest.fail("there is nothing left to judge"))
-        return Judgement.of(store.games())
+        assert MoveQuality.of(store.games()).moves == {}
+        progress: list[tuple[int, int]] = []
+        solve_games(store, Local(2), lambda done, total: progress.append((done, total)))
+        assert progress[-1] == (2 * rounds, 2 * rounds)
+        solve_games(store, Local(2), lambda done, total: pytest.fail("all games are solved"))
+        return MoveQuality.of(store.games())
 
 
 def test_scores_along_a_game_are_those_of_its_positions() -> None:
@@ -46,24 +46,24 @@ def test_a_drawn_game_ends_with_a_score_of_zero() -> None:
 
 def test_one_hard_position_leaves_time_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "time", SimpleNamespace(perf_counter=lambda: 106.0))
-    assert share(Limit(seconds=10, nodes=5), started=100) == Limit(seconds=2, nodes=5)
-    assert share(Limit(seconds=10), started=90) == Limit(nodes=1)
-    assert share(Limit(nodes=5), started=100) == Limit(nodes=5)
+    assert remaining_share(Limit(seconds=10, nodes=5), started=100) == Limit(seconds=2, nodes=5)
+    assert remaining_share(Limit(seconds=10), started=90) == Limit(nodes=1)
+    assert remaining_share(Limit(nodes=5), started=100) == Limit(nodes=5)
 
 
 def test_the_perfect_player_keeps_every_value_and_the_random_one_does_not(tmp_path: Path) -> None:
-    found = play(tmp_path, "perfect", "random", "random:12")
-    assert found.kept["perfect"] == found.moves["perfect"] == found.best["perfect"] > 0
-    assert found.kept["random"] < found.moves["random"]
-    assert {blunder.agent for blunder in found.blunders} == {"random"}
-    assert sum(found.moves.values()) == sum(found.kept.values()) + len(found.blunders)
+    quality = play(tmp_path, "perfect", "random", "random:12")
+    assert quality.kept["perfect"] == quality.moves["perfect"] == quality.best["perfect"] > 0
+    assert quality.kept["random"] < quality.moves["random"]
+    assert {blunder.agent for blunder in quality.blunders} == {"random"}
+    assert sum(quality.moves.values()) == sum(quality.kept.values()) + len(quality.blunders)
 
 
-def test_blunders_tell_game_ply_and_what_was_given_away(tmp_path: Path) -> None:
-    found = play(tmp_path, "random", "rules", "random:14", 5)
-    data = found.as_data()
+def test_blunders_have_their_ply_and_the_value_given_away(tmp_path: Path) -> None:
+    quality = play(tmp_path, "random", "rules", "random:14", 5)
+    data = quality.as_data()
     assert data["blunders"]
-    for blunder in found.blunders:
+    for blunder in quality.blunders:
         assert blunder.had > blunder.has
         assert 14 <= blunder.ply < 42
         assert blunder.size in (1, 2)

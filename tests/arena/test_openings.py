@@ -10,49 +10,57 @@ def test_the_empty_board_and_single_positions() -> None:
     assert openings("empty", "7x6x4", 10, 0) == [Position()]
     assert openings("4453", "7x6x4", 10, 0) == [Position("4453")]
     assert openings("vannucci-abril", "7x6x4", 10, 0) == [Position("vannucci-abril")]
-    assert openings(["44", "45"], "5x4x4", 10, 0) == [Position("44", "5x4x4"), Position("45", "5x4x4")]
+    assert openings(["44", "45"], "5x4x4", 10, 0) == [
+        Position("44", "5x4x4"),
+        Position("45", "5x4x4"),
+    ]
 
 
-def test_random_openings_differ_also_from_each_others_mirror_images() -> None:
-    found = openings("random:4", "7x6x4", 200, 1)
-    assert len({position.canonical_key for position in found}) == len(found) == 200
-    assert {position.ply for position in found} == {4}
-    assert all(is_undecided(position) for position in found)
-    assert found == openings("random:4", "7x6x4", 200, 1)
-    assert found != openings("random:4", "7x6x4", 200, 2)
+def test_random_openings_are_distinct_up_to_mirror_images() -> None:
+    positions = openings("random:4", "7x6x4", 200, 1)
+    assert len({position.canonical_key for position in positions}) == len(positions) == 200
+    assert {position.ply for position in positions} == {4}
+    assert all(is_undecided(position) for position in positions)
+    assert positions == openings("random:4", "7x6x4", 200, 1)
+    assert positions != openings("random:4", "7x6x4", 200, 2)
 
 
-def test_there_may_be_fewer_random_openings_than_wished() -> None:
-    assert len(openings("random:1", "7x6x4", 100, 0)) == 4  # columns 1 to 4, the others are mirror images
+def test_there_may_be_fewer_random_openings_than_requested() -> None:
+    # Columns 1 to 4; the others are mirror images.
+    assert len(openings("random:1", "7x6x4", 100, 0)) == 4
     assert len(openings("random:0", "7x6x4", 100, 0)) == 1
 
 
 @pytest.mark.parametrize(("plies", "number"), [(0, 1), (1, 4), (2, 25), (3, 121), (4, 568)])
 def test_all_openings_are_all_positions_up_to_mirroring(plies: int, number: int) -> None:
-    found = openings(f"all:{plies}", "7x6x4", None, 0)
+    positions = openings(f"all:{plies}", "7x6x4", None, 0)
     everything = {Position().canonical_key: Position()}
     for _ in range(plies):
-        after = [position.play(column) for position in everything.values() for column in position.legal_columns()]
+        after = [
+            position.play(column)
+            for position in everything.values()
+            for column in position.legal_columns()
+        ]
         everything = {position.canonical_key: position for position in after}
-    assert len(found) == number
-    assert {position.canonical_key for position in found} == set(everything)
+    assert len(positions) == number
+    assert {position.canonical_key for position in positions} == set(everything)
 
 
-def test_positions_with_a_win_at_once_are_left_out() -> None:
+def test_positions_with_an_immediate_win_are_left_out() -> None:
     assert not is_undecided(Position("121212"))
     assert not is_undecided(Position("1212121"))
     assert all(is_undecided(position) for position in openings("all:6", "4x4x3", None, 0))
 
 
-def test_balanced_openings_are_drawn_by_perfect_play() -> None:
+def test_balanced_openings_are_draws_under_perfect_play() -> None:
     solver = Solver()
-    found = openings("balanced:3", "5x4x4", 20, 0)
-    assert found
-    assert {solver.solve(position).result for position in found} == {0}
+    positions = openings("balanced:3", "5x4x4", 20, 0)
+    assert positions
+    assert {solver.solve(position).result for position in positions} == {0}
 
 
 @pytest.mark.parametrize(
-    ("asked", "board", "word"),
+    ("source", "board", "word"),
     [
         ("random:x", "7x6x4", "random:K"),
         ("random:99", "7x6x4", "at most 60"),
@@ -64,6 +72,6 @@ def test_balanced_openings_are_drawn_by_perfect_play() -> None:
         (["7/7/7/7/7/3r3 y 4"], "5x4x4", "5x4x4"),
     ],
 )
-def test_what_cannot_be_had_is_told(asked: str | list[str], board: str, word: str) -> None:
+def test_impossible_openings_are_refused(source: str | list[str], board: str, word: str) -> None:
     with pytest.raises(UserError, match=word):
-        openings(asked, board, 10, 0)
+        openings(source, board, 10, 0)

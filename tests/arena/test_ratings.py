@@ -14,19 +14,19 @@ from fourlab.errors import UserError
 from tests.promises import Report
 
 
-def played(strengths: Sequence[float], units: int, seed: int = 0) -> list[Unit]:
-    """Pairs of games between random agents of known strengths."""
+def played(strengths: Sequence[float], number: int, seed: int = 0) -> list[Unit]:
+    """Return simulated pairs of games between random agents of given strengths."""
     rng = np.random.default_rng(seed)
-    found = []
-    for _ in range(units):
+    units: list[Unit] = []
+    for _ in range(number):
         i, j = map(int, rng.choice(len(strengths), 2, replace=False))
-        halves = rng.binomial(4, 1 / (1 + math.exp(strengths[j] - strengths[i])))
-        found.append((i, j, halves / 4, 2))
-    return found
+        quarters = rng.binomial(4, 1 / (1 + math.exp(strengths[j] - strengths[i])))
+        units.append((i, j, quarters / 4, 2))
+    return units
 
 
-def by_name(found: list[Rating]) -> dict[str, Rating]:
-    return {rating.name: rating for rating in found}
+def by_name(rated: list[Rating]) -> dict[str, Rating]:
+    return {rating.name: rating for rating in rated}
 
 
 def elo(rating: Rating) -> float:
@@ -37,22 +37,27 @@ def elo(rating: Rating) -> float:
 @given(
     st.integers(2, 6).flatmap(
         lambda n: st.lists(
-            st.tuples(st.integers(0, n - 1), st.integers(0, n - 1), st.sampled_from([0, 0.25, 0.5, 0.75, 1]), st.just(2)).filter(
-                lambda unit: unit[0] != unit[1]
-            ),
+            st.tuples(
+                st.integers(0, n - 1),
+                st.integers(0, n - 1),
+                st.sampled_from([0, 0.25, 0.5, 0.75, 1]),
+                st.just(2),
+            ).filter(lambda unit: unit[0] != unit[1]),
             max_size=25,
         ).map(lambda units: (n, units))
     )
 )
-def test_ratings_are_what_choix_says(case: tuple[int, list[Unit]]) -> None:
+def test_ratings_agree_with_choix(case: tuple[int, list[Unit]]) -> None:
     n, units = case
-    ring = [(i, (i + 1) % n, 0.5, 2) for i in range(n)]  # so that everybody can be compared
+    ring = [(i, (i + 1) % n, 0.5, 2) for i in range(n)]  # so that all agents can be compared
     wins = []
     for i, j, score, games in units + ring:  # in quarters of a point
         wins += [(i, j)] * round(2 * score * games) + [(j, i)] * round(2 * (1 - score) * games)
-    known = choix.ilsr_pairwise(n, wins, max_iter=1000)
-    found = by_name(ratings([str(agent) for agent in range(n)], units + ring))
-    assert [elo(found[str(agent)]) for agent in range(n)] == pytest.approx(list(ELO * (known - known.mean())), abs=1e-3)
+    expected = choix.ilsr_pairwise(n, wins, max_iter=1000)
+    rated = by_name(ratings([str(agent) for agent in range(n)], units + ring))
+    assert [elo(rated[str(agent)]) for agent in range(n)] == pytest.approx(
+        list(ELO * (expected - expected.mean())), abs=1e-3
+    )
 
 
 def test_two_agents_are_as_far_apart_as_their_score_says() -> None:
@@ -64,51 +69,60 @@ def test_two_agents_are_as_far_apart_as_their_score_says() -> None:
 
 
 def test_far_apart_agents_are_rated_too() -> None:
-    """Newton's method without a limit to its steps would never arrive."""
+    """Undamped Newton steps would diverge here."""
     chain: list[Unit] = [(i, i + 1, score, 2) for i in range(8) for score in [1.0] * 999 + [0.75]]
-    found = by_name(ratings([str(i) for i in range(9)], chain))
+    rated = by_name(ratings([str(i) for i in range(9)], chain))
     for i in range(8):
-        assert elo(found[str(i)]) - elo(found[str(i + 1)]) == pytest.approx(elo_of(0.99975))
+        assert elo(rated[str(i)]) - elo(rated[str(i + 1)]) == pytest.approx(elo_of(0.99975))
 
 
-def test_who_won_or_lost_everything_has_words() -> None:
-    units: list[Unit] = [(0, 1, 1, 2), (0, 2, 1, 2), (1, 2, 0.75, 2), (1, 3, 1, 2), (2, 3, 1, 2), (3, 4, 1, 2)]
-    found = ratings(["ace", "B", "C", "low", "lowest", "idle"], units)
-    assert [rating.name for rating in found] == ["ace", "B", "C", "low", "lowest", "idle"]
-    words = {rating.name: str(rating.elo) for rating in found}
+def test_an_agent_without_a_finite_rating_has_a_reason() -> None:
+    units: list[Unit] = [
+        (0, 1, 1, 2),
+        (0, 2, 1, 2),
+        (1, 2, 0.75, 2),
+        (1, 3, 1, 2),
+        (2, 3, 1, 2),
+        (3, 4, 1, 2),
+    ]
+    rated = ratings(["ace", "B", "C", "low", "lowest", "idle"], units)
+    assert [rating.name for rating in rated] == ["ace", "B", "C", "low", "lowest", "idle"]
+    words = {rating.name: str(rating.elo) for rating in rated}
     assert words["ace"] == "won every game"
     assert words["low"] == "lost every game against the rest"
     assert words["lowest"] == "lost every game"
     assert words["idle"] == "played no game"
-    assert elo(found[1]) - elo(found[2]) == pytest.approx(elo_of(0.75))
-    assert found[-1].score is None
+    assert elo(rated[1]) - elo(rated[2]) == pytest.approx(elo_of(0.75))
+    assert rated[-1].score is None
 
 
 def test_groups_that_never_met_cannot_be_compared() -> None:
-    found = ratings(["A", "B", "C", "D"], [(0, 1, 0.5, 2), (2, 3, 0.75, 2)])
-    assert all(str(rating.elo).startswith("cannot be compared") for rating in found)
+    rated = ratings(["A", "B", "C", "D"], [(0, 1, 0.5, 2), (2, 3, 0.75, 2)])
+    assert all(str(rating.elo).startswith("cannot be compared") for rating in rated)
 
 
 def test_groups_of_which_one_took_no_point_from_the_other_cannot_be_compared() -> None:
-    found = ratings(["A", "B", "C", "D"], [(0, 1, 0.5, 2), (2, 3, 0.75, 2), (0, 2, 1, 2), (1, 3, 1, 2)])
-    assert all(str(rating.elo).startswith("cannot be compared") for rating in found)
+    rated = ratings(
+        ["A", "B", "C", "D"], [(0, 1, 0.5, 2), (2, 3, 0.75, 2), (0, 2, 1, 2), (1, 3, 1, 2)]
+    )
+    assert all(str(rating.elo).startswith("cannot be compared") for rating in rated)
 
 
-def test_nobody_and_nothing() -> None:
+def test_without_agents_or_games_there_are_no_ratings() -> None:
     assert ratings([], []) == []
     assert bootstrap([], [], seed=0) == []
     (alone,) = bootstrap(["A"], [], seed=0)
     assert str(alone.elo) == "played no game"
 
 
-def test_intervals_come_from_the_seed_alone() -> None:
+def test_intervals_depend_on_the_seed_but_not_on_the_order() -> None:
     units = played([0, 0.5, 1], 300)
     first = bootstrap(["A", "B", "C"], units, seed=1, resamples=200)
     assert bootstrap(["A", "B", "C"], units[::-1], seed=1, resamples=200) == first
     assert bootstrap(["A", "B", "C"], units, seed=2, resamples=200) != first
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_promise() -> None:
+def test_intervals_cover_the_true_rating_about_as_often_as_they_promise() -> None:
     strengths = [-0.6, 0, 0.6]
     held = 0
     for seed in range(40):
@@ -129,21 +143,29 @@ def test_an_agent_that_might_have_won_everything_has_no_upper_bound() -> None:
 
 
 @pytest.mark.soak
-def test_a_big_tournament_is_quick(figure: Report) -> None:
-    """It measures CPU time, which depends on the machine, so it is not among the quick tests."""
+def test_a_large_tournament_is_rated_fast(figure: Report) -> None:
+    """CPU time depends on the machine, so this is not among the fast tests."""
     names, units = [str(i) for i in range(10)], played(list(np.linspace(-1, 1, 10)), 10_000)
     began = time.process_time()
     bootstrap(names, units, seed=0)
     figure("ratings from 10,000 pairs", time.process_time() - began, 10, "CPU s")
 
 
-def test_a_big_tournament_is_ranked_by_strength() -> None:
+def test_a_large_tournament_is_ranked_by_strength() -> None:
     names, units = [str(i) for i in range(10)], played(list(np.linspace(-1, 1, 10)), 10_000)
     assert [rating.name for rating in bootstrap(names, units, seed=0)] == names[::-1]
 
 
 @pytest.mark.parametrize(
-    "unit", [(0, 0, 0.5, 2), (0, 2, 0.5, 2), (-1, 0, 0.5, 2), (0, 1, 1.5, 2), (0, 1, math.nan, 2), (0, 1, 0.5, 0)]
+    "unit",
+    [
+        (0, 0, 0.5, 2),
+        (0, 2, 0.5, 2),
+        (-1, 0, 0.5, 2),
+        (0, 1, 1.5, 2),
+        (0, 1, math.nan, 2),
+        (0, 1, 0.5, 0),
+    ],
 )
 def test_impossible_units_are_refused(unit: Unit) -> None:
     with pytest.raises(UserError, match="not the result of two agents"):

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 
 from fourlab import Position
-from fourlab.arena.play import judge_games, play_tournament
+from fourlab.arena.play import play_tournament, solve_games
 from fourlab.arena.report import link_to, write_report
 from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.summary import summarize
@@ -19,11 +19,14 @@ from tests.arena.players import make
 
 
 class Page(HTMLParser):
-    """What a page holds."""
+    """The tags, links, outside resources and text of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.tags, self.links, self.outside, self.words = list[str](), list[str](), list[str](), ""
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.outside: list[str] = []
+        self.words = ""
         self.feed(text)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
@@ -43,31 +46,39 @@ def made(folder: Path, agents: list[str], **settings: object) -> tuple[Run, Page
     run = open_run(folder, "x", {"kind": "tournament", **tournament.as_data()})
     with Store(run.games_file) as store:
         results = play_tournament(tournament, store, Local(2), make)
-        judge_games(store, Local(2))
+        solve_games(store, Local(2))
         write_report(run, tournament, summarize(results, store), store)
     return run, Page(run.report_file.read_text())
 
 
-def test_the_page_of_a_league_needs_no_other_file_and_links_every_game(tmp_path: Path) -> None:
+def test_the_page_of_a_tournament_needs_no_other_file_and_links_every_game(tmp_path: Path) -> None:
     run, page = made(tmp_path, ["random", "rules", "mcts:simulations=20"], openings="random:16")
     assert page.outside == []
     assert "script" not in page.tags
     assert page.tags.count("svg") == 4
     assert len(page.links) == 36
-    for word in ("Beside the exact truth", "Every game", "mcts:simulations=20", "rounds = 6", "versions"):
+    for word in (
+        "Agreement with the solver",
+        "Every game",
+        "mcts:simulations=20",
+        "rounds = 6",
+        "versions",
+    ):
         assert word in page.words
     for name in ("ratings", "cross-table", "lengths", "first-columns"):
         ET.parse(run.folder / "figures" / f"{name}.svg")
 
 
 def test_the_page_of_a_match_shows_its_score(tmp_path: Path) -> None:
-    run, page = made(tmp_path, ["random", "rules"], openings="random:16", sprt={"elo0": 0, "elo1": 400})
+    run, page = made(
+        tmp_path, ["random", "rules"], openings="random:16", sprt={"elo0": 0, "elo1": 400}
+    )
     assert "normalized Elo" in page.words
     assert "undecided" in page.words
     assert (run.folder / "figures" / "score.svg").exists()
 
 
-def test_names_are_shown_as_they_are_written(tmp_path: Path) -> None:
+def test_names_are_escaped(tmp_path: Path) -> None:
     agents = [{"spec": "random", "name": "<b>&</b>"}, {"spec": "rules", "name": "$x_1$"}]
     _, page = made(tmp_path, agents, openings="random:16", rounds=1)  # type: ignore[arg-type]
     assert "<b>&</b>" in page.words
@@ -75,7 +86,7 @@ def test_names_are_shown_as_they_are_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "board", "columns", "asked"),
+    ("start", "board", "columns", "query"),
     [
         ("44", "7x6x4", (3, 2), {"moves": ["4443"]}),
         ("12", "5x4x4", (3,), {"moves": ["124"], "board": ["5x4x4"]}),
@@ -83,7 +94,9 @@ def test_names_are_shown_as_they_are_written(tmp_path: Path) -> None:
         ("7/7/7/7/7/3r3 y 4", "7x6x4", (0,), {"start": ["7/7/7/7/7/3r3 y 4"], "moves": ["1"]}),
     ],
 )
-def test_a_link_holds_the_game(start: str, board: str, columns: tuple[int, ...], asked: dict[str, list[str]]) -> None:
+def test_a_link_holds_the_game(
+    start: str, board: str, columns: tuple[int, ...], query: dict[str, list[str]]
+) -> None:
     record = Record(Position(start, board), columns, Outcome.DRAW)
     link = urlparse(link_to(StoredGame.of(0, 0, "a", "b", record, 0)))
-    assert parse_qs(link.query) == {**asked, "view": ["watch"]}
+    assert parse_qs(link.query) == {**query, "view": ["watch"]}

@@ -9,13 +9,15 @@ from scipy.stats import binomtest
 from fourlab.arena.statistics import Estimate, elo_of, score_of, wilson
 
 
-@pytest.mark.parametrize(("successes", "trials"), [(0, 1), (1, 1), (0, 20), (20, 20), (3, 17), (98, 100), (500, 1000)])
-def test_wilson_is_what_scipy_says(successes: int, trials: int) -> None:
-    known = binomtest(successes, trials).proportion_ci(method="wilson")
-    assert wilson(successes, trials) == pytest.approx((known.low, known.high), abs=1e-9)
+@pytest.mark.parametrize(
+    ("successes", "trials"), [(0, 1), (1, 1), (0, 20), (20, 20), (3, 17), (98, 100), (500, 1000)]
+)
+def test_wilson_agrees_with_scipy(successes: int, trials: int) -> None:
+    interval = binomtest(successes, trials).proportion_ci(method="wilson")
+    assert wilson(successes, trials) == pytest.approx((interval.low, interval.high), abs=1e-9)
 
 
-def test_without_trials_nothing_is_known() -> None:
+def test_without_trials_the_interval_is_everything() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
 
 
@@ -53,7 +55,9 @@ def test_no_elo_is_too_large(elo: float) -> None:
         (Estimate(0.00001, is_share=True), "under 0.1 %"),
     ],
 )
-def test_an_estimate_is_a_number_with_its_interval_or_words(estimate: Estimate, text: str) -> None:
+def test_an_estimate_is_written_with_its_interval_or_a_reason(
+    estimate: Estimate, text: str
+) -> None:
     assert str(estimate) == text
     assert estimate.as_data()["text"] == text
     json.dumps(estimate.as_data(), allow_nan=False)

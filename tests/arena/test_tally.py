@@ -12,7 +12,9 @@ from fourlab.arena.statistics import Estimate, elo_of
 from fourlab.arena.tally import Tally
 from fourlab.errors import UserError
 
-TALLIES = st.one_of(*(st.lists(st.integers(0, 60), min_size=n, max_size=n) for n in (3, 5))).map(lambda each: Tally(tuple(each)))
+TALLIES = st.one_of(*(st.lists(st.integers(0, 60), min_size=n, max_size=n) for n in (3, 5))).map(
+    lambda counts: Tally(tuple(counts))
+)
 
 
 def half_width(estimate: Estimate) -> float:
@@ -29,7 +31,7 @@ def half_width(estimate: Estimate) -> float:
         ((241, 3440, 6895, 3664, 258), 3.09, 2.24, 5.52, 4.00),
     ],
 )
-def test_numbers_that_fastchess_printed(
+def test_elo_and_normalized_elo_agree_with_fastchess(
     counts: tuple[int, ...], elo: float | None, elo_error: float, nelo: float, nelo_error: float
 ) -> None:
     tally = Tally(counts)
@@ -50,14 +52,14 @@ def test_pairs_are_counted_by_their_points() -> None:
 
 
 @given(TALLIES.filter(lambda tally: tally.units > 0))
-def test_mean_and_variance_are_what_numpy_says(tally: Tally) -> None:
+def test_mean_and_variance_agree_with_numpy(tally: Tally) -> None:
     scores = np.repeat(np.linspace(0, 1, len(tally.counts)), tally.counts)
     assert tally.score == pytest.approx(scores.mean())
     assert tally.variance == pytest.approx(scores.var(), abs=1e-12)
 
 
 @given(TALLIES)
-def test_every_tally_gives_finite_numbers_or_words(tally: Tally) -> None:
+def test_every_tally_gives_finite_numbers_or_a_reason(tally: Tally) -> None:
     for estimate in (tally.elo(), tally.normalized_elo(), tally.los()):
         assert (estimate.value is None) == bool(tally.why_not)
         assert str(estimate)
@@ -65,18 +67,25 @@ def test_every_tally_gives_finite_numbers_or_words(tally: Tally) -> None:
 
 
 @given(TALLIES)
-def test_the_other_agent_sees_the_mirror_image(tally: Tally) -> None:
+def test_swapping_the_agents_negates_the_estimates(tally: Tally) -> None:
     other = Tally(tally.counts[::-1])
-    for ours, theirs in ((tally.elo(), other.elo()), (tally.normalized_elo(), other.normalized_elo())):
-        for mine, yours in ((ours.value, theirs.value), (ours.low, theirs.high), (ours.high, theirs.low)):
+    for ours, theirs in (
+        (tally.elo(), other.elo()),
+        (tally.normalized_elo(), other.normalized_elo()),
+    ):
+        for mine, yours in (
+            (ours.value, theirs.value),
+            (ours.low, theirs.high),
+            (ours.high, theirs.low),
+        ):
             assert (mine is None) == (yours is None)
             assert mine is None or yours is None or mine == pytest.approx(-yours, abs=1e-6)
 
 
 @given(TALLIES.filter(lambda tally: not tally.why_not))
 def test_superiority_is_the_normal_probability_of_a_lead(tally: Tally) -> None:
-    known = norm.cdf((tally.score - 0.5) / math.sqrt(tally.variance / tally.units))
-    assert tally.los().value == pytest.approx(known, abs=1e-9)
+    expected = norm.cdf((tally.score - 0.5) / math.sqrt(tally.variance / tally.units))
+    assert tally.los().value == pytest.approx(expected, abs=1e-9)
 
 
 def test_single_games_have_a_deviation_of_their_own() -> None:
@@ -85,9 +94,10 @@ def test_single_games_have_a_deviation_of_their_own() -> None:
     assert games.normalized_elo().value == pytest.approx(0.2 / math.sqrt(0.21) * 800 / math.log(10))
 
 
-def test_pairs_that_cancel_an_advantage_say_more_than_their_games() -> None:
+def test_pairs_that_cancel_an_advantage_are_more_precise_than_their_games() -> None:
     """Red wins nearly always: as pairs the results are steady, as games they look like chance."""
-    pairs, games = Tally((2, 0, 90, 0, 8)), Tally((94, 0, 106))
+    pairs = Tally((2, 0, 90, 0, 8))
+    games = Tally((94, 0, 106))
     assert pairs.score == games.score
     assert half_width(pairs.elo()) < half_width(games.elo()) / 2
 
@@ -104,12 +114,12 @@ def test_pairs_that_cancel_an_advantage_say_more_than_their_games() -> None:
         ((0, 50, 0), "every game ended alike: not enough information"),
     ],
 )
-def test_where_no_number_is_honest_there_are_words(counts: tuple[int, ...], words: str) -> None:
+def test_counts_that_allow_no_estimate_give_a_reason(counts: tuple[int, ...], words: str) -> None:
     tally = Tally(counts)
     assert [str(tally.elo()), str(tally.normalized_elo()), str(tally.los())] == [words] * 3
 
 
-def test_an_end_of_the_interval_beyond_all_points_is_no_bound() -> None:
+def test_an_interval_beyond_a_score_of_one_has_no_upper_bound() -> None:
     elo = Tally((1, 0, 0, 0, 9)).elo()
     assert elo.low is not None
     assert elo.high is None

@@ -20,7 +20,12 @@ def test_every_two_agents_play_every_opening_twice_with_colours_swapped() -> Non
     games = [tournament.game(number) for number in range(len(tournament))]
     assert len(games) == 5 * 2 * 3 * 2
     for first, second in zip(games[::2], games[1::2], strict=True):
-        assert (first.unit, first.red, first.yellow, first.start) == (second.unit, second.yellow, second.red, second.start)
+        assert (first.unit, first.red, first.yellow, first.start) == (
+            second.unit,
+            second.yellow,
+            second.red,
+            second.start,
+        )
     assert Counter((game.red, game.yellow) for game in games) == dict.fromkeys(
         [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)], 10
     )
@@ -38,7 +43,9 @@ def test_with_a_fixed_start_the_agent_named_first_is_always_red() -> None:
 
 def test_openings_are_repeated_when_there_are_too_few() -> None:
     tournament = league(rounds=7, openings=["1", "2", "3"])
-    assert [tournament.game(6 * i).start for i in range(7)] == [Position(each) for each in "1231231"]
+    assert [tournament.game(6 * i).start for i in range(7)] == [
+        Position(column) for column in "1231231"
+    ]
 
 
 def test_without_rounds_a_list_is_played_once() -> None:
@@ -47,7 +54,7 @@ def test_without_rounds_a_list_is_played_once() -> None:
     assert league().all_rounds == 50
 
 
-def test_a_tournament_survives_being_written_down() -> None:
+def test_a_tournament_is_read_back_from_its_data() -> None:
     tournament = Tournament(
         (Player("mcts", Limit(seconds=0.1, nodes=7), "quick"), Player("rules")),
         ("5x4x4",),
@@ -58,14 +65,18 @@ def test_a_tournament_survives_being_written_down() -> None:
     )
     again = read(tournament.as_data())
     assert again.as_data() == tournament.as_data()
-    assert [again.game(number) for number in range(len(again))] == [tournament.game(number) for number in range(len(tournament))]
+    assert [again.game(number) for number in range(len(again))] == [
+        tournament.game(number) for number in range(len(tournament))
+    ]
 
 
-def test_a_game_depends_on_nothing_but_its_number() -> None:
+def test_a_game_depends_on_its_number_alone() -> None:
     tournament = league(rounds=3, seed=5)
     player = GamePlayer(tournament, make)
     forwards = [player(number)[:12] for number in range(len(tournament))]
-    backwards = [GamePlayer(tournament, make)(number)[:12] for number in reversed(range(len(tournament)))]
+    backwards = [
+        GamePlayer(tournament, make)(number)[:12] for number in reversed(range(len(tournament)))
+    ]
     assert forwards == backwards[::-1]
     other = GamePlayer(league(rounds=3, seed=6), make)
     assert [other(number)[:12] for number in range(len(tournament))] != forwards
@@ -102,6 +113,6 @@ def test_a_game_depends_on_nothing_but_its_number() -> None:
         ({"agents": ["random", "rules"], "sprt": 3}, "table"),
     ],
 )
-def test_wrong_settings_are_told(settings: dict[str, object], word: str) -> None:
+def test_wrong_settings_are_refused(settings: dict[str, object], word: str) -> None:
     with pytest.raises(UserError, match=word):
         read({"agents": list(AGENTS), **settings})

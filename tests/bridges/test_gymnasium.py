@@ -38,21 +38,29 @@ def test_gymnasiums_checker_finds_nothing(settings: dict[str, Any]) -> None:
 
 
 def episode(env: Any, seed: int | None, chance: random.Random) -> list[Any]:
-    """One game by chance, with all that was told."""
+    """Play one game with random moves; return all that the environment returned."""
     observation, info = env.reset(seed=seed)
-    told: list[Any] = [observation.tolist(), info["action_mask"].tolist()]
+    answers: list[Any] = [observation.tolist(), info["action_mask"].tolist()]
     over = False
     while not over:
-        observation, reward, over, truncated, info = env.step(chance.choice(np.flatnonzero(info["action_mask"]).tolist()))
-        told += [observation.tolist(), reward, over, truncated, info["action_mask"].tolist()]
-    return told
+        observation, reward, over, truncated, info = env.step(
+            chance.choice(np.flatnonzero(info["action_mask"]).tolist())
+        )
+        answers += [observation.tolist(), reward, over, truncated, info["action_mask"].tolist()]
+    return answers
 
 
-@pytest.mark.parametrize("opponent", ["random", "mcts:simulations=20", "mcts:simulations=5,reuse=games", "minimax:depth=2"])
+@pytest.mark.parametrize(
+    "opponent",
+    ["random", "mcts:simulations=20", "mcts:simulations=5,reuse=games", "minimax:depth=2"],
+)
 def test_the_same_seed_gives_the_same_games_to_the_opponents_last_move(opponent: str) -> None:
     one, other = (ConnectFour(opponent, seat="random", board="5x4x4") for _ in range(2))
     episode(one, 99, random.Random(3))  # what was before does not matter
-    games = [[episode(env, seed, random.Random(i)) for i, seed in enumerate((7, None, None))] for env in (one, other, one)]
+    games = [
+        [episode(env, seed, random.Random(i)) for i, seed in enumerate((7, None, None))]
+        for env in (one, other, one)
+    ]
     assert games[0] == games[1] == games[2]
     assert len({str(episode(one, seed, random.Random(0))) for seed in range(12)}) > 1
 
@@ -60,7 +68,12 @@ def test_the_same_seed_gives_the_same_games_to_the_opponents_last_move(opponent:
 @pytest.mark.parametrize("seat", ["first", "second", "random"])
 @pytest.mark.parametrize("start", ["", "44", "445"])
 def test_seats_observations_masks_and_rewards(seat: Any, start: str) -> None:
-    env, chance, sides, rewards = ConnectFour("random", seat, start=start), random.Random(1), set(), set()
+    env, chance, sides, rewards = (
+        ConnectFour("random", seat, start=start),
+        random.Random(1),
+        set(),
+        set(),
+    )
     first = len(start) % 2
     for game in range(40):
         observation, info = env.reset(seed=game)
@@ -73,7 +86,11 @@ def test_seats_observations_masks_and_rewards(seat: Any, start: str) -> None:
             np.testing.assert_array_equal(observation[..., 0], grid == 1 + env.side)
             np.testing.assert_array_equal(observation[..., 1], grid == 2 - env.side)
             legal = list(env.position.legal_columns())
-            assert np.flatnonzero(env.action_masks()).tolist() == np.flatnonzero(info["action_mask"]).tolist() == legal
+            assert (
+                np.flatnonzero(env.action_masks()).tolist()
+                == np.flatnonzero(info["action_mask"]).tolist()
+                == legal
+            )
             observation, reward, over, truncated, info = env.step(chance.choice(legal))
             assert not truncated
         outcome = env.position.outcome()
@@ -149,7 +166,10 @@ def test_a_finished_game_cannot_go_on() -> None:
         ({"render_mode": "human"}, "render modes are ansi and rgb_array, not 'human'"),
         ({"board": "9x9"}, "too large"),
         ({"start": "1212121"}, "it is over"),
-        ({"start": "121212", "seat": "random"}, "the opponent could end the game before the learner's first move, in column 1"),
+        (
+            {"start": "121212", "seat": "random"},
+            "the opponent could end the game before the learner's first move, in column 1",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(settings: dict[str, Any], why: str) -> None:

@@ -1,4 +1,4 @@
-"""Without a neighbour's package, whoever needs it is told what to type, and nobody else notices."""
+"""Without an optional package, what needs it names the command that installs it; all else works."""
 
 import os
 import subprocess
@@ -20,7 +20,9 @@ def without(tmp_path: Path) -> Callable[..., str]:
         folder = tmp_path / "hidden"
         folder.mkdir()
         for module in modules:
-            (folder / f"{module}.py").write_text(f"raise ModuleNotFoundError('hidden', name={module!r})\n")
+            (folder / f"{module}.py").write_text(
+                f"raise ModuleNotFoundError('hidden', name={module!r})\n"
+            )
         return os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
 
     return hide
@@ -29,17 +31,33 @@ def without(tmp_path: Path) -> Callable[..., str]:
 @pytest.mark.parametrize(
     ("module", "hidden", "why"),
     [
-        ("bridges.gymnasium", "gymnasium", "this environment needs gymnasium: pip install 'fourlab[envs]'"),
-        ("bridges.pettingzoo", "gymnasium", "this environment needs gymnasium: pip install 'fourlab[envs]'"),
-        ("bridges.pettingzoo", "pettingzoo", "this environment needs pettingzoo: pip install 'fourlab[envs]'"),
+        (
+            "bridges.gymnasium",
+            "gymnasium",
+            "this environment needs gymnasium: pip install 'fourlab[envs]'",
+        ),
+        (
+            "bridges.pettingzoo",
+            "gymnasium",
+            "this environment needs gymnasium: pip install 'fourlab[envs]'",
+        ),
+        (
+            "bridges.pettingzoo",
+            "pettingzoo",
+            "this environment needs pettingzoo: pip install 'fourlab[envs]'",
+        ),
         ("bridges.openspiel", "pyspiel", "this needs OpenSpiel: pip install 'fourlab[openspiel]'"),
         ("chess.game", "chess", "chess needs python-chess: pip install 'fourlab[chess]'"),
     ],
 )
-def test_an_import_says_what_to_install(module: str, hidden: str, why: str, without: Callable[..., str]) -> None:
+def test_an_import_says_what_to_install(
+    module: str, hidden: str, why: str, without: Callable[..., str]
+) -> None:
     program = f"import fourlab.{module}"
     environment = {**os.environ, "PYTHONPATH": without(hidden)}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
+    )
     assert done.stderr.splitlines()[-1] == f"fourlab.errors.UserError: {why}"
 
 
@@ -52,7 +70,9 @@ def test_the_agent_says_it_in_one_line_and_can_be_listed_all_the_same(
     monkeypatch.delattr(bridges, "openspiel", raising=False)
     refused = fourlab("analyze", "4453", "--agent", "openspiel-mcts")
     assert refused.returncode == 2
-    assert refused.stderr.splitlines()[-1].endswith("this needs OpenSpiel: pip install 'fourlab[openspiel]'")
+    assert refused.stderr.splitlines()[-1].endswith(
+        "this needs OpenSpiel: pip install 'fourlab[openspiel]'"
+    )
     listed = fourlab("agents", "openspiel-mcts")
     assert listed.returncode == 0
     assert "simulations" in listed.stdout

@@ -23,13 +23,15 @@ def rng(seed: int = 1) -> np.random.Generator:
 
 
 def random_games(board: str, games: int) -> list[Position]:
-    """Every position of some random games, the last ones too."""
-    chance, found = random.Random(1), []
+    """Return every position of some random games, the final ones included."""
+    chance = random.Random(1)
+    positions = []
     for _ in range(games):
-        found.append(position := Position(board=board))
+        positions.append(position := Position(board=board))
         while position.outcome() is None:
-            found.append(position := position.play(chance.choice(position.legal_columns())))
-    return found
+            position = position.play(chance.choice(position.legal_columns()))
+            positions.append(position)
+    return positions
 
 
 def as_board(position: Position) -> Position:
@@ -44,7 +46,9 @@ def test_positions_become_states_and_states_positions(board: str) -> None:
         assert state.history() == list(position.moves or ())
         back = to_position(state)
         assert (back, back.moves) == (position, position.moves)
-        assert list(position.legal_columns()) == ([] if state.is_terminal() else state.legal_actions())
+        assert list(position.legal_columns()) == (
+            [] if state.is_terminal() else state.legal_actions()
+        )
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -53,7 +57,10 @@ def test_boards_without_moves_become_starting_states(board: str) -> None:
         given = as_board(position)
         state = to_state(given)
         assert str(state) == str(to_state(position))
-        assert (state.is_terminal(), state.returns()) == (to_state(position).is_terminal(), to_state(position).returns())
+        assert (state.is_terminal(), state.returns()) == (
+            to_state(position).is_terminal(),
+            to_state(position).returns(),
+        )
         assert to_position(state) == position
         if position.ply:
             assert state.history() == []
@@ -63,7 +70,9 @@ def test_boards_without_moves_become_starting_states(board: str) -> None:
             assert to_position(state.child(column)) == position.play(column)
 
 
-def test_a_board_that_no_game_leads_to_is_refused_with_the_reason(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_board_that_no_game_leads_to_is_refused_with_the_reason(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     for start, to_move in (("7/7/7/7/7/rrr4 y", 1), ("7/7/7/7/7/ry5 y", 1)):
         with pytest.raises(UserError, match="OpenSpiel has no state for Position"):
             to_state(Position(start, to_move=to_move, check_counts=False))
@@ -140,7 +149,12 @@ class Leftmost(pyspiel.Bot):  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
-    "bot", [Leftmost, lambda: mcts_bot(game_of(Rules()), 50, seed=1), lambda: pyspiel.make_uniform_random_bot(0, 1)]
+    "bot",
+    [
+        Leftmost,
+        lambda: mcts_bot(game_of(Rules()), 50, seed=1),
+        lambda: pyspiel.make_uniform_random_bot(0, 1),
+    ],
 )
 def test_their_bots_are_our_agents(bot: Callable[[], Any]) -> None:
     agent = BotAgent(bot())
@@ -148,7 +162,9 @@ def test_their_bots_are_our_agents(bot: Callable[[], Any]) -> None:
     for start in (Position("444444"), as_board(Position("444444"))):
         position = start
         while position.outcome() is None:
-            player = agent if position.to_move == RED else make("random")  # some bots are made for one side
+            player = (
+                agent if position.to_move == RED else make("random")
+            )  # some bots are made for one side
             decision = player.decide(position, Limit(), rng())
             assert decision.column in position.legal_columns()
             assert decision.policy is None or sum(decision.policy) == pytest.approx(1)
@@ -183,8 +199,11 @@ def test_values_are_for_the_side_to_move() -> None:
 
 
 def test_options_reach_the_search() -> None:
-    position, settings = Position("4453"), ["", "c=0.5", "rollouts=20"]
-    policies = {make(f"openspiel-mcts:{each}").decide(position, Limit(simulations=300), rng()).policy for each in settings}
+    position = Position("4453")
+    policies = set()
+    for options in ("", "c=0.5", "rollouts=20"):
+        agent = make(f"openspiel-mcts:{options}")
+        policies.add(agent.decide(position, Limit(simulations=300), rng()).policy)
     assert len(policies) == 3
     one, other = (make("openspiel-mcts").decide(position, Limit(), rng(seed)) for seed in (1, 2))
     assert one.analysis.simulations == 1000

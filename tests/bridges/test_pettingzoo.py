@@ -44,9 +44,10 @@ def same(ours: Any, theirs: Any) -> None:
         for part in seen:
             assert seen[part].dtype == expected[part].dtype
             np.testing.assert_array_equal(seen[part], expected[part])
-    (observation, *told), (expected, *expected_told) = ours.last(), theirs.last()
+    observation, *rest = ours.last()
+    expected, *expected_rest = theirs.last()
     np.testing.assert_array_equal(observation["observation"], expected["observation"])
-    assert told == expected_told
+    assert rest == expected_rest
 
 
 def test_hundreds_of_random_games_are_theirs_step_by_step(theirs: Any) -> None:
@@ -59,7 +60,9 @@ def test_hundreds_of_random_games_are_theirs_step_by_step(theirs: Any) -> None:
         for _ in theirs.agent_iter():
             observation, _, terminated, truncated, _ = theirs.last()
             legal = np.flatnonzero(observation["action_mask"]).tolist()
-            column = None if terminated or truncated else rng.choice(range(7) if careless else legal)
+            column = (
+                None if terminated or truncated else rng.choice(range(7) if careless else legal)
+            )
             illegal += column is not None and column not in legal
             ours.step(column)
             theirs.step(column)
@@ -95,10 +98,16 @@ def test_games_on_any_board_are_those_of_position(board: str) -> None:
         while (outcome := position.outcome()) is None:
             assert not any(ours.terminations.values())
             observation = ours.observe(PLAYERS[position.to_move])
-            assert np.flatnonzero(observation["action_mask"]).tolist() == list(position.legal_columns())
+            assert np.flatnonzero(observation["action_mask"]).tolist() == list(
+                position.legal_columns()
+            )
             grid = np.array(position.grid())
-            np.testing.assert_array_equal(observation["observation"][..., 0], grid == 1 + position.to_move)
-            np.testing.assert_array_equal(observation["observation"][..., 1], grid == 2 - position.to_move)
+            np.testing.assert_array_equal(
+                observation["observation"][..., 0], grid == 1 + position.to_move
+            )
+            np.testing.assert_array_equal(
+                observation["observation"][..., 1], grid == 2 - position.to_move
+            )
             column = rng.choice(position.legal_columns())
             ours.step(np.int64(column))  # as action_space.sample() gives it
             position = position.play(column)
@@ -121,7 +130,11 @@ def test_observations_are_the_takers_own() -> None:
     assert after["action_mask"].tolist() == [1] * 7
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))], ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, lambda original: pickle.loads(pickle.dumps(original))],
+    ids=["deepcopy", "pickle"],
+)
 def test_a_copy_goes_on_by_itself(copied: Any) -> None:
     ours = env()
     ours.reset()

@@ -3,20 +3,29 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PHONE, column, fail_once, fits, has_no_accessibility_violations, moves_of, press, status
+from tests.browser.conftest import (
+    PHONE,
+    column,
+    fail_once,
+    fits,
+    has_no_accessibility_violations,
+    moves_of,
+    press,
+    status,
+)
 
 RED_WINS_AT_4 = "/?view=analyse&moves=434343"
 
 
-def test_every_column_says_what_is_proven_and_what_is_estimated(page: Page) -> None:
+def test_every_column_shows_its_proven_or_estimated_value(page: Page) -> None:
     page.goto(RED_WINS_AT_4)
     expect(column(page, 4)).to_have_accessible_description("wins in 1")
     expect(column(page, 1)).to_have_accessible_description("loses in 2")
     expect(page.locator("#hint-4")).to_have_class("hint win proven best")
     expect(page.get_by_role("heading", name="Red wins in 1 (proven)")).to_be_visible()
-    expect(page.get_by_role("status")).to_have_text("Red wins in 1 (proven)")  # spoken
+    expect(page.get_by_role("status")).to_have_text("Red wins in 1 (proven)")  # read aloud
     row = page.get_by_role("row", name="4 wins in 1 ★ wins")
-    expect(row).to_be_visible()  # alphazero has proved it too
+    expect(row).to_be_visible()  # alphazero proves it too
 
 
 def test_an_estimate_is_marked_by_more_than_its_colour(page: Page) -> None:
@@ -24,10 +33,10 @@ def test_an_estimate_is_marked_by_more_than_its_colour(page: Page) -> None:
     page.get_by_label("First opinion").select_option("mcts")
     hint = page.locator("#hint-4")
     expect(hint).to_contain_text("≈")
-    assert hint.evaluate("each => getComputedStyle(each).borderStyle") == "dashed"
+    assert hint.evaluate("element => getComputedStyle(element).borderStyle") == "dashed"
 
 
-def test_the_best_line_is_played_up_to_the_chosen_move(page: Page) -> None:
+def test_clicking_a_move_of_the_best_line_plays_up_to_it(page: Page) -> None:
     page.goto("/?view=analyse&moves=43434")  # red threatens the fourth disc
     expect(page.get_by_role("heading", name=re.compile("Yellow .*proven"))).to_be_visible()
     expect(page.get_by_role("button", name="Go deeper")).to_be_visible()
@@ -39,7 +48,7 @@ def test_the_best_line_is_played_up_to_the_chosen_move(page: Page) -> None:
     assert moves_of(page)[7:] == third
 
 
-def test_clicks_play_for_both_sides_whoever_sits_there(page: Page) -> None:
+def test_clicks_play_for_both_sides_whatever_the_seats(page: Page) -> None:
     page.goto("/?view=analyse&yellow=level:3")
     column(page, 4).click()
     column(page, 3).click()
@@ -47,19 +56,20 @@ def test_clicks_play_for_both_sides_whoever_sits_there(page: Page) -> None:
     status(page, "Red to move")
 
 
-def test_engine_and_hints_are_two_switches_that_stay_as_set(page: Page) -> None:
+def test_the_engine_and_hints_switches_are_independent_and_remembered(page: Page) -> None:
     page.goto(RED_WINS_AT_4)
     expect(column(page, 4)).to_have_accessible_description("wins in 1")
     page.get_by_role("switch", name="Hints").click()
     expect(page.locator(".hints")).to_be_hidden()
-    expect(page.get_by_role("heading", name="Red wins in 1 (proven)")).to_be_visible()  # the engine goes on
+    # The engine keeps running.
+    expect(page.get_by_role("heading", name="Red wins in 1 (proven)")).to_be_visible()
     page.get_by_role("switch", name="Engine").click()
     page.reload()
     expect(page.get_by_role("switch", name="Hints")).not_to_be_checked()
     expect(page.get_by_role("heading", name="Red to move: the engine is off")).to_be_visible()
 
 
-def test_going_deeper_takes_more_time_until_nothing_is_left_to_find(page: Page) -> None:
+def test_going_deeper_takes_more_time_and_is_disabled_when_the_game_is_over(page: Page) -> None:
     page.goto("/?view=analyse&moves=44")
     deeper = page.get_by_role("button", name="Go deeper (5 s)")
     with page.expect_request("**/analysis/stream?*seconds=5*"):
@@ -68,7 +78,9 @@ def test_going_deeper_takes_more_time_until_nothing_is_left_to_find(page: Page) 
     expect(page.get_by_role("button", name="Go deeper")).to_be_disabled()
 
 
-def test_streams_close_when_the_position_changes_the_tab_hides_or_the_view_is_left(page: Page) -> None:
+def test_streams_close_when_the_position_the_tab_or_the_view_changes(
+    page: Page,
+) -> None:
     page.goto("/?view=analyse&moves=44")
     page.get_by_label("First opinion").select_option("mcts")
     hide = """hidden => {
@@ -80,16 +92,17 @@ def test_streams_close_when_the_position_changes_the_tab_hides_or_the_view_is_le
         lambda: page.evaluate(hide, True),
         lambda: page.get_by_role("link", name="Play").click(),
     ]
-    for each in leave:
+    for action in leave:
         page.evaluate(hide, False)
-        if page.get_by_role("button", name="Searching, 5 s").count() == 0:  # a tab that is seen again goes on by itself
+        # A tab that becomes visible again resumes its search by itself.
+        if page.get_by_role("button", name="Searching, 5 s").count() == 0:
             page.get_by_role("button", name="Go deeper (5 s)").click()
         expect(page.get_by_role("button", name="Searching, 5 s")).to_be_visible()
         with page.expect_event("requestfailed", lambda request: "analysis/stream" in request.url):
-            each()
+            action()
 
 
-def test_an_agent_that_does_not_know_the_board_says_so(page: Page, problems: list[str]) -> None:
+def test_an_agent_that_cannot_play_this_board_says_so(page: Page, problems: list[str]) -> None:
     page.goto("/?view=analyse&board=5x4x3")
     expect(page.get_by_label("Second opinion")).to_have_value("mcts")
     page.get_by_label("Second opinion").select_option("dqn")
@@ -97,10 +110,12 @@ def test_an_agent_that_does_not_know_the_board_says_so(page: Page, problems: lis
     problems.clear()
 
 
-def test_an_opinion_that_failed_can_be_asked_for_again(page: Page, problems: list[str]) -> None:
+def test_a_failed_opinion_can_be_requested_again(page: Page, problems: list[str]) -> None:
     fail_once(page, "**/analysis/stream?*agent=perfect*")
     page.goto(RED_WINS_AT_4)
-    expect(page.get_by_role("status").or_(page.locator(".problem"))).to_have_text(2 * ["perfect: too many are thinking"])
+    expect(page.get_by_role("status").or_(page.locator(".problem"))).to_have_text(
+        2 * ["perfect: too many are thinking"]
+    )
     with page.expect_request("**/analysis/stream?*agent=perfect*seconds=1"):
         press(page, "Try again")
     expect(page.get_by_role("heading", name="Red wins in 1 (proven)")).to_be_visible()
@@ -108,7 +123,9 @@ def test_an_opinion_that_failed_can_be_asked_for_again(page: Page, problems: lis
     problems.clear()
 
 
-@pytest.mark.parametrize("address", [RED_WINS_AT_4, "/?view=analyse&moves=44", "/?view=analyse&board=15x3x3"])
+@pytest.mark.parametrize(
+    "address", [RED_WINS_AT_4, "/?view=analyse&moves=44", "/?view=analyse&board=15x3x3"]
+)
 def test_analyse_is_accessible_in_both_themes_and_fits_a_phone(page: Page, address: str) -> None:
     page.goto(address)
     expect(page.locator(".hint").first).to_be_visible()

@@ -1,4 +1,4 @@
-"""While kernels are compiled the page says when a level is ready; the game starts by itself."""
+"""While kernels compile, the page says when a level will be ready and then starts by itself."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,14 @@ from playwright.sync_api import Page, expect
 from fourlab.compiled.background import Background
 from fourlab.web.readiness import Readiness
 from fourlab.web.settings import Settings
-from tests.browser.conftest import PHONE, column, fits, has_no_accessibility_violations, moves_of, status
+from tests.browser.conftest import (
+    PHONE,
+    column,
+    fits,
+    has_no_accessibility_violations,
+    moves_of,
+    status,
+)
 from tests.web.conftest import Held, serving
 
 
@@ -20,20 +27,24 @@ def held() -> Held:
 
 @pytest.fixture
 def slow(held: Held, page: Page) -> Iterator[str]:
-    """The address of a server in which minimax, level 5, takes as long as the test wants."""
-    others = ("tree search", "network search", "planes", "solver", "negamax", "guided search")
-    names = {"minimax": 300.0, **dict.fromkeys(others, 1.0)}
-    readiness = Readiness(lambda: Background(names, [held], names, compiled=others, load=lambda name: None))
+    """The address of a server whose minimax (level 5) is ready when the test says so."""
+    compiled = ("tree search", "network search", "planes", "solver", "negamax", "guided search")
+    names = {"minimax": 300.0, **dict.fromkeys(compiled, 1.0)}
+    readiness = Readiness(
+        lambda: Background(names, [held], names, compiled=compiled, load=lambda name: None)
+    )
     with serving(Settings(), readiness) as client:
         yield str(client.base_url)
-        page.close()  # it must not ask a server that has gone
+        page.close()  # before its server stops
 
 
-def test_a_game_against_a_level_that_is_not_ready_starts_by_itself(page: Page, slow: str, held: Held) -> None:
-    asked: list[str] = []
+def test_a_game_against_a_level_that_is_not_ready_starts_by_itself(
+    page: Page, slow: str, held: Held
+) -> None:
+    methods: list[str] = []
     page.on(
         "request",
-        lambda request: asked.append(request.method) if request.url.endswith("ready") else None,
+        lambda request: methods.append(request.method) if request.url.endswith("ready") else None,
     )
     page.goto(f"{slow}?yellow=level:5")
     status(page, re.compile(r"Red to move · Strong ready in about \d+ min"))
@@ -50,15 +61,17 @@ def test_a_game_against_a_level_that_is_not_ready_starts_by_itself(page: Page, s
     status(page, "Red to move")
     assert len(moves_of(page)) == 2
     expect(page.get_by_role("option", name=re.compile("in about"))).to_have_count(0)
-    before = len(asked)
-    page.wait_for_timeout(2500)  # longer than the time between two questions
-    assert len(asked) == before, "nothing is asked any more"
-    assert asked.count("POST") == 1, "the level was asked for once before the others"
+    before = len(methods)
+    page.wait_for_timeout(2500)  # longer than the polling interval
+    assert len(methods) == before, "polling ends"
+    assert methods.count("POST") == 1, "the level is moved to the front once"
 
 
-def test_levels_that_are_ready_play_at_once(page: Page, slow: str) -> None:
+def test_ready_levels_play_at_once(page: Page, slow: str) -> None:
     page.goto(f"{slow}?yellow=level:3")
-    expect(page.get_by_role("option", name=re.compile(r"5 · Strong \(in about \d+ min\)"))).to_have_count(2)
+    expect(
+        page.get_by_role("option", name=re.compile(r"5 · Strong \(in about \d+ min\)"))
+    ).to_have_count(2)
     expect(page.get_by_role("option", name="4 · Club", exact=True)).to_have_count(2)
     column(page, 4).click()
     status(page, "Red to move")
@@ -67,7 +80,7 @@ def test_levels_that_are_ready_play_at_once(page: Page, slow: str) -> None:
     status(page, re.compile(r"Red to move · Strong ready in about \d+ min"))
 
 
-def test_watching_says_who_is_not_ready(page: Page, slow: str, held: Held) -> None:
+def test_watch_says_which_agent_is_not_ready(page: Page, slow: str, held: Held) -> None:
     page.goto(f"{slow}?view=watch")
     page.get_by_label("Red", exact=True).select_option("level:5")
     page.get_by_role("button", name="Step", exact=True).click()

@@ -1,4 +1,4 @@
-"""X-ray, Review, Watch and Lab, each used as a person would and checked by axe-core in both themes."""
+"""X-ray, Review, Watch and Lab: user journeys, each checked by axe-core in both themes."""
 
 import re
 from pathlib import Path
@@ -21,17 +21,26 @@ from tests.browser.test_play import moves_of, press, status
 from tests.training.test_loop import Sum, stop_after
 
 expect.set_options(timeout=120_000)  # a busy machine is not a fault of the page
-LOST_AT_MOVE_7 = "43434313"  # red has three in column 4, plays column 1, and yellow completes column 3
+# Red has three in column 4 but plays column 1, and yellow completes column 3.
+LOST_AT_MOVE_7 = "43434313"
 
 
 def cursor(page: Page) -> int:
-    """How many moves are shown, as the address says."""
+    """Return the number of moves shown, from the address; -1 if it names none."""
     return int(page.evaluate("new URLSearchParams(location.search).get('ply') ?? -1"))
 
 
 def played(home: Path, name: str, **settings: Any) -> str:
-    """A match on a small board that was played to its end; the name of its run."""
-    tournament = read({"agents": ["random", "rules"], "boards": ["4x3x3"], "openings": "empty", "rounds": 3, **settings})
+    """Play a match on a small board and return the name of its run."""
+    tournament = read(
+        {
+            "agents": ["random", "rules"],
+            "boards": ["4x3x3"],
+            "openings": "empty",
+            "rounds": 3,
+            **settings,
+        }
+    )
     run = open_run(home, name, {"kind": "match", **tournament.as_data()})
     with Store(run.games_file) as store:
         summary = summarize(play_tournament(tournament, store, Threads(1), make), store)
@@ -45,18 +54,21 @@ def finished(home: Path) -> str:
     return played(home, "small")
 
 
-# --- X-ray ------------------------------------------------------------------------------------------------------------
+# --- X-ray ----------------------------------------------------------------------------------------
 
 
 def test_a_search_is_watched_while_it_thinks_and_stopped(page: Page) -> None:
     page.goto("/?view=xray&moves=44")
     page.get_by_label("Seconds at most").fill("20")
     press(page, "Start")
-    rows = page.get_by_role("region", name="What the search thinks of each column").get_by_role("row")
+    rows = page.get_by_role("region", name="What the search thinks of each column").get_by_role(
+        "row"
+    )
     expect(rows).to_have_count(8)
     for curve in ("Value of each column", "Visits to each column"):
         expect(page.get_by_role("img", name=curve).locator("path.line")).to_have_count(7)
-    with page.expect_event("requestfailed", lambda request: "analysis/stream" in request.url):  # the server hears of it
+    # The request is cancelled, so that the server stops searching.
+    with page.expect_event("requestfailed", lambda request: "analysis/stream" in request.url):
         press(page, "Stop")
     expect(page.get_by_text("Stopped.").first).to_be_visible()
     expect(page.get_by_role("button", name="Stop")).to_be_disabled()
@@ -64,7 +76,10 @@ def test_a_search_is_watched_while_it_thinks_and_stopped(page: Page) -> None:
 
 def test_another_position_or_view_ends_the_search(page: Page) -> None:
     page.goto("/?view=xray&moves=44")
-    for leave in (lambda: column(page, 3).click(), lambda: page.get_by_role("link", name="Watch").click()):
+    for leave in (
+        lambda: column(page, 3).click(),
+        lambda: page.get_by_role("link", name="Watch").click(),
+    ):
         page.get_by_label("Seconds at most").fill("20")
         press(page, "Start")
         expect(page.get_by_role("img", name="Value of each column")).to_be_visible()
@@ -74,7 +89,9 @@ def test_another_position_or_view_ends_the_search(page: Page) -> None:
 
 
 @pytest.mark.parametrize("agent", ["mcts", "alphazero"])
-def test_the_tree_is_opened_by_keyboard_and_the_board_shows_its_lines(page: Page, agent: str) -> None:
+def test_the_tree_is_opened_by_keyboard_and_the_board_shows_its_lines(
+    page: Page, agent: str
+) -> None:
     page.goto("/?view=xray")
     page.get_by_label("Agent", exact=True).select_option(agent)
     page.get_by_label("Simulations at most").fill("3000")
@@ -82,11 +99,14 @@ def test_the_tree_is_opened_by_keyboard_and_the_board_shows_its_lines(page: Page
     here = page.get_by_role("treeitem", name="This position")
     expect(here).to_have_attribute("aria-expanded", "true")
     here.focus()
-    for key in ("ArrowRight", "ArrowRight", "ArrowRight"):  # to the first child, open it, to its first child
-        page.keyboard.press(key)
+    for _ in range(3):  # to the first child, open it, to its first child
+        page.keyboard.press("ArrowRight")
     node = page.locator(":focus")
-    expect(node).to_have_attribute("aria-label", re.compile(r"^Yellow, column \d, N [\d,]+, Q [+−]?[\d.]+"))
-    expect(page.get_by_role("button", name=re.compile("^Column .*Red"))).to_have_count(1)  # the line of two moves
+    expect(node).to_have_attribute(
+        "aria-label", re.compile(r"^Yellow, column \d, N [\d,]+, Q [+−]?[\d.]+")
+    )
+    # The board shows the line of two moves.
+    expect(page.get_by_role("button", name=re.compile("^Column .*Red"))).to_have_count(1)
     expect(page.get_by_role("button", name=re.compile("^Column .*Yellow"))).to_have_count(1)
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
@@ -94,36 +114,43 @@ def test_the_tree_is_opened_by_keyboard_and_the_board_shows_its_lines(page: Page
     page.get_by_label("Seconds at most").focus()
     expect(page.get_by_role("button", name=re.compile("^Column .*empty"))).to_have_count(7)
     assert moves_of(page) == ""
-    expect(page.get_by_role("columnheader", name="Prior")).to_have_count(1 if agent == "alphazero" else 0)
+    expect(page.get_by_role("columnheader", name="Prior")).to_have_count(
+        1 if agent == "alphazero" else 0
+    )
     assert has_no_accessibility_violations(page)
     page.set_viewport_size(PHONE)
     assert fits(page)
 
 
-def test_what_a_chart_shows_can_be_read_as_numbers(page: Page) -> None:
+def test_a_chart_can_be_read_as_a_table(page: Page) -> None:
     page.goto("/?view=xray")
     page.get_by_label("Simulations at most").fill("500")
     press(page, "Start")
     expect(page.get_by_role("tree")).to_be_visible()
     page.get_by_text("Numbers of the chart: Visits to each column").click()
     last = page.get_by_role("region", name="Numbers of the chart: Visits").get_by_role("row").last
-    simulations, *visits = (int(each.replace(",", "")) for each in last.get_by_role("cell").all_inner_texts())
+    cells = last.get_by_role("cell").all_inner_texts()
+    simulations, *visits = (int(cell.replace(",", "")) for cell in cells)
     assert simulations == 500
     assert len(visits) == 7
     assert 490 <= sum(visits) <= 500
 
 
-# --- Review -----------------------------------------------------------------------------------------------------------
+# --- Review ---------------------------------------------------------------------------------------
 
 
 def test_a_review_finds_the_blunder_and_the_graph_moves_the_cursor(page: Page) -> None:
     page.goto(f"/?view=review&moves={LOST_AT_MOVE_7}")
     slider = page.get_by_role("slider", name="Move")
-    expect(slider).to_have_attribute("aria-valuetext", re.compile("^8 of 8: yellow has won|^8 of 8: yellow wins"))
+    expect(slider).to_have_attribute(
+        "aria-valuetext", re.compile("^8 of 8: yellow has won|^8 of 8: yellow wins")
+    )
     press(page, "Previous mistake")
     assert cursor(page) == 7
     expect(page.get_by_role("listitem").filter(has_text="blunder")).to_have_count(1)
-    expect(page.locator(".judged [aria-current=step]")).to_contain_text("column 1 turns a win into a loss")
+    expect(page.locator(".judged [aria-current=step]")).to_contain_text(
+        "column 1 turns a win into a loss"
+    )
     slider.focus()
     page.keyboard.press("Home")
     assert cursor(page) == 0
@@ -140,7 +167,7 @@ def test_a_review_finds_the_blunder_and_the_graph_moves_the_cursor(page: Page) -
     assert fits(page)
 
 
-def test_a_blunder_is_tried_again_from_the_position_before_it(page: Page) -> None:
+def test_a_blunder_can_be_retried_from_the_position_before_it(page: Page) -> None:
     page.goto(f"/?view=review&moves={LOST_AT_MOVE_7}&red=level:1&yellow=level:2")
     press(page, "Previous mistake")
     press(page, "Retry from here")
@@ -151,7 +178,7 @@ def test_a_blunder_is_tried_again_from_the_position_before_it(page: Page) -> Non
     assert moves_of(page) == "4343434"
 
 
-def test_a_review_is_saved_as_one_page_that_needs_no_other(page: Page) -> None:
+def test_a_review_is_saved_as_one_self_contained_page(page: Page) -> None:
     page.goto(f"/?view=review&moves={LOST_AT_MOVE_7}")
     with page.expect_download() as download:
         page.get_by_role("link", name="Save as a page").click()
@@ -167,10 +194,10 @@ def test_without_moves_there_is_nothing_to_review(page: Page) -> None:
     expect(page.get_by_text("There is nothing to review yet")).to_be_visible()
 
 
-# --- Watch ------------------------------------------------------------------------------------------------------------
+# --- Watch ----------------------------------------------------------------------------------------
 
 
-def test_two_agents_play_to_the_end_and_the_game_is_shown_again(page: Page) -> None:
+def test_two_agents_play_to_the_end_and_the_game_is_replayed(page: Page) -> None:
     page.goto("/?view=watch&board=4x3x3")
     page.get_by_label("Speed").focus()
     page.keyboard.press("End")
@@ -213,8 +240,11 @@ def test_a_link_to_moves_replays_them(page: Page) -> None:
     expect(page.get_by_role("button", name="Replay")).to_be_visible()
 
 
-@pytest.mark.parametrize(("ply", "kept"), [(1, "4"), (7, "")])  # in the middle of a game, and when it is over
-def test_agents_that_play_on_leave_a_way_back_to_the_game_before(page: Page, ply: int, kept: str) -> None:
+# In the middle of a game, and after its end.
+@pytest.mark.parametrize(("ply", "kept"), [(1, "4"), (7, "")])
+def test_going_back_restores_the_game_before_agents_played_on(
+    page: Page, ply: int, kept: str
+) -> None:
     page.goto(f"/?view=watch&moves=4343434&ply={ply}")
     press(page, "Step")
     expect(page.get_by_text(f"Move {len(kept) + 1} of {len(kept) + 1}")).to_be_visible()
@@ -233,7 +263,7 @@ def test_one_refusal_of_a_busy_server_does_not_end_a_game(page: Page, problems: 
     problems.clear()
 
 
-def test_a_game_that_has_no_number_is_told_so(page: Page) -> None:
+def test_a_game_number_that_is_no_number_is_reported(page: Page) -> None:
     page.goto("/?view=watch&run=nix&game=abc")
     expect(page.get_by_text("there is no game “abc”")).to_be_visible()
 
@@ -243,7 +273,9 @@ def test_a_link_to_a_stored_game_replays_it_and_says_who_played(page: Page, fini
     page.goto(f"/?view=watch&run={finished}&game=2")
     page.get_by_label("Speed").focus()
     page.keyboard.press("End")
-    expect(page.get_by_text("random – rules: ").or_(page.get_by_text("rules – random: "))).to_be_visible()
+    expect(
+        page.get_by_text("random – rules: ").or_(page.get_by_text("rules – random: "))
+    ).to_be_visible()
     expect(page.locator("#status")).to_contain_text(re.compile("wins with|draw"))
     assert "game=2" in page.evaluate("location.search")
     game = page.get_by_role("spinbutton", name="Game")
@@ -253,7 +285,7 @@ def test_a_link_to_a_stored_game_replays_it_and_says_who_played(page: Page, fini
     assert "game=3" in page.evaluate("location.search")
 
 
-# --- Lab --------------------------------------------------------------------------------------------------------------
+# --- Lab ------------------------------------------------------------------------------------------
 
 
 def test_a_finished_run_is_listed_with_tables_figures_and_games(page: Page, finished: str) -> None:
@@ -263,7 +295,8 @@ def test_a_finished_run_is_listed_with_tables_figures_and_games(page: Page, fini
     expect(page.get_by_text("6 / 6 games").first).to_be_visible()
     figure = page.get_by_role("img", name="Figure: lengths")
     expect(figure).to_be_visible()
-    assert figure.evaluate("async each => { await each.decode(); return each.naturalWidth; }") > 100
+    width = "async image => { await image.decode(); return image.naturalWidth; }"
+    assert figure.evaluate(width) > 100
     assert has_no_accessibility_violations(page)
     page.set_viewport_size(PHONE)
     assert fits(page)
@@ -272,7 +305,9 @@ def test_a_finished_run_is_listed_with_tables_figures_and_games(page: Page, fini
     assert f"run={finished}&game=4" in page.evaluate("location.search")
 
 
-def test_runs_are_compared_by_the_settings_in_which_they_differ(page: Page, home: Path, finished: str) -> None:
+def test_runs_are_compared_by_the_settings_in_which_they_differ(
+    page: Page, home: Path, finished: str
+) -> None:
     other = played(home, "other", seed=5)
     page.goto("/?view=lab")
     page.get_by_label(f"Compare {finished}").check()
@@ -287,8 +322,9 @@ def test_runs_are_compared_by_the_settings_in_which_they_differ(page: Page, home
     expect(page.get_by_label(f"Compare {finished}")).to_be_checked()
 
 
-def test_a_training_that_goes_on_refreshes_by_itself(page: Page, home: Path) -> None:
-    run, trainee = open_run(home, "sum", {"kind": "train-sum", "total": 20}), Sum()
+def test_a_running_training_refreshes_by_itself(page: Page, home: Path) -> None:
+    run = open_run(home, "sum", {"kind": "train-sum", "total": 20})
+    trainee = Sum()
     with run.locked():
         train(run, trainee, stop_after(2))
         page.goto(f"/?view=lab&run={run.name}")
@@ -296,20 +332,24 @@ def test_a_training_that_goes_on_refreshes_by_itself(page: Page, home: Path) -> 
         curve = page.get_by_role("img", name="the sum so far")
         expect(row).to_contain_text("running")
         expect(row).to_contain_text("4 / 20 numbers")
-        expect(curve).to_have_accessible_description("the sum so far against numbers. At the end sum: 10, half.sum: 5.")
+        expect(curve).to_have_accessible_description(
+            "the sum so far against numbers. At the end sum: 10, half.sum: 5."
+        )
         assert has_no_accessibility_violations(page)
         page.set_viewport_size(PHONE)
         assert fits(page)
         train(run, trainee, stop_after(3))
         expect(row).to_contain_text("10 / 20 numbers")
-        expect(curve).to_have_accessible_description("the sum so far against numbers. At the end sum: 55, half.sum: 27.5.")
+        expect(curve).to_have_accessible_description(
+            "the sum so far against numbers. At the end sum: 55, half.sum: 27.5."
+        )
     expect(row).to_contain_text("stopped")
     train(run, trainee)
     expect(row).to_contain_text("finished")
     expect(page.get_by_role("heading", name="Result")).to_be_visible()
 
 
-def test_a_run_that_is_not_there_is_told_so(page: Page, problems: list[str]) -> None:
+def test_a_missing_run_is_reported(page: Page, problems: list[str]) -> None:
     page.goto("/?view=lab&run=nothing")
     expect(page.get_by_text("there is no run 'nothing'")).to_be_visible()
-    problems.clear()  # the browser complains about the answer 404
+    problems.clear()  # the browser logs the answer 404

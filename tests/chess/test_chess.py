@@ -1,4 +1,4 @@
-"""Chess by the textbook's search. The judge of the rules is python-chess, asked the slow way."""
+"""Chess by the textbook search; the rules are checked against python-chess's slow functions."""
 
 import json
 import warnings
@@ -12,7 +12,16 @@ import pytest
 from fourlab.agent import Limit, Stop
 from fourlab.agents.mcts.textbook import Edge
 from fourlab.chess import uci
-from fourlab.chess.game import VALUES, Chess, ChessState, ChessWithCaptures, judge, mate_in_one, priors, profit
+from fourlab.chess.game import (
+    VALUES,
+    Chess,
+    ChessState,
+    ChessWithCaptures,
+    evaluate,
+    mate_in_one,
+    priors,
+    profit,
+)
 from fourlab.chess.match import ChessGame, ChessMatch, Games, summarize
 from fourlab.chess.players import PRESETS, ChessDecision, Searcher, player
 from fourlab.chess.uci import Bounds, Engine
@@ -27,10 +36,14 @@ MATES = {
     "7k/P5pp/8/8/8/8/8/K7 w - - 0 1": {"a7a8q", "a7a8r"},
     "5rkr/5p1p/8/6N1/8/8/8/K7 w - - 0 1": set(),
 }
-"""Positions, and all moves that mate in one there."""
-LOW = 4
-"""Positions with few pieces repeat themselves soon."""
-FEW = "4k3/8/8/8/8/8/8/R3K2r w - - 0 1", "8/8/4k3/8/8/3N1K2/8/6b1 b - - 90 80", "k7/8/8/8/8/8/6P1/6K1 w - - 0 1"
+"""Positions and all moves that mate in one."""
+FEW_MOVES = 4
+"""Choosing from the first few moves only makes positions repeat."""
+FEW_PIECES = (
+    "4k3/8/8/8/8/8/8/R3K2r w - - 0 1",
+    "8/8/4k3/8/8/3N1K2/8/6b1 b - - 90 80",
+    "k7/8/8/8/8/8/6P1/6K1 w - - 0 1",
+)
 
 
 def rng(seed: int = 1) -> np.random.Generator:
@@ -38,37 +51,43 @@ def rng(seed: int = 1) -> np.random.Generator:
 
 
 def ending_of(board: chess.Board) -> str:
-    """How a game has ended, by python-chess."""
+    """Return how a game has ended according to python-chess."""
     if board.is_checkmate() or board.is_stalemate():
         return "checkmate" if board.is_checkmate() else "stalemate"
     if board.is_insufficient_material():
         return "insufficient material"
-    return "fifty moves" if board.is_fifty_moves() else "threefold repetition" if board.is_repetition(3) else ""
+    if board.is_fifty_moves():
+        return "fifty moves"
+    return "threefold repetition" if board.is_repetition(3) else ""
 
 
-def test_games_end_when_python_chess_says_so() -> None:
-    chance, seen = rng(), set()
-    for fen in (*FEW * 8, *[chess.STARTING_FEN] * 4):
-        board, state = chess.Board(fen), ChessState.of(fen)
+def test_endings_agree_with_python_chess() -> None:
+    chance = rng()
+    endings = set()
+    for fen in (*FEW_PIECES * 8, *[chess.STARTING_FEN] * 4):
+        board = chess.Board(fen)
+        state = ChessState.of(fen)
         while not state.ending:
             assert not ending_of(board)
             assert set(state.moves) == set(board.legal_moves)
-            move = state.moves[int(chance.integers(min(len(state.moves), LOW)))]  # few moves, so that positions repeat
+            move = state.moves[int(chance.integers(min(len(state.moves), FEW_MOVES)))]
             board.push(move)
             state = state.play(move)
         assert state.ending == ending_of(board)
         assert state.result == board.result(claim_draw=True)
-        seen.add(state.ending)
-    assert seen >= {"threefold repetition", "insufficient material", "fifty moves"}
+        endings.add(state.ending)
+    assert endings >= {"threefold repetition", "insufficient material", "fifty moves"}
 
 
-def test_the_third_time_a_position_is_there_the_game_is_drawn() -> None:
+def test_threefold_repetition_is_a_draw() -> None:
     there_and_back = ["Nf3", "Nf6", "Ng1", "Ng8"]
     assert ChessState.of(moves=there_and_back * 2).ending == "threefold repetition"
     assert ChessState.of(moves=(there_and_back * 2)[:-1]).ending == ""
     with_castling = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
-    assert ChessState.of(with_castling, ["Ke2", "Ke7", "Ke1", "Ke8"] * 2).ending == ""  # the right to castle was lost on the way
-    assert ChessState.of(with_castling, ["Ke2", "Ke7", "Ke1", "Ke8"] * 2 + ["Ke2", "Ke7"]).ending == "threefold repetition"
+    kings_walk = ["Ke2", "Ke7", "Ke1", "Ke8"] * 2  # loses the right to castle
+    assert ChessState.of(with_castling, kings_walk).ending == ""
+    repeated = ChessState.of(with_castling, [*kings_walk, "Ke2", "Ke7"])
+    assert repeated.ending == "threefold repetition"
 
 
 def test_fifty_moves_without_a_capture_or_a_pawn_move_are_a_draw_but_a_mate_is_a_mate() -> None:
@@ -77,8 +96,9 @@ def test_fifty_moves_without_a_capture_or_a_pawn_move_are_a_draw_but_a_mate_is_a
     assert ChessState.of("6k1/5ppp/8/8/8/8/8/R5K1 w - - 99 90", ["Ra8"]).ending == "checkmate"
 
 
-def test_a_stalemate_is_worth_nothing_to_both_and_a_mate_to_its_winner() -> None:
-    stalemate, mate = ChessState.of("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), ChessState.of(moves=["f3", "e5", "g4", "Qh4"])
+def test_a_stalemate_is_a_draw_and_a_mate_a_win() -> None:
+    stalemate = ChessState.of("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")
+    mate = ChessState.of(moves=["f3", "e5", "g4", "Qh4"])
     assert (stalemate.ending, stalemate.result) == ("stalemate", "1/2-1/2")
     assert [Chess().score(stalemate, side) for side in (0, 1)] == [0, 0]
     assert [Chess().score(mate, side) for side in (0, 1)] == [-1, 1]
@@ -105,22 +125,33 @@ def test_castling_en_passant_and_promotion_are_moves_like_any_other() -> None:
     ],
 )
 def test_random_moves_are_all_the_legal_moves_and_equally_likely(fen: str) -> None:
-    state, chance = ChessState.of(fen), rng()
-    drawn = Counter(Chess().random_move(state, lambda n: int(chance.integers(n))) for _ in range(200 * len(state.moves)))
+    state = ChessState.of(fen)
+    chance = rng()
+    drawn = Counter(
+        Chess().random_move(state, lambda n: int(chance.integers(n)))
+        for _ in range(200 * len(state.moves))
+    )
     assert set(drawn) == set(chess.Board(fen).legal_moves)
     assert all(120 < times < 290 for times in drawn.values())
 
 
 @pytest.mark.parametrize("text", ["", "e2e5", "Nf6", "0000", "--", "castle", "e2e4q"])
-def test_what_is_not_a_legal_move_is_refused(text: str) -> None:
+def test_illegal_moves_are_refused(text: str) -> None:
     with pytest.raises(UserError, match="is not a legal move here"):
         ChessState.of().read(text)
 
 
 @pytest.mark.parametrize(
-    "fen", ["", "x", "8/8/8/8/8/8/8/8 w - - 0 1", "kk6/8/8/8/8/8/8/K7 w - - 0 1", "k7/8/8/8/8/8/8/KR6 b - - x 1"]
+    "fen",
+    [
+        "",
+        "x",
+        "8/8/8/8/8/8/8/8 w - - 0 1",
+        "kk6/8/8/8/8/8/8/K7 w - - 0 1",
+        "k7/8/8/8/8/8/8/KR6 b - - x 1",
+    ],
 )
-def test_what_is_not_a_position_is_refused(fen: str) -> None:
+def test_illegal_positions_are_refused(fen: str) -> None:
     with pytest.raises(UserError, match="is not a"):
         ChessState.of(fen)
 
@@ -143,32 +174,37 @@ def test_the_profit_of_a_move(fen: str, move: str, gain: int) -> None:
     assert profit(state.board, state.read(move)) == gain
 
 
-def test_the_judge_counts_pieces_for_the_side_to_move() -> None:
+def test_the_evaluation_is_the_material_of_the_side_to_move() -> None:
     chance = rng()
     for _ in range(20):
         state = ChessState.of()
         for _ in range(60):
             if not state.ending:
-                state = state.play(ChessWithCaptures().rollout_move(state, lambda n: int(chance.integers(n))))
+                state = state.play(
+                    ChessWithCaptures().rollout_move(state, lambda n: int(chance.integers(n)))
+                )
         sides = {state.board.turn: 1, not state.board.turn: -1}
-        lead = sum(VALUES[piece.piece_type] * sides[piece.color] for piece in state.board.piece_map().values())
-        assert judge(state) == pytest.approx(lead / (abs(lead) + 5))
+        lead = sum(
+            VALUES[piece.piece_type] * sides[piece.color]
+            for piece in state.board.piece_map().values()
+        )
+        assert evaluate(state) == pytest.approx(lead / (abs(lead) + 5))
 
 
-def test_what_wins_most_is_most_promising_and_played_first_in_rollouts() -> None:
+def test_profitable_moves_have_higher_priors_and_are_played_in_rollouts() -> None:
     state = ChessState.of("4k3/8/8/3n1p2/4P3/8/8/4K3 w - - 0 1")
-    hopes = dict(zip(state.moves, priors(state, state.moves), strict=True))
-    assert sum(hopes.values()) == pytest.approx(1)
+    prior = dict(zip(state.moves, priors(state, state.moves), strict=True))
+    assert sum(prior.values()) == pytest.approx(1)
     takes_knight, takes_pawn, quiet = (state.read(move) for move in ("exd5", "exf5", "e5"))
-    assert hopes[takes_knight] > hopes[takes_pawn] > hopes[quiet] > 0
+    assert prior[takes_knight] > prior[takes_pawn] > prior[quiet] > 0
     assert ChessWithCaptures().rollout_move(state, lambda n: 0) == takes_knight
 
 
 @pytest.mark.parametrize("fen", MATES)
 def test_mates_in_one_are_found(fen: str) -> None:
     state = ChessState.of(fen)
-    found = mate_in_one(state)
-    assert (found.uci() if found else None) in (MATES[fen] or {None})
+    mate = mate_in_one(state)
+    assert (mate.uci() if mate else None) in (MATES[fen] or {None})
     for name in ("improved", "document") if MATES[fen] else ():
         decision = player(name).decide(state, Limit(), rng())
         assert decision.move.uci() in MATES[fen]
@@ -191,14 +227,18 @@ def test_the_improved_player_takes_what_hangs_and_saves_what_is_attacked() -> No
 
 
 def test_a_proven_draw_is_better_than_a_bad_move_and_worse_than_a_good_one() -> None:
-    improved, luck = PRESETS["improved"], rng().random(3)
+    improved = PRESETS["improved"]
+    tie_breaks = rng().random(3)
     assert isinstance(improved, Searcher)
     a, b, c = ChessState.of().moves[:3]
-    draw, lost = Edge(a, visits=90, total=30.0, proven=0), Edge(b, visits=80, total=40.0, proven=-1)
+    draw = Edge(a, visits=90, total=30.0, proven=0)
+    lost = Edge(b, visits=80, total=40.0, proven=-1)
     for total, chosen in ((1.0, c), (-1.0, a)):
-        assert improved.best([draw, lost, Edge(c, visits=5, total=total)], luck).move == chosen
-    assert improved.best([lost, draw], luck) is draw
-    assert improved.best([draw, lost, Edge(c, visits=1, total=1.0, proven=1)], luck).move == c
+        assert (
+            improved.best([draw, lost, Edge(c, visits=5, total=total)], tie_breaks).move == chosen
+        )
+    assert improved.best([lost, draw], tie_breaks) is draw
+    assert improved.best([draw, lost, Edge(c, visits=1, total=1.0, proven=1)], tie_breaks).move == c
 
 
 def test_a_winning_side_avoids_stalemate() -> None:
@@ -209,18 +249,24 @@ def test_a_winning_side_avoids_stalemate() -> None:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_the_same_seed_gives_the_same_decision_whoever_listens(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fourlab.chess.players.TELL_SECONDS", 0.0)
-    heard: list[ChessDecision] = []
-    state, limit = ChessState.of(moves=["e4", "e5"]), Limit(simulations=20)
-    alone, watched = player(name).decide(state, limit, rng(7)), player(name).decide(state, limit, rng(7), heard.append)
+def test_the_same_seed_gives_the_same_decision_with_and_without_a_callback(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fourlab.chess.players.REPORT_SECONDS", 0.0)
+    reported: list[ChessDecision] = []
+    state = ChessState.of(moves=["e4", "e5"])
+    limit = Limit(simulations=20)
+    alone = player(name).decide(state, limit, rng(7))
+    watched = player(name).decide(state, limit, rng(7), reported.append)
     assert (alone.move, alone.line, alone.value) == (watched.move, watched.line, watched.value)
     assert alone.move in state.moves
-    assert len(heard) == (0 if name == "random" else 20)
+    assert len(reported) == (0 if name == "random" else 20)
 
 
 def test_searches_end_at_the_first_bound() -> None:
-    improved, state, stop = PRESETS["improved"], ChessState.of(), Stop()
+    improved = PRESETS["improved"]
+    state = ChessState.of()
+    stop = Stop()
     assert improved.decide(state, Limit(), rng()).simulations == 400
     assert improved.decide(state, Limit(simulations=30, seconds=100), rng()).simulations == 30
     assert improved.decide(state, Limit(nodes=25), rng()).simulations == 25
@@ -246,18 +292,24 @@ def test_a_match_swaps_colours_and_every_pair_has_an_opening_of_its_own() -> Non
 
 
 def test_the_summary_is_the_first_players_and_counts_pairs() -> None:
-    results = ["1-0", "0-1", "1-0", "1-0", "1/2-1/2", "0-1", "0-1"]  # the odd ones are those in which the first is black
-    games = [ChessGame(i, chess.STARTING_FEN, "e2e4 e7e5", result, "checkmate") for i, result in enumerate(results)]
-    found = summarize(ChessMatch(("improved", "random"), games=8), games)
-    assert [found[name]["count"] for name in ("wins", "draws", "losses")] == [4, 1, 2]
-    assert found["counts"] == [0, 0, 1, 1, 1]  # the last game has no partner yet
-    assert found["as_white"]["wins"]["count"] == found["as_black"]["wins"]["count"] == 2
-    assert found["elo"]["why"] == "too few pairs: 10 are needed"
+    # In games with odd numbers the first player is black.
+    results = ["1-0", "0-1", "1-0", "1-0", "1/2-1/2", "0-1", "0-1"]
+    games = [
+        ChessGame(i, chess.STARTING_FEN, "e2e4 e7e5", result, "checkmate")
+        for i, result in enumerate(results)
+    ]
+    summary = summarize(ChessMatch(("improved", "random"), games=8), games)
+    assert [summary[name]["count"] for name in ("wins", "draws", "losses")] == [4, 1, 2]
+    assert summary["counts"] == [0, 0, 1, 1, 1]  # the last game has no partner yet
+    assert summary["as_white"]["wins"]["count"] == summary["as_black"]["wins"]["count"] == 2
+    assert summary["elo"]["why"] == "too few pairs: 10 are needed"
 
 
-def test_games_are_kept_in_a_file_and_what_was_cut_off_is_played_again(tmp_path: Path) -> None:
-    match, file = ChessMatch(("random", "random"), games=4), tmp_path / "games.jsonl"
-    kept, played = Games(match, file), [match(number) for number in range(3)]
+def test_games_are_kept_in_a_file_and_a_cut_off_line_is_dropped(tmp_path: Path) -> None:
+    match = ChessMatch(("random", "random"), games=4)
+    file = tmp_path / "games.jsonl"
+    kept = Games(match, file)
+    played = [match(number) for number in range(3)]
     for game in played:
         kept.add(game)
     assert Games(match, file).games == played
@@ -275,7 +327,7 @@ def test_a_file_of_another_match_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="does not hold the games"):
         Games(ChessMatch(("random", "random"), seed=2), file)
     file.write_text("something\nelse\n")
-    with pytest.raises(UserError, match="cannot read games"):
+    with pytest.raises(UserError, match="cannot read chess games"):
         Games(ChessMatch(("random", "random")), file)
     for empty in ("", "cut off"):
         file.write_text(empty)
@@ -301,39 +353,61 @@ def test_a_file_of_another_match_is_refused(tmp_path: Path) -> None:
         ("infinite", True, 70, Limit(simulations=10**12)),
     ],
 )
-def test_what_go_says_is_a_limit(words: str, white: bool, simulations: int, limit: Limit) -> None:
-    found, stop = Bounds.of(words.split()), Stop()
-    bounds = found.limit(white, simulations, stop)
-    assert bounds.stop is stop
-    assert bounds.seconds == pytest.approx(limit.seconds)
-    assert (bounds.simulations, bounds.depth) == (limit.simulations, limit.depth)
+def test_go_is_translated_to_a_limit(
+    words: str, white: bool, simulations: int, limit: Limit
+) -> None:
+    stop = Stop()
+    actual = Bounds.of(words.split()).limit(white, simulations, stop)
+    assert actual.stop is stop
+    assert actual.seconds == pytest.approx(limit.seconds)
+    assert (actual.simulations, actual.depth) == (limit.simulations, limit.depth)
 
 
 def said(*lines: str) -> list[str]:
-    """What the engine answers to some lines."""
-    heard: list[str] = []
-    Engine(heard.append).serve(lines)
-    return [line for text in heard for line in text.splitlines()]
+    """Return the lines that the engine answers to some lines."""
+    texts: list[str] = []
+    Engine(texts.append).serve(lines)
+    return [line for text in texts for line in text.splitlines()]
 
 
-def test_the_engine_greets_and_ignores_what_it_does_not_know() -> None:
-    greeting = said("uci", "isready", "", "xyzzy", "debug on", "ponderhit", "register later", "stop", "quit", "uci")
+def test_the_engine_greets_and_ignores_unknown_commands() -> None:
+    greeting = said(
+        "uci",
+        "isready",
+        "",
+        "xyzzy",
+        "debug on",
+        "ponderhit",
+        "register later",
+        "stop",
+        "quit",
+        "uci",
+    )
     assert greeting[0].startswith("id name Fourlab")
     assert greeting[-2:] == ["uciok", "readyok"]
-    assert [line.split()[2] for line in greeting if line.startswith("option")] == ["Preset", "Simulations", "Seed"]
+    assert [line.split()[2] for line in greeting if line.startswith("option")] == [
+        "Preset",
+        "Simulations",
+        "Seed",
+    ]
 
 
-def test_only_the_moves_that_are_asked_for_are_considered() -> None:
-    assert Bounds.of(["searchmoves", "a2a3", "h2h3", "depth", "2"]) == Bounds(depth=2, searchmoves=("a2a3", "h2h3"))
+def test_searchmoves_restricts_the_search() -> None:
+    assert Bounds.of(["searchmoves", "a2a3", "h2h3", "depth", "2"]) == Bounds(
+        depth=2, searchmoves=("a2a3", "h2h3")
+    )
     assert said("go nodes 40 searchmoves a2a3")[-1] == "bestmove a2a3"
     assert said("go searchmoves h2h3 a2a3 nodes 40")[-1] in ("bestmove a2a3", "bestmove h2h3")
-    assert (
-        said("position fen 6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "go nodes 40 searchmoves g1g2")[-1] == "bestmove g1g2"
-    )  # no mate
-    assert said("go nodes 40 searchmoves a1a8")[-1] in {f"bestmove {move.uci()}" for move in ChessState.of().moves}
+    back_rank_mate = "position fen 6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"
+    assert said(back_rank_mate, "go nodes 40 searchmoves g1g2")[-1] == "bestmove g1g2"
+    assert said("go nodes 40 searchmoves a1a8")[-1] in {
+        f"bestmove {move.uci()}" for move in ChessState.of().moves
+    }
 
 
-def test_the_engine_ends_soon_after_its_input_and_when_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_engine_ends_soon_after_its_input_or_if_its_output_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(uci, "SECONDS_TO_ANSWER", 0.2)
     assert said("go nodes 100000000")[-1].startswith("bestmove ")
 
@@ -346,13 +420,13 @@ def test_the_engine_ends_soon_after_its_input_and_when_nobody_listens(monkeypatc
 
 
 @pytest.mark.soak
-def test_the_improved_player_is_far_stronger_than_the_documents(figure: Report) -> None:
+def test_the_improved_player_is_far_stronger_than_aryas(figure: Report) -> None:
     planned = ChessMatch(("improved", "document"), 10)
     games = [planned(number, None) for number in range(planned.games)]
     figure("score, 0.85 being 300 Elo", summarize(planned, games)["score"], 0.85, at_least=True)
 
 
-def test_the_engine_says_what_it_cannot_use_and_goes_on() -> None:
+def test_the_engine_reports_errors_and_continues() -> None:
     for line in (
         "position fen nonsense",
         "position startpos moves e2e5",
@@ -360,12 +434,12 @@ def test_the_engine_says_what_it_cannot_use_and_goes_on() -> None:
         "setoption name Simulations value many",
         "setoption name Seed value -1",
     ):
-        told, *rest = said(line, "go nodes 5")
-        assert told.startswith("info string ")
+        error, *rest = said(line, "go nodes 5")
+        assert error.startswith("info string ")
         assert rest[-1].startswith("bestmove ")
 
 
-def test_positions_are_heard_in_every_form() -> None:
+def test_positions_are_read_in_every_form() -> None:
     fen = "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"
     for line, legal in (
         ("position startpos", "e2e4"),
@@ -376,7 +450,7 @@ def test_positions_are_heard_in_every_form() -> None:
         (f"position fen {fen} moves a1b1 h7h6", "b1b8"),
     ):
         engine = Engine(print)
-        engine.hear(line.split())
+        engine.execute(line.split())
         assert engine.state.board.is_legal(chess.Move.from_uci(legal)), line
 
 
@@ -396,21 +470,27 @@ def test_the_engine_answers_every_go_once() -> None:
     assert chess.Move.from_uci(answers[0].split()[1]) in chess.Board().legal_moves
     board = chess.Board()
     board.push_uci("e2e4")
-    assert all(chess.Move.from_uci(answer.split()[1]) in board.legal_moves for answer in answers[1:])
+    assert all(
+        chess.Move.from_uci(answer.split()[1]) in board.legal_moves for answer in answers[1:]
+    )
 
 
-def test_the_engine_tells_mates_and_has_no_move_where_there_is_none() -> None:
+def test_the_engine_reports_mates_and_has_no_move_after_one() -> None:
     info, answer = said("position fen 6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "go infinite")
     assert "score mate 1 pv a1a8" in info
     assert answer == "bestmove a1a8"
-    assert said("position startpos moves f2f3 e7e5 g2g4 d8h4", "go movetime 100") == ["bestmove 0000"]
+    assert said("position startpos moves f2f3 e7e5 g2g4 d8h4", "go movetime 100") == [
+        "bestmove 0000"
+    ]
     drawn = "position startpos moves" + " g1f3 g8f6 f3g1 f6g8" * 2
     assert said(drawn, "go nodes 20")[-1].startswith("bestmove ")  # nobody has claimed the draw
 
 
-def test_the_engine_repeats_itself_with_the_same_seed() -> None:
+def test_the_engine_is_reproducible_by_its_seed() -> None:
     def answer(seed: int, *lines: str) -> str:
-        return said("setoption name Simulations value 15", f"setoption name Seed value {seed}", *lines, "go")[-1]
+        return said(
+            "setoption name Simulations value 15", f"setoption name Seed value {seed}", *lines, "go"
+        )[-1]
 
     assert answer(9) == answer(9) == answer(9, "ucinewgame")
     assert len({answer(seed) for seed in range(8)}) > 1

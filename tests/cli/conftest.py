@@ -1,4 +1,4 @@
-"""Runs that several tests look at: each is made once, and every test gets its own copy."""
+"""Runs that several tests read: made once per session, copied for every test."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Commands that are stopped by a signal and resumed."""
+"""Helpers for tests of commands that are stopped by a signal and resumed."""
 
 import shlex
 import signal
@@ -19,7 +19,7 @@ def interrupted(
     count: int = 1,
     number: signal.Signals = signal.SIGINT,
 ) -> subprocess.Popen[str]:
-    """Start a command that gets a signal when it reaches a point (see interrupting.py)."""
+    """Start a command that receives a signal at a point of its work (see interrupting.py)."""
     return subprocess.Popen(
         [sys.executable, str(SCRIPT), point, str(count), number.name, *command],
         cwd=folder,
@@ -31,7 +31,7 @@ def interrupted(
 
 
 def stopped_by_ctrl_c(folder: Path, command: list[str], point: str, count: int = 1) -> str:
-    """Give a command Ctrl-C at a point, where it must stop in good order; returns its stderr."""
+    """Send Ctrl-C to a command at a point, check that it stops cleanly, and return its stderr."""
     process = interrupted(folder, command, point, count)
     _, printed = process.communicate()
     assert process.returncode == 130, printed
@@ -40,7 +40,7 @@ def stopped_by_ctrl_c(folder: Path, command: list[str], point: str, count: int =
 
 
 def resume_arguments(printed: str) -> list[str]:
-    """The arguments of the command that a stopped command says to resume with: its last line."""
+    """Return the arguments of the resume command that a stopped command prints last."""
     before, last = printed.splitlines()[-2:]
     assert before.endswith("resume with:")
     program, *arguments = shlex.split(last)
@@ -55,7 +55,7 @@ def ends_the_same(
     total: str,
     product: str,
 ) -> None:
-    """A training stopped after two pieces and resumed gives the same as an undisturbed one."""
+    """Check that a training stopped after two pieces and resumed gives the same `product`."""
     printed = stopped_by_ctrl_c(folder, [*command, "--run", "stopped"], "piece", 2)
     assert f"of {total}; resume with:" in printed
     assert fourlab(*shlex.split(printed.splitlines()[-1])[1:], "--quiet").returncode == 0

@@ -1,9 +1,9 @@
-"""Run `fourlab` and send it a signal at a known point, so that no test must hit a moment.
+"""Run `fourlab` and send it a signal at a defined point, so that no test depends on timing.
 
     python interrupting.py POINT COUNT SIGNAL ARGUMENTS...
 
-The signal comes when the point is reached for the COUNTth time, to the whole process group, as from
-a terminal.
+The signal is sent to the whole process group, as by a terminal, when the point is reached for the
+COUNTth time.
 """
 
 import os
@@ -17,30 +17,30 @@ Reached = Callable[[], None]
 
 
 def piece(reached: Reached) -> None:
-    """A piece of a training is done and in its metrics."""
+    """A piece of a training is finished and in its metrics."""
     from fourlab.training import loop as training
 
     train = training.train
 
-    def watched(run: Any, trainee: Any, stopped: Any, told: Any, *rest: Any) -> Any:
-        def heard(row: dict[str, Any]) -> None:
-            told(row)
+    def watched(run: Any, trainee: Any, stopped: Any, on_row: Any, *rest: Any) -> Any:
+        def report(row: dict[str, Any]) -> None:
+            on_row(row)
             reached()
 
-        return train(run, trainee, stopped, heard, *rest)
+        return train(run, trainee, stopped, report, *rest)
 
     training.train = watched
 
 
 def evaluation(reached: Reached) -> None:
-    """A network has evaluated positions, in whichever thread."""
+    """A network has evaluated positions, in any thread."""
     from fourlab.nets.evaluator import OnnxEvaluator
 
     _call_after(OnnxEvaluator, "evaluate", reached)
 
 
 def journal_line(reached: Reached) -> None:
-    """A line is written to the journal of solved positions; the first is its heading."""
+    """A line is written to the journal of solved positions; the first is its header."""
     from fourlab.solver import many
 
     _call_after(many, "_append", reached)
@@ -61,22 +61,22 @@ def progress(reached: Reached) -> None:
 
     def watched(bench: Any, *arguments: Any, **options: Any) -> None:
         begin(bench, *arguments, **options)
-        told = bench.told
+        report = bench.on_progress
 
-        def heard(*words: Any) -> None:
-            told(*words)
+        def on_progress(*words: Any) -> None:
+            report(*words)
             reached()
 
-        object.__setattr__(bench, "told", heard)
+        object.__setattr__(bench, "on_progress", on_progress)
 
     Workbench.__init__ = watched  # type: ignore[method-assign]
 
 
 def event(reached: Reached) -> None:
-    """A job has told how far it is."""
+    """A job has emitted an event."""
     from fourlab.jobs.job import Session
 
-    _call_after(Session, "tell", reached)
+    _call_after(Session, "emit", reached)
 
 
 def worker_start(reached: Reached) -> None:
@@ -85,7 +85,7 @@ def worker_start(reached: Reached) -> None:
 
 
 def _call_after(owner: Any, name: str, reached: Reached) -> None:
-    """Call `reached` after each call of a function or method."""
+    """Call `reached` after every call of a function or method."""
     function = getattr(owner, name)
 
     def watched(*arguments: Any, **options: Any) -> Any:

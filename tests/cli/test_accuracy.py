@@ -1,4 +1,4 @@
-"""`fourlab accuracy` with solved positions and several budgets; the rest of it is tested with `solve`."""
+"""`fourlab accuracy` with solved positions and several budgets; test_solve.py has the rest."""
 
 import json
 from collections.abc import Callable
@@ -8,15 +8,17 @@ import pytest
 from tests.conftest import Result
 
 
-def test_agents_are_asked_with_every_budget_they_can_be(fourlab: Callable[..., Result]) -> None:
-    done = fourlab("accuracy", "alphazero", "mcts", "--solved", "24", "--budgets", "0,16,5ms", "--json")
+def test_agents_are_tested_with_every_budget_they_support(fourlab: Callable[..., Result]) -> None:
+    done = fourlab(
+        "accuracy", "alphazero", "mcts", "--solved", "24", "--budgets", "0,16,5ms", "--json"
+    )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)["agents"]
-    assert set(found) == {"alphazero 0", "alphazero 16", "alphazero 5ms", "mcts 16", "mcts 5ms"}
-    for each in found.values():
-        assert each["positions"] == 24
-        assert set(each["phases"]) == {"early", "middle", "late"}
-    assert found["alphazero 16"]["mistakes"] <= 3
+    agents = json.loads(done.stdout)["agents"]
+    assert set(agents) == {"alphazero 0", "alphazero 16", "alphazero 5ms", "mcts 16", "mcts 5ms"}
+    for result in agents.values():
+        assert result["positions"] == 24
+        assert set(result["phases"]) == {"early", "middle", "late"}
+    assert agents["alphazero 16"]["mistakes"] <= 3
     table = fourlab("accuracy", "perfect", "--solved", "240")
     assert table.returncode == 0, table.stderr
     assert "  0.0%   0.0%   0.0%  100.0%" in table.stdout
@@ -25,20 +27,28 @@ def test_agents_are_asked_with_every_budget_they_can_be(fourlab: Callable[..., R
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["alphazero:simulations=20", "--solved", "3", "--budgets", "0,600"], "has a bound of its own, simulations=20"),
+        (
+            ["alphazero:simulations=20", "--solved", "3", "--budgets", "0,600"],
+            "has a bound of its own, simulations=20",
+        ),
         (["random", "--solved", "3", "--board", "5x4x4"], "are on 7x6x4"),
         (["random", "--solved", "961"], "less than or equal to 960"),
     ],
 )
-def test_what_would_be_told_wrongly_is_refused(arguments: list[str], why: str, fourlab: Callable[..., Result]) -> None:
+def test_options_that_contradict_each_other_are_refused(
+    arguments: list[str], why: str, fourlab: Callable[..., Result]
+) -> None:
     done = fourlab("accuracy", *arguments)
     assert done.returncode == 2
     assert why in done.stderr
 
 
-def test_bad_budgets_are_told_in_one_line(fourlab: Callable[..., Result]) -> None:
+def test_bad_budgets_are_reported_in_one_line(fourlab: Callable[..., Result]) -> None:
     for arguments, why in (
-        (["--solved", "5", "--budgets", "soon"], "a budget is a number of simulations, or a time like 10ms or 1s, not 'soon'"),
+        (
+            ["--solved", "5", "--budgets", "soon"],
+            "a budget is a number of simulations, or a time like 10ms or 1s, not 'soon'",
+        ),
         (["--solved", "5", "--random", "5"], "say where the positions come from"),
     ):
         done = fourlab("accuracy", "rules", *arguments)

@@ -13,7 +13,7 @@ from tests.contract.test_agents import SPECS
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_it_prints_a_row_a_column_and_the_line(fourlab: Run) -> None:
+def test_it_prints_one_row_per_column_and_the_line(fourlab: Run) -> None:
     done = fourlab("analyze", "4453", "--agent", "mcts:simulations=3000")
     assert done.returncode == 0
     assert "column    visits   share     mean    bound  proven" in done.stdout
@@ -28,24 +28,37 @@ def test_proven_results_are_marked(fourlab: Run) -> None:
     assert any(row.endswith("  win") for row in done.stdout.splitlines())
 
 
-def test_json_holds_everything_and_a_seed_repeats_it(fourlab: Run) -> None:
-    arguments = ("analyze", "4453", "--agent", "mcts", "--simulations", "500", "--trace", "--seed", "3", "--proof", "0", "--json")
+def test_json_is_complete_and_a_seed_repeats_it(fourlab: Run) -> None:
+    arguments = (
+        "analyze",
+        "4453",
+        "--agent",
+        "mcts",
+        "--simulations",
+        "500",
+        "--trace",
+        "--seed",
+        "3",
+        "--proof",
+        "0",
+        "--json",
+    )
     first, second = (json.loads(fourlab(*arguments).stdout) for _ in range(2))
-    for each in (first, second):
-        each["stats"].pop("seconds")
+    for analysis in (first, second):
+        analysis["stats"].pop("seconds")
     assert first == second
-    assert sum(each["visits"] for each in first["columns"]) == 500
+    assert sum(column["visits"] for column in first["columns"]) == 500
     assert first["trace"][-1]["simulations"] == 500
     assert first["line"][0] == first["column"]
 
 
-def test_the_exact_values_of_document_000(fourlab: Run) -> None:
+def test_the_exact_values_of_vannucci_and_abril(fourlab: Run) -> None:
     done = fourlab("analyze", "vannucci-abril", "--agent", "expectimax-random")
     assert "column 5: 1 = +1.00000 exactly" in done.stdout
     assert "column 7: 21/32 = +0.65625 exactly" in done.stdout
 
 
-def test_the_convergence_can_be_drawn(fourlab: Run, tmp_path: Path) -> None:
+def test_the_convergence_can_be_plotted(fourlab: Run, tmp_path: Path) -> None:
     arguments = ("analyze", "--agent", "mcts:simulations=2000", "--plot")
     assert fourlab(*arguments, "a.svg").returncode == 0
     assert fourlab(*arguments, "b.svg").returncode == 0
@@ -69,7 +82,7 @@ def test_what_cannot_be_analysed_is_refused(fourlab: Run) -> None:
 
 
 def analyzed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """What the command prints, run in this process."""
+    """Run the command in this process; return its output."""
     with pytest.raises(SystemExit) as ended:
         main(["analyze", *arguments, "--simulations", "50", "--proof", "0"])
     assert ended.value.code == 0
@@ -77,15 +90,17 @@ def analyzed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("name", [name for name in registry.names() if name != "human"])
-def test_every_agent_can_be_asked(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ("vannucci-abril", "--agent", SPECS.get(name, name))
-    assert "\nplays " in analyzed(capsys, *asked)
-    data = json.loads(analyzed(capsys, *asked, "--json"))
+def test_every_agent_can_analyse(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("vannucci-abril", "--agent", SPECS.get(name, name))
+    assert "\nplays " in analyzed(capsys, *arguments)
+    data = json.loads(analyzed(capsys, *arguments, "--json"))
     assert data["column"] in (5, 7)  # the open ones
 
 
 @pytest.mark.parametrize("agent", ["value", "dqn", "q"])
-def test_what_was_learned_is_shown_as_an_estimate(agent: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_learned_values_are_shown_as_estimates(
+    agent: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     printed = analyzed(capsys, "vannucci-abril", "--agent", agent)
     data = json.loads(analyzed(capsys, "vannucci-abril", "--agent", agent, "--json"))
     assert list(data["estimates"]) == ["5", "7"]

@@ -19,17 +19,25 @@ UCI = [sys.executable, "-m", "fourlab", "chess", "uci"]
 @pytest.fixture(scope="module")
 def engine() -> Iterator[chess.engine.SimpleEngine]:
     """The engine as any chess program starts it."""
-    with chess.engine.SimpleEngine.popen_uci(UCI, timeout=None) as found:
-        yield found
+    with chess.engine.SimpleEngine.popen_uci(UCI, timeout=None) as started:
+        yield started
 
 
 @pytest.mark.parametrize("preset", ["improved", "document"])
-def test_python_chess_drives_the_engine_through_a_game(engine: chess.engine.SimpleEngine, preset: str) -> None:
-    board = chess.Board() if preset == "improved" else chess.Board("4k3/2pp4/8/8/8/8/3PP3/4K3 w - - 0 1")
+def test_python_chess_drives_the_engine_through_a_game(
+    engine: chess.engine.SimpleEngine, preset: str
+) -> None:
+    board = (
+        chess.Board()
+        if preset == "improved"
+        else chess.Board("4k3/2pp4/8/8/8/8/3PP3/4K3 w - - 0 1")
+    )
     engine.configure({"Seed": 5})
     while not board.is_game_over(claim_draw=True):
         engine.configure({"Preset": preset if board.turn else "random"})
-        played = engine.play(board, chess.engine.Limit(nodes=8 if preset == "improved" else 2), game=preset)
+        played = engine.play(
+            board, chess.engine.Limit(nodes=8 if preset == "improved" else 2), game=preset
+        )
         assert played.move in board.legal_moves
         board.push(played.move)
     if preset == "improved":
@@ -46,27 +54,42 @@ def test_python_chess_drives_the_engine_through_a_game(engine: chess.engine.Simp
     ],
     ids=["movetime", "clock", "depth", "nodes"],
 )
-def test_the_engine_keeps_to_every_kind_of_limit(engine: chess.engine.SimpleEngine, limit: chess.engine.Limit) -> None:
+def test_the_engine_keeps_to_every_kind_of_limit(
+    engine: chess.engine.SimpleEngine, limit: chess.engine.Limit
+) -> None:
     engine.configure({"Preset": "improved"})
-    found = engine.play(chess.Board(), limit, info=chess.engine.INFO_ALL)
-    assert found.move in chess.Board().legal_moves
-    assert found.info["pv"][0] == found.move
-    assert abs(found.info["score"].relative.score(mate_score=10000)) < 9999
+    result = engine.play(chess.Board(), limit, info=chess.engine.INFO_ALL)
+    assert result.move in chess.Board().legal_moves
+    assert result.info["pv"][0] == result.move
+    assert abs(result.info["score"].relative.score(mate_score=10000)) < 9999
 
 
-def test_an_infinite_search_tells_how_it_goes_and_ends_when_stopped(engine: chess.engine.SimpleEngine) -> None:
+def test_an_infinite_search_reports_progress_and_can_be_stopped(
+    engine: chess.engine.SimpleEngine,
+) -> None:
     board = chess.Board()
     engine.configure({"Preset": "improved"})
     with engine.analysis(board) as analysis:
-        told = next(info for info in analysis if "pv" in info)
-        assert told["nodes"] > 0
+        first = next(info for info in analysis if "pv" in info)
+        assert first["nodes"] > 0
         analysis.stop()
         assert analysis.wait().move in board.legal_moves
     engine.ping()
 
 
-def test_a_game_between_players_is_drawn_and_told(fourlab: Fourlab, tmp_path: Path) -> None:
-    arguments = ("--white", "improved", "--black", "random", "--simulations", "30", "--seed", "1", "--svg", "board.svg")
+def test_a_game_between_players_is_drawn_and_printed(fourlab: Fourlab, tmp_path: Path) -> None:
+    arguments = (
+        "--white",
+        "improved",
+        "--black",
+        "random",
+        "--simulations",
+        "30",
+        "--seed",
+        "1",
+        "--svg",
+        "board.svg",
+    )
     done = fourlab("chess", "play", *arguments)
     assert done.returncode == 0, done.stderr
     assert "white plays " in done.stdout
@@ -79,7 +102,15 @@ def test_a_game_between_players_is_drawn_and_told(fourlab: Fourlab, tmp_path: Pa
 
 
 def test_people_type_moves_take_them_back_and_quit(fourlab: Fourlab) -> None:
-    done = fourlab("chess", "play", "--black", "random", "--seed", "1", stdin="back\ne2e4\nback\nd4\nd9\nquit\n")
+    done = fourlab(
+        "chess",
+        "play",
+        "--black",
+        "random",
+        "--seed",
+        "1",
+        stdin="back\ne2e4\nback\nd4\nd9\nquit\n",
+    )
     assert done.returncode == 0, done.stderr
     assert "there is no move to take back" in done.stdout
     assert "'d9' is not a legal move here" in done.stdout
@@ -90,18 +121,26 @@ def test_people_type_moves_take_them_back_and_quit(fourlab: Fourlab) -> None:
     assert "moves: e2e4 c7c5\n" in both
 
 
-def test_with_json_the_game_is_one_value_and_the_board_on_standard_error(fourlab: Fourlab) -> None:
+def test_json_prints_the_game_and_the_board_goes_to_standard_error(fourlab: Fourlab) -> None:
     done = fourlab("chess", "play", "--black", "human", "--json", stdin="f3\ne5\ng4\nQh4\n")
     game = json.loads(done.stdout)
     assert game["moves"] == ["f2f3", "e7e5", "g2g4", "d8h4"]
     assert (game["result"], game["ending"]) == ("0-1", "checkmate")
     assert "white, your move" in done.stderr
     start = "8/4P1k1/8/8/8/8/8/K7 w - - 0 1"
-    game = json.loads(fourlab("chess", "play", "--black", "human", "--fen", start, "--json", stdin="e8=N+\nquit\n").stdout)
-    assert (game["start"], game["moves"], game["result"]) == (start, ["e7e8n"], "1/2-1/2")  # a knight cannot mate
+    game = json.loads(
+        fourlab(
+            "chess", "play", "--black", "human", "--fen", start, "--json", stdin="e8=N+\nquit\n"
+        ).stdout
+    )
+    assert (game["start"], game["moves"], game["result"]) == (
+        start,
+        ["e7e8n"],
+        "1/2-1/2",
+    )  # a knight cannot mate
 
 
-def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
+def test_ctrl_c_prints_the_resume_command(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-u", "-m", "fourlab", "chess", "play"],
         stdin=subprocess.PIPE,
@@ -118,22 +157,37 @@ def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
     assert "resume with: fourlab chess play" in rest
 
 
-def test_a_match_is_the_same_on_any_number_of_workers_and_goes_on(fourlab: Fourlab, tmp_path: Path) -> None:
-    command = ("chess", "match", "improved", "random", "--games", "4", "--simulations", "15", "--keep", "games.jsonl", "--json")
+def test_a_match_does_not_depend_on_the_number_of_workers(fourlab: Fourlab, tmp_path: Path) -> None:
+    command = (
+        "chess",
+        "match",
+        "improved",
+        "random",
+        "--games",
+        "4",
+        "--simulations",
+        "15",
+        "--keep",
+        "games.jsonl",
+        "--json",
+    )
     done = fourlab(*command, "--workers", "2")
     assert done.returncode == 0, done.stderr
     assert "4/4 games" in done.stderr
-    found = json.loads(done.stdout)
-    assert (found["games"], sum(found["counts"])) == (4, 2)
+    summary = json.loads(done.stdout)
+    assert (summary["games"], sum(summary["counts"])) == (4, 2)
     lines = (tmp_path / "games.jsonl").read_text().splitlines()
-    (tmp_path / "games.jsonl").write_text("\n".join(lines[:3]) + "\n")  # as a version before left it
+    # Earlier versions could leave a file with only some of the games.
+    (tmp_path / "games.jsonl").write_text("\n".join(lines[:3]) + "\n")
     alone = fourlab(*command, "--workers", "1", "--quiet", "--run", "other")
-    assert ({**json.loads(alone.stdout), "run": found["run"]}, alone.stderr) == (found, "")
+    assert ({**json.loads(alone.stdout), "run": summary["run"]}, alone.stderr) == (summary, "")
     assert sorted(lines) == sorted((tmp_path / "games.jsonl").read_text().splitlines())
 
 
-def test_a_match_says_who_is_stronger(fourlab: Fourlab) -> None:
-    done = fourlab("chess", "match", "random", "random", "--games", "20", "--workers", "1", "--quiet")
+def test_a_match_prints_elo_and_endings(fourlab: Fourlab) -> None:
+    done = fourlab(
+        "chess", "match", "random", "random", "--games", "20", "--workers", "1", "--quiet"
+    )
     assert done.returncode == 0, done.stderr
     assert "random against random: 20 games" in done.stdout
     assert "Elo: " in done.stdout
@@ -162,11 +216,11 @@ def test_bad_input_is_one_line(arguments: list[str], word: str, fourlab: Fourlab
 
 
 @pytest.mark.parametrize("command", [["play"], ["uci"], ["match", "improved", "random"]])
-def test_without_python_chess_the_install_command_is_told(
+def test_without_python_chess_the_install_command_is_printed(
     command: list[str], fourlab: Fourlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in [name for name in sys.modules if name.startswith("fourlab.chess")]:
-        monkeypatch.delitem(sys.modules, name)  # so that it is imported again, and looks for chess
+        monkeypatch.delitem(sys.modules, name)  # so that it is imported again without chess
     monkeypatch.setitem(sys.modules, "chess", None)  # as if it were not installed
     done = fourlab("chess", *command)
     assert done.returncode == 2

@@ -20,7 +20,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 COMMANDS = ["play", "show", "agents", "positions", "perft", "bench", "warmup"]
 
 
-def test_help_teaches_every_command(fourlab: Run) -> None:
+def test_every_command_has_help(fourlab: Run) -> None:
     top = fourlab("--help")
     assert top.returncode == 0
     for command in COMMANDS:
@@ -34,7 +34,8 @@ def test_help_loads_nothing_heavy() -> None:
     code = (
         "import sys\nfrom fourlab.cli import main\n"
         "try: main(['--help'])\nexcept SystemExit: pass\n"
-        "print(sorted({'numba', 'torch', 'scipy', 'matplotlib', 'numpy', 'onnxruntime'} & set(sys.modules)))"
+        "heavy = {'numba', 'torch', 'scipy', 'matplotlib', 'numpy', 'onnxruntime'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
@@ -85,7 +86,12 @@ def test_show_draws_the_board_and_every_notation(fourlab: Run) -> None:
     done = fourlab("show", "4453")
     assert "  .  .  O  X  X  .  . \n" in done.stdout
     assert "red (X) to move, 4 discs on the board" in done.stdout
-    for notation in ("moves    4453", "moves0   0:3342", "letters  ddec", "fen      7/7/7/7/3y3/2yrr2 r 4"):
+    for notation in (
+        "moves    4453",
+        "moves0   0:3342",
+        "letters  ddec",
+        "fen      7/7/7/7/3y3/2yrr2 r 4",
+    ):
         assert notation in done.stdout
 
 
@@ -105,7 +111,7 @@ def test_show_as_json(fourlab: Run) -> None:
     assert Position(shown["notations"]["fen"]) == Position("vannucci-abril")
 
 
-def test_show_takes_hand_made_boards_when_told(fourlab: Run) -> None:
+def test_show_accepts_hand_made_boards_with_any_counts(fourlab: Run) -> None:
     assert fourlab("show", "7/7/7/7/7/rrr4 y 4").returncode == 2
     assert fourlab("show", "7/7/7/7/7/rrr4 y 4", "--any-counts").returncode == 0
 
@@ -122,7 +128,9 @@ def test_agents_lists_names_and_options(fourlab: Run) -> None:
     listed = {agent["name"]: agent for agent in json.loads(fourlab("agents", "--json").stdout)}
     assert {"human", "random", "rules"} <= set(listed)
     assert listed["arya-examples"]["preset_of"] == "rules:otherwise=random"
-    assert [agent["name"] for agent in json.loads(fourlab("agents", "rules", "--json").stdout)] == ["rules"]
+    assert [agent["name"] for agent in json.loads(fourlab("agents", "rules", "--json").stdout)] == [
+        "rules"
+    ]
 
 
 def test_positions_lists_names(fourlab: Run, tmp_path: Path) -> None:
@@ -130,7 +138,7 @@ def test_positions_lists_names(fourlab: Run, tmp_path: Path) -> None:
     file.write_text('my-own = "44"\n')
     assert "vannucci-abril" in fourlab("positions").stdout
     listed = json.loads(fourlab("positions", "--json", FOURLAB_POSITIONS=str(file)).stdout)
-    assert {"vannucci-abril", "my-own"} <= {each["name"] for each in listed}
+    assert {"vannucci-abril", "my-own"} <= {position["name"] for position in listed}
     assert fourlab("show", "my-own", FOURLAB_POSITIONS=str(file)).returncode == 0
 
 
@@ -154,28 +162,37 @@ def test_perft_of_distinct_positions(fourlab: Run) -> None:
     assert "ply 2: 49" in fourlab("perft", "2", "--distinct").stdout
 
 
-def test_warmup_says_where_and_how_long(fourlab: Run) -> None:
+def test_warmup_reports_the_cache_and_the_times(fourlab: Run) -> None:
     done = fourlab("warmup", "planes", "minimax", "--jobs", "2", "--json")
     warmed = json.loads(done.stdout)
     assert Path(warmed["cache"]).is_dir()
     assert warmed["jobs"] == 2
     assert list(warmed["seconds"]) == list(warmed["cpu_seconds"]) == ["planes", "minimax"]
-    assert [line.split(":")[1][:7] for line in done.stderr.splitlines()] == [" 2 grou", " [1/2] ", " [2/2] "]
-    assert fourlab("warmup", "planes").stdout == f"groups of kernels ready in {warmed['cache']}: planes\n"
+    assert [line.split(":")[1][:7] for line in done.stderr.splitlines()] == [
+        " 2 grou",
+        " [1/2] ",
+        " [2/2] ",
+    ]
+    assert (
+        fourlab("warmup", "planes").stdout
+        == f"groups of kernels ready in {warmed['cache']}: planes\n"
+    )
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["tree", "solver"], "there is no group of kernels 'tree'; groups are "),
         (["--jobs", "0"], "'--jobs'"),
         (["--jobs", "17"], "'--jobs'"),
     ],
 )
-def test_a_wrong_warmup_is_told_in_one_line(fourlab: Run, arguments: list[str], said: str) -> None:
+def test_bad_arguments_of_warmup_are_reported_in_one_line(
+    fourlab: Run, arguments: list[str], message: str
+) -> None:
     done = fourlab("warmup", *arguments)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are counted in /proc")
@@ -186,19 +203,24 @@ def test_ctrl_c_ends_a_warmup_and_its_children(tmp_path: Path) -> None:
         wait_until(lambda: len(children(process.pid)) == 2)
         started = children(process.pid)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate()
+        _, printed = process.communicate()
         assert process.returncode == 130
-        assert "Traceback" not in told
+        assert "Traceback" not in printed
         wait_until(lambda: not any(map(runs, started)))
 
 
 def test_the_first_compilation_is_announced_and_the_second_run_is_silent(tmp_path: Path) -> None:
-    program = "from fourlab.compiled import _jit; _jit.NOTICE_SECONDS = 0\nfrom fourlab.cli import main; main(['perft', '3'])"
+    program = (
+        "from fourlab.compiled import _jit; _jit.NOTICE_SECONDS = 0\n"
+        "from fourlab.cli import main; main(['perft', '3'])"
+    )
     environment = {**os.environ, "FOURLAB_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", program]
     first = subprocess.run(command, capture_output=True, text=True, env=environment)
     again = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert first.stderr.startswith("fourlab: compiling compiled.counting.perft for this machine, once")
+    assert first.stderr.startswith(
+        "fourlab: compiling compiled.counting.perft for this machine, once"
+    )
     assert first.stderr.count("\n") == 1
     assert again.stderr == ""
 
@@ -210,7 +232,12 @@ def test_bench_prints_ratios_and_a_signature(fourlab: Run) -> None:
 
 
 def test_a_closed_pipe_is_not_an_error() -> None:
-    done = subprocess.run(f"{sys.executable} -m fourlab perft 6 --distinct | head -1", shell=True, capture_output=True, text=True)
+    done = subprocess.run(
+        f"{sys.executable} -m fourlab perft 6 --distinct | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout == "ply 0: 1\n"
     assert "Traceback" not in done.stderr
 
@@ -223,7 +250,12 @@ def test_without_a_command_the_help_is_printed(fourlab: Run) -> None:
 
 def test_perft_deeper_than_the_board_is_zero_at_once(fourlab: Run) -> None:
     assert json.loads(fourlab("perft", "99", "--board", "4x4", "--json").stdout)["count"] == 0
-    assert json.loads(fourlab("perft", "9" * 30, "--board", "3x2x3", "--distinct", "--json").stdout)["total"] > 1
+    assert (
+        json.loads(fourlab("perft", "9" * 30, "--board", "3x2x3", "--distinct", "--json").stdout)[
+            "total"
+        ]
+        > 1
+    )
 
 
 def test_perft_of_a_hand_made_board(fourlab: Run) -> None:
@@ -239,13 +271,20 @@ def test_closed_streams_give_no_traceback(redirection: str) -> None:
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_a_full_disk_is_said_in_one_line() -> None:
-    done = subprocess.run(f"{sys.executable} -m fourlab show 44 > /dev/full", shell=True, capture_output=True, text=True)
+def test_a_full_disk_is_reported_in_one_line() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m fourlab show 44 > /dev/full",
+        shell=True,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 1
     assert done.stderr == "fourlab: [Errno 28] No space left on device\n"
 
 
-def test_a_terminal_without_the_letters_gets_text(fourlab_process: Run, tmp_path: Path) -> None:
+def test_characters_that_the_terminal_cannot_encode_are_escaped(
+    fourlab_process: Run, tmp_path: Path
+) -> None:
     file = str(tmp_path / "é.toml")
     done = fourlab_process("positions", FOURLAB_POSITIONS=file, PYTHONIOENCODING="ascii")
     assert done.returncode == 0

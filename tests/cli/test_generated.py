@@ -1,4 +1,4 @@
-"""Commands made from settings: every setting is an option, and errors name its range."""
+"""Commands generated from settings: every setting is an option, and errors name its range."""
 
 import inspect
 import json
@@ -17,7 +17,7 @@ from tests.conftest import Result
 def test_every_setting_is_an_option_that_changes_the_preset(name: str) -> None:
     options = inspect.signature(_command(TRAININGS[name])).parameters
     for field in fields(TRAININGS[name].settings):
-        if field.name != "faithful":  # chooses among the presets
+        if field.name != "faithful":  # selects a variant of the preset
             assert options[field.name].default is None
 
 
@@ -28,11 +28,15 @@ def test_settings_are_listed_with_range_and_help(name: str, fourlab: Callable[..
     for field in fields(TRAININGS[name].settings):
         assert f"\n{field.name} = " in shown.stdout
     data = json.loads(fourlab("settings", name, "--json").stdout)
-    assert set(data["schema"]["properties"]) == {field.name for field in fields(TRAININGS[name].settings)}
+    assert set(data["schema"]["properties"]) == {
+        field.name for field in fields(TRAININGS[name].settings)
+    }
     assert list(data["presets"]) == list(TRAININGS[name].presets)
 
 
-def test_the_values_of_a_preset_are_shown_and_may_be_written_to_a_file(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+def test_settings_shows_the_values_of_a_preset(
+    fourlab: Callable[..., Result], tmp_path: Path
+) -> None:
     bhat = fourlab("settings", "q", "--preset", "bhat").stdout
     assert "win = 2.0  (a number from -1e+30 to 1e+30)" in bhat
     assert "alpha_update = 0.5" in fourlab("settings", "q", "--preset", "bhat", "--faithful").stdout
@@ -54,7 +58,9 @@ def test_the_values_of_a_preset_are_shown_and_may_be_written_to_a_file(fourlab: 
         (["--sprt-model", "x"], "--sprt-model must be normalized or logistic, not 'x'"),
     ],
 )
-def test_an_option_out_of_range_is_refused_in_one_line(arguments: list[str], why: str, fourlab: Callable[..., Result]) -> None:
+def test_an_option_out_of_range_is_refused_in_one_line(
+    arguments: list[str], why: str, fourlab: Callable[..., Result]
+) -> None:
     done = fourlab("match", "random", "rules", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"fourlab: {why}\n"
@@ -67,10 +73,29 @@ def test_a_command_shows_defaults_of_settings_in_its_help(fourlab: Callable[...,
     assert "[default: random:4]" in words
 
 
-def test_a_training_takes_its_settings_from_a_file_then_from_options(fourlab: Callable[..., Result], tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text('preset = "bhat"\nboard = "4x3x3"\ngames = 200\nblock = 100\nexam_games = 10\n')
-    command = ["train", "q", "--config", "mine.toml", "--set", 'against=["random"]', "--games", "100", "--quiet"]
+def test_a_training_takes_its_settings_from_a_file_then_from_options(
+    fourlab: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "mine.toml").write_text(
+        'preset = "bhat"\nboard = "4x3x3"\ngames = 200\nblock = 100\nexam_games = 10\n'
+    )
+    command = [
+        "train",
+        "q",
+        "--config",
+        "mine.toml",
+        "--set",
+        'against=["random"]',
+        "--games",
+        "100",
+        "--quiet",
+    ]
     done = fourlab(*command, "--run", "one")
     assert done.returncode == 0, done.stderr
     config = json.loads((tmp_path / "one" / "manifest.json").read_text())["config"]
-    assert (config["games"], config["against"], config["gamma"], config["board"]) == (100, ["random"], 0.9, "4x3x3")
+    assert (config["games"], config["against"], config["gamma"], config["board"]) == (
+        100,
+        ["random"],
+        0.9,
+        "4x3x3",
+    )

@@ -1,4 +1,4 @@
-"""Commands that tests run inside their own process leave nothing behind in it."""
+"""Commands that tests run inside their own process leave no trace in it."""
 
 import logging
 import os
@@ -28,7 +28,7 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Re
 
 
 def state() -> list[object]:
-    """What a command may change in its process."""
+    """Return everything that a command may change in its process."""
     return [
         os.getcwd(),
         dict(os.environ),
@@ -44,7 +44,7 @@ def state() -> list[object]:
     ]
 
 
-def test_everything_is_put_back(command: Callable[..., Result], tmp_path: Path) -> None:
+def test_everything_is_restored(command: Callable[..., Result], tmp_path: Path) -> None:
     from fourlab.cli.compiling import announce_compilation
 
     def change_everything() -> None:
@@ -65,10 +65,10 @@ def test_everything_is_put_back(command: Callable[..., Result], tmp_path: Path) 
     before = state()
     done = command(change_everything, environment={"FOURLAB_POSITIONS": "mine"})
     assert done.returncode == 3
-    assert [str(each) for each in state()] == [str(each) for each in before]
+    assert [str(item) for item in state()] == [str(item) for item in before]
 
 
-def test_what_children_and_the_system_write_is_captured_too(command: Callable[..., Result]) -> None:
+def test_output_of_child_processes_is_captured_too(command: Callable[..., Result]) -> None:
     def write() -> None:
         print("one", input())
         print("error", file=sys.stderr)
@@ -82,7 +82,7 @@ def test_what_children_and_the_system_write_is_captured_too(command: Callable[..
     assert done.stderr == "error\nanother\n"
 
 
-def test_leaving_at_once_leaves_only_the_command(command: Callable[..., Result]) -> None:
+def test_an_immediate_exit_ends_only_the_command(command: Callable[..., Result]) -> None:
     assert command(lambda: os._exit(1)).returncode == 1
 
 

@@ -16,14 +16,14 @@ def run_of(tmp_path: Path) -> str:
     return folder.name
 
 
-def test_a_match_says_who_is_stronger_and_how_sure_that_is(fourlab: Fourlab, tmp_path: Path) -> None:
+def test_a_match_prints_statistics_and_writes_a_run(fourlab: Fourlab, tmp_path: Path) -> None:
     done = fourlab("match", "rules", "random", "--games", "40")
     assert done.returncode == 0, done.stderr
     assert "rules against random: 40 games" in done.stdout
     assert "wins    40 = 100.0%" in done.stdout or "Elo: +" in done.stdout
     assert "red, who moves first, scored" in done.stdout
     assert "40/40 games" in done.stderr
-    assert "milliseconds a move: rules " in done.stdout
+    assert "milliseconds per move: rules " in done.stdout
     folder = tmp_path / "runs" / run_of(tmp_path)
     for name in ("config.toml", "manifest.json", "games.sqlite", "results.json", "report.html"):
         assert (folder / name).exists()
@@ -41,40 +41,78 @@ def test_json_is_one_value_with_pairs_and_intervals(fourlab: Fourlab) -> None:
     assert data["accuracy"] is None
 
 
-def test_accuracy_judges_every_move_and_can_be_added_later(fourlab: Fourlab, tmp_path: Path) -> None:
+def test_accuracy_counts_every_move_and_can_be_added_later(
+    fourlab: Fourlab, tmp_path: Path
+) -> None:
     first = json.loads(
-        fourlab("match", "perfect", "random", "--games", "4", "--openings", "random:14", "--accuracy", "--json", "--quiet").stdout
+        fourlab(
+            "match",
+            "perfect",
+            "random",
+            "--games",
+            "4",
+            "--openings",
+            "random:14",
+            "--accuracy",
+            "--json",
+            "--quiet",
+        ).stdout
     )
-    found = first["accuracy"]["agents"]
-    assert found["perfect"]["kept"] == found["perfect"]["best"] == 1
+    agents = first["accuracy"]["agents"]
+    assert agents["perfect"]["kept"] == agents["perfect"]["best"] == 1
     assert {blunder["agent"] for blunder in first["accuracy"]["blunders"]} <= {"random"}
-    fourlab("match", "rules", "random", "--games", "4", "--openings", "random:14", "--quiet", "--name", "later")
+    fourlab(
+        "match",
+        "rules",
+        "random",
+        "--games",
+        "4",
+        "--openings",
+        "random:14",
+        "--quiet",
+        "--name",
+        "later",
+    )
     later = json.loads(fourlab("resume", "later", "--accuracy", "--json", "--quiet").stdout)
     assert later["accuracy"]["agents"]["rules"]["moves"] > 0
 
 
 def test_limits_can_differ_by_side(fourlab: Fourlab) -> None:
     done = fourlab(
-        "match", "mcts", "mcts", "--games", "2", "--limit-a", "simulations=30", "--limit-b", "simulations=10,nodes=99", "--json"
+        "match",
+        "mcts",
+        "mcts",
+        "--games",
+        "2",
+        "--limit-a",
+        "simulations=30",
+        "--limit-b",
+        "simulations=10,nodes=99",
+        "--json",
     )
     agents = json.loads(done.stdout)["agents"]
     assert list(agents) == ["mcts simulations=30", "mcts simulations=10 nodes=99"]
 
 
 def test_an_agent_can_play_itself(fourlab: Fourlab) -> None:
-    agents = json.loads(fourlab("match", "random", "random", "--games", "2", "--json").stdout)["agents"]
+    agents = json.loads(fourlab("match", "random", "random", "--games", "2", "--json").stdout)[
+        "agents"
+    ]
     assert list(agents) == ["random (A)", "random (B)"]
 
 
 def test_equal_deterministic_players_are_not_enough_information(fourlab: Fourlab) -> None:
-    done = fourlab("match", "minimax:depth=1", "minimax:depth=2", "--games", "20", "--openings", "empty")
+    done = fourlab(
+        "match", "minimax:depth=1", "minimax:depth=2", "--games", "20", "--openings", "empty"
+    )
     assert "9 pairs repeat others move by move and count once" in done.stdout
     assert "Elo: too few pairs: 10 are needed" in done.stdout
 
 
 def test_names_that_look_like_formulas_are_only_names(fourlab: Fourlab, tmp_path: Path) -> None:
     (tmp_path / "odd.toml").write_text(
-        'rounds = 1\n[[agents]]\nspec = "random"\nname = \'a$\\foo_{$b\'\n[[agents]]\nspec = "rules"\nname = "四目"\n'
+        "rounds = 1\n[[agents]]\nspec = \"random\"\nname = 'a$\\foo_{$b'\n"
+        '[[agents]]\nspec = "rules"\nname = "四目"\n'
         '[[agents]]\nspec = "minimax:depth=1"\n'
     )
     done = fourlab("tournament", "odd.toml", "--quiet")
@@ -83,18 +121,25 @@ def test_names_that_look_like_formulas_are_only_names(fourlab: Fourlab, tmp_path
 
 @pytest.mark.usefixtures("small_match")
 def test_a_run_of_the_same_name_that_differs_is_mentioned(fourlab: Fourlab) -> None:
-    told = fourlab("match", "random", "rules", "--games", "4", "--seed", "9").stderr
-    assert "note: a new run; " in told
-    assert "differs in seed" in told
+    printed = fourlab("match", "random", "rules", "--games", "4", "--seed", "9").stderr
+    assert "note: a new run; " in printed
+    assert "differs in seed" in printed
 
 
 def test_few_openings_are_mentioned(fourlab: Fourlab) -> None:
-    assert "only 4 such openings" in fourlab("match", "random", "rules", "--games", "20", "--openings", "all:1").stderr
+    assert (
+        "only 4 such openings"
+        in fourlab("match", "random", "rules", "--games", "20", "--openings", "all:1").stderr
+    )
 
 
 @pytest.mark.usefixtures("small_match")
 def test_a_damaged_run_does_not_hide_the_others(fourlab: Fourlab, tmp_path: Path) -> None:
-    for name, manifest, results in (("a", "[]", "{}"), ("b", '{"config": {}}', "{}"), ("c", "{", "")):
+    for name, manifest, results in (
+        ("a", "[]", "{}"),
+        ("b", '{"config": {}}', "{}"),
+        ("c", "{", ""),
+    ):
         (tmp_path / "runs" / name).mkdir()
         (tmp_path / "runs" / name / "manifest.json").write_text(manifest)
         (tmp_path / "runs" / name / "results.json").write_text(results)
@@ -104,7 +149,7 @@ def test_a_damaged_run_does_not_hide_the_others(fourlab: Fourlab, tmp_path: Path
     assert "2 of 2 games" in done.stdout
 
 
-def test_a_sequential_test_stops_early_and_says_so_in_one_sentence(fourlab: Fourlab) -> None:
+def test_a_sequential_test_stops_early_and_prints_its_verdict(fourlab: Fourlab) -> None:
     done = fourlab("match", "rules", "random", "--games", "2000", "--sprt", "0", "50", "--quiet")
     assert "SPRT: H1 accepted after" in done.stdout
     assert "rules is stronger than random by more than 0 normalized Elo" in done.stdout
@@ -144,12 +189,25 @@ def test_a_tournament_has_ratings_and_a_cross_table(fourlab: Fourlab, tmp_path: 
     assert "Elo (Bradley-Terry, 95 %)" in done.stdout
     assert "score of row against column" in done.stdout
     assert run_of(tmp_path).split("_")[1] == "league"
-    assert json.loads(fourlab("tournament", "league.toml", "--json", "--quiet").stdout)["games"] == 12
+    assert (
+        json.loads(fourlab("tournament", "league.toml", "--json", "--quiet").stdout)["games"] == 12
+    )
 
 
 def test_runs_are_compared_by_what_differs(fourlab: Fourlab) -> None:
     for seed in ("1", "2"):
-        fourlab("match", "random", "rules", "--games", "2", "--seed", seed, "--name", f"run{seed}", "--quiet")
+        fourlab(
+            "match",
+            "random",
+            "rules",
+            "--games",
+            "2",
+            "--seed",
+            seed,
+            "--name",
+            f"run{seed}",
+            "--quiet",
+        )
     listed = fourlab("runs").stdout.splitlines()
     assert len(listed) == 2
     assert "2 of 2 games" in listed[0]
@@ -160,11 +218,15 @@ def test_runs_are_compared_by_what_differs(fourlab: Fourlab) -> None:
     assert data["settings"] == {"seed": [1, 2]}
 
 
-def test_a_bad_engine_loses_its_games_and_the_match_goes_on(fourlab: Fourlab) -> None:
-    done = fourlab("match", 'engine:cmd="/no/such/engine"', "random", "--games", "4", "--json", "--quiet")
+def test_a_bad_engine_loses_its_games_and_the_match_continues(fourlab: Fourlab) -> None:
+    done = fourlab(
+        "match", 'engine:cmd="/no/such/engine"', "random", "--games", "4", "--json", "--quiet"
+    )
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
-    assert data["faults"] == [{"agent": 'engine:cmd="/no/such/engine"', "cause": "crash", "games": 4}]
+    assert data["faults"] == [
+        {"agent": 'engine:cmd="/no/such/engine"', "cause": "crash", "games": 4}
+    ]
     assert data["matches"][0]["losses"]["count"] == 4
 
 
@@ -173,7 +235,7 @@ def test_a_bad_engine_loses_its_games_and_the_match_goes_on(fourlab: Fourlab) ->
     [
         (["match", "random", "rules", "--games", "3"], "even"),
         (["match", "random", "nobody"], "there is no agent 'nobody'"),
-        (["match", "random", "human"], "people"),
+        (["match", "random", "human"], "a human cannot play in a match"),
         (["match", "random", "rules", "--openings", "random:99"], "at most 60"),
         (["match", "random", "rules", "--openings", "file:none.txt"], "none.txt"),
         (["match", "random", "rules", "--limit-a", "hours=3"], "seconds"),
@@ -184,14 +246,19 @@ def test_a_bad_engine_loses_its_games_and_the_match_goes_on(fourlab: Fourlab) ->
         (["match", "random", "rules", "--executor", "cloud"], "local, threads, ray"),
         (["match", "random", "rules", "--address", "x"], "ray"),
         (["match", "random", "rules", "--starts", "me"], "alternate or fixed"),
-        (["match", "random", "dqn", "--board", "5x4x4"], "the network knows the board 7x6x4, not 5x4x4"),
+        (
+            ["match", "random", "dqn", "--board", "5x4x4"],
+            "the network knows the board 7x6x4, not 5x4x4",
+        ),
         (["tournament", "none.toml"], "none.toml"),
         (["resume", "nothing"], "there is no run 'nothing'"),
         (["games", "nothing"], "there is no run 'nothing'"),
         (["runs", "nothing"], "there is no run 'nothing'"),
     ],
 )
-def test_bad_input_is_one_line(arguments: list[str], word: str, fourlab: Fourlab, tmp_path: Path) -> None:
+def test_bad_input_is_one_line(
+    arguments: list[str], word: str, fourlab: Fourlab, tmp_path: Path
+) -> None:
     done = fourlab(*arguments)
     assert done.returncode == 2
     assert word in done.stderr
@@ -199,7 +266,9 @@ def test_bad_input_is_one_line(arguments: list[str], word: str, fourlab: Fourlab
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_file_that_is_no_tournament_is_refused_in_one_line(fourlab: Fourlab, tmp_path: Path) -> None:
+def test_a_file_that_is_no_tournament_is_refused_in_one_line(
+    fourlab: Fourlab, tmp_path: Path
+) -> None:
     for text, word in (
         ("agents = [", "not TOML"),
         ("agents = []\n", "two agents"),
@@ -213,6 +282,6 @@ def test_a_file_that_is_no_tournament_is_refused_in_one_line(fourlab: Fourlab, t
 
 
 @pytest.mark.usefixtures("small_match")
-def test_a_game_or_run_without_games_is_told(fourlab: Fourlab) -> None:
+def test_a_missing_game_is_reported(fourlab: Fourlab) -> None:
     assert "has no game 7" in fourlab("games", "last", "7").stderr
     assert "say which game" in fourlab("games", "last", "--again").stderr

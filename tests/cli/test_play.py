@@ -21,13 +21,18 @@ def test_a_person_wins_a_game(fourlab: Run) -> None:
 
 
 def test_two_agents_play_by_themselves_and_a_seed_repeats_the_game(fourlab: Run) -> None:
-    games = [json.loads(fourlab("play", "--red", "random", "--yellow", "random", "--seed", s, "--json").stdout) for s in "112"]
+    games = [
+        json.loads(
+            fourlab("play", "--red", "random", "--yellow", "random", "--seed", s, "--json").stdout
+        )
+        for s in "112"
+    ]
     assert games[0] == games[1]
     assert games[0] != games[2]
     assert games[0]["outcome"] in ("red wins", "yellow wins", "draw")
 
 
-def test_bad_answers_are_asked_again(fourlab: Run) -> None:
+def test_bad_answers_are_refused_and_asked_for_again(fourlab: Run) -> None:
     done = fourlab("play", "--yellow", "human", stdin="9\nx\n\n4\nquit\n")
     assert "there is no column 9" in done.stdout
     assert "'x' is not a column" in done.stdout
@@ -36,7 +41,7 @@ def test_bad_answers_are_asked_again(fourlab: Run) -> None:
 
 
 @pytest.mark.parametrize("word", [":q", "quit", "quit()", "exit", "exit()"])
-def test_quitting_prints_how_to_go_on(fourlab: Run, word: str) -> None:
+def test_quitting_prints_the_resume_command(fourlab: Run, word: str) -> None:
     done = fourlab("play", "--yellow", "human", stdin=f"4\n4\n{word}\n")
     assert done.returncode == 0
     assert "fourlab play --red human --yellow human --board 7x6x4 --start 44" in done.stdout
@@ -64,18 +69,28 @@ def test_nothing_can_be_taken_back_at_the_start(fourlab: Run) -> None:
         assert "there is no move to take back" in done.stdout
 
 
-def test_hints_are_off_unless_asked_for(fourlab: Run) -> None:
+def test_hints_are_off_by_default(fourlab: Run) -> None:
     assert "hint: " not in fourlab("play", "--yellow", "human", stdin="1\n2\nquit\n").stdout
     assert "hint: column 4" in fourlab("play", "--yellow", "human", stdin="hint\nquit\n").stdout
-    assert fourlab("play", "--yellow", "human", "--hints", stdin="1\n2\nquit\n").stdout.count("hint: ") == 3
+    assert (
+        fourlab("play", "--yellow", "human", "--hints", stdin="1\n2\nquit\n").stdout.count("hint: ")
+        == 3
+    )
 
 
 def test_any_board_and_any_start(fourlab: Run) -> None:
-    done = fourlab("play", "--red", "rules", "--yellow", "rules", "--board", "5x4x3", "--start", "11", "--json")
+    done = fourlab(
+        "play", "--red", "rules", "--yellow", "rules", "--board", "5x4x3", "--start", "11", "--json"
+    )
     game = json.loads(done.stdout)
     assert game["board"] == "5x4x3"
     assert game["start"] == "5/5/y4/r4 r 3"
-    assert fourlab("play", "--red", "rules", "--yellow", "rules", "--start", "vannucci-abril").returncode == 0
+    assert (
+        fourlab(
+            "play", "--red", "rules", "--yellow", "rules", "--start", "vannucci-abril"
+        ).returncode
+        == 0
+    )
 
 
 def test_with_json_the_board_goes_to_standard_error(fourlab: Run) -> None:
@@ -96,36 +111,43 @@ def test_strange_answers_are_shown_as_typed(fourlab: Run, answer: str) -> None:
     assert f"{answer!r} is not a column" in done.stdout
 
 
-def test_an_answer_that_is_no_text_is_asked_again() -> None:
+def test_an_answer_that_is_not_text_is_refused() -> None:
     command = [sys.executable, "-m", "fourlab", "play"]
     done = subprocess.run(
-        command, input=b"\xff\nquit\n", capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+        command,
+        input=b"\xff\nquit\n",
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
     )
     assert done.returncode == 0, done.stderr
     assert b"is not a column" in done.stdout
 
 
 def test_hints_come_from_the_agent_that_was_named(fourlab: Run) -> None:
-    hints = fourlab("play", "--yellow", "human", "--hint-agent", "random", "--hints", stdin="1\n2\n3\n4\nquit\n").stdout
+    hints = fourlab(
+        "play", "--yellow", "human", "--hint-agent", "random", "--hints", stdin="1\n2\n3\n4\nquit\n"
+    ).stdout
     assert hints.count("hint: column") > hints.count("hint: column 4")
     assert fourlab("play", "--hint-agent", "human").returncode == 2
 
 
 def test_asking_for_hints_does_not_change_a_seeded_game(fourlab: Run) -> None:
     plain, hinted = (
-        json.loads(fourlab("play", "--yellow", "random", "--seed", "3", "--json", stdin=answers).stdout)["moves"]
+        json.loads(
+            fourlab("play", "--yellow", "random", "--seed", "3", "--json", stdin=answers).stdout
+        )["moves"]
         for answers in ("1\n2\n3\nquit\n", "hint\n1\nhint\n2\n3\nquit\n")
     )
     assert plain == hinted
 
 
-def test_hand_made_boards_can_be_played_when_told(fourlab: Run) -> None:
+def test_hand_made_boards_can_be_played_with_any_counts(fourlab: Run) -> None:
     start = ("--start", "7/7/7/7/7/rrr4 y 4", "--red", "rules", "--yellow", "rules")
     assert fourlab("play", *start).returncode == 2
     assert fourlab("play", *start, "--any-counts").returncode == 0
 
 
-def test_ctrl_c_prints_how_to_go_on(tmp_path: Path) -> None:
+def test_ctrl_c_prints_the_resume_command(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-u", "-m", "fourlab", "play", "--yellow", "human"],
         stdin=subprocess.PIPE,
@@ -146,7 +168,14 @@ def test_ctrl_c_prints_how_to_go_on(tmp_path: Path) -> None:
 
 
 def test_a_game_compiles_only_what_its_agents_need(fourlab_process: Run, tmp_path: Path) -> None:
-    done = fourlab_process("play", "--red", "minimax:depth=1", "--yellow", "rules", FOURLAB_CACHE_DIR=str(tmp_path / "cache"))
+    done = fourlab_process(
+        "play",
+        "--red",
+        "minimax:depth=1",
+        "--yellow",
+        "rules",
+        FOURLAB_CACHE_DIR=str(tmp_path / "cache"),
+    )
     assert done.returncode == 0
     compiled = {file.name.rsplit(".", 2)[0] for file in (tmp_path / "cache").rglob("*.kernel")}
     assert "agents.minimax.kernel" in compiled

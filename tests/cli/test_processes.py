@@ -1,4 +1,4 @@
-"""Every command once in a real process: the other tests run commands inside their own process."""
+"""Run every command once in a real process; the other tests run commands in their own process."""
 
 import gzip
 import re
@@ -17,7 +17,7 @@ Q_VALUES = '"((0, 0, 0, 0, 0), (0, 0, 0, 0, 0), (0, 0, 0, 0, 0), (0, 0, 1, 2, 0)
 LEAGUE = 'rounds = 1\nworkers = 1\nagents = ["random", "rules", "minimax:depth=1"]\n'
 
 ROWS: dict[str, tuple[tuple[str, ...], str, int, str]] = {
-    # command: arguments, standard input, exit code, what standard output holds
+    # command: arguments, standard input, exit code, text in standard output
     "accuracy": (("rules", "--solved", "3"), "", 0, "can go wrong"),
     "agents": (("rules",), "", 0, "otherwise=centre"),
     "analyze": (("121212", "--agent", "minimax", "--proof", "0"), "", 0, "plays 1"),
@@ -53,10 +53,10 @@ ROWS: dict[str, tuple[tuple[str, ...], str, int, str]] = {
     "warmup": (("--json",), "", 0, '"cache"'),
 }
 ELSEWHERE = {
-    # command: the file and the test that start a real process, to talk to it or interrupt it
+    # command: file and name of a test that starts a real process, to talk to it or interrupt it
     "book build": (
         "test_book.py",
-        "test_a_build_that_is_interrupted_says_how_to_go_on_and_then_does",
+        "test_an_interrupted_build_can_be_resumed",
     ),
     "chess uci": (
         "test_chess.py",
@@ -64,34 +64,34 @@ ELSEWHERE = {
     ),
     "dataset solved": (
         "test_dataset.py",
-        "test_stopped_work_goes_on_and_gives_the_same_file",
+        "test_stopped_work_resumes_and_gives_the_same_file",
     ),
     "train alphazero": (
         "test_train_alphazero.py",
-        "test_a_training_goes_on_after_ctrl_c_and_ends_the_same",
+        "test_a_training_stopped_by_ctrl_c_resumes_to_the_same_result",
     ),
     "train dqn": (
         "test_train_dqn.py",
-        "test_a_training_goes_on_after_ctrl_c_is_shown_again_and_played",
+        "test_a_training_stopped_by_ctrl_c_resumes_and_its_network_plays",
     ),
     "train q": (
         "test_train_q.py",
-        "test_a_training_goes_on_after_ctrl_c_and_ends_the_same",
+        "test_a_training_stopped_by_ctrl_c_resumes_to_the_same_result",
     ),
     "train value": (
         "test_train_value.py",
-        "test_ctrl_c_prints_the_command_that_goes_on_and_the_end_is_the_same",
+        "test_a_training_stopped_by_ctrl_c_resumes_to_the_same_result",
     ),
     "web": (
         "test_web.py",
-        "test_ctrl_c_ends_it_in_peace",
+        "test_ctrl_c_stops_the_server_cleanly",
     ),
 }
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a book, a table and a tournament that commands can be given."""
+    """A folder with a book, a Q-table and a tournament file, as input for commands."""
     folder = tmp_path_factory.mktemp("made")
     (folder / "values.gz").write_bytes(gzip.compress(Q_VALUES.encode()))
     (folder / "league.toml").write_text(LEAGUE)
@@ -118,7 +118,7 @@ def test_a_command_runs_in_a_process_of_its_own(
 
 
 def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """The names of all commands and subcommands, as they are typed."""
+    """Yield the names of all commands and subcommands, as they are typed."""
     for name, command in group.items():
         if hasattr(command, "commands"):
             yield from commands(command.commands, (*path, name))
@@ -132,7 +132,7 @@ def test_every_command_is_run_in_a_real_process_by_one_test() -> None:
 
 
 @pytest.mark.parametrize(("file", "name"), ELSEWHERE.values(), ids=ELSEWHERE)
-def test_the_tests_named_for_the_others_exist_and_are_not_soak(file: str, name: str) -> None:
+def test_the_tests_in_elsewhere_exist_and_are_not_soak_tests(file: str, name: str) -> None:
     text = (ROOT / "tests" / "cli" / file).read_text()
     decorated = re.search(rf"((?:^@.*\n)*)^def {name}\(", text, re.MULTILINE)
     assert decorated is not None

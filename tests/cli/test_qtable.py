@@ -10,28 +10,35 @@ from tests.conftest import Result
 LINE = '"((0, 0, 0, 0, 0), (0, 0, 0, 0, 0), (0, 0, 0, 0, 0), (0, 0, 1, 2, 0))",-2.0\n'
 
 
-def test_document_001s_file_becomes_a_table_and_the_table_its_file(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+def test_bhats_text_format_is_imported_and_exported(
+    fourlab: Callable[..., Result], tmp_path: Path
+) -> None:
     (tmp_path / "values.gz").write_bytes(gzip.compress(LINE.encode()))
     done = fourlab("qtable", "import", "values.gz", "-o", "values.q")
     assert (done.returncode, done.stdout) == (0, "values.q: 1 positions on 5x4x4\n")
-    told = json.loads(fourlab("qtable", "info", "values.q", "--json").stdout)
-    assert (told["board"], told["positions"], told["initial"]) == ("5x4x4", 1, 1.0)
-    assert told["learned"] == {"seat": "second", "read_from": "values.gz"}
-    assert fourlab("qtable", "export", "values.q", "-o", "again.gz").stdout == "again.gz: 1 positions\n"
+    described = json.loads(fourlab("qtable", "info", "values.q", "--json").stdout)
+    assert (described["board"], described["positions"], described["initial"]) == ("5x4x4", 1, 1.0)
+    assert described["learned"] == {"seat": "second", "read_from": "values.gz"}
+    assert (
+        fourlab("qtable", "export", "values.q", "-o", "again.gz").stdout
+        == "again.gz: 1 positions\n"
+    )
     assert gzip.decompress((tmp_path / "again.gz").read_bytes()).decode() == LINE
     decided = fourlab("analyze", "3", "--board", "5x4", "--agent", "q:table=values.q")
     assert decided.returncode == 0, decided.stderr
     assert "plays 1" in decided.stdout
 
 
-def test_the_shipped_table_tells_how_it_was_learned(fourlab: Callable[..., Result]) -> None:
+def test_the_shipped_table_describes_its_training(fourlab: Callable[..., Result]) -> None:
     done = fourlab("qtable", "info")
     assert done.returncode == 0, done.stderr
     assert "board: 5x4x4" in done.stdout
     assert "against=['bhat-mc{0..25}:c=2']" in done.stdout
 
 
-def test_wrong_files_and_seats_are_refused_in_one_line(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+def test_wrong_files_and_seats_are_refused_in_one_line(
+    fourlab: Callable[..., Result], tmp_path: Path
+) -> None:
     (tmp_path / "wrong").write_text("no table")
     for arguments, why in (
         (["info", "wrong"], "wrong is not a table of values or is damaged"),

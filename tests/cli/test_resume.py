@@ -1,4 +1,4 @@
-"""A run that is killed, stopped or given up goes on as if nothing had happened."""
+"""A run that is killed, stopped or aborted resumes as if it had never been interrupted."""
 
 import contextlib
 import json
@@ -29,7 +29,10 @@ MARK = "FOURLAB_TEST_MARK"
 
 
 class Started:
-    """The command in a session of its own, as a terminal starts it; its workers inherit its mark."""
+    """A command in a session of its own, as a terminal starts it.
+
+    Its processes are recognised by an environment variable, which workers inherit.
+    """
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.mark = uuid.uuid4().hex
@@ -46,17 +49,23 @@ class Started:
     def signal_group(self, number: int) -> None:
         os.killpg(self.process.pid, number)
 
-    def until_it_says(self, words: str) -> None:
+    def wait_for_words(self, words: str) -> None:
         assert self.process.stderr
-        assert any(words in line for line in self.process.stderr), f"it ended without saying {words!r}"
+        assert any(words in line for line in self.process.stderr), (
+            f"it ended without printing {words!r}"
+        )
 
     def end(self) -> tuple[int, list[str]]:
-        """Wait for it; returns the exit code and the (rest of the) lines on standard error."""
-        _, said = self.process.communicate()
-        return self.process.returncode, said.splitlines()
+        """Wait for the end; return the exit code and the remaining lines of standard error."""
+        _, printed = self.process.communicate()
+        return self.process.returncode, printed.splitlines()
 
     def living(self) -> list[int]:
-        return [pid for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) if self._is_ours(pid)]
+        return [
+            pid
+            for pid in map(int, filter(str.isdecimal, os.listdir("/proc")))
+            if self._is_ours(pid)
+        ]
 
     def _is_ours(self, pid: int) -> bool:
         try:
@@ -67,7 +76,7 @@ class Started:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Started]]:
-    """Start commands, all of whose processes must be gone in the end."""
+    """Start commands; check at the end that all their processes have ended."""
     all_started: list[Started] = []
 
     def run(*arguments: str) -> Started:
@@ -83,24 +92,26 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Started]]:
         wait_until(lambda started=started: not started.living())
 
 
-def wait_until(fact: Callable[[], bool]) -> None:
-    while not fact():
+def wait_until(condition: Callable[[], bool]) -> None:
+    while not condition():
         time.sleep(0.005)
 
 
 def wait_for_games(started: Started, run: Path, least: int) -> None:
-    """Wait until a run that is being played has stored some games."""
+    """Wait until a run that is being played has stored at least `least` games."""
     while len(rows(run)) < least:
         assert started.process.poll() is None, started.end()
         time.sleep(0.005)
 
 
 def rows(run: Path) -> list[tuple[Any, ...]]:
-    """Number, cause and moves of all stored games, also while they are played; none if there is no table yet."""
+    """Return number, cause and moves of the games stored so far."""
     try:
-        with contextlib.closing(sqlite3.connect(f"file:{run / 'games.sqlite'}?mode=ro", uri=True)) as base:
+        with contextlib.closing(
+            sqlite3.connect(f"file:{run / 'games.sqlite'}?mode=ro", uri=True)
+        ) as base:
             return base.execute("SELECT number, cause, moves FROM games ORDER BY number").fetchall()
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError:  # there is no table yet
         return []
 
 
@@ -116,20 +127,26 @@ def table(fourlab: Run, run: str) -> str:
     return done.stdout
 
 
-def go_on(fourlab: Run, command: str) -> subprocess.CompletedProcess[str]:
-    """Run the command as it was printed."""
+def run_printed(fourlab: Run, command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line that was printed."""
     program, *arguments = shlex.split(command)
     assert program == "fourlab"
     return fourlab(*arguments)
 
 
 def without_times(result: subprocess.CompletedProcess[str]) -> Any:
-    """What --json printed, but for the folder and for how long it took."""
-    return {name: value for name, value in json.loads(result.stdout).items() if name not in ("run", "seconds_a_move")}
+    """Return the JSON output without the folder and the times."""
+    return {
+        name: value
+        for name, value in json.loads(result.stdout).items()
+        if name not in ("run", "seconds_a_move")
+    }
 
 
-@pytest.mark.parametrize(("kills", "games"), [(2, 300), pytest.param(25, 3000, marks=pytest.mark.soak)])
-def test_a_run_that_is_killed_again_and_again_ends_the_same(
+@pytest.mark.parametrize(
+    ("kills", "games"), [(2, 300), pytest.param(25, 3000, marks=pytest.mark.soak)]
+)
+def test_repeated_kills_do_not_change_the_result(
     fourlab: Run, start: Callable[..., Started], tmp_path: Path, kills: int, games: int
 ) -> None:
     match = [*LONG, "--games", str(games)]
@@ -142,7 +159,7 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(
         if i % 5 != 2:
             started.signal_group(signal.SIGKILL)
         else:
-            started.process.kill()  # the workers must find out by themselves
+            started.process.kill()  # the workers must notice by themselves
         assert started.end()[0] == -signal.SIGKILL
         wait_until(lambda started=started: not started.living())
         assert integrity(run) == "ok"
@@ -156,7 +173,7 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(
 
 
 OPENINGS = ["112233", "44", "4444", "4433"]
-"""In the first, red wins at once, so that a stored game tells that the workers are at the slow ones."""
+"""Red wins the first one immediately: once a game is stored, the workers play the slow ones."""
 
 
 def slow_match(tmp_path: Path, yellow: str, games: int = len(OPENINGS)) -> list[str]:
@@ -178,7 +195,7 @@ def act(observation, configuration):
 
 
 class Gate:
-    """Holds a player's moves back while it is closed, so that a test does not depend on how fast anything is."""
+    """Blocks a player while it is closed, so that tests do not depend on timing."""
 
     def __init__(self, folder: Path) -> None:
         (folder / "player.py").write_text(WAITING_PLAYER)
@@ -197,7 +214,7 @@ class Gate:
         wait_until(self._waiting.exists)
 
 
-def test_a_stopped_run_finishes_the_games_in_hand_and_goes_on(
+def test_a_stopped_run_finishes_the_games_in_progress_and_resumes(
     fourlab: Run, start: Callable[..., Started], tmp_path: Path
 ) -> None:
     gate = Gate(tmp_path)
@@ -208,12 +225,12 @@ def test_a_stopped_run_finishes_the_games_in_hand_and_goes_on(
     for number in (signal.SIGINT, signal.SIGTERM):
         gate.wait_for_player()
         started.signal_group(number)
-        started.until_it_says("press Ctrl-C again")
+        started.wait_for_words("press Ctrl-C again")
         gate.open()
-        code, said = started.end()
+        code, printed = started.end()
         stored = rows(run)
         assert code == 130
-        assert said[-2:] == [f"stopped after {len(stored)} of 12 games; resume with:", resume]
+        assert printed[-2:] == [f"stopped after {len(stored)} of 12 games; resume with:", resume]
         assert count < len(stored) < 12
         assert {cause for _, cause, _ in stored} == {"normal"}
         gate.close()
@@ -224,7 +241,7 @@ def test_a_stopped_run_finishes_the_games_in_hand_and_goes_on(
     assert table(fourlab, "stopped") == table(fourlab, "whole")
 
 
-def test_games_given_up_are_stored_as_interrupted_and_played_again(
+def test_abandoned_games_are_stored_as_interrupted_and_played_again(
     fourlab: Run, start: Callable[..., Started], tmp_path: Path
 ) -> None:
     gate = Gate(tmp_path)
@@ -234,40 +251,47 @@ def test_games_given_up_are_stored_as_interrupted_and_played_again(
     wait_for_games(started, tmp_path / "stopped", 1)
     gate.wait_for_player()
     started.signal_group(signal.SIGINT)
-    started.until_it_says("press Ctrl-C again to give it up")
+    started.wait_for_words("press Ctrl-C again to abandon it")
     started.signal_group(signal.SIGINT)
-    started.until_it_says("giving up")
+    started.wait_for_words("abandoning")
     gate.open()
-    code, said = started.end()
+    code, printed = started.end()
     assert code == 130
-    assert said[-1] == "fourlab resume stopped --workers 2"
+    assert printed[-1] == "fourlab resume stopped --workers 2"
     causes = [cause for _, cause, _ in rows(tmp_path / "stopped")]
     assert {"interrupted", "normal"} <= set(causes)
-    assert said[-2] == f"stopped after {causes.count('normal')} of {len(OPENINGS)} games; resume with:"
-    assert go_on(fourlab, said[-1]).returncode == 0
+    assert (
+        printed[-2]
+        == f"stopped after {causes.count('normal')} of {len(OPENINGS)} games; resume with:"
+    )
+    assert run_printed(fourlab, printed[-1]).returncode == 0
     assert [cause for _, cause, _ in rows(tmp_path / "stopped")] == ["normal"] * len(OPENINGS)
     assert fourlab(*match, "--quiet", "--run", "whole").returncode == 0
     assert table(fourlab, "stopped") == table(fourlab, "whole")
 
 
 @pytest.mark.parametrize("more", [1, 4])
-def test_a_second_ctrl_c_does_not_wait_for_a_move(more: int, start: Callable[..., Started], tmp_path: Path) -> None:
-    started = start(*slow_match(tmp_path, "mcts:simulations=30000000"), "--quiet", "--run", "stopped")
+def test_a_second_ctrl_c_does_not_wait_for_a_move(
+    more: int, start: Callable[..., Started], tmp_path: Path
+) -> None:
+    started = start(
+        *slow_match(tmp_path, "mcts:simulations=30000000"), "--quiet", "--run", "stopped"
+    )
     wait_for_games(started, tmp_path / "stopped", 1)
     started.signal_group(signal.SIGINT)
-    started.until_it_says("press Ctrl-C again")
+    started.wait_for_words("press Ctrl-C again")
     for _ in range(more):
         time.sleep(0.1)  # signals that come together count once; nothing depends on how many count
         started.signal_group(signal.SIGINT)
-    code, said = started.end()
+    code, printed = started.end()
     assert code == 130
-    assert said[-1] == "fourlab resume stopped --workers 2"
+    assert printed[-1] == "fourlab resume stopped --workers 2"
     assert integrity(tmp_path / "stopped") == "ok"
 
 
 @pytest.fixture(scope="module")
 def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run that is complete."""
+    """The folder of a complete run."""
     folder = tmp_path_factory.mktemp("complete")
     assert run_in_process([*SHORT, "--quiet", "--run", "one"], folder).returncode == 0
     return folder / "one"
@@ -275,11 +299,11 @@ def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def played(complete: Path, tmp_path: Path) -> Path:
-    """A copy of it for one test."""
+    """A copy of the complete run, for one test."""
     return Path(shutil.copytree(complete, tmp_path / "one"))
 
 
-def test_another_configuration_is_refused_by_its_field(fourlab: Run, played: Path) -> None:
+def test_a_different_configuration_is_refused_by_field(fourlab: Run, played: Path) -> None:
     before = rows(played)
     for changed, field in (
         (["--seed", "6"], "seed = 5, not 6"),
@@ -288,19 +312,26 @@ def test_another_configuration_is_refused_by_its_field(fourlab: Run, played: Pat
     ):
         done = fourlab(*SHORT, "--run", "one", *changed)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == f"fourlab: one was begun with {field}: a run keeps its configuration\n"
+        assert (
+            done.stderr == f"fourlab: one was begun with {field}: a run keeps its configuration\n"
+        )
     other = fourlab("match", "minimax", *SHORT[2:], "--run", "one")
     assert (other.returncode, other.stdout) == (2, "")
-    assert other.stderr.startswith("fourlab: one was begun with agents.0.name = random, not minimax: ")
+    assert other.stderr.startswith(
+        "fourlab: one was begun with agents.0.name = random, not minimax: "
+    )
     assert rows(played) == before
 
 
-def test_more_games_extend_a_run_and_play_only_what_is_missing(fourlab: Run, played: Path) -> None:
+def test_more_games_extend_a_run_and_play_only_the_missing_ones(fourlab: Run, played: Path) -> None:
     """Games, workers and executor are not part of a run's identity."""
     before = rows(played)
     longer = [*SHORT, "--games", "44", "--quiet"]
     copy = Path(shutil.copytree(played, played.parent / "copy"))
-    for folder, command in ((played, [*longer, "--run", "one"]), (copy, ["resume", "copy", "--games", "44"])):
+    for folder, command in (
+        (played, [*longer, "--run", "one"]),
+        (copy, ["resume", "copy", "--games", "44"]),
+    ):
         done = fourlab(*command)
         assert done.returncode == 0, done.stderr
         after = rows(folder)
@@ -310,19 +341,23 @@ def test_more_games_extend_a_run_and_play_only_what_is_missing(fourlab: Run, pla
     whole = fourlab(*longer, "--run", "whole")
     assert whole.returncode == 0, whole.stderr
     assert rows(played.parent / "whole") == after
-    fewer = fourlab(*SHORT, "--run", "whole", "--json")  # shows all that there are
+    fewer = fourlab(*SHORT, "--run", "whole", "--json")  # shows all stored games
     assert json.loads(fewer.stdout)["games"] == 44
     odd = fourlab("resume", "whole", "--games", "45")
     assert (odd.returncode, odd.stdout) == (2, "")
     assert "a round has 2 games" in odd.stderr
 
 
-def test_an_edited_configuration_is_refused_by_its_field(fourlab: Run, played: Path) -> None:
+def test_an_edited_configuration_is_refused_by_field(fourlab: Run, played: Path) -> None:
     file = played / "config.toml"
     text = file.read_text()
     for before, after, words in (
         ("seed = 5", "seed = 55", "one was begun with seed = 5, not 55: "),
-        ('spec = "rules"', 'spec = "random"', "one was begun with agents.1.spec = rules, not random: "),
+        (
+            'spec = "rules"',
+            'spec = "random"',
+            "one was begun with agents.1.spec = rules, not random: ",
+        ),
         ("seed = 5", "", "one was begun with seed = 5, not None: "),
         ("seed = 5", "seed =", "cannot read one/config.toml: "),
     ):
@@ -336,7 +371,9 @@ def test_an_edited_configuration_is_refused_by_its_field(fourlab: Run, played: P
     assert fourlab("resume", "one").returncode == 0
 
 
-def test_a_second_process_on_the_same_run_is_refused(fourlab: Run, start: Callable[..., Started], tmp_path: Path) -> None:
+def test_a_second_process_on_the_same_run_is_refused(
+    fourlab: Run, start: Callable[..., Started], tmp_path: Path
+) -> None:
     match = [*slow_match(tmp_path, "mcts:simulations=30000000"), "--quiet", "--run", "one"]
     wait_for_games(start(*match), tmp_path / "one", 1)
     for second in (fourlab(*match), fourlab("resume", "one")):
@@ -344,7 +381,9 @@ def test_a_second_process_on_the_same_run_is_refused(fourlab: Run, start: Callab
         assert second.stderr == "fourlab: another process is working on one\n"
 
 
-def test_the_same_command_again_plays_nothing_and_says_the_same(fourlab: Run, tmp_path: Path) -> None:
+def test_the_same_command_again_plays_nothing_and_prints_the_same(
+    fourlab: Run, tmp_path: Path
+) -> None:
     first = fourlab(*SHORT, "--json")
     (run,) = (tmp_path / "runs").iterdir()
     before = rows(run)
@@ -355,7 +394,7 @@ def test_the_same_command_again_plays_nothing_and_says_the_same(fourlab: Run, tm
     assert len(before) == 40
 
 
-def test_a_spoiled_file_of_games_is_told_in_one_line(fourlab: Run, played: Path) -> None:
+def test_a_damaged_file_of_games_is_reported_in_one_line(fourlab: Run, played: Path) -> None:
     (played / "games.sqlite").write_text("not a table of games\n" * 100)
     listed, resumed = fourlab("games", "one"), fourlab("resume", "one")
     assert (listed.returncode, resumed.returncode) == (1, 1)

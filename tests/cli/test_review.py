@@ -14,9 +14,14 @@ def test_a_game_is_reviewed_move_by_move(fourlab: Fourlab, tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "  1. red     4  best     column 4 wins in 41"
-    assert lines[12] == " 13. red     2  blunder  column 2 turns a win into a loss; column 1 wins in 27"
+    assert (
+        lines[12]
+        == " 13. red     2  blunder  column 2 turns a win into a loss; column 1 wins in 27"
+    )
     assert lines[13] == "at the end: yellow wins in 27"
-    assert lines[14].startswith("red: accuracy 73.5%, value kept 71.4%, exactly best 57.1% of 7 moves")
+    assert lines[14].startswith(
+        "red: accuracy 73.5%, value kept 71.4%, exactly best 57.1% of 7 moves"
+    )
     assert lines[16] == "mistakes, worst first: 13, 11, 12"
     assert "turns a win into a loss" in (tmp_path / "review.html").read_text()
 
@@ -27,7 +32,7 @@ def test_json_is_one_value(fourlab: Fourlab) -> None:
     assert [move["category"] for move in data["moves_made"]] == ["best", "slow", "best"]
 
 
-def test_what_cannot_be_proven_in_time_is_said(fourlab: Fourlab) -> None:
+def test_unproven_positions_are_reported(fourlab: Fourlab) -> None:
     done = fourlab("review", "4,4", "--board", "12x4x4", "--seconds", "0.01")
     assert "not everything could be proven" in done.stdout
     assert "not proven" in done.stdout.splitlines()[0]
@@ -51,7 +56,7 @@ def test_a_stored_game_is_reviewed(fourlab: Fourlab) -> None:
         (("44", "--html", "no/such/folder.html"), "cannot write"),
     ],
 )
-def test_wrong_input_is_told_in_one_line(fourlab: Fourlab, arguments: tuple[str, ...], word: str) -> None:
+def test_bad_input_is_one_line(fourlab: Fourlab, arguments: tuple[str, ...], word: str) -> None:
     done = fourlab("review", *arguments)
     assert done.returncode == 2
     assert word in done.stderr

@@ -20,7 +20,11 @@ def test_positions_from_a_pipe_and_from_a_file(fourlab: Run, tmp_path: Path) -> 
     text = "# three of them\n23766176641753\n\nddddddcc\n32751571231557 -1\n"
     piped = fourlab("solve", "--weak", stdin=text)
     assert piped.returncode == 0
-    assert [line.split()[0] for line in piped.stdout.splitlines()] == ["23766176641753", "ddddddcc", "32751571231557"]
+    assert [line.split()[0] for line in piped.stdout.splitlines()] == [
+        "23766176641753",
+        "ddddddcc",
+        "32751571231557",
+    ]
     assert [line.split()[1] for line in piped.stdout.splitlines()][::2] == ["1", "-1"]
     (tmp_path / "set.txt").write_text("23766176641753 2\n32751571231557 -3\n")
     done = fourlab("solve", "--file", "set.txt")
@@ -48,7 +52,10 @@ def test_scores_outside_the_proven_bounds_are_wrong_too(fourlab: Run) -> None:
 
 
 def test_all_columns(fourlab: Run) -> None:
-    assert fourlab("solve", "--all-columns", "32751571231557").stdout == "32751571231557 -4 -3 -3 -5 -5 -9 -4\n"
+    assert (
+        fourlab("solve", "--all-columns", "32751571231557").stdout
+        == "32751571231557 -4 -3 -3 -5 -5 -9 -4\n"
+    )
     full = fourlab("solve", "--all-columns", "--weak", "4444442222223")
     assert full.returncode == 0
     assert full.stdout.split()[2] == full.stdout.split()[4] == "."
@@ -57,16 +64,18 @@ def test_all_columns(fourlab: Run) -> None:
     assert data["columns"]["6"] == {"score": -9, "lower": -9, "upper": -9}
 
 
-def test_what_is_not_proven_is_shown_as_bounds(fourlab: Run) -> None:
+def test_unproven_scores_are_shown_as_bounds(fourlab: Run) -> None:
     done = fourlab("solve", "75777317", "--no-book", "--nodes", "20000")
     low, high = done.stdout.split()[1].split("..")
     assert int(low) <= -2 <= int(high)
-    data = json.loads(fourlab("solve", "75777317", "--no-book", "--nodes", "20000", "--json").stdout)
+    data = json.loads(
+        fourlab("solve", "75777317", "--no-book", "--nodes", "20000", "--json").stdout
+    )
     assert data["score"] is None
     assert data["nodes"] == 20000
 
 
-def test_bad_lines_are_named_and_what_came_before_is_kept(fourlab: Run, tmp_path: Path) -> None:
+def test_bad_lines_are_named_and_earlier_results_are_printed(fourlab: Run, tmp_path: Path) -> None:
     done = fourlab("solve", stdin="23766176641753\n99\n")
     assert done.returncode == 2
     assert done.stdout.startswith("23766176641753 2")
@@ -115,7 +124,7 @@ def test_accuracy_needs_positions(fourlab: Run, tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_books_are_built_shown_and_checked(fourlab: Run, tmp_path: Path) -> None:
+def test_books_are_built_described_and_checked(fourlab: Run, tmp_path: Path) -> None:
     built = fourlab("book", "build", "--plies", "4", "--board", "5x4", "--file", "b.npz")
     assert built.returncode == 0
     assert "positions of up to 4 plies on 5x4x4" in built.stdout
@@ -130,14 +139,22 @@ def test_books_are_built_shown_and_checked(fourlab: Run, tmp_path: Path) -> None
     assert fourlab("book", "build", "--plies", "40", "--board", "3x3").returncode == 2
 
 
-def test_analyze_shows_the_truth_beside_the_agent(fourlab: Run) -> None:
+def test_analyze_shows_exact_values_and_the_agent(fourlab: Run) -> None:
     done = fourlab("analyze", "32751571231557", "--agent", "minimax")
     assert "column  3 * loses in 24" in done.stdout
     assert "column  6   loses in 12" in done.stdout
     assert "best play: 3 2 4" in done.stdout
     assert " points" in done.stdout
     data = json.loads(fourlab("analyze", "32751571231557", "--agent", "minimax", "--json").stdout)
-    assert data["truth"]["columns"][5] == {"column": 6, "says": "loses in 12", "score": -9, "lower": -9, "upper": -9}
+    assert data["truth"]["columns"][5] == {
+        "column": 6,
+        "says": "loses in 12",
+        "score": -9,
+        "lower": -9,
+        "upper": -9,
+    }
     assert len(data["truth"]["line"]) == 24
-    without = json.loads(fourlab("analyze", "32751571231557", "--agent", "rules", "--proof", "0", "--json").stdout)
+    without = json.loads(
+        fourlab("analyze", "32751571231557", "--agent", "rules", "--proof", "0", "--json").stdout
+    )
     assert "truth" not in without

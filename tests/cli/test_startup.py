@@ -1,4 +1,4 @@
-"""What short commands load: start-up is kept quick by counting modules, not seconds."""
+"""What short commands import: start-up time is guarded by counting modules, not seconds."""
 
 import subprocess
 import sys
@@ -12,13 +12,13 @@ from fourlab.game.position import Position
 from fourlab.jobs.processes import PLAIN
 
 PARSER = {"annotated_doc", "click", "colorama", "shellingham", "typer", "typing_extensions"}
-"""What typer brings along."""
+"""What typer imports."""
 PARSED = PARSER | {"annotated_types", "pydantic", "pydantic_core", "typing_inspection"}
-"""What typer brings along to read arguments."""
+"""What typer imports to parse arguments."""
 
 
 def loaded(code: str) -> set[str]:
-    """The modules that some code loads in a process of its own."""
+    """Run code in its own process; return the modules that it imports."""
     wrapped = (
         "import sys\nbefore = set(sys.modules)\n"
         f"try:\n    {code}\nexcept SystemExit as done:\n    assert not done.code\n"
@@ -34,23 +34,24 @@ def command(*arguments: str) -> str:
 
 
 def packages(modules: set[str]) -> set[str]:
-    """The packages of others among modules."""
-    known = {"fourlab", "__mp_main__", *sys.stdlib_module_names}
-    names = {name.partition(".")[0] for name in modules} - known
-    return {name for name in names if not name.startswith("_sysconfigdata")}  # Python's own
+    """Return the third-party packages among modules."""
+    standard = {"fourlab", "__mp_main__", *sys.stdlib_module_names}
+    names = {name.partition(".")[0] for name in modules} - standard
+    # The name of this standard module depends on the platform.
+    return {name for name in names if not name.startswith("_sysconfigdata")}
 
 
 def of_fourlab(modules: set[str]) -> set[str]:
     return {name for name in modules if name.partition(".")[0] == "fourlab"}
 
 
-def test_import_loads_the_package_alone() -> None:
+def test_importing_the_package_imports_nothing_else() -> None:
     modules = loaded("import fourlab")
     assert packages(modules) == set()
     assert of_fourlab(modules) == {"fourlab", "fourlab.version"}
 
 
-def test_a_position_in_python_loads_no_packages_of_others() -> None:
+def test_a_position_in_python_imports_no_third_party_package() -> None:
     assert packages(loaded("from fourlab import Position; Position('4453')")) == set()
 
 
@@ -65,7 +66,13 @@ def test_help_loads_no_command(arguments: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("show", "4453"), ("show", "4453", "--json"), ("positions",), ("runs",), ("stats", "elo", "3", "2", "1")],
+    [
+        ("show", "4453"),
+        ("show", "4453", "--json"),
+        ("positions",),
+        ("runs",),
+        ("stats", "elo", "3", "2", "1"),
+    ],
 )
 def test_commands_in_plain_python_load_only_the_parser(arguments: tuple[str, ...]) -> None:
     modules = loaded(command(*arguments))
@@ -75,7 +82,17 @@ def test_commands_in_plain_python_load_only_the_parser(arguments: tuple[str, ...
 
 
 def test_a_match_of_plain_players_loads_no_compiler(tmp_path: Path) -> None:
-    arguments = ("match", "random", "rules", "--games", "2", "--runs", str(tmp_path), "--workers", "1")
+    arguments = (
+        "match",
+        "random",
+        "rules",
+        "--games",
+        "2",
+        "--runs",
+        str(tmp_path),
+        "--workers",
+        "1",
+    )
     heavy = {"llvmlite", "numba", "onnxruntime", "rich", "scipy", "torch"}
     assert packages(loaded(command(*arguments))) & heavy == set()
 
@@ -91,10 +108,11 @@ def test_worker_processes_load_no_parser() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_of_commands_says_what_the_command_says(name: str) -> None:
+def test_the_list_of_commands_has_the_short_first_paragraph_of_their_help(name: str) -> None:
     built = load(name)
     assert built.name == name
     assert COMMANDS[name].help == built.help.partition("\n\n")[0].replace("\n", " ")
+    assert len(COMMANDS[name].help) <= 60
 
 
 @pytest.mark.parametrize("moves", ["", "4453", "1122334"])

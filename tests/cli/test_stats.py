@@ -29,7 +29,7 @@ def test_three_counts_are_wins_draws_losses(fourlab: Run) -> None:
     assert data["elo"]["value"] > 0
 
 
-def test_where_there_is_no_number_there_are_words(fourlab: Run) -> None:
+def test_an_infinite_elo_is_explained_in_words(fourlab: Run) -> None:
     done = fourlab("stats", "elo", "0", "0", "0", "0", "12")
     assert done.returncode == 0
     assert "Elo             a score of 100 % has no finite Elo\n" in done.stdout
@@ -41,7 +41,9 @@ def test_sprt(fourlab: Run) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith("H1 accepted after 43360 pairs: ")
     assert "(LLR 2.95, bounds -2.94 to 2.94)" in done.stdout
-    data = json.loads(fourlab("stats", "sprt", *counts, "--elo0", "-2", "--elo1", "0", "--json").stdout)
+    data = json.loads(
+        fourlab("stats", "sprt", *counts, "--elo0", "-2", "--elo1", "0", "--json").stdout
+    )
     assert (data["accepted"], data["bounds"]) == ("H1", pytest.approx([-2.944, 2.944], abs=1e-3))
 
 
@@ -68,7 +70,11 @@ def test_the_calculators_load_nothing_heavy() -> None:
     script = (
         "import sys; from fourlab.cli import main\n"
         "try: main(['stats', 'elo', '4', '20', '41', '26', '9'])\n"
-        "except SystemExit: print(sorted({'numba', 'numpy', 'scipy', 'matplotlib', 'torch'} & set(sys.modules)))"
+        "except SystemExit: pass\n"
+        "heavy = {'numba', 'numpy', 'scipy', 'matplotlib', 'torch'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines()[-1] == "[]"

@@ -1,4 +1,4 @@
-"""`fourlab train alphazero` as a person uses it."""
+"""`fourlab train alphazero` as users run it."""
 
 import json
 import shlex
@@ -9,12 +9,29 @@ from pathlib import Path
 from tests.cli.interrupted import ends_the_same, interrupted
 from tests.conftest import Result
 
-TINY = shlex.split("train alphazero --preset smoke --set board=4x4x3 --set networks='[\"4x1\"]' --set exam_games=2 --quiet")
+TINY = shlex.split(
+    "train alphazero --preset smoke --set board=4x4x3 --set networks='[\"4x1\"]'"
+    " --set exam_games=2 --quiet"
+)
 
 
-def test_a_network_is_trained_told_of_and_played(fourlab: Callable[..., Result], tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text('preset = "smoke"\nboard = "4x4x3"\nnetworks = ["4x1"]\nexam_games = 2\n')
-    done = fourlab("train", "alphazero", "--config", "mine.toml", "--set", "games=40", "--run", "here", "--quiet")
+def test_a_network_is_trained_reported_and_played(
+    fourlab: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "mine.toml").write_text(
+        'preset = "smoke"\nboard = "4x4x3"\nnetworks = ["4x1"]\nexam_games = 2\n'
+    )
+    done = fourlab(
+        "train",
+        "alphazero",
+        "--config",
+        "mine.toml",
+        "--set",
+        "games=40",
+        "--run",
+        "here",
+        "--quiet",
+    )
     assert done.returncode == 0, done.stderr
     headline, how, report = done.stdout.splitlines()
     assert headline.startswith("mistakes in ")
@@ -22,22 +39,36 @@ def test_a_network_is_trained_told_of_and_played(fourlab: Callable[..., Result],
     assert report == "report: here/report.html"
     assert len((tmp_path / "here" / "metrics.jsonl").read_text().splitlines()) == 2
     assert (tmp_path / "here" / "figures").is_dir()
-    game = fourlab("play", "--board", "4x4x3", "--red", "random", "--yellow", "alphazero:net=here/alphazero.onnx", "--json")
+    game = fourlab(
+        "play",
+        "--board",
+        "4x4x3",
+        "--red",
+        "random",
+        "--yellow",
+        "alphazero:net=here/alphazero.onnx",
+        "--json",
+    )
     assert game.returncode == 0, game.stderr
     assert json.loads(game.stdout)["outcome"] is not None
 
 
-def test_a_training_goes_on_after_ctrl_c_and_ends_the_same(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+def test_a_training_stopped_by_ctrl_c_resumes_to_the_same_result(
+    fourlab: Callable[..., Result], tmp_path: Path
+) -> None:
     many = [*TINY, "--set", "games=80", "--set", "exam_every=80"]
     ends_the_same(fourlab, tmp_path, many, "80 games", "alphazero.onnx")
 
 
-def test_what_cannot_be_is_said_in_one_line(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+def test_bad_input_is_one_line(fourlab: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "wrong.toml").write_text("games = = 3\n")
     assert fourlab(*TINY, "--set", "games=20", "--run", "there").returncode == 0
     for arguments, why in (
         (["--preset", "huge"], "there is no preset 'huge'"),
-        (["--set", "gamez=3"], "training 'alphazero' has no option 'gamez' (did you mean 'games'?)"),
+        (
+            ["--set", "gamez=3"],
+            "training 'alphazero' has no option 'gamez' (did you mean 'games'?)",
+        ),
         (["--set", "games"], "a setting is changed by NAME=VALUE"),
         (["--config", "none.toml"], "cannot read none.toml"),
         (["--config", "wrong.toml"], "wrong.toml is not TOML"),
@@ -50,14 +81,14 @@ def test_what_cannot_be_is_said_in_one_line(fourlab: Callable[..., Result], tmp_
         assert len(done.stderr.splitlines()) == 1
 
 
-def test_ctrl_c_twice_leaves_at_once_though_games_are_being_played(tmp_path: Path) -> None:
-    """The first Ctrl-C comes after some evaluations, when hours of games have begun."""
+def test_a_second_ctrl_c_exits_immediately_during_self_play(tmp_path: Path) -> None:
+    """The first Ctrl-C comes after some evaluations, when games that take hours have begun."""
     command = ["train", "alphazero", "--set", "simulations=2000", "--run", "left"]
     started = interrupted(tmp_path, command, "evaluation", 20)
     assert started.stderr is not None
     while "press Ctrl-C again" not in (line := started.stderr.readline()):
-        assert line, "it ended too early"
+        assert line, "the training ended too early"
     started.send_signal(signal.SIGINT)
-    _, told = started.communicate()
+    _, printed = started.communicate()
     assert started.returncode == 130
-    assert told.endswith("stopped; what was saved is safe, resume with:\nfourlab resume left\n")
+    assert printed.endswith("stopped; what was saved is safe, resume with:\nfourlab resume left\n")

@@ -1,4 +1,4 @@
-"""`fourlab train dqn` as a person uses it."""
+"""`fourlab train dqn` as users run it."""
 
 import json
 import shlex
@@ -10,26 +10,27 @@ from fourlab.cli import main
 from tests.cli.interrupted import stopped_by_ctrl_c
 
 SMALL = shlex.split(
-    "train dqn --board 4x4x3 --moves 1600 --games 16 --against self --against rules --warmup 200 --replay 2000 --batch 32"
-    " --layers 'conv 4, relu, dense 16, relu' --piece 160 --exam-games 20 --exam-positions 20 --seed 3"
+    "train dqn --board 4x4x3 --moves 1600 --games 16 --against self --against rules"
+    " --warmup 200 --replay 2000 --batch 32 --layers 'conv 4, relu, dense 16, relu'"
+    " --piece 160 --exam-games 20 --exam-positions 20 --seed 3"
 )
 
 
 def run(*arguments: str) -> int | str | None:
-    """The command in this process, which has loaded torch already; returns the exit code."""
+    """Run the command in this process, which has imported torch; return the exit code."""
     with pytest.raises(SystemExit) as ended:
         main(list(arguments))
     return ended.value.code
 
 
-def test_a_training_goes_on_after_ctrl_c_is_shown_again_and_played(
+def test_a_training_stopped_by_ctrl_c_resumes_and_its_network_plays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    told = stopped_by_ctrl_c(tmp_path, [*SMALL, "--run", "stopped"], "piece", 2)
-    assert "stopped after" in told
+    printed = stopped_by_ctrl_c(tmp_path, [*SMALL, "--run", "stopped"], "piece", 2)
+    assert "stopped after" in printed
 
-    assert run(*shlex.split(told.splitlines()[-1])[1:]) == 0
+    assert run(*shlex.split(printed.splitlines()[-1])[1:]) == 0
     headline, how, report = capsys.readouterr().out.splitlines()
     assert headline.endswith(" positions")
     assert how == "play it: fourlab play --board 4x4x3 --yellow dqn:net=stopped/dqn.onnx"
@@ -58,11 +59,14 @@ def test_a_training_goes_on_after_ctrl_c_is_shown_again_and_played(
         ("--against", "dqn", "--board", "5x4x4", "--run", "run", "--quiet"),
     ],
 )
-def test_bad_settings_are_one_line(
-    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_bad_settings_are_reported_in_one_line(
+    arguments: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run("train", "dqn", *arguments) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("fourlab: ")
-    assert told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert printed.startswith("fourlab: ")
+    assert printed.count("\n") == 1

@@ -1,4 +1,4 @@
-"""`fourlab web`: how it begins and ends."""
+"""`fourlab web`: start and stop."""
 
 import signal
 import socket
@@ -14,9 +14,11 @@ from tests.conftest import Result
 
 @contextmanager
 def running(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The real command on a free port, and its address."""
+    """Run the real command on a free port; yield its process and address."""
     command = [sys.executable, "-m", "fourlab", "web", "--no-browser", "--port", "0", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
         assert server.stdout is not None
         try:
             yield server, server.stdout.readline().split()[3]
@@ -24,25 +26,25 @@ def running(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
             server.kill()
 
 
-def test_ctrl_c_ends_it_in_peace() -> None:
+def test_ctrl_c_stops_the_server_cleanly() -> None:
     with running() as (server, address):
         page = urllib.request.urlopen(address).read()
         assert b"<title>Fourlab" in page
         server.send_signal(signal.SIGINT)
-        _, told = server.communicate()
-        assert (server.returncode, told) == (0, "")
+        _, printed = server.communicate()
+        assert (server.returncode, printed) == (0, "")
 
 
-def test_whoever_opens_it_to_others_is_warned() -> None:
+def test_a_public_server_prints_a_warning() -> None:
     with running("--public", "--host", "0.0.0.0") as (server, address):
         assert address.startswith("http://127.0.0.1:")
         urllib.request.urlopen(f"{address}api/v1/ping")
         server.send_signal(signal.SIGINT)
-        _, told = server.communicate()
-        assert "others can reach this server" in told
+        _, printed = server.communicate()
+        assert "others can reach this server" in printed
 
 
-def test_a_port_that_is_taken_is_told_in_one_line(fourlab: Callable[..., Result]) -> None:
+def test_a_port_in_use_is_reported_in_one_line(fourlab: Callable[..., Result]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = fourlab("web", "--no-browser", "--port", str(port))
@@ -51,12 +53,12 @@ def test_a_port_that_is_taken_is_told_in_one_line(fourlab: Callable[..., Result]
     assert f"port {port}" in done.stderr
 
 
-def test_an_address_that_is_none_is_told_in_one_line(fourlab: Callable[..., Result]) -> None:
+def test_an_invalid_address_is_reported_in_one_line(fourlab: Callable[..., Result]) -> None:
     done = fourlab("web", "--no-browser", "--host", "no.such.host.invalid")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
-def test_answers_do_not_wait_for_acknowledgements() -> None:
+def test_responses_do_not_wait_for_acknowledgements() -> None:
     with listen("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
         connection, _ = listening.accept()
         with connection:

@@ -1,4 +1,4 @@
-"""What is shown while a job is worked on, the same for every kind."""
+"""How the progress of a job is shown."""
 
 from typing import Any
 
@@ -9,20 +9,22 @@ from fourlab.cli import working
 from fourlab.jobs.job import Note, Progress, Session
 
 
-def hear(session: Session, clock: list[float], steps: list[tuple[float, int]], **more: Any) -> None:
-    """Tell of steps: when each ended, and how much was done then."""
+def emit(session: Session, clock: list[float], steps: list[tuple[float, int]], **more: Any) -> None:
+    """Emit progress events at the given steps, which are pairs of time and work done."""
     for now, done in steps:
         clock[0] = now
-        session.tell(Progress(done, 20, "numbers", text="sum 1", **more))
+        session.emit(Progress(done, 20, "numbers", text="sum 1", **more))
 
 
-def test_lines_tell_how_long_it_will_take(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """14 numbers were there before a resume; then one came every 10 minutes."""
+def test_lines_show_the_remaining_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """14 numbers were done before a resume; then one is done every 10 minutes."""
     clock = [1000.0]
     monkeypatch.setattr(working.time, "monotonic", lambda: clock[0])
     session = Session()
     with working._shown(session, quiet=False):
-        hear(session, clock, [(1001, 14), (1601, 15), (3401, 18), (4601, 20)])
+        emit(session, clock, [(1001, 14), (1601, 15), (3401, 18), (4601, 20)])
     lines = [line.split("  ") for line in capsys.readouterr().err.splitlines()]
     assert lines == [
         ["14/20 numbers", "sum 1"],
@@ -32,20 +34,22 @@ def test_lines_tell_how_long_it_will_take(monkeypatch: pytest.MonkeyPatch, capsy
     ]
 
 
-def test_work_that_is_done_already_needs_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_complete_work_prints_no_line(capsys: pytest.CaptureFixture[str]) -> None:
     session = Session()
     with working._shown(session, quiet=False):
-        session.tell(Progress(20, 20, "numbers"))
+        session.emit(Progress(20, 20, "numbers"))
     assert capsys.readouterr().err == ""
 
 
-def test_stages_have_lines_and_speeds_of_their_own(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_stage_has_its_own_lines_and_speed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     clock = [0.0]
     monkeypatch.setattr(working.time, "monotonic", lambda: clock[0])
     session = Session()
     with working._shown(session, quiet=False):
-        hear(session, clock, [(0, 0), (10, 20)], stage="solving")
-        hear(session, clock, [(11, 0)], stage="drawing")
+        emit(session, clock, [(0, 0), (10, 20)], stage="solving")
+        emit(session, clock, [(11, 0)], stage="drawing")
     assert [line.split("  ")[:3] for line in capsys.readouterr().err.splitlines()] == [
         ["solving", "0/20 numbers", "sum 1"],
         ["solving", "20/20 numbers", "2.0 numbers/s"],
@@ -53,15 +57,17 @@ def test_stages_have_lines_and_speeds_of_their_own(monkeypatch: pytest.MonkeyPat
     ]
 
 
-def test_notes_are_shown_though_progress_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_hides_progress_but_not_notes(capsys: pytest.CaptureFixture[str]) -> None:
     session = Session()
     with working._shown(session, quiet=True):
-        session.tell(Progress(1, 20, "numbers"))
-        session.tell(Note("a checkpoint is damaged"))
+        session.emit(Progress(1, 20, "numbers"))
+        session.emit(Note("a checkpoint is damaged"))
     assert capsys.readouterr().err == "note: a checkpoint is damaged\n"
 
 
-def test_the_bar_tells_how_long_it_will_take_though_steps_take_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bar_estimates_the_remaining_time_even_if_steps_take_minutes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     clock, bars = [0.0], []
 
     class Watched(rich.progress.Progress):
@@ -73,5 +79,5 @@ def test_the_bar_tells_how_long_it_will_take_though_steps_take_minutes(monkeypat
     monkeypatch.setenv("FORCE_COLOR", "1")
     session = Session()
     with working._shown(session, quiet=False):
-        hear(session, clock, [(1, 14), (601, 15), (1201, 16)])
+        emit(session, clock, [(1, 14), (601, 15), (1201, 16)])
         assert bars[0].tasks[0].time_remaining == 4 * 600

@@ -1,4 +1,4 @@
-"""Groups of kernels are compiled a few at a time, the most wanted first."""
+"""Compiling groups of kernels in the background, in order of priority."""
 
 import threading
 import time
@@ -12,18 +12,18 @@ from tests.processes import wait_until
 
 
 class Steps:
-    """A worker that compiles a group at each step of the test."""
+    """A worker that compiles one group whenever the test releases a step."""
 
     startup_seconds = 0.0
 
     def __init__(self, failing: str | None = None) -> None:
         self.failing = failing
-        self.begun: list[str] = []
+        self.started: list[str] = []
         self.step = threading.Semaphore(0)
         self.closed = False
 
     def run(self, name: str) -> float:
-        self.begun.append(name)
+        self.started.append(name)
         self.step.acquire()
         if self.closed or name == self.failing:
             raise CompilationFailed(f"cannot compile {name}")
@@ -35,18 +35,21 @@ class Steps:
 
 
 def running(worker: Steps, *names: str, **more: object) -> Background:
-    background = Background(names, [worker], dict.fromkeys(names, 10.0), **more)  # type: ignore[arg-type]
+    typical = dict.fromkeys(names, 10.0)
+    background = Background(names, [worker], typical, **more)  # type: ignore[arg-type]
     background.start()
-    wait_until(lambda: worker.begun)
+    wait_until(lambda: worker.started)
     return background
 
 
 def test_a_group_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ValueError, match="there is no group of kernels 'minimx'; groups are perft, "):
+    with pytest.raises(
+        ValueError, match="there is no group of kernels 'minimx'; groups are perft, "
+    ):
         check_names(["minimax", "minimx"])
 
 
-def test_the_most_wanted_group_comes_next() -> None:
+def test_a_preferred_group_comes_next() -> None:
     worker = Steps()
     background = running(worker, "a", "b", "c", "d")
     assert [background.state(name) for name in "ab"] == ["compiling", "queued"]
@@ -55,7 +58,7 @@ def test_the_most_wanted_group_comes_next() -> None:
     for _ in range(4):
         worker.step.release()
     wait_until(background.is_ready)
-    assert worker.begun == ["a", "d", "b", "c"]
+    assert worker.started == ["a", "d", "b", "c"]
     assert all(future.done() for future in waiting)
     assert background.prefer(["a", "d"]) == []
 
@@ -63,12 +66,9 @@ def test_the_most_wanted_group_comes_next() -> None:
 def test_groups_that_are_compiled_already_are_ready() -> None:
     worker = Steps()
     background = running(worker, "a", "b", compiled=["a"])
-    assert worker.begun == ["b"]
-    assert (background.state("a"), background.state("b"), background.seconds_left()["a"]) == (
-        "ready",
-        "compiling",
-        0,
-    )
+    assert worker.started == ["b"]
+    assert [background.state(name) for name in "ab"] == ["ready", "compiling"]
+    assert background.seconds_left()["a"] == 0
     background.close()
 
 
@@ -82,7 +82,9 @@ def test_a_group_that_is_compiled_already_is_loaded_before_it_is_ready() -> None
 
 
 def test_a_group_is_loaded_before_it_is_ready() -> None:
-    worker, loading, loaded = Steps(), list[str](), threading.Event()
+    worker = Steps()
+    loading: list[str] = []
+    loaded = threading.Event()
 
     def load(name: str) -> None:
         loading.append(name)
@@ -103,11 +105,11 @@ def test_estimates_follow_the_queue_and_the_pace(monkeypatch: pytest.MonkeyPatch
     background = Background("abc", [worker], dict.fromkeys("abc", 10.0))
     assert background.seconds_left() == {"a": 10, "b": 20, "c": 30}
     background.start()
-    while not worker.begun:
+    while not worker.started:
         pass
     now = 104.0
     assert background.seconds_left() == {"a": 6, "b": 16, "c": 26}
-    now = 130.0  # three times as long as is typical: so will the others
+    now = 130.0  # three times the typical time, so the others are expected to take as long
     left = background.seconds_left()
     assert 0 < left["a"] < 10
     assert 20 < left["b"] - left["a"] < 30
@@ -120,7 +122,8 @@ def test_a_failure_is_raised_or_left_to_the_loader() -> None:
     worker.step.release()
     with pytest.raises(CompilationFailed, match="cannot compile a"):
         Background("ab", [worker], {}).run()
-    worker, loading = Steps(failing="a"), list[str]()
+    worker = Steps(failing="a")
+    loading: list[str] = []
     background = running(worker, "a", load=loading.append)
     worker.step.release()
     wait_until(background.is_ready)
@@ -128,17 +131,17 @@ def test_a_failure_is_raised_or_left_to_the_loader() -> None:
     assert background.prefer("a") == []
 
 
-def test_whoever_waits_hears_of_the_end() -> None:
+def test_closing_ends_all_waiting_futures() -> None:
     worker = Steps()
     background = running(worker, "a", "b")
     waiting: list[Future[None]] = background.prefer("ab")
     background.close()
     assert all(isinstance(future.exception(), Closed) for future in waiting)
     wait_until(lambda: worker.closed)
-    assert worker.begun == ["a"]
+    assert worker.started == ["a"]
 
 
-def test_a_child_says_why_it_cannot_compile_and_is_replaced_when_it_dies() -> None:
+def test_a_child_reports_why_it_cannot_compile_and_is_replaced_when_it_dies() -> None:
     child = Child()
     with pytest.raises(CompilationFailed, match="cannot compile no such group: KeyError"):
         child.run("no such group")
@@ -151,16 +154,18 @@ def test_a_child_says_why_it_cannot_compile_and_is_replaced_when_it_dies() -> No
         child.run("planes")
 
 
-def test_here_is_this_process() -> None:
+def test_a_worker_in_this_process() -> None:
     compiled: list[str] = []
     seconds = {"planes": GROUPS["planes"].seconds}
-    background = Background(["planes"], [Here()], seconds, on_compiled=lambda name, *_: compiled.append(name))
+    background = Background(
+        ["planes"], [Here()], seconds, on_compiled=lambda name, *_: compiled.append(name)
+    )
     background.run()
     assert compiled == ["planes"]
 
 
 def test_a_callback_that_fails_ends_the_run() -> None:
-    """Its output may go to a pipe that nobody reads any more."""
+    """For example, because it prints to a closed pipe."""
 
     def fail(*arguments: object) -> None:
         raise BrokenPipeError

@@ -1,4 +1,4 @@
-"""Games in step are the games that positions play one by one."""
+"""Games in lockstep agree with positions played one by one."""
 
 import numpy as np
 from hypothesis import given
@@ -6,36 +6,50 @@ from hypothesis import strategies as st
 
 from fourlab import Position, Rules
 from fourlab.agents.simple.rules import RulesOfThumb
-from fourlab.compiled.batches import DRAWN, GOES_ON, WON, mirror_moves, open_columns, play_columns, urgent_columns
+from fourlab.compiled.batches import (
+    DRAWN,
+    ONGOING,
+    WON,
+    mirror_moves,
+    open_columns,
+    play_columns,
+    urgent_columns,
+)
 from tests.strategies import positions
 
 
-def arrays(*given: Position) -> tuple[np.ndarray, np.ndarray]:
-    return np.array([each.own for each in given], np.int64), np.array([each.mask for each in given], np.int64)
+def arrays(*positions: Position) -> tuple[np.ndarray, np.ndarray]:
+    """Return `own` and `mask` of positions."""
+    own = np.array([position.own for position in positions], np.int64)
+    mask = np.array([position.mask for position in positions], np.int64)
+    return own, mask
 
 
 @given(positions(), st.integers(0, 30))
-def test_a_column_is_played_as_a_position_plays_it(position: Position, choice: int) -> None:
+def test_a_played_column_agrees_with_the_position(position: Position, choice: int) -> None:
     if position.outcome() is not None:
         return
     column = position.legal_columns()[choice % len(position.legal_columns())]
     after = position.play(column)
     own, mask = arrays(position)
-    (stands,) = play_columns(own, mask, np.array([column]), position.rules.geometry)
+    (state,) = play_columns(own, mask, np.array([column]), position.rules.geometry)
     assert (own[0], mask[0]) == (after.own, after.mask)
     outcome = after.outcome()
-    assert stands == (GOES_ON if outcome is None else DRAWN if outcome.winner is None else WON)
+    if outcome is None:
+        assert state == ONGOING
+    else:
+        assert state == (DRAWN if outcome.winner is None else WON)
 
 
 @given(positions())
 def test_open_columns_are_those_that_can_be_played(position: Position) -> None:
     if position.outcome() is None:
-        (found,) = open_columns(arrays(position)[1], position.rules.geometry)
-        assert tuple(np.flatnonzero(found)) == position.legal_columns()
+        (open_,) = open_columns(arrays(position)[1], position.rules.geometry)
+        assert tuple(np.flatnonzero(open_)) == position.legal_columns()
 
 
 class EveryChoice:
-    """A random generator that is asked for one of some columns and notes them all."""
+    """A random generator that records the columns it chooses from."""
 
     def choice(self, columns: list[int]) -> int:
         self.columns = columns
@@ -43,28 +57,32 @@ class EveryChoice:
 
 
 @given(positions(), st.booleans())
-def test_urgent_columns_are_those_among_which_the_agent_rules_draws(position: Position, central: bool) -> None:
+def test_urgent_columns_are_those_the_agent_rules_chooses_from(
+    position: Position, central: bool
+) -> None:
     if position.outcome() is not None:
         return
-    lots = EveryChoice()
-    RulesOfThumb("centre" if central else "random").decide(position, None, lots)  # type: ignore[arg-type]
-    (found,) = urgent_columns(*arrays(position), central, position.rules.geometry)
-    assert list(np.flatnonzero(found)) == lots.columns
+    rng = EveryChoice()
+    agent = RulesOfThumb("centre" if central else "random")
+    agent.decide(position, None, rng)  # type: ignore[arg-type]
+    (urgent,) = urgent_columns(*arrays(position), central, position.rules.geometry)
+    assert list(np.flatnonzero(urgent)) == rng.columns
 
 
 @given(positions(), positions())
-def test_only_the_moves_named_are_mirrored(one: Position, other: Position) -> None:
-    given = [each if each.rules == one.rules else one for each in (one, other)]
-    own, mask = arrays(*given)
+def test_only_the_selected_moves_are_mirrored(one: Position, other: Position) -> None:
+    second = other if other.rules == one.rules else one
+    own, mask = arrays(one, second)
     columns = np.array([0, 0])
     mirror_moves(own, mask, columns, np.array([False, True]), one.rules.geometry)
-    expected = arrays(given[0], given[1].mirror())
-    assert (own.tolist(), mask.tolist()) == (expected[0].tolist(), expected[1].tolist())
+    expected_own, expected_mask = arrays(one, second.mirror())
+    assert own.tolist() == expected_own.tolist()
+    assert mask.tolist() == expected_mask.tolist()
     assert columns.tolist() == [0, one.rules.columns - 1]
 
 
 def test_many_games_are_played_at_once() -> None:
-    """A disc into column 3: nothing comes of it, a line is made, the board is full."""
+    """A disc in column 3 continues one game, wins another and fills the board in the third."""
     own, mask = arrays(*(Position(moves, "3x2x3") for moves in ("", "1122", "12123")))
-    stands = play_columns(own, mask, np.array([2, 2, 2]), Rules(3, 2, 3).geometry)
-    assert stands.tolist() == [GOES_ON, WON, DRAWN]
+    states = play_columns(own, mask, np.array([2, 2, 2]), Rules(3, 2, 3).geometry)
+    assert states.tolist() == [ONGOING, WON, DRAWN]

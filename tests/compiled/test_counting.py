@@ -1,3 +1,5 @@
+"""Perft and distinct positions, compared with golden numbers and a naive game."""
+
 import json
 from itertools import islice
 from pathlib import Path
@@ -32,7 +34,9 @@ def naive_perft(rules: Rules, moves: list[int], depth: int) -> int:
     game = NaiveGame(rules.columns, rules.rows, rules.in_a_row)
     for column in moves:
         game.play(column)
-    return 1 if depth == 0 else sum(naive_perft(rules, [*moves, column], depth - 1) for column in game.legal())
+    if depth == 0:
+        return 1
+    return sum(naive_perft(rules, [*moves, column], depth - 1) for column in game.legal())
 
 
 @examples(15)
@@ -44,5 +48,5 @@ def test_perft_from_any_position_agrees_with_the_naive_game(game: tuple[Rules, l
         position = position.play(column)
     if position.outcome() is None:
         depth = 3 if FULL else 2
-        found = perft(position.own, position.mask, rules.geometry, depth)
-        assert found == naive_perft(rules, moves, depth)
+        count = perft(position.own, position.mask, rules.geometry, depth)
+        assert count == naive_perft(rules, moves, depth)

@@ -1,4 +1,4 @@
-"""The decorator: where compiled code is kept, and that every kernel is the Python it is written in."""
+"""The decorator: the cache of compiled code, and that kernels compute what plain Python does."""
 
 import importlib
 import json
@@ -22,16 +22,18 @@ from fourlab.compiled import _cache, _jit
 from fourlab.compiled._jit import Kernel
 from fourlab.compiled.warmup import GROUPS, load
 from fourlab.modules import closure
+from tests.conftest import ROOT
 
 PACKAGE = Path(fourlab.__file__).parent
-SMALL_RUN = Path(__file__).with_name("small_run.py")
+SMALL_RUN = ("-m", "tests.compiled.small_run")
 
 
 def python(*arguments: str, **environment: str) -> str:
-    """Run Python in a process of its own; variables set to '' are removed."""
+    """Run Python in a separate process; variables set to '' are removed."""
     merged = {**os.environ, **environment}
     merged = {name: value for name, value in merged.items() if value}
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=merged)
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=merged, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -39,7 +41,9 @@ def python(*arguments: str, **environment: str) -> str:
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
     """A copy of the package that a test may edit; returns the folder to put on PYTHONPATH."""
-    shutil.copytree(PACKAGE, tmp_path / "site" / "fourlab", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        PACKAGE, tmp_path / "site" / "fourlab", ignore=shutil.ignore_patterns("__pycache__")
+    )
     return tmp_path / "site"
 
 
@@ -50,18 +54,18 @@ ONE_PERFT = (
 
 
 def assert_the_same_results(setting: str, *names: str) -> None:
-    changed = json.loads(python(str(SMALL_RUN), *names, **{setting: "1"}))
-    usual = json.loads(python(str(SMALL_RUN), *names))
+    changed = json.loads(python(*SMALL_RUN, *names, **{setting: "1"}))
+    usual = json.loads(python(*SMALL_RUN, *names))
     assert changed.keys() == usual.keys()
     for name, result in usual.items():
         assert changed[name] == result, name
 
 
 def test_kernels_that_python_calls_give_the_same_results_without_compilation() -> None:
-    """All others are part of these; `make soak` compiles and calls them by themselves, too."""
-    called = sorted(entries_of_the_warm_up())
-    assert len(called) > 20
-    assert_the_same_results("NUMBA_DISABLE_JIT", *called)
+    """Other kernels are linked into these; `make soak` also compiles and calls them directly."""
+    names = sorted(kernels_of_the_warm_up())
+    assert len(names) > 20
+    assert_the_same_results("NUMBA_DISABLE_JIT", *names)
 
 
 @pytest.mark.soak
@@ -71,7 +75,7 @@ def test_every_kernel_gives_the_same_results(setting: str) -> None:
 
 
 def all_kernels() -> dict[str, Kernel]:
-    """Every kernel by module, without the name of the package, and name."""
+    """Return every kernel by its module, without "fourlab.", and name."""
     kernels = {}
     for file in PACKAGE.rglob("*.py"):
         if "compiled._jit import" not in file.read_text():
@@ -79,19 +83,21 @@ def all_kernels() -> dict[str, Kernel]:
         home = ".".join(file.relative_to(PACKAGE).with_suffix("").parts)
         loaded = importlib.import_module(f"fourlab.{home}")
         for name, value in vars(loaded).items():
-            if isinstance(value, Kernel) and (loaded.__name__ == value.__module__ or home == "compiled.board"):
+            if isinstance(value, Kernel) and (
+                loaded.__name__ == value.__module__ or home == "compiled.board"
+            ):
                 kernels[f"{home}.{name}"] = value
     return kernels
 
 
-def entries_of_the_warm_up() -> set[str]:
-    """The kernels that are compiled when those that Python calls are."""
+def kernels_of_the_warm_up() -> set[str]:
+    """Return the names of the kernels that a warm-up compiles for calls from Python."""
     for group in GROUPS:
         load(group)
     return {name for name, value in all_kernels().items() if value.overloads}
 
 
-def test_the_small_run_leaves_no_kernel_out() -> None:
+def test_the_small_run_calls_every_kernel() -> None:
     from tests.compiled.small_run import RESULTS
 
     kernels = set(all_kernels())
@@ -99,12 +105,14 @@ def test_the_small_run_leaves_no_kernel_out() -> None:
     assert kernels <= set(RESULTS)
 
 
-def test_an_edited_callee_is_noticed(copied: Path, tmp_path: Path) -> None:
-    """Numba alone would answer from its cache: perft lives in another file than has_line."""
+def test_an_edited_callee_is_recompiled(copied: Path, tmp_path: Path) -> None:
+    """Numba's own cache would miss the edit, since perft is in another file than has_line."""
     settings = {"PYTHONPATH": str(copied), "FOURLAB_CACHE_DIR": str(tmp_path / "cache")}
     before = python("-c", ONE_PERFT, **settings)
     rules = copied / "fourlab" / "game" / "bitboard.py"
-    rules.write_text(rules.read_text().replace("(mask + g.bottom) & g.cells", "(mask + g.bottom) & g.cells & 1"))
+    rules.write_text(
+        rules.read_text().replace("(mask + g.bottom) & g.cells", "(mask + g.bottom) & g.cells & 1")
+    )
     after = python("-c", ONE_PERFT, **settings)
     assert int(before) == 4**5 - 4
     assert int(after) < int(before)
@@ -119,27 +127,35 @@ def test_the_second_process_compiles_nothing(tmp_path: Path) -> None:
 def test_a_read_only_package_is_left_alone(copied: Path, tmp_path: Path) -> None:
     for folder in copied.rglob("*"):
         folder.chmod(folder.stat().st_mode & ~0o222)
-    output = python("-B", "-c", ONE_PERFT, PYTHONPATH=str(copied), FOURLAB_CACHE_DIR=str(tmp_path / "cache"))
+    output = python(
+        "-B", "-c", ONE_PERFT, PYTHONPATH=str(copied), FOURLAB_CACHE_DIR=str(tmp_path / "cache")
+    )
     for folder in copied.rglob("*"):
         folder.chmod(folder.stat().st_mode | stat.S_IWUSR)
     assert int(output) == 4**5 - 4
-    assert not list(copied.rglob("*.kernel"))  # nothing was even tried there, though root could have written
+    assert not list(copied.rglob("*.kernel"))  # not even as root, who could have written there
     assert list((tmp_path / "cache").rglob("*.kernel"))
 
 
 NOWHERE = os.path.join(os.devnull, "home")
 
 
-def test_no_home_works_from_a_private_temporary_folder(tmp_path: Path) -> None:
+def test_without_a_home_the_cache_is_a_private_temporary_folder(tmp_path: Path) -> None:
     where = "; from fourlab.compiled import _cache; print(_cache.CACHE_FOLDER)"
-    settings = {"HOME": NOWHERE, "XDG_CACHE_HOME": "", "FOURLAB_CACHE_DIR": "", "NUMBA_CACHE_DIR": "", "TMPDIR": str(tmp_path)}
+    settings = {
+        "HOME": NOWHERE,
+        "XDG_CACHE_HOME": "",
+        "FOURLAB_CACHE_DIR": "",
+        "NUMBA_CACHE_DIR": "",
+        "TMPDIR": str(tmp_path),
+    }
     count, folder = python("-c", ONE_PERFT + where, **settings).split()
     assert int(count) == 4**5 - 4
     assert Path(folder).parent == tmp_path
     assert not Path(folder).exists()  # removed at exit
 
 
-def test_nowhere_to_write_compiles_without_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_writable_folder_there_is_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise OSError
 
@@ -155,8 +171,10 @@ def test_nowhere_to_write_compiles_without_a_cache(monkeypatch: pytest.MonkeyPat
     assert double(21) == 42
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="modes are a matter of POSIX")
-def test_a_folder_others_can_write_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no POSIX modes")
+def test_a_folder_others_can_write_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FOURLAB_CACHE_DIR", str(tmp_path))
     chosen = _cache.choose_cache_folder()
     assert chosen is not None
@@ -165,8 +183,8 @@ def test_a_folder_others_can_write_is_not_trusted(tmp_path: Path, monkeypatch: p
     assert _cache.choose_cache_folder() != chosen
 
 
-def test_bounds_are_really_checked_when_asked_for(tmp_path: Path) -> None:
-    """Also when the unchecked code is in the cache already: the entries' names must differ."""
+def test_bounds_checking_has_cache_entries_of_its_own(tmp_path: Path) -> None:
+    """Otherwise unchecked code in the cache would be used although checking is on."""
     settings = {"FOURLAB_CACHE_DIR": str(tmp_path)}
     python("-c", ONE_PERFT, **settings)
     unchecked = entries(tmp_path)
@@ -174,7 +192,9 @@ def test_bounds_are_really_checked_when_asked_for(tmp_path: Path) -> None:
     assert len(entries(tmp_path)) == 2 * len(unchecked)
 
 
-def test_a_folder_of_another_user_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_another_user_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FOURLAB_CACHE_DIR", str(tmp_path))
     assert _cache.choose_cache_folder() == tmp_path / "kernels"
     monkeypatch.setattr(os, "getuid", lambda: 54321)
@@ -185,7 +205,9 @@ def entries(cache: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in (cache / "kernels").glob("*.kernel")}
 
 
-MISSES = "; from fourlab.compiled.counting import perft; print(sum(perft.stats.cache_misses.values()))"
+MISSES = (
+    "; from fourlab.compiled.counting import perft; print(sum(perft.stats.cache_misses.values()))"
+)
 
 
 def test_a_second_installation_compiles_nothing(copied: Path, tmp_path: Path) -> None:
@@ -194,13 +216,14 @@ def test_a_second_installation_compiles_nothing(copied: Path, tmp_path: Path) ->
     python("-c", ONE_PERFT, **settings)
     for source in copied.rglob("*.py"):
         os.utime(source, (1, 1))
-    assert python("-c", ONE_PERFT + MISSES, PYTHONPATH=str(copied), **settings).split() == ["1020", "0"]
+    output = python("-c", ONE_PERFT + MISSES, PYTHONPATH=str(copied), **settings)
+    assert output.split() == ["1020", "0"]
 
 
 def test_an_edit_recompiles_only_what_depends_on_it(copied: Path, tmp_path: Path) -> None:
     settings = {"PYTHONPATH": str(copied), "FOURLAB_CACHE_DIR": str(tmp_path / "cache")}
     python("-c", ONE_PERFT, **settings)
-    # perft counts bits and learns nothing
+    # perft depends on popcount, but not on Q-learning.
     for module, misses in (("agents/q/kernel.py", "0"), ("compiled/bits.py", "1")):
         with (copied / "fourlab" / module).open("a") as source:
             source.write("# edited\n")
@@ -208,7 +231,7 @@ def test_an_edit_recompiles_only_what_depends_on_it(copied: Path, tmp_path: Path
 
 
 def misses(folder: Path) -> int:
-    """Call a tiny kernel whose entries are in the folder; returns how often it had to be compiled."""
+    """Call a tiny kernel with its cache in a folder; return how often it was compiled."""
 
     def double(x: int) -> int:
         return 2 * x
@@ -219,8 +242,12 @@ def misses(folder: Path) -> int:
     return sum(compiled.stats.cache_misses.values())
 
 
-@pytest.mark.parametrize("damage", [lambda data: b"", lambda data: data[:-1], lambda data: b"x" + data[1:]])
-def test_a_damaged_entry_is_compiled_again(damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage", [lambda data: b"", lambda data: data[:-1], lambda data: b"x" + data[1:]]
+)
+def test_a_damaged_entry_is_compiled_again(
+    damage: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
     assert misses(tmp_path) == 1
     (file,) = tmp_path.glob("*.kernel")
     file.write_bytes(damage(file.read_bytes()))
@@ -230,24 +257,47 @@ def test_a_damaged_entry_is_compiled_again(damage: Callable[[bytes], bytes], tmp
 
 def test_entries_unused_for_a_month_are_deleted(tmp_path: Path) -> None:
     now = time.time()
-    for name, days in (("used.kernel", 20), ("unused.kernel", 40), ("killed.1.tmp", 40), ("else", 400)):
+    for name, days in (
+        ("used.kernel", 20),
+        ("unused.kernel", 40),
+        ("killed.1.tmp", 40),
+        ("else", 400),
+    ):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (now - days * 86_400,) * 2)
     _cache.prune(tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == {"used.kernel", "else"}
 
 
+def test_folders_of_the_first_version_are_deleted_and_nobody_else_s(tmp_path: Path) -> None:
+    long_ago = time.time() - 40 * 86_400
+    for name, inside in (
+        ("0123456789abcdef", "kernels_1"),
+        ("fedcba9876543210", "letters"),
+        ("kernels", "x.kernel"),
+    ):
+        (tmp_path / name / inside).mkdir(parents=True)
+        os.utime(tmp_path / name, (long_ago, long_ago))
+    (tmp_path / "00000000000000aa" / "kernels_2").mkdir(parents=True)  # used today
+    _cache.prune(tmp_path / "kernels")
+    left = {folder.name for folder in tmp_path.iterdir()}
+    assert left == {"fedcba9876543210", "kernels", "00000000000000aa"}
+
+
 def test_the_closure_of_a_module_has_all_it_imports() -> None:
-    endgame = closure("fourlab.solver.endgame")
-    assert {"fourlab.solver.kernel", "fourlab.solver.table", "fourlab.game.bitboard"} <= set(endgame)
+    endgame = set(closure("fourlab.solver.endgame"))
+    assert {"fourlab.solver.kernel", "fourlab.solver.table", "fourlab.game.bitboard"} <= endgame
     assert "fourlab.agents.mcts.kernel" not in endgame
-    learning = closure("fourlab.agents.q.kernel")
-    assert {"fourlab.agents.mcts.kernel", "fourlab.game.bitboard"} <= set(learning)  # imported as modules
+    learning = set(closure("fourlab.agents.q.kernel"))
+    # Imported as modules, by `from package import module`.
+    assert {"fourlab.agents.mcts.kernel", "fourlab.game.bitboard"} <= learning
 
 
-def test_a_long_compilation_is_announced(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_long_compilation_is_announced(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     class Slow:
-        """A compiler that takes until the announcement has been made."""
+        """A compiler that finishes only after the announcement."""
 
         def compile(self, arguments: object, return_type: object) -> str:
             announced.wait()
@@ -257,7 +307,8 @@ def test_a_long_compilation_is_announced(monkeypatch: pytest.MonkeyPatch, caplog
         real(self)
         announced.set()
 
-    real, announced = _jit._Announced._announce, threading.Event()
+    real = _jit._Announced._announce
+    announced = threading.Event()
     monkeypatch.setattr(_jit, "NOTICE_SECONDS", 0.0)
     monkeypatch.setattr(_jit._Announced, "_announce", announce)
     assert _jit._Announced(Slow(), misses).compile((), None) == "compiled"
@@ -265,7 +316,7 @@ def test_a_long_compilation_is_announced(monkeypatch: pytest.MonkeyPatch, caplog
     assert record.message.startswith("compiling tests.compiled.test_jit.misses for this machine")
 
 
-def test_a_kernel_travels_to_other_processes_by_name() -> None:
+def test_kernels_are_pickled_by_name() -> None:
     from fourlab.compiled.board import has_line
     from fourlab.compiled.counting import perft
 

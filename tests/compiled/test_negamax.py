@@ -1,4 +1,4 @@
-"""Kaggle's negamax beside a version on lists, written from its rules."""
+"""Kaggle's negamax agrees with a plain version on lists."""
 
 import numpy as np
 import pytest
@@ -14,16 +14,20 @@ from tests.strategies import examples, positions, usual_boards
 
 
 def plain_negamax(position: Position, depth: int) -> tuple[float, int | None]:
-    """The score and the first best column; grids have row 0 on top."""
-    rows, columns = position.rules.rows, position.rules.columns
-    size, moves, grid = rows * columns, position.ply, position.grid()
+    """Return the score and the first best column; row 0 of a grid is the top row."""
+    rows = position.rules.rows
+    columns = position.rules.columns
+    size = rows * columns
+    moves = position.ply
+    grid = position.grid()
     mark = 1 + position.to_move
     if moves == size:
         return 0, None
     for column in range(columns):
         if grid[0][column] == 0 and position.makes_line(column, position.to_move):
             return (size + 1 - moves) / 2, column
-    best, best_column = -float(size), None
+    best = -float(size)
+    best_column = None
     for column in range(columns):
         if grid[0][column] != 0:
             continue
@@ -43,16 +47,22 @@ def plain_negamax(position: Position, depth: int) -> tuple[float, int | None]:
 
 @examples(150)
 @given(positions(usual_boards()), st.integers(0, 2))
-def test_scores_and_first_best_columns_are_those_of_its_rules(position: Position, depth: int) -> None:
+def test_scores_and_first_best_columns_agree_with_the_plain_version(
+    position: Position, depth: int
+) -> None:
     if position.outcome() is not None:
         return
     score, column = plain_negamax(position, depth)
-    doubled, chosen, _ = kaggle_negamax(position.own, position.mask, position.rules.geometry, depth, False, 1)
+    doubled, chosen, _ = kaggle_negamax(
+        position.own, position.mask, position.rules.geometry, depth, False, 1
+    )
     assert (doubled / 2, chosen) == (score, column)
 
 
-def test_random_ties_give_other_columns_of_the_same_score() -> None:
-    position, chosen, scores = Position(), set(), set()
+def test_random_ties_choose_several_columns_of_the_same_score() -> None:
+    position = Position()
+    chosen = set()
+    scores = set()
     for seed in range(60):
         score, column, _ = kaggle_negamax(0, 0, position.rules.geometry, 2, True, seed_state(seed))
         chosen.add(column)
@@ -65,15 +75,15 @@ def test_random_ties_give_other_columns_of_the_same_score() -> None:
 @given(positions())
 def test_winning_cells_are_those_that_would_complete_a_line(position: Position) -> None:
     g = position.rules.geometry
-    for stones in (position.red, position.yellow):
-        found = winning_cells(stones, position.mask, g)
+    for discs in (position.red, position.yellow):
+        cells = winning_cells(discs, position.mask, g)
         for column, row in np.ndindex(g.columns, g.rows):
             cell = 1 << column * g.height + row
             if position.mask & cell:
-                assert not found & cell
+                assert not cells & cell
             else:
-                completes = bool(line_cells(stones | cell, g.height, g.in_a_row) & cell)
-                assert bool(found & cell) == completes
+                completes = bool(line_cells(discs | cell, g.height, g.in_a_row) & cell)
+                assert bool(cells & cell) == completes
 
 
 @pytest.mark.parametrize("board", ["1x30", "2x30", "30x1", "31x1x3", "12x4x5"])

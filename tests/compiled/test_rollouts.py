@@ -1,3 +1,5 @@
+"""Rollouts agree with a naive game and with independent measurements, in lanes too."""
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,7 +17,9 @@ G = Rules().geometry
 
 @examples(200)
 @given(games(), st.integers(0, 2**32))
-def test_a_rollout_is_the_game_the_naive_board_plays_with_the_same_draws(game: tuple[Rules, list[int]], seed: int) -> None:
+def test_a_rollout_agrees_with_a_naive_game_of_the_same_random_numbers(
+    game: tuple[Rules, list[int]], seed: int
+) -> None:
     rules, moves = game
     naive = NaiveGame(rules.columns, rules.rows, rules.in_a_row)
     position = Position(board=rules)
@@ -24,22 +28,27 @@ def test_a_rollout_is_the_game_the_naive_board_plays_with_the_same_draws(game: t
         position = position.play(column)
     if naive.is_over():
         return
-    side, plies, state = naive.to_move, 0, seed_state(seed)
-    start = state
+    side = naive.to_move
+    plies = 0
+    start = seed_state(seed)
+    state = start
     while not naive.is_over():
         state = advance(state)
         column = below(rules.columns, state)
         if column in naive.legal():
             naive.play(column)
             plies += 1
-    result = 0 if naive.winner is None else (1 if naive.winner == side else -1)
+    result = 0
+    if naive.winner is not None:
+        result = 1 if naive.winner == side else -1
     assert rollout(position.own, position.mask, rules.geometry, start) == (result, plies, state)
 
 
-def test_random_games_from_the_empty_board_end_as_often_as_they_should() -> None:
+def test_results_of_random_games_from_the_empty_board() -> None:
     """55.6 % / 0.25 % / 44.2 % and 21.3 discs, measured by independent programs."""
     wins, draws, losses, discs, _ = rollouts(0, 0, G, 400_000, seed_state(1))
-    assert stats.chisquare([wins, draws, losses], 400_000 * np.array([0.5560, 0.0025, 0.4415])).pvalue > 0.001
+    expected = 400_000 * np.array([0.5560, 0.0025, 0.4415])
+    assert stats.chisquare([wins, draws, losses], expected).pvalue > 0.001
     assert discs / 400_000 == pytest.approx(21.3, abs=0.05)
 
 
@@ -57,7 +66,8 @@ def test_lanes_start_from_any_position() -> None:
     position = Position("vannucci-abril")
     wins, draws, losses, discs = lane_rollouts(position.own, position.mask, G, 200_000, 1)
     assert wins + draws + losses == 200_000
-    assert (wins - losses) / 200_000 == pytest.approx(-35 / 512, abs=0.01)  # random against random, exact
+    exact_mean = -35 / 512  # of random play by both sides
+    assert (wins - losses) / 200_000 == pytest.approx(exact_mean, abs=0.01)
     assert 200_000 < discs <= 12 * 200_000
 
 

@@ -1,4 +1,4 @@
-"""Every bridge tells of the game what `Position` tells: the board, whose turn it is, where to play, how it ends."""
+"""Every bridge agrees with `Position` on the board, the side to move, legal columns and results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ GAMES = 12
 
 
 class Table(Protocol):
-    """A game as somebody sees it who knows only the bridge."""
+    """A game as seen through a bridge."""
 
     def grid(self) -> list[list[int]]:
-        """Rows from the top: 0 empty, 1 red, 2 yellow."""
+        """Return the rows from the top: 0 empty, 1 red, 2 yellow."""
         ...
 
     def legal(self) -> list[int]:
-        """The open columns; none when the game is over."""
+        """Return the legal columns; none if the game is over."""
         ...
 
     def play(self, column: int) -> None:
@@ -32,13 +32,13 @@ class Table(Protocol):
         ...
 
     def result(self) -> int | None:
-        """+1 if red has won, -1 if yellow has, 0 for a draw, None while the game goes on."""
+        """Return red's result, +1, 0 or -1; None if the game is not over."""
         ...
 
 
 @dataclass
 class Scripted:
-    """An opponent who plays what it is told next."""
+    """An opponent that plays the column set by the test."""
 
     column: int = 0
 
@@ -47,7 +47,7 @@ class Scripted:
 
 
 class Gymnasium:
-    """The learner is red; its step and the opponent's reply are one step of the environment."""
+    """The learner is red; a step is its move and the opponent's reply."""
 
     def __init__(self, board: str) -> None:
         import fourlab.bridges.gymnasium as bridge
@@ -55,7 +55,8 @@ class Gymnasium:
         self.opponent = Scripted()
         self.env = bridge.ConnectFour(opponent=self.opponent, board=board, seat="first")
         self.seen, _ = self.env.reset(seed=0)
-        self.reward, self.over = 0.0, False
+        self.reward = 0.0
+        self.over = False
         self.ours: int | None = None
         self.rules = Rules.parse(board)
 
@@ -69,7 +70,7 @@ class Gymnasium:
         self.opponent.column = theirs
         self.seen, self.reward, self.over, cut, info = self.env.step(ours)
         assert not cut
-        assert info["action_mask"].tolist() == [int(each) for each in self.env.action_masks()]
+        assert info["action_mask"].tolist() == [int(allowed) for allowed in self.env.action_masks()]
 
     def result(self) -> int | None:
         return int(self.reward) if self.over else None
@@ -128,10 +129,11 @@ def check(table: Any, position: Position) -> None:
 
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("name", STEP_BY_STEP)
-def test_a_game_goes_as_it_does_in_the_lab(name: str, board: str) -> None:
+def test_a_game_agrees_with_the_position_after_every_move(name: str, board: str) -> None:
     rng = np.random.default_rng(1)
     for _ in range(GAMES):
-        table, position = STEP_BY_STEP[name](board), Position(board=board)
+        table = STEP_BY_STEP[name](board)
+        position = Position(board=board)
         check(table, position)
         while position.outcome() is None:
             column = int(rng.choice(position.legal_columns()))
@@ -141,10 +143,11 @@ def test_a_game_goes_as_it_does_in_the_lab(name: str, board: str) -> None:
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_game_against_an_opponent_goes_as_it_does_in_the_lab(board: str) -> None:
+def test_a_game_against_an_opponent_agrees_with_the_position(board: str) -> None:
     rng = np.random.default_rng(2)
     for _ in range(GAMES):
-        table, position = Gymnasium(board), Position(board=board)
+        table = Gymnasium(board)
+        position = Position(board=board)
         check(table, position)
         while position.outcome() is None:
             ours = int(rng.choice(position.legal_columns()))
@@ -158,12 +161,15 @@ def test_a_game_against_an_opponent_goes_as_it_does_in_the_lab(board: str) -> No
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_kaggle_is_shown_the_position_and_answers_for_its_side(board: str) -> None:
-    rng, seen = np.random.default_rng(3), []
+def test_a_kaggle_submission_receives_the_position(board: str) -> None:
+    rng = np.random.default_rng(3)
+    calls = []
 
     def submission(observation: Any, configuration: Any) -> int:
-        seen.append((observation, configuration))
-        return next(column for column in range(configuration.columns) if observation.board[column] == 0)
+        calls.append((observation, configuration))
+        return next(
+            column for column in range(configuration.columns) if observation.board[column] == 0
+        )
 
     rules = Rules.parse(board)
     for _ in range(GAMES):
@@ -172,14 +178,12 @@ def test_kaggle_is_shown_the_position_and_answers_for_its_side(board: str) -> No
             cells = [cell for row in position.grid() for cell in row]
             sizes = {"columns": rules.columns, "rows": rules.rows, "inarow": rules.in_a_row}
             answer = ask(submission, cells, position.to_move + 1, position.ply, **sizes)
-            observation, configuration = seen.pop()
+            observation, configuration = calls.pop()
             assert answer == min(position.legal_columns())
             assert (observation.mark, observation.step) == (position.to_move + 1, position.ply)
             shown = Position(observation.board, board, to_move=observation.mark - 1)
             assert shown == position
-            assert (configuration.columns, configuration.rows, configuration.inarow) == (
-                rules.columns,
-                rules.rows,
-                rules.in_a_row,
-            )
+            assert configuration.columns == rules.columns
+            assert configuration.rows == rules.rows
+            assert configuration.inarow == rules.in_a_row
             position = position.play(int(rng.choice(position.legal_columns())))

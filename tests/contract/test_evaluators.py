@@ -1,4 +1,4 @@
-"""What every evaluator owes, and that any class that keeps to it drives every search."""
+"""The contract of evaluators, and searches driven by user-written ones."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from fourlab import Evaluation, Evaluator, Limit, Position, Rules, UserError
 from fourlab.agents.alphazero.agent import AlphaZero
 from fourlab.agents.mcts.guided import Guided
 from fourlab.bridges.kaggle.weights import read
-from fourlab.evaluator import Batch, ask
+from fourlab.evaluator import Batch, evaluate_checked
 from fourlab.nets.evaluator import ONLY_IN_THE_REPOSITORY, SHIPPED, load
 from fourlab.nets.numpy_evaluator import NumpyEvaluator, parse
 
@@ -28,13 +28,13 @@ class TinyNetwork:
     def evaluate(self, batch: Batch) -> Evaluation:
         if batch.rules != self.rules:
             raise UserError(f"this network knows {self.rules}, not {batch.rules}")
-        seen = batch.planes().reshape(len(batch), -1)
-        hidden = np.maximum(seen @ self.hidden, 0)
+        inputs = batch.planes().reshape(len(batch), -1)
+        hidden = np.maximum(inputs @ self.hidden, 0)
         return Evaluation(np.tanh(hidden @ self.value), hidden @ self.policy)
 
 
 class DiscCounter:
-    """Knows every board and has no policy: more discs in the centre are better."""
+    """An evaluator without a policy, for any board: more discs in the centre are better."""
 
     def evaluate(self, batch: Batch) -> Evaluation:
         own, other = np.moveaxis(batch.planes(), 1, 0)
@@ -46,7 +46,8 @@ BOARDS = ["7x6x4", "5x4x4", "4x4x3", "9x5x5"]
 NETWORKS = sorted(
     name
     for file in SHIPPED.iterdir()
-    if file.name.endswith(".onnx") and (name := file.name.removesuffix(".onnx")) not in ONLY_IN_THE_REPOSITORY
+    if file.name.endswith(".onnx")
+    and (name := file.name.removesuffix(".onnx")) not in ONLY_IN_THE_REPOSITORY
 )
 EVALUATORS: dict[str, Callable[[], Evaluator]] = {
     "tiny network": lambda: TinyNetwork(Rules()),
@@ -56,7 +57,9 @@ EVALUATORS: dict[str, Callable[[], Evaluator]] = {
 }
 SEARCHES = {
     "alphazero": lambda evaluator: AlphaZero(evaluator=evaluator, simulations=40),
-    "alphazero by PUCT": lambda evaluator: AlphaZero(evaluator=evaluator, simulations=40, method="puct"),
+    "alphazero by PUCT": lambda evaluator: AlphaZero(
+        evaluator=evaluator, simulations=40, method="puct"
+    ),
     "guided": lambda evaluator: Guided(evaluator=evaluator, simulations=40),
     "guided rollouts": lambda evaluator: Guided(evaluator=evaluator, simulations=40, depth=None),
 }
@@ -79,7 +82,9 @@ def test_a_network_of_twenty_lines_drives_every_search(search: str, board: str) 
         decision = agent.decide(position, Limit(), np.random.default_rng(1))
         assert decision.column in position.legal_columns()
         again = agent.decide(position, Limit(), np.random.default_rng(1))
-        assert (again.column, again.value, again.policy) == (decision.column, decision.value, decision.policy)
+        assert again.column == decision.column
+        assert again.value == decision.value
+        assert again.policy == decision.policy
 
 
 def test_another_network_leads_to_another_search() -> None:
@@ -91,7 +96,7 @@ def test_another_network_leads_to_another_search() -> None:
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-def test_without_a_policy_values_do_where_they_can(search: str) -> None:
+def test_guided_search_works_without_a_policy_and_alphazero_refuses(search: str) -> None:
     agent = SEARCHES[search](DiscCounter())
     if search.startswith("alphazero"):
         with pytest.raises(UserError, match="needs an evaluator that returns logits"):
@@ -106,9 +111,9 @@ def test_every_evaluator_keeps_the_contract(name: str) -> None:
     evaluator = EVALUATORS[name]()
     assert isinstance(evaluator, Evaluator)
     positions = some_positions("7x6x4")
-    together = ask(evaluator, Batch.of(positions))
+    together = evaluate_checked(evaluator, Batch.of(positions))
     for number, position in enumerate(positions):
-        alone = ask(evaluator, Batch.of([position]))
+        alone = evaluate_checked(evaluator, Batch.of([position]))
         assert alone.values[0] == pytest.approx(together.values[number], abs=1e-4)
         assert (alone.logits is None) == (together.logits is None)
         if alone.logits is not None and together.logits is not None:
@@ -122,7 +127,7 @@ def test_every_evaluator_keeps_the_contract(name: str) -> None:
         *(("guided", name) for name in NETWORKS),
     ],
 )
-def test_a_board_that_is_not_known_is_refused_in_one_line(search: str, name: str) -> None:
+def test_an_unsupported_board_is_refused_in_one_line(search: str, name: str) -> None:
     agent = SEARCHES[search](EVALUATORS[name]())
     with pytest.raises(UserError, match=r"^[^\n]*7x6x4, not 5x4x4$"):
         agent.decide(Position(board="5x4x4"), Limit(), np.random.default_rng(1))
@@ -141,7 +146,7 @@ def test_a_board_that_is_not_known_is_refused_in_one_line(search: str, name: str
     ],
 )
 @pytest.mark.parametrize("search", SEARCHES)
-def test_answers_that_make_no_sense_are_refused_before_compiled_code_sees_them(
+def test_invalid_answers_are_refused_before_they_reach_compiled_code(
     search: str, values: Callable[[int], np.ndarray], logits: Callable[[int], np.ndarray], why: str
 ) -> None:
     class Broken:
@@ -153,14 +158,14 @@ def test_answers_that_make_no_sense_are_refused_before_compiled_code_sees_them(
 
 
 @pytest.mark.parametrize("search", ["alphazero", "guided rollouts"])
-def test_a_policy_that_comes_and_goes_is_refused(search: str) -> None:
+def test_an_evaluator_that_stops_returning_a_policy_is_refused(search: str) -> None:
     class Moody(TinyNetwork):
-        asked = 0
+        calls = 0
 
         def evaluate(self, batch: Batch) -> Evaluation:
-            self.asked += 1
+            self.calls += 1
             answer = super().evaluate(batch)
-            return answer if self.asked < 3 else Evaluation(answer.values)
+            return answer if self.calls < 3 else Evaluation(answer.values)
 
     with pytest.raises(UserError, match="logits"):
         SEARCHES[search](Moody(Rules())).decide(Position(), Limit(), np.random.default_rng(1))
@@ -172,7 +177,7 @@ def test_networks_of_other_kinds_are_refused_by_alphazero() -> None:
             AlphaZero(evaluator=load(name))
 
 
-def test_a_batch_is_drawn_in_every_kind_of_planes() -> None:
+def test_all_kinds_of_planes_of_a_batch() -> None:
     batch = Batch.of([Position("445", board="5x3x3")])  # yellow is to move and has one disc
     own, other = batch.planes()[0]
     assert own.tolist() == [[0, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0]]

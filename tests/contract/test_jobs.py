@@ -1,4 +1,4 @@
-"""Every kind of job: killed at any moment and resumed, it ends with the same products."""
+"""A job of any kind that is killed and resumed ends with the same products."""
 
 import json
 import shlex
@@ -15,7 +15,7 @@ from tests.cli.interrupted import interrupted, stopped_by_ctrl_c
 from tests.conftest import Result
 
 TIMES = {"seconds", "seconds_a_move", "games_a_second", "lines", "command", "created", "file"}
-"""What may differ: how long it took, and where things are."""
+"""Keys whose values may differ: times and paths."""
 
 JOBS = {
     "match": "match random mcts:simulations=20 --games 60 --board 5x4x4 --workers 2",
@@ -25,63 +25,77 @@ JOBS = {
         "train dqn --board 4x4x3 --moves 1600 --games 16 --against rules --warmup 200 --replay 2000"
         " --batch 32 --layers 'conv 4, relu' --piece 160 --exam-games 4 --exam-positions 4"
     ),
-    "train-value": "train value --data solved.npz --body 'conv 4, relu' --head 'dense 4, relu' --epochs 6",
-    "train-alphazero": ("train alphazero --preset smoke --board 4x4x3 --networks 4x1 --games 80 --exam-every 80 --exam-games 2"),
+    "train-value": (
+        "train value --data solved.npz --body 'conv 4, relu' --head 'dense 4, relu' --epochs 6"
+    ),
+    "train-alphazero": (
+        "train alphazero --preset smoke --board 4x4x3 --networks 4x1 --games 80"
+        " --exam-every 80 --exam-games 2"
+    ),
     "reproduce": "study vannucci-abril exact figure-2 --scale smoke --workers 2",
     "chess": "chess match random random --games 12 --workers 2",
     "book": "book build --plies 6 --board 5x4x4 --file FOLDER/book.npz --workers 2",
-    "dataset": "dataset solved --positions 200 --board 6x5 --plies 11-24 -o FOLDER/set.npz --workers 2",
+    "dataset": (
+        "dataset solved --positions 200 --board 6x5 --plies 11-24 -o FOLDER/set.npz --workers 2"
+    ),
 }
-"""One command for each kind of job."""
+"""A command for every kind of job."""
 KILLED_AT = {"match": (2, 4), "train-value": (1, 3), "reproduce": (2, 3)}
-"""The event after which a job is killed, in its first and in its second sitting; else 2 and 2."""
+"""The events after which a job is killed, the first and the second time; 2 and 2 by default."""
 
 
-def test_every_kind_of_job_is_here() -> None:
+def test_every_kind_of_job_is_tested() -> None:
     assert set(JOBS) == set(KINDS)
 
 
 def command_of(kind: str, folder: Path, run: str) -> list[str]:
-    """The command of a kind with what it needs."""
-    (folder / "league.toml").write_text('agents = ["random", "rules", "minimax:depth=2"]\nboards = ["5x4x4"]\nrounds = 8\n')
+    """Return the command for a kind of job, and write the files it needs."""
+    (folder / "league.toml").write_text(
+        'agents = ["random", "rules", "minimax:depth=2"]\nboards = ["5x4x4"]\nrounds = 8\n'
+    )
     (folder / run).mkdir()
     words = shlex.split(JOBS[kind].replace("FOLDER", run))
     return [*words, "--run", f"{run}/run", "--quiet"]
 
 
 def products(folder: Path) -> dict[str, Any]:
-    """What a job leaves: games, rows of metrics, results, and files byte by byte."""
-    found: dict[str, Any] = {}
+    """Return the products of a run: games, rows of metrics, results, and files byte by byte."""
+    contents: dict[str, Any] = {}
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = str(file.relative_to(folder))
         if file.suffix in (".onnx", ".safetensors", ".q", ".npz") and "checkpoints" not in name:
-            found[name] = file.read_bytes()
+            contents[name] = file.read_bytes()
         elif file.name == "metrics.jsonl":
-            found[name] = [without_times(json.loads(line)) for line in file.read_text().splitlines()]
+            contents[name] = [
+                without_times(json.loads(line)) for line in file.read_text().splitlines()
+            ]
         elif file.name in ("results.json", "found.json"):
-            found[name] = without_times(json.loads(file.read_text()))
+            contents[name] = without_times(json.loads(file.read_text()))
         elif file.suffix == ".sqlite":
             with sqlite3.connect(file) as games:
-                found[name] = games.execute("SELECT number, red, yellow, moves, result FROM games ORDER BY number").fetchall()
-    assert found
-    return found
+                contents[name] = games.execute(
+                    "SELECT number, red, yellow, moves, result FROM games ORDER BY number"
+                ).fetchall()
+    assert contents
+    return contents
 
 
 def without_times(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: without_times(each) for name, each in value.items() if name not in TIMES}
-    return [without_times(each) for each in value] if isinstance(value, list) else value
+        return {name: without_times(entry) for name, entry in value.items() if name not in TIMES}
+    return [without_times(entry) for entry in value] if isinstance(value, list) else value
 
 
 @pytest.fixture
 def folder(tmp_path: Path, fourlab: Callable[..., Result]) -> Path:
-    made = fourlab("dataset", "solved", "--positions", "60", "--board", "4x4x3", "--plies", "4-9", "-o", "solved.npz", "--quiet")
+    command = "dataset solved --positions 60 --board 4x4x3 --plies 4-9 -o solved.npz --quiet"
+    made = fourlab(*command.split())
     assert made.returncode == 0, made.stderr
     return tmp_path
 
 
 @pytest.mark.parametrize("kind", JOBS)
-def test_a_job_that_is_killed_and_resumed_ends_as_one_that_was_not(
+def test_a_killed_and_resumed_job_has_the_same_products(
     kind: str, folder: Path, fourlab: Callable[..., Result]
 ) -> None:
     first, second = KILLED_AT.get(kind, (2, 2))
@@ -92,23 +106,26 @@ def test_a_job_that_is_killed_and_resumed_ends_as_one_that_was_not(
         process.communicate()
         assert process.returncode == -signal.SIGKILL, "it was not killed in the middle"
     listed = json.loads(fourlab("runs", "--runs", "killed", "--json").stdout)
-    assert [(each["kind"], each["status"]) for each in listed] == [(kind, "stopped")]
+    assert [(run["kind"], run["status"]) for run in listed] == [(kind, "stopped")]
     done = fourlab("resume", "last", "--runs", "killed", "--quiet")
     assert done.returncode == 0, done.stderr
-    assert json.loads(fourlab("runs", "--runs", "killed", "--json").stdout)[0]["status"] == "finished"
+    listed = json.loads(fourlab("runs", "--runs", "killed", "--json").stdout)
+    assert listed[0]["status"] == "finished"
     whole = fourlab(*command_of(kind, folder, "whole"))
     assert whole.returncode == 0, whole.stderr
     assert products(folder / "killed") == products(folder / "whole")
 
 
 @pytest.mark.parametrize("kind", JOBS)
-def test_ctrl_c_ends_with_the_command_that_resumes(kind: str, folder: Path, fourlab: Callable[..., Result]) -> None:
+def test_ctrl_c_prints_the_command_that_resumes(
+    kind: str, folder: Path, fourlab: Callable[..., Result]
+) -> None:
     at = KILLED_AT.get(kind, (2, 2))[0]
     command = [word for word in command_of(kind, folder, "stopped") if word != "--quiet"]
     printed = stopped_by_ctrl_c(folder, command, "event", at)
-    told, resume = printed.splitlines()[-2:]
-    assert told.startswith("stopped after ")
-    assert told.endswith("; resume with:")
+    message, resume = printed.splitlines()[-2:]
+    assert message.startswith("stopped after ")
+    assert message.endswith("; resume with:")
     program, *arguments = shlex.split(resume)
     assert (program, arguments[:2]) == ("fourlab", ["resume", "stopped/run"])
     done = fourlab(*arguments, "--quiet")
@@ -119,17 +136,23 @@ EXTENDED = {
     "match": ("match random rules --board 5x4x4 --workers 1 --accuracy --games", 4, 12),
     "chess": ("chess match random random --workers 1 --games", 4, 12),
 }
-"""Commands that end with a number of games; a smaller and a greater one."""
+"""Commands that end with a number of games, and two such numbers."""
 
 
 @pytest.mark.parametrize("kind", EXTENDED)
-def test_an_extension_that_is_killed_is_a_stopped_run_and_goes_on(
+def test_a_killed_extension_is_a_stopped_run_and_can_be_resumed(
     kind: str, tmp_path: Path, fourlab: Callable[..., Result]
 ) -> None:
     words, few, many = EXTENDED[kind]
     command = [*shlex.split(words)]
     assert fourlab(*command, str(few), "--run", "killed/run", "--quiet").returncode == 0
-    process = interrupted(tmp_path, [*command, str(many), "--run", "killed/run", "--quiet"], "event", 3, signal.SIGKILL)
+    process = interrupted(
+        tmp_path,
+        [*command, str(many), "--run", "killed/run", "--quiet"],
+        "event",
+        3,
+        signal.SIGKILL,
+    )
     process.communicate()
     assert process.returncode == -signal.SIGKILL
     (row,) = json.loads(fourlab("runs", "--runs", "killed", "--json").stdout)

@@ -1,4 +1,4 @@
-"""Labelled positions: exactly those of the UCI set, truly labelled, read back as they were written or refused."""
+"""Labelled positions: those of the UCI data set, correct labels, and files read back or refused."""
 
 import gzip
 import io
@@ -14,7 +14,17 @@ import pytest
 
 from fourlab import Position, Rules, UserError
 from fourlab.datasets import labels
-from fourlab.datasets.labels import Labelled, as_text, compress, load, parse_text, quiet_positions, save, split, uci8
+from fourlab.datasets.labels import (
+    Labelled,
+    as_text,
+    compress,
+    load,
+    parse_text,
+    quiet_positions,
+    save,
+    split,
+    uci8,
+)
 from fourlab.datasets.teacher import random_positions, solve_positions
 from fourlab.jobs.executors.threads import Threads
 from fourlab.solver import Solver
@@ -30,23 +40,29 @@ def uci() -> Labelled:
 
 
 def solved() -> Labelled:
-    """Five positions with the scores of their columns."""
-    solver, rules = Solver(book=None), Rules(4, 4, 3)
+    """Return five positions with the scores of their columns."""
+    solver = Solver(book=None)
+    rules = Rules(4, 4, 3)
     positions = [Position(moves, rules) for moves in ("1234", "44441", "1111", "1", "11122")]
-    columns = np.array(
-        [[found[c].score if c in found else -128 for c in range(4)] for found in map(solver.columns, positions)], np.int8
-    )
+    columns = np.full((len(positions), rules.columns), -128, np.int8)
+    for row, position in enumerate(positions):
+        for column, solution in solver.columns(position).items():
+            columns[row, column] = solution.score
     keys = np.array([position.key for position in positions], np.int64)
     return Labelled(rules, keys, np.sign(columns.max(axis=1)), columns)
 
 
 def assert_same(one: Labelled, other: Labelled) -> None:
     assert one.rules == other.rules
-    for mine, theirs in ((one.keys, other.keys), (one.results, other.results), (one.columns, other.columns)):
-        assert (mine is None) == (theirs is None)
-        if mine is not None and theirs is not None:
-            assert mine.dtype == theirs.dtype
-            assert np.array_equal(mine, theirs)
+    for first, second in (
+        (one.keys, other.keys),
+        (one.results, other.results),
+        (one.columns, other.columns),
+    ):
+        assert (first is None) == (second is None)
+        if first is not None and second is not None:
+            assert first.dtype == second.dtype
+            assert np.array_equal(first, second)
 
 
 def test_the_uci_set_has_the_published_counts(uci: Labelled) -> None:
@@ -54,27 +70,31 @@ def test_the_uci_set_has_the_published_counts(uci: Labelled) -> None:
     assert uci.counts == {"win": 44_473, "draw": 6_449, "loss": 16_635}
 
 
-def test_no_position_of_the_uci_set_comes_twice_or_as_its_mirror_image(uci: Labelled) -> None:
+def test_the_uci_set_has_no_duplicates_or_mirror_images(uci: Labelled) -> None:
     positions = [Position.from_key(key) for key in uci.keys[::50]]
     assert all(position.canonical_key == position.key for position in positions)
     assert len(np.unique(uci.keys)) == len(uci)
 
 
-def test_a_sample_of_the_uci_set_is_solved_without_the_book(uci: Labelled) -> None:
+def test_a_sample_of_the_uci_set_agrees_with_the_solver(uci: Labelled) -> None:
     solver = Solver(book=None)
     for place in np.random.default_rng(1).choice(len(uci), 6, replace=False):
-        assert solver.solve(Position.from_key(uci.keys[place]), weak=True).result == uci.results[place]
+        position = Position.from_key(uci.keys[place])
+        assert solver.solve(position, weak=True).result == uci.results[place]
 
 
 @pytest.mark.parametrize(("board", "plies"), [("4x4x3", 4), ("4x5x4", 5), ("5x4x3", 3)])
-def test_quiet_positions_are_those_that_a_plain_search_finds(board: str, plies: int) -> None:
-    rules, found = Rules.parse(board), dict[int, bool]()
+def test_quiet_positions_are_those_of_a_naive_search(board: str, plies: int) -> None:
+    rules = Rules.parse(board)
+    is_quiet: dict[int, bool] = {}
 
     def search(game: NaiveGame, left: int) -> None:
         if left == 0:
             key = Position(game.grid(), rules).canonical_key
-            if key not in found:
-                found[key] = not any(makes_line(game, column, side) for column in game.legal() for side in (0, 1))
+            if key not in is_quiet:
+                is_quiet[key] = not any(
+                    makes_line(game, column, side) for column in game.legal() for side in (0, 1)
+                )
             return
         for column in game.legal():
             after = deepcopy(game)
@@ -83,24 +103,25 @@ def test_quiet_positions_are_those_that_a_plain_search_finds(board: str, plies: 
                 search(after, left - 1)
 
     search(NaiveGame(rules.columns, rules.rows, rules.in_a_row), plies)
-    assert quiet_positions(rules, plies).tolist() == sorted(key for key, is_quiet in found.items() if is_quiet)
-    assert set(found.values()) == {True, False}
+    expected = sorted(key for key, quiet in is_quiet.items() if quiet)
+    assert quiet_positions(rules, plies).tolist() == expected
+    assert set(is_quiet.values()) == {True, False}
 
 
-def test_no_game_is_so_long() -> None:
+def test_more_plies_than_cells_have_no_positions() -> None:
     assert len(quiet_positions(Rules(3, 3), 30)) == 0
 
 
-def test_cells_are_what_the_position_shows(uci: Labelled) -> None:
+def test_cells_are_those_of_the_positions(uci: Labelled) -> None:
     for labelled in (solved(), uci.take(np.arange(0, len(uci), 9999))):
         for key, cells in zip(labelled.keys, labelled.cells, strict=True):
             position = Position.from_key(key, labelled.rules)
             side = {0: 0, 1: 1 + position.to_move, 2: 2 - position.to_move}
-            shown = [[side[int(cell)] for cell in row] for row in cells.T[::-1]]
-            assert shown == position.grid()
+            grid = [[side[int(cell)] for cell in row] for row in cells.T[::-1]]
+            assert grid == position.grid()
 
 
-def test_a_split_is_the_documents_and_takes_every_position_once(uci: Labelled) -> None:
+def test_a_split_has_the_published_sizes_and_every_position_once(uci: Labelled) -> None:
     train, test = split(uci, seed=3)
     assert (len(train), len(test)) == (54_045, 13_512)
     assert np.array_equal(np.sort(np.concatenate([train.keys, test.keys])), uci.keys)
@@ -114,16 +135,16 @@ def test_a_split_is_the_documents_and_takes_every_position_once(uci: Labelled) -
     assert np.array_equal(np.sign(first.columns.max(axis=1)), first.results)
 
 
-def test_the_text_is_the_uci_form(uci: Labelled) -> None:
+def test_the_text_has_the_uci_format(uci: Labelled) -> None:
     lines = as_text(uci).decode().splitlines()
     assert len(lines) == 67_557
     for line, key, result in list(zip(lines, uci.keys, uci.results, strict=True))[::3000]:
-        position = Position(line)  # the notation knows this form
+        position = Position(line)  # the notation accepts this format
         assert position.key == key
         assert line.endswith({1: ",win", 0: ",draw", -1: ",loss"}[int(result)])
 
 
-def test_the_label_is_the_first_players_whoever_is_to_move() -> None:
+def test_the_label_is_for_the_first_player_whoever_is_to_move() -> None:
     position = Position("1212153")  # yellow to move, red wins with its next disc
     labelled = Labelled(position.rules, np.array([position.key]), np.array([-1], np.int8))
     text = as_text(labelled)
@@ -133,16 +154,18 @@ def test_the_label_is_the_first_players_whoever_is_to_move() -> None:
 
 @pytest.mark.parametrize("name", ["a.data", "a.data.gz", "a.data.xz"])
 def test_text_files_are_read_back(uci: Labelled, tmp_path: Path, name: str) -> None:
-    some, file = uci.take(np.arange(500)), tmp_path / name
-    file.write_bytes(compress(as_text(some), file.suffix))
-    assert_same(load(file), some)
-    assert compress(as_text(some), file.suffix) == file.read_bytes()
-    assert (file.read_bytes() == as_text(some)) == (name == "a.data")
+    labelled = uci.take(np.arange(500))
+    text = as_text(labelled)
+    file = tmp_path / name
+    file.write_bytes(compress(text, file.suffix))
+    assert_same(load(file), labelled)
+    assert compress(text, file.suffix) == file.read_bytes()
+    assert (file.read_bytes() == text) == (name == "a.data")
 
 
 def test_text_with_other_line_ends_is_read_too(uci: Labelled) -> None:
-    some = uci.take(np.arange(9))
-    assert_same(parse_text(as_text(some).replace(b"\n", b"\r\n") + b"\n\n"), some)
+    labelled = uci.take(np.arange(9))
+    assert_same(parse_text(as_text(labelled).replace(b"\n", b"\r\n") + b"\n\n"), labelled)
 
 
 @pytest.mark.parametrize(
@@ -153,15 +176,19 @@ def test_text_with_other_line_ends_is_read_too(uci: Labelled) -> None:
         (EMPTY_LINE, "line 2 is not 42 cells"),
         ("b," + EMPTY_LINE + "win", "line 2 is not 42 cells"),
         ("z," + EMPTY_LINE[2:] + "win", "line 2 is not 42 cells"),
-        ("x,x," + EMPTY_LINE[4:] + "win", "line 2 is not a position"),  # whose turn is it?
+        # wrong numbers of discs
+        ("x,x," + EMPTY_LINE[4:] + "win", "line 2 is not a position"),
         ("o," + EMPTY_LINE[2:] + "win", "line 2 is not a position"),
-        ("b,x," + EMPTY_LINE[4:] + "win", "line 2 is not a position"),  # it floats
-        ("x,x,x,x,b,b,o,o,o," + EMPTY_LINE[18:] + "win", "line 2 is not a position"),  # red has won
-        ("x,x,x,x,b,b,o,o,o,b,b,b,o," + EMPTY_LINE[26:] + "win", "line 2 is not a position"),  # and moves again
+        # a floating disc
+        ("b,x," + EMPTY_LINE[4:] + "win", "line 2 is not a position"),
+        # red has won, with yellow and with red to move
+        ("x,x,x,x,b,b,o,o,o," + EMPTY_LINE[18:] + "win", "line 2 is not a position"),
+        ("x,x,x,x,b,b,o,o,o,b,b,b,o," + EMPTY_LINE[26:] + "win", "line 2 is not a position"),
+        # a full board
         ((("x,x,x,o,o,o," * 2 + "o,o,o,x,x,x," * 2) * 2)[:84] + "draw", "line 2 is not a position"),
     ],
 )
-def test_lines_that_are_no_positions_are_refused(tmp_path: Path, line: str, words: str) -> None:
+def test_lines_that_are_not_positions_are_refused(tmp_path: Path, line: str, words: str) -> None:
     file = tmp_path / "bad.data"
     file.write_text(f"{EMPTY_LINE}win\n{line}\n{EMPTY_LINE}win\n")
     with pytest.raises(UserError, match=rf"bad\.data.* {words}"):
@@ -175,9 +202,10 @@ def test_columns_are_read_back(tmp_path: Path) -> None:
     before = file.read_bytes()
     save(solved(), file, {"seed": 7})
     assert file.read_bytes() == before
-    with np.load(file, allow_pickle=False) as parts:  # by anybody
+    with np.load(file, allow_pickle=False) as parts:  # without our reader
         assert json.loads(parts["about"].tobytes()) == about
-        assert parts["scores"].tolist() == solved().columns.max(axis=1).tolist()  # type: ignore[union-attr]
+        assert np.array_equal(parts["columns"], solved().columns)
+        assert np.array_equal(parts["scores"], parts["columns"].max(axis=1))
     assert about["positions"] == 5
     assert about["seed"] == 7
     assert about["win"] + about["draw"] + about["loss"] == 5
@@ -189,7 +217,8 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "good.gz").write_bytes(gzip.compress(text, mtime=0))
     (tmp_path / "good.xz").write_bytes(lzma.compress(text))
     for suffix in (".npz", ".gz", ".xz"):
-        whole, bad = (tmp_path / f"good{suffix}").read_bytes(), tmp_path / f"bad{suffix}"
+        whole = (tmp_path / f"good{suffix}").read_bytes()
+        bad = tmp_path / f"bad{suffix}"
         for data in (b"", b"hello", whole[:-10], whole[: len(whole) // 2]):
             bad.write_bytes(data)
             with pytest.raises(UserError, match="bad"):
@@ -200,7 +229,8 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
             flipped[int(rng.integers(len(whole)))] ^= 1 << int(rng.integers(8))
             bad.write_bytes(flipped)
             try:
-                assert_same(load(bad), load(tmp_path / f"good{suffix}"))  # a bit that means nothing
+                # Some bits have no meaning.
+                assert_same(load(bad), load(tmp_path / f"good{suffix}"))
             except UserError as error:
                 assert str(bad) in str(error)
     with pytest.raises(UserError, match="cannot read"):
@@ -210,12 +240,16 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
 def changed(file: Path, **arrays: Any) -> Path:
     with np.load(file) as parts:
         merged = {**parts, **arrays}
-    np.savez_compressed(file.with_name("changed.npz"), **{name: each for name, each in merged.items() if each is not None})
+    np.savez_compressed(
+        file.with_name("changed.npz"),
+        **{name: array for name, array in merged.items() if array is not None},
+    )
     return file.with_name("changed.npz")
 
 
-def test_files_that_do_not_agree_with_themselves_are_refused(tmp_path: Path) -> None:
-    good, columns = tmp_path / "good.npz", solved().columns
+def test_inconsistent_files_are_refused(tmp_path: Path) -> None:
+    good = tmp_path / "good.npz"
+    columns = solved().columns
     assert columns is not None
     about = save(solved(), good, {})
 
@@ -241,32 +275,43 @@ def test_files_that_do_not_agree_with_themselves_are_refused(tmp_path: Path) -> 
             load(changed(good, **arrays))
 
 
-def test_a_small_file_cannot_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_file_cannot_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     good = tmp_path / "good.npz"
     save(solved(), good, {})
-    many = changed(good, keys=np.zeros(3_000_000, np.int64))
-    assert many.stat().st_size < 40_000
+    bomb = changed(good, keys=np.zeros(3_000_000, np.int64))
+    assert bomb.stat().st_size < 40_000
     with pytest.raises(UserError, match=r"keys is int64\[3000000\]"):
-        load(many)
-    promise = io.BytesIO()  # a header alone, which asks for a terabyte
-    np.lib.format.write_array_header_1_0(promise, {"descr": "<i8", "fortran_order": False, "shape": (1 << 37,)})
-    with zipfile.ZipFile(good) as parts, zipfile.ZipFile(many, "w") as bomb:
-        for name in parts.namelist():
-            bomb.writestr(name, promise.getvalue() if name == "keys.npy" else parts.read(name))
+        load(bomb)
+    header = io.BytesIO()  # of an array of a terabyte, which does not follow
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<i8", "fortran_order": False, "shape": (1 << 37,)}
+    )
+    with zipfile.ZipFile(good) as source, zipfile.ZipFile(bomb, "w") as target:
+        for name in source.namelist():
+            data = header.getvalue() if name == "keys.npy" else source.read(name)
+            target.writestr(name, data)
     with pytest.raises(UserError, match="keys is int64"):
-        load(many)
-    monkeypatch.setattr(labels, "MOST_TEXT", 1000)
-    for suffix, squeeze in ((".gz", gzip.compress), (".xz", lzma.compress), (".data", bytes)):
-        (tmp_path / f"bomb{suffix}").write_bytes(squeeze(f"{EMPTY_LINE}win\n".encode() * 100))
+        load(bomb)
+    monkeypatch.setattr(labels, "MAX_TEXT_BYTES", 1000)
+    for suffix, compress_bytes in (
+        (".gz", gzip.compress),
+        (".xz", lzma.compress),
+        (".data", bytes),
+    ):
+        (tmp_path / f"bomb{suffix}").write_bytes(
+            compress_bytes(f"{EMPTY_LINE}win\n".encode() * 100)
+        )
         with pytest.raises(UserError, match="more than 1,000 bytes"):
             load(tmp_path / f"bomb{suffix}")
 
 
-def test_several_sources_become_one_set(tmp_path: Path) -> None:
+def test_several_sources_are_merged(tmp_path: Path) -> None:
     (tmp_path / "some.data").write_bytes(labels.as_text(labels.uci8().take(np.arange(100))))
     together = labels.gather(["uci8", str(tmp_path / "some.data")])
     assert together.counts == labels.uci8().counts
-    book = labels.gather(["book", "uci8"])  # which the book holds
+    book = labels.gather(["book", "uci8"])  # the book contains the UCI set
     assert len(book) == 129_498
     assert np.array_equal(book.results[np.searchsorted(book.keys, together.keys)], together.results)
     with pytest.raises(UserError, match="one board"):
@@ -274,27 +319,29 @@ def test_several_sources_become_one_set(tmp_path: Path) -> None:
 
 
 def test_discs_are_those_of_the_positions() -> None:
-    some = labels.uci8().take(np.arange(0, 67_557, 5000))
-    for key, own, mask in zip(some.keys.tolist(), *(each.tolist() for each in some.discs), strict=True):
-        position = Position.from_key(key)
+    labelled = labels.uci8().take(np.arange(0, 67_557, 5000))
+    for key, own, mask in zip(labelled.keys, *labelled.discs, strict=True):
+        position = Position.from_key(int(key))
         assert (own, mask) == (position.own, position.mask)
 
 
 def test_positions_after_each_column_have_their_exact_results(tmp_path: Path) -> None:
-    """Against the solver, on a small board, all the way to the last disc."""
-    rules, solver = Rules(4, 4, 3), Solver(book=None)
+    """Compare with the solver, on a small board, to the last disc."""
+    rules = Rules(4, 4, 3)
+    solver = Solver(book=None)
     keys = random_positions(rules, 60, (4, 15), 1)
-    known = solve_positions(rules, keys, tmp_path / "journal", Threads(1), lambda done, total: None)
-    assert known is not None
-    after = known.after_each_column()
+    journal = tmp_path / "journal"
+    labelled = solve_positions(rules, keys, journal, Threads(1), lambda done, total: None)
+    assert labelled is not None
+    after = labelled.after_each_column()
     expected = {}
-    for key in known.keys.tolist():
+    for key in labelled.keys.tolist():
         position = Position.from_key(key, rules)
         for column in position.legal_columns():
             child = position.play(column)
             if child.outcome() is None:
                 expected[child.key] = solver.solve(child).result
     assert dict(zip(after.keys.tolist(), after.results.tolist(), strict=True)) == expected
-    together = labels.without(after, after.take(np.arange(10)))
-    assert 0 < len(together) < len(after)
-    assert not set(together.keys.tolist()) & set(after.keys[:10].tolist())
+    remaining = labels.without(after, after.take(np.arange(10)))
+    assert 0 < len(remaining) < len(after)
+    assert not set(remaining.keys.tolist()) & set(after.keys[:10].tolist())

@@ -1,6 +1,7 @@
-"""An engine for the tests: `python engine.py KIND [FILE]` plays the leftmost open column, or does something terrible.
+"""An engine for the tests: `python engine.py KIND [FILE]`.
 
-FILE receives the process ids of the engine and of its children, one a line.
+It plays the leftmost open column or misbehaves, as KIND says. FILE receives the process ids of the
+engine and of its children, one per line.
 """
 
 import itertools
@@ -26,10 +27,13 @@ def note(pid: int) -> None:
 
 
 class Board:
-    """How high the columns are: enough for legal play."""
+    """The heights of the columns, which are enough for legal play."""
 
-    columns, rows, seed = 7, 6, 0
-    favourite, rank = 1, 0
+    columns = 7
+    rows = 6
+    seed = 0
+    favourite = 1
+    rank = 0
     heights = [0] * 7
 
     def newgame(self, words: list[str]) -> None:
@@ -37,18 +41,25 @@ class Board:
             sys.exit("no board")
         if KIND == "classic-only" and words[:1] not in ([], ["seed"], ["7x6x4"]):
             sys.exit("another board")
-        self.columns, self.rows, _ = map(int, words[0].split("x")) if "x" in "".join(words[:1]) else (7, 6, 4)
+        self.columns, self.rows, _ = (
+            map(int, words[0].split("x")) if "x" in "".join(words[:1]) else (7, 6, 4)
+        )
         self.seed = int(words[-1]) if "seed" in words else self.seed
 
     def position(self, words: list[str]) -> None:
         if words[0] == "fen" and KIND != "one-size":
-            self.columns = sum(1 if word in "ry" else int(word) for word in re.findall(r"[ry]|\d+", words[1].split("/")[0]))
+            self.columns = sum(
+                1 if word in "ry" else int(word)
+                for word in re.findall(r"[ry]|\d+", words[1].split("/")[0])
+            )
             self.rows = len(words[1].split("/"))
         self.heights = [0] * self.columns
         if words[0] == "fen" and KIND == "no-fen":
             return
         for row in words[1].split("/") if words[0] == "fen" else []:
-            cells = "".join(word if word in "ry" else "." * int(word) for word in re.findall(r"[ry]|\d+", row))
+            cells = "".join(
+                word if word in "ry" else "." * int(word) for word in re.findall(r"[ry]|\d+", row)
+            )
             for column, cell in enumerate(cells[: self.columns]):
                 self.heights[column] += cell != "."
         if words[0] == "fen" and KIND == "fen-without-moves":
@@ -61,13 +72,13 @@ class Board:
 
 
 def flood() -> None:
-    """Never come to an end."""
+    """Write, or allocate memory, without end."""
     data = {
         "lines": b"x\n" * 1000,
         "no-newline": b"x" * 10000,
         "long-lines": b"info string " + b"x" * 9000 + b"\n",
     }
-    eaten = []
+    allocated = []
     while True:
         match KIND:
             case "noise":
@@ -75,7 +86,7 @@ def flood() -> None:
             case "stderr":
                 os.write(2, b"x" * 10000)
             case "memory":
-                eaten.append(b"x" * 16_000_000)
+                allocated.append(b"x" * 16_000_000)
                 time.sleep(0.005)
             case _:
                 os.write(1, data[KIND])
@@ -110,16 +121,21 @@ def answer(board: Board) -> None:
             while input() != "stop":
                 pass
             say(f"bestmove {leftmost}")
-        case "noisy":  # much, but within bounds, and on stderr a lot
+        case "noisy":  # a lot of output, but within bounds, and more on stderr
             os.write(2, b"thinking\n" * 100_000)
-            say("rubbish\ninfo\ninfo score\ninfo nodes many pv 4 x\n" + "info depth 1 nodes 5 score wdl 1 2\n" * 500)
-            say(f"info depth 2 nodes 7 score wdl 500 300 200 pv {leftmost}\ninfo string score loss 1")
+            say(
+                "rubbish\ninfo\ninfo score\ninfo nodes many pv 4 x\n"
+                + "info depth 1 nodes 5 score wdl 1 2\n" * 500
+            )
+            say(f"info depth 2 nodes 7 score wdl 500 300 200 pv {leftmost}")
+            say("info string score loss 1")
             say(f"bestmove {leftmost}")
         case "settable":
-            tell = [
-                f"info multipv {rank} score wdl {900 - 100 * rank} 0 0{rank}00 pv {rank}" for rank in range(1, board.rank + 1)
+            infos = [
+                f"info multipv {rank} score wdl {900 - 100 * rank} 0 0{rank}00 pv {rank}"
+                for rank in range(1, board.rank + 1)
             ]
-            say("\n".join([*tell, f"bestmove {board.favourite}"]))
+            say("\n".join([*infos, f"bestmove {board.favourite}"]))
         case "banana":
             say(f"info depth 3 score win pv banana\nbestmove {leftmost}")
         case "after":
@@ -127,8 +143,8 @@ def answer(board: Board) -> None:
         case "any":
             say(f"bestmove {random.choice(board.open())}")
         case "good":
-            lot = random.Random(f"{board.seed} {board.heights}").choice(board.open())
-            say(f"info depth 1 nodes 7 simulations 7 score draw pv {lot}\nbestmove {lot}")
+            column = random.Random(f"{board.seed} {board.heights}").choice(board.open())
+            say(f"info depth 1 nodes 7 simulations 7 score draw pv {column}\nbestmove {column}")
         case _:
             say(f"bestmove {leftmost}")
 
@@ -138,7 +154,9 @@ def main() -> None:
     if KIND == "dies":
         sys.exit("no licence")
     if KIND in ("ignores-quit", "ignores-sigterm"):
-        signal.signal(signal.SIGTERM, signal.SIG_IGN if KIND == "ignores-sigterm" else signal.SIG_DFL)
+        signal.signal(
+            signal.SIGTERM, signal.SIG_IGN if KIND == "ignores-sigterm" else signal.SIG_DFL
+        )
     if KIND == "child":
         note(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100_000)"]).pid)
     board = Board()
@@ -151,13 +169,17 @@ def main() -> None:
             case ["quit"] | ["end"]:
                 return
             case ["c4i"] if KIND == "settable":
-                say("option name Favourite Column type spin default 1\noption name Other type check\nc4iok")
-            case ["setoption", "name", "Favourite", "Column", "value", number] if KIND == "settable":
+                say("option name Favourite Column type spin default 1")
+                say("option name Other type check\nc4iok")
+            case ["setoption", "name", "Favourite", "Column", "value", number] if (
+                KIND == "settable"
+            ):
                 board.favourite = int(number)
             case ["c4i"] if KIND == "nameless":
                 say("c4iok")
             case ["c4i"] if KIND == "no-options":
-                say(f"id name {KIND}\nid author Fourlab\noption name Depth type spin default 3\nc4iok")
+                say(f"id name {KIND}\nid author Fourlab")
+                say("option name Depth type spin default 3\nc4iok")
             case ["setoption", *_] if KIND == "no-options":
                 sys.exit("no option")
             case ["c4i"]:

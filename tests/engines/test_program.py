@@ -1,4 +1,4 @@
-"""Seventeen ways to misbehave, and none of them hangs us, fills our memory, leaves a process or harms the next game."""
+"""A misbehaving engine cannot block us, fill our memory, leave processes or harm the next game."""
 
 import contextlib
 import gc
@@ -20,8 +20,9 @@ import pytest
 
 from fourlab import Decision, Limit, Position, Stop, UserError, make
 from fourlab.agent import Analysis, Forfeit
-from fourlab.engines import program as referee
+from fourlab.engines import program
 from fourlab.engines import protocol as c4i
+from fourlab.engines.process import Program
 from fourlab.engines.program import Engine
 from fourlab.game.record import Cause
 
@@ -39,12 +40,14 @@ def pids(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def nothing_is_left(pids: Path) -> Iterator[None]:
-    """After every test no process lives, none waits to be reaped, no file is open and our memory is what it was."""
-    files, threads = os.listdir("/proc/self/fd"), threading.active_count()
+    """Check after every test that no process, zombie or open file is left, nor memory used."""
+    files = os.listdir("/proc/self/fd")
+    threads = threading.active_count()
     with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here, where that is allowed
+        # Reset the peak memory, where that is allowed.
+        Path("/proc/self/clear_refs").write_text("5")
     before = memory("VmHWM")
-    gc.freeze()  # what other tests have imported and made need not be looked at 57 times
+    gc.freeze()  # objects of other tests need not be scanned after each of these
     yield
     gc.collect()
     assert memory("VmHWM") - before < 50
@@ -58,9 +61,11 @@ def nothing_is_left(pids: Path) -> Iterator[None]:
 
 
 def memory(field: str) -> float:
-    found = re.search(rf"^{field}:\s*(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
-    assert found
-    return int(found[1]) / 1000
+    """Return a field of /proc/self/status in megabytes."""
+    status = Path("/proc/self/status").read_text()
+    match = re.search(rf"^{field}:\s*(\d+) kB", status, re.MULTILINE)
+    assert match
+    return int(match[1]) / 1000
 
 
 def ends(pid: int) -> bool:
@@ -78,34 +83,38 @@ def runs(pid: int) -> bool:
 
 
 def state(pid: int) -> list[str]:
-    """The words of /proc/PID/stat from the state on: state, parent, group, …"""
+    """Return the words of /proc/PID/stat from the state on: state, parent, group, …"""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def group_of(pid: int) -> list[int]:
-    found = []
-    for each in [int(name) for name in os.listdir("/proc") if name.isdigit()]:
+    """Return the running processes of a process group."""
+    members = []
+    for member in [int(name) for name in os.listdir("/proc") if name.isdigit()]:
         try:
-            if int(state(each)[2]) == pid and runs(each):
-                found.append(each)
+            if int(state(member)[2]) == pid and runs(member):
+                members.append(member)
         except (FileNotFoundError, ProcessLookupError):
             pass
-    return found
+    return members
 
 
 def engine(kind: str, pids: Path, **options: Any) -> Engine:
-    """An engine that has all the time in the world, unless the options say otherwise."""
+    """Return an engine with ample time limits, unless the options set others."""
     cmd = shlex.join([sys.executable, "-S", str(SCRIPT), kind, str(pids)])
     return Engine(cmd, **{"start_seconds": 600, "grace": 600, "move_seconds": 600, **options})
 
 
-def ask(agent: Engine, position: Position | None = None, limit: Limit = QUICK, seed: int = 1) -> Decision:
+def ask(
+    agent: Engine, position: Position | None = None, limit: Limit = QUICK, seed: int = 1
+) -> Decision:
     return agent.decide(position or Position(), limit, np.random.default_rng(seed))
 
 
 def play(agent: Engine, limit: Limit = Limit(), board: str = "7x6x4") -> Position:  # noqa: B008
-    """A whole game of the engine against itself."""
-    position, rng = Position(board=board), np.random.default_rng(1)
+    """Play a whole game of the engine against itself; return the last position."""
+    position = Position(board=board)
+    rng = np.random.default_rng(1)
     while position.outcome() is None:
         position = position.play(agent.decide(position, limit, rng).column)
     return position
@@ -125,23 +134,35 @@ FAULTS = [
     ("hang", {"grace": 0.1}, Cause.TIMEOUT, r"had not answered \d+.\d\d s after its time"),
     ("illegal", {}, Cause.ILLEGAL, "answered column 9, which does not exist"),
     ("words", {}, Cause.CRASH, "answered 'left', which is not a column"),
-    ("noise", {}, Cause.CRASH, "said more than 1048576 bytes for one move|said more than 10000 lines for one move"),
-    ("lines", {}, Cause.CRASH, "said more than 10000 lines for one move"),
-    ("no-newline", {}, Cause.CRASH, "said a line of more than 65536 bytes"),
-    ("long-lines", {}, Cause.CRASH, "said more than 1048576 bytes for one move"),
+    (
+        "noise",
+        {},
+        Cause.CRASH,
+        "wrote more than 1048576 bytes for one move|wrote more than 10000 lines for one move",
+    ),
+    ("lines", {}, Cause.CRASH, "wrote more than 10000 lines for one move"),
+    ("no-newline", {}, Cause.CRASH, "wrote a line of more than 65536 bytes"),
+    ("long-lines", {}, Cause.CRASH, "wrote more than 1048576 bytes for one move"),
     ("stderr", {"grace": 0.1}, Cause.TIMEOUT, "had not answered"),
-    ("late", {"grace": 0.1}, Cause.TIMEOUT, r"answered \d+.\d\d s late \(0.1 s are forgiven\)"),
+    ("late", {"grace": 0.1}, Cause.TIMEOUT, r"answered \d+.\d\d s late \(0.1 s are allowed\)"),
     ("close", {}, Cause.CRASH, "closed its output"),
     ("memory", {"megabytes": 150}, Cause.CRASH, r"used \d+ MB of memory, more than its 150 MB"),
 ]
 
 
-@pytest.mark.parametrize(("kind", "options", "cause", "detail"), FAULTS, ids=[fault[0] for fault in FAULTS])
+@pytest.mark.parametrize(
+    ("kind", "options", "cause", "detail"), FAULTS, ids=[fault[0] for fault in FAULTS]
+)
 def test_a_fault_is_a_forfeit_and_harms_nothing_else(
-    kind: str, options: dict[str, float], cause: Cause, detail: str, pids: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str,
+    options: dict[str, float],
+    cause: Cause,
+    detail: str,
+    pids: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if kind == "late":
-        monkeypatch.setattr(referee, "OVERTIME", 600)
+        monkeypatch.setattr(program, "OVERTIME", 600)
     agent = engine(kind, pids, **options)
     with pytest.raises(Forfeit, match=f"^({detail})") as forfeit:
         ask(agent)
@@ -154,7 +175,11 @@ def test_a_fault_is_a_forfeit_and_harms_nothing_else(
 
 @pytest.mark.parametrize(
     ("cmd", "why"),
-    [("/no/such/engine --fast", "No such file or directory"), (str(SCRIPT.parent), "Permission denied"), ("a\0b", "null byte")],
+    [
+        ("/no/such/engine --fast", "No such file or directory"),
+        (str(SCRIPT.parent), "Permission denied"),
+        ("a\0b", "null byte"),
+    ],
 )
 def test_a_program_that_cannot_be_started_is_a_forfeit(cmd: str, why: str) -> None:
     with pytest.raises(Forfeit, match=f"cannot start .*{why}") as forfeit:
@@ -199,11 +224,11 @@ def test_closing_ends_the_engine_and_its_children(kind: str, pids: Path) -> None
     assert all(runs(int(pid)) for pid in pids.read_text().split())
     agent.close()
     assert all(ends(int(pid)) for pid in pids.read_text().split())
-    agent.close()  # a second time is nothing
+    agent.close()  # a second time does nothing
     plays_well(pids)
 
 
-def test_a_forgotten_engine_is_ended(pids: Path) -> None:
+def test_a_garbage_collected_engine_is_ended(pids: Path) -> None:
     agent = engine("good", pids)
     ask(agent)
     del agent
@@ -211,8 +236,8 @@ def test_a_forgotten_engine_is_ended(pids: Path) -> None:
     assert ends(int(pids.read_text()))
 
 
-def test_an_engine_does_not_outlive_us(pids: Path) -> None:
-    program = f"""
+def test_an_engine_does_not_outlive_its_parent(pids: Path) -> None:
+    script = f"""
         import numpy as np, os, signal, sys
         from fourlab import Limit, Position
         from fourlab.engines.program import Engine
@@ -222,14 +247,14 @@ def test_an_engine_does_not_outlive_us(pids: Path) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
     """
     for how in ("forgets", "killed"):
-        subprocess.run([sys.executable, "-c", textwrap.dedent(program), how], check=how == "forgets")
+        subprocess.run([sys.executable, "-c", textwrap.dedent(script), how], check=how == "forgets")
     assert all(ends(int(pid)) for pid in pids.read_text().split())
 
 
-def test_starting_can_be_done_before_the_clock_runs(pids: Path) -> None:
+def test_an_engine_can_be_started_before_its_first_move(pids: Path) -> None:
     agent = engine("good", pids)
     agent.start()
-    agent.start()  # a second time is nothing
+    agent.start()  # a second time does nothing
     assert len(pids.read_text().split()) == 1
     ask(agent)
     assert len(pids.read_text().split()) == 1
@@ -238,8 +263,9 @@ def test_starting_can_be_done_before_the_clock_runs(pids: Path) -> None:
         engine("dies", pids).start()
 
 
-def test_stop_ends_the_thinking(pids: Path) -> None:
-    agent, stop = engine("until-stop", pids), Stop()
+def test_stop_ends_the_search(pids: Path) -> None:
+    agent = engine("until-stop", pids)
+    stop = Stop()
     timer = threading.Timer(0.2, stop.set)
     timer.start()
     assert ask(agent, limit=Limit(stop=stop)).column == 0
@@ -248,7 +274,7 @@ def test_stop_ends_the_thinking(pids: Path) -> None:
     agent.close()
 
 
-def test_what_the_engine_tells_is_in_the_decision(pids: Path) -> None:
+def test_info_lines_are_in_the_decision(pids: Path) -> None:
     agent = engine("noisy", pids)
     decision = ask(agent, limit=Limit())
     assert (decision.column, decision.value, decision.line, decision.proven) == (0, 0.3, (0,), None)
@@ -268,38 +294,44 @@ def test_what_the_engine_tells_is_in_the_decision(pids: Path) -> None:
         ("nodes", None, ()),
     ],
 )
-def test_info_is_read_and_nonsense_passed_over(info: str, value: float | None, line: tuple[int, ...]) -> None:
-    told = referee._Told()
-    told.hear(c4i.Info.read(info.split()))
-    decision = told.decision(3, Position(), 0.1)
+def test_malformed_info_is_ignored(info: str, value: float | None, line: tuple[int, ...]) -> None:
+    report = program._Report()
+    report.add(c4i.Info.read(info.split()))
+    decision = report.decision(3, Position(), 0.1)
     assert (decision.value, decision.line) == (value, line)
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the referee says to the engines of a test."""
-    lines: list[str] = []
-    say = referee.Program.say
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The lines sent to the engines of a test."""
+    all_lines: list[str] = []
+    send = Program.send
 
-    def listen_in(process: referee.Program, *words: str) -> None:
-        lines.extend(words)
-        say(process, *words)
+    def record_and_send(process: Program, *lines: str) -> None:
+        all_lines.extend(lines)
+        send(process, *lines)
 
-    monkeypatch.setattr(referee.Program, "say", listen_in)
-    return lines
+    monkeypatch.setattr(Program, "send", record_and_send)
+    return all_lines
 
 
-def test_the_words_of_the_protocol(pids: Path, said: list[str]) -> None:
-    agent, rng = engine("leftmost", pids), np.random.default_rng(7)
+def test_the_lines_sent_to_an_engine(pids: Path, sent: list[str]) -> None:
+    agent = engine("leftmost", pids)
+    rng = np.random.default_rng(7)
     seeds = np.random.default_rng(7).integers(2**31, size=4)
     agent.decide(Position("44"), Limit(seconds=2), rng)
-    agent.decide(Position("4412"), Limit(simulations=5, nodes=6, depth=7), rng)  # the game goes on
-    agent.decide(Position("4412"), Limit(), rng)  # the same again is not the game going on
+    agent.decide(Position("4412"), Limit(simulations=5, nodes=6, depth=7), rng)  # the same game
+    agent.decide(Position("4412"), Limit(), rng)  # not one move later, so another game
     agent.decide(Position("7/7/7/7/7/3r3 y 4"), Limit(), rng)
     agent.close()
-    assert said == [
+    assert sent == [
         *("c4i", "isready"),
-        *(f"newgame 7x6x4 seed {seeds[0]}", "ping 1", "position startpos moves 4 4", "go movetime 2000"),
+        *(
+            f"newgame 7x6x4 seed {seeds[0]}",
+            "ping 1",
+            "position startpos moves 4 4",
+            "go movetime 2000",
+        ),
         *("ping 2", "position startpos moves 4 4 1 2", "go simulations 5 nodes 6 depth 7"),
         *(f"newgame 7x6x4 seed {seeds[2]}", "ping 3", "position startpos moves 4 4 1 2", "go"),
         *(f"newgame 7x6x4 seed {seeds[3]}", "ping 4", "position fen 7/7/7/7/7/3r3 y 4", "go"),
@@ -307,12 +339,12 @@ def test_the_words_of_the_protocol(pids: Path, said: list[str]) -> None:
     ]
 
 
-def test_another_generator_is_another_game(pids: Path, said: list[str]) -> None:
+def test_another_generator_is_another_game(pids: Path, sent: list[str]) -> None:
     agent = engine("leftmost", pids)
     ask(agent, Position("44"), seed=1)
     ask(agent, Position("4412"), seed=1)
     agent.close()
-    assert sum(line.startswith("newgame") for line in said) == 2
+    assert sum(line.startswith("newgame") for line in sent) == 2
 
 
 def test_any_board_can_be_played(pids: Path) -> None:
@@ -321,13 +353,13 @@ def test_any_board_can_be_played(pids: Path) -> None:
     agent.close()
 
 
-def test_an_engine_that_does_not_read_is_found_out(pids: Path) -> None:
+def test_an_engine_that_does_not_read_its_input_forfeits(pids: Path) -> None:
     agent = engine("good", pids)
     ask(agent)
-    assert agent._running
+    assert agent._program
     os.kill(int(pids.read_text()), 19)  # stopped: its input fills up
     with pytest.raises(Forfeit, match="does not read its input"):
-        agent._running.say(*["ping 1"] * 20_000)
+        agent._program.send(*["ping 1"] * 20_000)
     agent.close()
 
 
@@ -336,11 +368,24 @@ def test_an_engine_that_does_not_read_is_found_out(pids: Path) -> None:
     [
         ("", r'an engine needs the command that starts it: engine:cmd="./my-engine --fast"'),
         (':cmd=" "', "an engine needs the command"),
-        (""":cmd="it's" """, 'cannot read the command "it\'s" .No closing quotation.; write it like engine:cmd='),
-        (":cmd=x,start_seconds=0", "option start_seconds of agent 'engine' must be a number greater than 0, not '0'"),
+        (
+            """:cmd="it's" """,
+            'cannot read the command "it\'s" .No closing quotation.; write it like engine:cmd=',
+        ),
+        (
+            ":cmd=x,start_seconds=0",
+            "option start_seconds of agent 'engine' must be a number greater than 0, not '0'",
+        ),
         (":cmd=x,grace=-1", "option grace of agent 'engine' must be a number of at least 0"),
-        (":cmd=x,multipv=0", "option multipv of agent 'engine' must be a whole number of at least 1, not '0'"),
-        (':cmd=x,options="Hash"', "cannot read 'Hash' in option options of agent 'engine'; write it like Threads=2;Style=wild"),
+        (
+            ":cmd=x,multipv=0",
+            "option multipv of agent 'engine' must be a whole number of at least 1, not '0'",
+        ),
+        (
+            ':cmd=x,options="Hash"',
+            "cannot read 'Hash' in option options of agent 'engine'; "
+            "write it like Threads=2;Style=wild",
+        ),
     ],
 )
 def test_bad_options_are_refused(options: str, why: str) -> None:
@@ -348,35 +393,38 @@ def test_bad_options_are_refused(options: str, why: str) -> None:
         make(f"engine{options}")
 
 
-def test_options_are_set_before_the_first_question(pids: Path, said: list[str]) -> None:
+def test_options_are_set_before_the_first_question(pids: Path, sent: list[str]) -> None:
     agent = engine("settable", pids, options="Favourite Column = 3; Other=;")
     assert ask(agent).column == 2
     agent.close()
     settings = ["setoption name Favourite Column value 3", "setoption name Other value "]
-    assert said[:4] == ["c4i", *settings, "isready"]
+    assert sent[:4] == ["c4i", *settings, "isready"]
 
 
 def test_an_option_that_is_not_offered_is_a_forfeit(pids: Path) -> None:
-    with pytest.raises(Forfeit, match="offers no option 'favourite'; it offers Favourite Column, Other"):
+    with pytest.raises(
+        Forfeit, match="offers no option 'favourite'; it offers Favourite Column, Other"
+    ):
         ask(engine("settable", pids, options="favourite=3"))
     with pytest.raises(Forfeit, match="offers no option 'Hash'; it offers none"):
         ask(engine("good", pids, options="Hash=3"))
 
 
-def test_several_columns_can_be_asked_about(pids: Path, said: list[str]) -> None:
+def test_several_columns_can_be_evaluated(pids: Path, sent: list[str]) -> None:
     agent = engine("settable", pids, multipv=3)
     decision = ask(agent, limit=Limit(simulations=5))
     agent.close()
-    assert "go simulations 5 multipv 3" in said
+    assert "go simulations 5 multipv 3" in sent
     assert decision.analysis.estimates == {0: 7 / 9, 1: 5 / 9, 2: 3 / 9}
-    assert decision.value == 7 / 9  # what the second and third column are worth does not count
+    assert decision.value == 7 / 9  # only the best column counts
     assert decision.line == (0,)
 
 
-def test_nothing_but_a_flag_is_a_question_without_end(pids: Path, said: list[str]) -> None:
-    agent, stop = engine("leftmost", pids), Stop()
+def test_a_limit_with_only_a_stop_flag_is_sent_as_infinite(pids: Path, sent: list[str]) -> None:
+    agent = engine("leftmost", pids)
+    stop = Stop()
     ask(agent, limit=Limit(stop=stop))
     ask(agent, limit=Limit(stop=stop, depth=3))
     ask(agent, limit=Limit())
     agent.close()
-    assert [line for line in said if line.startswith("go")] == ["go infinite", "go depth 3", "go"]
+    assert [line for line in sent if line.startswith("go")] == ["go infinite", "go depth 3", "go"]

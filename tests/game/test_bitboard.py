@@ -1,4 +1,4 @@
-"""The rules on bits, compiled and plain, beside the naive board."""
+"""The bitboard rules: the compiled functions agree with plain Python and with brute force."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,10 +13,12 @@ from tests.strategies import ANY_BOARD, examples, positions
 
 @examples(300)
 @given(positions())
-def test_compiled_rules_are_the_plain_rules(position: Position) -> None:
+def test_compiled_rules_agree_with_plain_python(position: Position) -> None:
     g, own, mask = position.rules.geometry, position.own, position.mask
-    for stones in (own, mask ^ own):
-        assert board.has_line(stones, g.height, g.in_a_row) == rules.has_line(stones, g.height, g.in_a_row)
+    for discs in (own, mask ^ own):
+        assert board.has_line(discs, g.height, g.in_a_row) == rules.has_line(
+            discs, g.height, g.in_a_row
+        )
     for column in range(g.columns):
         assert board.landing(mask, column, g) == rules.landing(mask, column, g)
     assert board.landings(mask, g) == rules.landings(mask, g)
@@ -25,24 +27,27 @@ def test_compiled_rules_are_the_plain_rules(position: Position) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 59)), max_size=40), ANY_BOARD)
-def test_lines_of_any_stones_are_found(cells: list[tuple[int, int]], chosen: Rules) -> None:
-    """Stones anywhere, floating too: the shifts must never run over the edge."""
+def test_lines_of_any_discs_are_found(cells: list[tuple[int, int]], chosen: Rules) -> None:
+    """Discs anywhere, even floating: a shifted line must never wrap over an edge."""
     g = chosen.geometry
     inside = {(c % g.columns, r % g.rows) for c, r in cells}
-    stones = sum(1 << c * g.height + r for c, r in inside)
+    discs = sum(1 << c * g.height + r for c, r in inside)
     lines = [
         [(c + i * right, r + i * up) for i in range(g.in_a_row)]
         for c, r in inside
         for right, up in ((0, 1), (1, 0), (1, 1), (1, -1))
     ]
     full = [line for line in lines if inside.issuperset(line)]
-    assert rules.has_line(stones, g.height, g.in_a_row) == bool(full)
-    assert board.has_line(stones, g.height, g.in_a_row) == bool(full)
-    assert rules.line_cells(stones, g.height, g.in_a_row) == sum(1 << c * g.height + r for c, r in {x for li in full for x in li})
+    assert rules.has_line(discs, g.height, g.in_a_row) == bool(full)
+    assert board.has_line(discs, g.height, g.in_a_row) == bool(full)
+    line_cells = {cell for line in full for cell in line}
+    assert rules.line_cells(discs, g.height, g.in_a_row) == sum(
+        1 << c * g.height + r for c, r in line_cells
+    )
 
 
 def test_a_line_longer_than_the_board_is_never_found() -> None:
-    """A two-column board of 30 rows would shift by 64 bits, which machine code leaves undefined."""
+    """A two-column board of 30 rows requires a shift by 64 bits, undefined in machine code."""
     g = Rules(2, 30, 4).geometry
     diagonal_pair = 1 | 1 << g.height + 1
     assert not board.has_line(diagonal_pair, g.height, g.in_a_row)

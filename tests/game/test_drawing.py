@@ -1,3 +1,5 @@
+"""SVG drawings of positions."""
+
 import xml.etree.ElementTree as ElementTree
 
 from hypothesis import given
@@ -8,13 +10,13 @@ from tests.strategies import positions
 
 
 @given(positions())
-def test_the_picture_is_well_formed_and_shows_every_disc(position: Position) -> None:
-    picture = svg(position)
-    root = ElementTree.fromstring(picture)
+def test_the_drawing_is_well_formed_and_shows_every_disc(position: Position) -> None:
+    drawing = svg(position)
+    root = ElementTree.fromstring(drawing)
     assert root.tag.endswith("svg")
-    assert picture.count('fill="#d83933"') == position.red.bit_count()
-    assert picture.count('fill="#f2b90d"') == position.yellow.bit_count()
-    assert picture.count('stroke-width="5"') == len(position.winning_cells())
+    assert drawing.count('fill="#d83933"') == position.red.bit_count()
+    assert drawing.count('fill="#f2b90d"') == position.yellow.bit_count()
+    assert drawing.count('stroke-width="5"') == len(position.winning_cells())
 
 
 def test_cells_are_named_as_in_chess() -> None:

@@ -1,3 +1,5 @@
+"""Named positions: built in, added from Python, and from the user's file."""
+
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ def no_users_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path / "positions.toml"
 
 
-def test_the_position_of_document_000() -> None:
+def test_the_position_of_vannucci_and_abril() -> None:
     position = Position("vannucci-abril")
     assert position.grid() == [
         [2, 2, 2, 1, 0, 1, 0],
@@ -29,12 +31,13 @@ def test_the_position_of_document_000() -> None:
 
 
 def test_it_has_313_reachable_positions_of_which_105_are_final() -> None:
-    seen, todo = set(), [Position("vannucci-abril")]
-    while todo:
-        position = todo.pop()
+    seen = set()
+    pending = [Position("vannucci-abril")]
+    while pending:
+        position = pending.pop()
         if position not in seen:
             seen.add(position)
-            todo.extend(position.play(column) for column in position.legal_columns())
+            pending.extend(position.play(column) for column in position.legal_columns())
     assert len(seen) == 313
     assert sum(position.outcome() is not None for position in seen) == 105
 
@@ -57,12 +60,14 @@ def test_a_users_file_adds_names(no_users_file: Path) -> None:
     assert Position("my-opening") == Position("4453")
 
 
-@pytest.mark.parametrize("content", ["not toml at all [", "name-1 = 3\n", '"a b" = "44"\n', 'abc = "44"\n'])
+@pytest.mark.parametrize(
+    "content", ["not toml at all [", "name-1 = 3\n", '"a b" = "44"\n', 'abc = "44"\n']
+)
 def test_a_bad_file_is_refused_by_name(no_users_file: Path, content: str) -> None:
     no_users_file.write_text(content)
     with pytest.raises(UserError, match=r"positions\.toml|name"):
         Position("my-opening")
-    assert Position("4453").ply == 4  # what is no name does not need the file
+    assert Position("4453").ply == 4  # only names need the file
 
 
 @pytest.mark.parametrize("name", ["", "two words", "1234", "dad", "a/b", "[x", "a,b-c", "key:1"])
@@ -81,13 +86,13 @@ def test_a_built_in_name_cannot_be_replaced() -> None:
         add_position("vannucci-abril", "44")
 
 
-def test_a_name_for_nonsense_says_so_when_used() -> None:
+def test_a_name_for_an_unreadable_text_is_refused_when_used() -> None:
     add_position("my-nonsense", "what?")
     with pytest.raises(UserError, match="named my-nonsense cannot be read"):
         Position("my-nonsense")
 
 
-def test_a_home_that_cannot_be_read_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_home_folder_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object, **options: object) -> str:
         raise PermissionError
 

@@ -1,3 +1,5 @@
+"""The notations: round trips, other spellings, and errors."""
+
 import json
 
 import pytest
@@ -27,12 +29,12 @@ def test_every_notation_is_read_back_on_its_board(position: Position, notation: 
 
 @examples(300)
 @given(positions(st.just(Rules())), st.sampled_from(list(NOTATIONS)))
-def test_every_notation_is_recognised_by_its_looks(position: Position, notation: str) -> None:
+def test_every_notation_is_recognised(position: Position, notation: str) -> None:
     assert Position(position.write(notation)) == position
 
 
 @given(positions())
-def test_fen_says_its_own_board(position: Position) -> None:
+def test_fen_includes_the_board_size(position: Position) -> None:
     again = Position(position.write("fen"))
     assert again == position
     assert again.rules == position.rules
@@ -40,9 +42,11 @@ def test_fen_says_its_own_board(position: Position) -> None:
 
 @given(positions(), st.sampled_from(["fen", "key", "ascii"]))
 def test_hand_made_boards_keep_their_side_to_move(position: Position, notation: str) -> None:
-    turned = Position(position.grid(), position.rules, to_move=1 - position.to_move, check_counts=False)
-    text = turned.write(notation)
-    assert Position(text, position.rules, notation=notation, check_counts=False) == turned
+    swapped = Position(
+        position.grid(), position.rules, to_move=1 - position.to_move, check_counts=False
+    )
+    text = swapped.write(notation)
+    assert Position(text, position.rules, notation=notation, check_counts=False) == swapped
 
 
 EXAMPLES = {
@@ -52,7 +56,9 @@ EXAMPLES = {
     "kaggle": json.dumps([0] * 28 + [0, 0, 0, 2, 0, 0, 0] + [0, 0, 2, 1, 1, 0, 0]),
     "uci": ",".join("b" * 12 + "obbbbb" + "xobbbb" + "xbbbbb" + "b" * 12),
     "fen": "7/7/7/7/3y3/2yrr2 r 4",
-    "ascii": "\n".join([". . . . . . ."] * 4 + [". . . O . . .", ". . O X X . .", "1 2 3 4 5 6 7", "red to move"]),
+    "ascii": "\n".join(
+        [". . . . . . ."] * 4 + [". . . O . . .", ". . O X X . .", "1 2 3 4 5 6 7", "red to move"]
+    ),
     "key": "key:40830a08081",
 }
 
@@ -94,7 +100,7 @@ def test_python_lists_are_understood() -> None:
     assert Position(tuple(map(tuple, position.grid()))) == position
 
 
-def test_drawings_and_grids_tell_the_size_of_their_board() -> None:
+def test_drawings_and_grids_include_the_board_size() -> None:
     assert Position(". . .\nX O .").rules == Rules(3, 2, 4)
     assert Position([[0, 0, 0], [1, 2, 0]], "3x2x3").rules == Rules(3, 2, 3)
 
@@ -135,7 +141,7 @@ def test_bad_texts_are_refused_in_one_line(text: str, why: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_no_text_whatever_does_worse_than_a_refusal(text: str) -> None:
+def test_any_text_is_read_or_refused_with_a_user_error(text: str) -> None:
     for notation in (None, *NOTATIONS):
         try:
             Position(text, notation=notation)
@@ -143,7 +149,7 @@ def test_no_text_whatever_does_worse_than_a_refusal(text: str) -> None:
             assert "\n" not in str(refusal)
 
 
-def test_a_text_in_another_notation_than_said_is_refused() -> None:
+def test_a_text_that_is_not_in_the_named_notation_is_refused() -> None:
     with pytest.raises(UserError, match="not written in the notation 'uci'"):
         Position("4453", notation="uci")
     with pytest.raises(UserError, match="unknown notation 'pgn'; there are moves"):
@@ -151,24 +157,24 @@ def test_a_text_in_another_notation_than_said_is_refused() -> None:
     assert Position("3342", notation="moves0") == Position("4453")
 
 
-def test_a_board_other_than_asked_for_is_refused() -> None:
+def test_a_board_of_another_size_is_refused() -> None:
     with pytest.raises(UserError, match=r"board given is 7x6, but 5x4x4"):
         Position("7/7/7/7/7/7", "5x4")
     with pytest.raises(UserError, match=r"4 in a row, but 7x6x5"):
         Position("7/7/7/7/7/7 r 4", "7x6x5")
 
 
-def test_moves_of_a_given_board_are_not_made_up() -> None:
+def test_a_position_set_up_as_a_board_has_no_moves_to_write() -> None:
     with pytest.raises(UserError, match="not known"):
         Position("vannucci-abril").write("moves")
 
 
-def test_on_wide_boards_spaces_part_the_columns() -> None:
+def test_on_wide_boards_spaces_separate_the_columns() -> None:
     assert Position("11 12", "12x4").moves == (10, 11)
     assert Position("11,12", "12x4").moves == (10, 11)
     assert Position("0:10 11", "12x4").moves == (10, 11)
     assert Position("44 53").moves == (3, 3, 4, 2)
-    with pytest.raises(UserError, match="part the columns by commas"):
+    with pytest.raises(UserError, match="separate the columns by commas"):
         Position("10", "12x4")
 
 
@@ -180,7 +186,7 @@ def test_numpy_boards_are_understood() -> None:
     assert Position(np.array(position.grid()).ravel()) == position
 
 
-def test_what_show_prints_can_be_pasted_back(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_printed_board_can_be_read_back(capsys: pytest.CaptureFixture[str]) -> None:
     from fourlab.cli.board import print_board
 
     for moves in ("4453", "1212121"):

@@ -1,4 +1,4 @@
-"""Ten thousand random games a board size, in step with OpenSpiel."""
+"""Random games on several board sizes, compared with OpenSpiel move by move."""
 
 import random
 
@@ -12,13 +12,14 @@ GAMES = 10_000 if FULL else 2_000
 
 
 @pytest.mark.parametrize("board", ["7x6x4", "6x5x4", "5x4x4", "5x6x3", "8x6x5"])
-def test_legal_columns_end_and_result_are_openspiels(board: str) -> None:
+def test_legal_columns_and_results_agree_with_openspiel(board: str) -> None:
     start = Position(board=board)
     columns, rows, in_a_row = start.rules.columns, start.rules.rows, start.rules.in_a_row
     game = pyspiel.load_game(f"connect_four(rows={rows},columns={columns},x_in_row={in_a_row})")
     rng = random.Random(1)
     for _ in range(GAMES):
-        position, state = start, game.new_initial_state()
+        position = start
+        state = game.new_initial_state()
         while not state.is_terminal():
             legal = state.legal_actions()
             assert position.outcome() is None

@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fourlab import RED, YELLOW, IllegalColumn, ImpossiblePosition, Outcome, Position, Rules, UserError
+from fourlab import (
+    RED,
+    YELLOW,
+    IllegalColumn,
+    ImpossiblePosition,
+    Outcome,
+    Position,
+    Rules,
+    UserError,
+)
 from tests.naive import NaiveGame
 from tests.strategies import examples, games, positions
 
@@ -33,33 +42,37 @@ def test_a_game_goes_as_on_the_naive_board(game: tuple[Rules, list[int]]) -> Non
 
 
 @given(positions())
-def test_the_mirror_image_plays_mirrored(position: Position) -> None:
-    mirrored, last = position.mirror(), position.rules.columns - 1
+def test_moves_in_the_mirror_image_are_mirrored(position: Position) -> None:
+    mirrored = position.mirror()
+    last = position.rules.columns - 1
     assert mirrored.mirror() == position
     assert mirrored.outcome() == position.outcome()
     assert mirrored.canonical_key == position.canonical_key
     assert {last - column for column in mirrored.legal_columns()} == set(position.legal_columns())
-    assert {(last - column, row) for column, row in mirrored.winning_cells()} == set(position.winning_cells())
+    assert {(last - column, row) for column, row in mirrored.winning_cells()} == set(
+        position.winning_cells()
+    )
     for column in position.legal_columns():
         assert position.play(column).mirror() == mirrored.play(last - column)
 
 
 @given(positions())
-def test_swapped_colours_play_alike(position: Position) -> None:
+def test_swapped_colours_change_only_the_winner(position: Position) -> None:
     """The same discs in the other colours: same columns, same lines, same key, the other winner."""
     grid = [[(0, 2, 1)[cell] for cell in row] for row in position.grid()]
     swapped = Position(grid, position.rules, to_move=1 - position.to_move, check_counts=False)
     assert swapped.key == position.key
     assert swapped.legal_columns() == position.legal_columns()
     assert swapped.winning_cells() == position.winning_cells()
-    outcome, other = position.outcome(), swapped.outcome()
+    outcome = position.outcome()
+    other = swapped.outcome()
     assert (outcome is None) == (other is None)
     if outcome is not None and other is not None:
         assert other.score(RED) == outcome.score(YELLOW)
 
 
 @given(positions())
-def test_equal_positions_have_equal_hashes_however_they_came_about(position: Position) -> None:
+def test_equal_positions_have_equal_hashes_whatever_their_history(position: Position) -> None:
     given_as_board = Position(position.grid(), position.rules)
     assert given_as_board == position
     assert hash(given_as_board) == hash(position)
@@ -69,14 +82,14 @@ def test_equal_positions_have_equal_hashes_however_they_came_about(position: Pos
 
 
 @given(positions())
-def test_repr_makes_the_position_again(position: Position) -> None:
+def test_repr_evaluates_to_the_same_position(position: Position) -> None:
     assert eval(repr(position)) == position
     without_history = Position(position.grid(), position.rules)
     assert eval(repr(without_history)) == position
 
 
 @given(positions())
-def test_a_position_survives_a_trip_to_another_process(position: Position) -> None:
+def test_a_position_can_be_pickled(position: Position) -> None:
     assert pickle.loads(pickle.dumps(position)) == position
 
 
@@ -129,11 +142,12 @@ def test_a_disc_that_makes_two_lines_marks_them_both() -> None:
     diagonal = {(0, 3), (1, 2), (2, 1), (3, 0)}
     grid = before.grid()
     grid[2][0], grid[3][0], grid[4][0] = 1, 2, 2
-    assert set(Position(grid, check_counts=False, to_move=RED).play(3).winning_cells()) == across | diagonal
+    after = Position(grid, check_counts=False, to_move=RED).play(3)
+    assert set(after.winning_cells()) == across | diagonal
 
 
 def test_a_full_board_without_a_line_is_a_draw() -> None:
-    position = Position("12" * 1 + "21" + "34" + "43", board="4x2x4")
+    position = Position("12213443", board="4x2x4")
     assert position.outcome() is Outcome.DRAW
     assert position.outcome().winner is None  # type: ignore[union-attr]
     assert position.winning_cells() == ()
@@ -150,7 +164,7 @@ def test_a_column_off_the_board_cannot_be_played(column: int) -> None:
         Position().play(column)
 
 
-def test_a_finished_game_cannot_go_on() -> None:
+def test_a_finished_game_cannot_be_continued() -> None:
     with pytest.raises(IllegalColumn, match=r"the game is over \(red wins\)"):
         Position("1212121").play(5)
 
@@ -178,7 +192,7 @@ def test_counts_can_be_waived_but_floating_discs_and_two_winners_cannot() -> Non
             Position(impossible, check_counts=False)
 
 
-def test_the_side_to_move_can_be_given() -> None:
+def test_the_side_to_move_can_be_set() -> None:
     grid = [[0, 0, 0, 0]] * 3 + [[1, 0, 0, 2]]
     assert Position(grid).to_move == RED
     assert Position(grid, to_move=YELLOW, check_counts=False).to_move == YELLOW
@@ -193,13 +207,17 @@ def test_a_position_can_be_made_from_a_position() -> None:
         Position(position, "5x4")
 
 
-@pytest.mark.parametrize("board", ["0x6x4", "7x0x4", "7x6x2", "9x6x4", "32x1x3", "7", "7x6x4x2", "axb", "", "-1x4"])
+@pytest.mark.parametrize(
+    "board", ["0x6x4", "7x0x4", "7x6x2", "9x6x4", "32x1x3", "7", "7x6x4x2", "axb", "", "-1x4"]
+)
 def test_a_bad_board_size_is_refused(board: str) -> None:
     with pytest.raises(UserError):
         Rules.parse(board)
 
 
-@pytest.mark.parametrize(("board", "rules"), [("7x6x4", Rules()), ("5x4", Rules(5, 4, 4)), (" 8X6x5 ", Rules(8, 6, 5))])
+@pytest.mark.parametrize(
+    ("board", "rules"), [("7x6x4", Rules()), ("5x4", Rules(5, 4, 4)), (" 8X6x5 ", Rules(8, 6, 5))]
+)
 def test_board_sizes_are_read(board: str, rules: Rules) -> None:
     assert Rules.parse(board) == rules
     assert Rules.parse(str(rules)) == rules
@@ -210,13 +228,13 @@ def test_scores_are_opposite_for_the_two_sides(outcome: Outcome) -> None:
     assert outcome.score(RED) == -outcome.score(YELLOW) == outcome.value
 
 
-def test_the_canonical_key_is_the_smaller_of_two_and_tells_other_positions_apart() -> None:
+def test_only_mirror_images_share_a_canonical_key() -> None:
     left, right = Position("1"), Position("7")
     assert left.canonical_key == right.canonical_key == min(left.key, right.key)
     assert len({Position(str(column)).canonical_key for column in range(1, 8)}) == 4
 
 
-def test_columns_may_be_numpys_numbers() -> None:
+def test_columns_may_be_numpy_integers() -> None:
     position = Position()
     for kind in (np.int64, np.int32, np.int8, np.uint8):
         played = position.play(kind(6))

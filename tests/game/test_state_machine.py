@@ -1,4 +1,4 @@
-"""Play, mirror, write and read in any order: the position must stay in step with the naive board."""
+"""Play, mirror, write and read in any order: a position always agrees with the naive board."""
 
 from hypothesis import settings
 from hypothesis import strategies as st

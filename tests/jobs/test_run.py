@@ -11,7 +11,12 @@ import pytest
 from fourlab.errors import UserError
 from fourlab.jobs.run import Run, all_runs, differences, find_run, open_run, settings_of, toml
 
-CONFIG = {"kind": "match", "seed": 3, "openings": ["1", "2"], "agents": [{"spec": "a", "seconds": 0.5}, {"spec": 'b:x="1,2"'}]}
+CONFIG = {
+    "kind": "match",
+    "seed": 3,
+    "openings": ["1", "2"],
+    "agents": [{"spec": "a", "seconds": 0.5}, {"spec": 'b:x="1,2"'}],
+}
 
 
 def test_the_same_configuration_finds_its_folder_again(tmp_path: Path) -> None:
@@ -22,7 +27,7 @@ def test_the_same_configuration_finds_its_folder_again(tmp_path: Path) -> None:
     assert len(all_runs(tmp_path)) == 2
 
 
-def test_the_folder_tells_how_it_came_about(tmp_path: Path) -> None:
+def test_the_folder_records_how_it_was_made(tmp_path: Path) -> None:
     run = open_run(tmp_path, "x", CONFIG)
     assert tomllib.loads((run.folder / "config.toml").read_text()) == CONFIG
     manifest = json.loads((run.folder / "manifest.json").read_text())
@@ -38,11 +43,16 @@ def test_the_folder_tells_how_it_came_about(tmp_path: Path) -> None:
     ("change", "word"),
     [
         ({"seed": 4}, "seed = 3, not 4"),
-        ({"agents": [{"spec": "a", "seconds": 0.6}, CONFIG["agents"][1]]}, r"agents\.0\.seconds = 0\.5, not 0\.6"),  # type: ignore[index]
+        (
+            {"agents": [{"spec": "a", "seconds": 0.6}, CONFIG["agents"][1]]},
+            r"agents\.0\.seconds = 0\.5, not 0\.6",
+        ),  # type: ignore[index]
         ({"extra": 1}, "extra = None, not 1"),
     ],
 )
-def test_a_changed_configuration_is_refused_by_name(change: dict[str, object], word: str, tmp_path: Path) -> None:
+def test_a_changed_configuration_is_refused_naming_the_setting(
+    change: dict[str, object], word: str, tmp_path: Path
+) -> None:
     run = open_run(tmp_path, "x", CONFIG, tmp_path / "here")
     with pytest.raises(UserError, match=word):
         open_run(tmp_path, "x", {**CONFIG, **change}, tmp_path / "here")
@@ -51,8 +61,9 @@ def test_a_changed_configuration_is_refused_by_name(change: dict[str, object], w
         Run(run.folder).check()
 
 
-def test_runs_are_found_by_folder_name_part_and_last(tmp_path: Path) -> None:
-    first, second = open_run(tmp_path, "alpha", CONFIG), open_run(tmp_path, "beta", {**CONFIG, "seed": 4})
+def test_a_run_is_found_by_folder_name_part_of_a_name_or_last(tmp_path: Path) -> None:
+    first = open_run(tmp_path, "alpha", CONFIG)
+    second = open_run(tmp_path, "beta", {**CONFIG, "seed": 4})
     assert find_run(tmp_path, str(first.folder)).folder == first.folder
     assert find_run(tmp_path, second.name) == second
     assert find_run(tmp_path, "alph") == first
@@ -63,7 +74,7 @@ def test_runs_are_found_by_folder_name_part_and_last(tmp_path: Path) -> None:
         find_run(tmp_path, "gamma")
 
 
-def test_a_folder_without_a_sound_manifest_is_no_run(tmp_path: Path) -> None:
+def test_a_folder_with_a_damaged_manifest_is_not_a_run(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text("[1]")
     with pytest.raises(UserError, match="not a run folder"):
         _ = Run(tmp_path).config
@@ -72,17 +83,14 @@ def test_a_folder_without_a_sound_manifest_is_no_run(tmp_path: Path) -> None:
         _ = Run(tmp_path).config
 
 
-def test_a_lock_keeps_others_out_and_dies_with_its_process(tmp_path: Path) -> None:
+def test_a_lock_excludes_other_processes_and_ends_with_its_own(tmp_path: Path) -> None:
     run = open_run(tmp_path, "x", CONFIG)
-    holder = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import sys, time; from pathlib import Path; from fourlab.jobs.run import Run\n"
-            f"with Run(Path({str(run.folder)!r})).locked():\n    print('locked', flush=True); time.sleep(600)",
-        ],
-        stdout=subprocess.PIPE,
+    program = (
+        "import sys, time; from pathlib import Path; from fourlab.jobs.run import Run\n"
+        f"with Run(Path({str(run.folder)!r})).locked():\n"
+        "    print('locked', flush=True); time.sleep(600)"
     )
+    holder = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"locked\n"
@@ -97,29 +105,31 @@ def test_a_lock_keeps_others_out_and_dies_with_its_process(tmp_path: Path) -> No
         assert run.is_locked
 
 
-def test_asking_for_the_lock_disturbs_nobody(tmp_path: Path) -> None:
-    run, done, seen = open_run(tmp_path, "x", CONFIG), threading.Event(), list[bool]()
+def test_reading_is_locked_does_not_keep_others_from_locking(tmp_path: Path) -> None:
+    run = open_run(tmp_path, "x", CONFIG)
+    done = threading.Event()
+    states: list[bool] = []
     assert not run.is_locked
     assert not (run.folder / "lock").exists()
 
-    def ask() -> None:
+    def poll() -> None:
         while not done.is_set():
-            seen.append(run.is_locked)
+            states.append(run.is_locked)
             time.sleep(0.0005)
 
-    asking = threading.Thread(target=ask)
-    asking.start()
+    poller = threading.Thread(target=poll)
+    poller.start()
     try:
         for _ in range(200):
             with run.locked():
                 pass
     finally:
         done.set()
-        asking.join()
-    assert seen
+        poller.join()
+    assert states
 
 
-def test_toml_survives_every_text(tmp_path: Path) -> None:
+def test_every_string_survives_toml() -> None:
     texts = ['"', "\\", "\n\t\x00\x1f\x7f\x80", "é🙂", "a = 1", ""]
     config = {
         "texts": texts,
@@ -128,12 +138,15 @@ def test_toml_survives_every_text(tmp_path: Path) -> None:
         "big": 1e300,
         "yes": True,
         "sprt": {"elo0": -1.5},
-        "agents": [{"spec": t} for t in texts],
+        "agents": [{"spec": text} for text in texts],
     }
     assert tomllib.loads(toml(config)) == config
 
 
-def test_differences_name_the_settings() -> None:
+def test_differences_are_named_by_setting() -> None:
     assert differences(CONFIG, CONFIG) == {}
-    assert differences({"a": [{"b": 1}], "c": [1, 2]}, {"a": [{"b": 2}], "c": [1]}) == {"a.0.b": (1, 2), "c": ([1, 2], [1])}
+    assert differences({"a": [{"b": 1}], "c": [1, 2]}, {"a": [{"b": 2}], "c": [1]}) == {
+        "a.0.b": (1, 2),
+        "c": ([1, 2], [1]),
+    }
     assert settings_of({"a": {"b": {"c": 1}}}) == {"a.b.c": 1}

@@ -6,18 +6,24 @@ from fourlab.nets.network import Layer, Network
 SEWELL = Network("value", "7x6x4", "cells", (), ("dense 100", "relu", "dense 1"))
 
 
-def test_layers_know_their_sizes() -> None:
+def test_layers_have_the_right_sizes() -> None:
     assert SEWELL.parts()["value"] == [
         Layer("dense", 42, 100, False),
         Layer("relu", 100, 100, False),
         Layer("dense", 100, 1, False),
     ]
-    tower = Network("q", "5x4x4", "threats", ("conv 8", "batchnorm", "residual 8"), policy=("dense 5",))
-    assert tower.parts()["body"] == [Layer("conv", 6, 8, True), Layer("batchnorm", 8, 8, True), Layer("residual", 8, 8, True)]
+    tower = Network(
+        "q", "5x4x4", "threats", ("conv 8", "batchnorm", "residual 8"), policy=("dense 5",)
+    )
+    assert tower.parts()["body"] == [
+        Layer("conv", 6, 8, True),
+        Layer("batchnorm", 8, 8, True),
+        Layer("residual", 8, 8, True),
+    ]
     assert tower.parts()["policy"] == [Layer("dense", 160, 5, False)]
 
 
-def test_a_form_can_be_written_and_read() -> None:
+def test_an_architecture_survives_writing_and_reading() -> None:
     assert Network.read(SEWELL.write()) == SEWELL
 
 
@@ -41,12 +47,14 @@ def test_a_form_can_be_written_and_read() -> None:
         ({"board": "7by6"}, "COLUMNSxROWS"),
     ],
 )
-def test_what_makes_no_sense_is_refused(change: dict[str, object], word: str) -> None:
+def test_an_invalid_architecture_is_refused(change: dict[str, object], word: str) -> None:
     with pytest.raises(UserError, match=word):
         Network(**{**SEWELL.__dict__, **change})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"purpose": "value"}', '{"body": 3, "value": 1, "policy": 2}'])
-def test_what_is_no_form_is_refused(text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"purpose": "value"}', '{"body": 3, "value": 1, "policy": 2}']
+)
+def test_invalid_json_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="not the description of a network"):
         Network.read(text)

@@ -1,4 +1,4 @@
-"""Networks computed by NumPy, beside torch."""
+"""Networks computed by NumPy have the outputs of torch."""
 
 import hashlib
 import json
@@ -13,8 +13,13 @@ from fourlab.nets.modules import Net
 from fourlab.nets.network import Network
 from fourlab.nets.numpy_evaluator import NumpyEvaluator, parse
 
-FORMS = [
-    {"purpose": "value", "board": "7x6x4", "features": "cells", "value": ("dense 10", "relu", "dense 1")},
+NETWORKS = [
+    {
+        "purpose": "value",
+        "board": "7x6x4",
+        "features": "cells",
+        "value": ("dense 10", "relu", "dense 1"),
+    },
     {
         "purpose": "value",
         "board": "5x4x4",
@@ -41,8 +46,8 @@ FORMS = [
 ]
 
 
-def shaken(network: Network) -> Net:
-    """A network of random weights, whose normalisations have seen something."""
+def random_net(network: Network) -> Net:
+    """Return a network with random weights and random statistics of its normalisations."""
     torch.manual_seed(1)
     net = Net(network)
     for name, values in net.state_dict().items():
@@ -53,49 +58,53 @@ def shaken(network: Network) -> Net:
     return net.eval()
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_every_layer_is_torch_s(form: dict[str, object]) -> None:
-    network = Network(**form)  # type: ignore[arg-type]
-    net = shaken(network)
+@pytest.mark.parametrize("options", NETWORKS)
+def test_every_layer_has_the_outputs_of_torch(options: dict[str, object]) -> None:
+    network = Network(**options)  # type: ignore[arg-type]
+    net = random_net(network)
     weights = {name: values.numpy() for name, values in net.state_dict().items()}
     evaluator = NumpyEvaluator(network, weights)
     planes = evaluator.planes(*probe_positions(network.rules, 32))
     with torch.no_grad():
         value, policy = net(torch.from_numpy(planes))
-    found = evaluator.heads(planes)
-    for name, expected in (("value", value), ("policy", policy)):
-        assert (name in found) == (expected is not None)
+    outputs = evaluator.heads(planes)
+    for head, expected in (("value", value), ("policy", policy)):
+        assert (head in outputs) == (expected is not None)
         if expected is not None:
-            assert np.abs(found[name] - expected.numpy()).max() < 1e-5
+            assert np.abs(outputs[head] - expected.numpy()).max() < 1e-5
 
 
-@pytest.mark.parametrize("net", ["alphazero", "value", "dqn", "sewell", "sewell-unit"])
-def test_the_shipped_networks_are_torch_s(net: str) -> None:
-    network, weights = parse(*read(net))
+@pytest.mark.parametrize("name", ["alphazero", "value", "dqn", "sewell", "sewell-unit"])
+def test_the_shipped_networks_have_the_outputs_of_torch(name: str) -> None:
+    network, weights = parse(*read(name))
     evaluator = NumpyEvaluator(network, weights)
-    judge = Net(network)
-    judge.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights.items()}, strict=False)
+    net = Net(network)
+    net.load_state_dict(
+        {name: torch.from_numpy(array.copy()) for name, array in weights.items()}, strict=False
+    )
     planes = evaluator.planes(*probe_positions(network.rules))
     with torch.no_grad():
-        answers = judge.eval()(torch.from_numpy(planes))
-    for found, expected in zip((evaluator.heads(planes).get(head) for head in ("value", "policy")), answers, strict=True):
-        assert (found is None) == (expected is None)
-        assert found is None or np.abs(found - expected.numpy()).max() < 1e-4
+        value, policy = net.eval()(torch.from_numpy(planes))
+    outputs = evaluator.heads(planes)
+    for head, expected in (("value", value), ("policy", policy)):
+        assert (head in outputs) == (expected is not None)
+        assert expected is None or np.abs(outputs[head] - expected.numpy()).max() < 1e-4
 
 
 @pytest.mark.parametrize("damage", ["sha256", "shape", "nan", "header"])
 def test_damaged_weights_are_refused(damage: str) -> None:
-    form, numbers = read("sewell")
-    size = int.from_bytes(numbers[:8], "little")
-    header = json.loads(numbers[8 : 8 + size])
-    data = bytearray(numbers[8 + size :])
+    architecture, weights = read("sewell")
+    size = int.from_bytes(weights[:8], "little")
+    header = json.loads(weights[8 : 8 + size])
+    data = bytearray(weights[8 + size :])
     if damage == "shape":
-        next(iter(value for name, value in header.items() if name != "__metadata__"))["shape"] = [3]
+        first = next(name for name in header if name != "__metadata__")
+        header[first]["shape"] = [3]
     elif damage == "nan":
         data[:4] = np.float32(np.nan).tobytes()
     text = json.dumps(header).encode() if damage != "header" else b"{"
     broken = len(text).to_bytes(8, "little") + text + bytes(data)
-    about = json.loads(form)
+    about = json.loads(architecture)
     if damage != "sha256":
         about["sha256"] = hashlib.sha256(broken).hexdigest()
     with pytest.raises(ValueError, match=r"checksum|size|finite|Expecting"):

@@ -1,4 +1,4 @@
-"""Without matplotlib everything works; where a figure would be, a line says what to install."""
+"""Without matplotlib everything works; in place of figures a line says what to install."""
 
 import os
 import subprocess
@@ -16,11 +16,11 @@ from fourlab.jobs.run import open_run
 from fourlab.reporting import figures
 from fourlab.studies.catalogue import all_experiments
 from fourlab.studies.experiment import Picture
-from fourlab.studies.report import keep, lacks_figures, publish, write_reports
+from fourlab.studies.report import lacks_figures, publish, save_parts, write_reports
 from fourlab.training.loop import train
 from fourlab.training.report import write_training_report
 from tests.arena.test_report import Page, made
-from tests.training.test_loop import Sum, begun
+from tests.training.test_loop import Sum, sum_run
 
 LINE = "figures need: pip install 'fourlab[plots]'"
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -73,16 +73,16 @@ def test_a_report_has_all_its_tables_and_one_line_for_its_figures(tmp_path: Path
     assert "svg" not in page.tags
     assert page.words.count(LINE) == 1
     assert len(page.links) == 36
-    for words in ("Beside the exact truth", "Every game", "rounds = 6"):
+    for words in ("Agreement with the solver", "Every game", "rounds = 6"):
         assert words in page.words
     assert not (run.folder / "figures").exists()
 
 
-def test_figures_of_an_earlier_state_do_not_stay_beside_newer_tables(
+def test_outdated_figures_are_deleted(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run = begun(tmp_path)
+    run = sum_run(tmp_path)
     trainee = Sum()
     write_training_report(run, trainee, train(run, trainee))
     assert (run.folder / "figures" / "training.svg").exists()
@@ -102,7 +102,7 @@ def test_a_review_keeps_its_boards_and_moves() -> None:
     assert "Every move" in page.words
 
 
-def test_a_study_keeps_the_data_and_draws_when_it_can(
+def test_a_study_without_plots_keeps_the_data_and_draws_later(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -112,9 +112,11 @@ def test_a_study_keeps_the_data_and_draws_when_it_can(
     part = Picture("lengths", "How long games are.", lambda: figures.lengths({5: 1}), data)
     with monkeypatch.context() as hidden:
         hidden.setitem(sys.modules, "matplotlib", None)
-        keep(run, experiment, [part])
+        save_parts(run, experiment, [part])
         write_reports(run)
-        assert not lacks_figures(run, experiment.name)  # it does, but nothing can be done about it
+        assert not lacks_figures(
+            run, experiment.name
+        )  # without matplotlib, missing figures do not count
     publish(run, tmp_path / "pages")
     text = (tmp_path / "pages" / "000" / "report.md").read_text(encoding="utf-8")
     assert LINE in text
@@ -125,7 +127,7 @@ def test_a_study_keeps_the_data_and_draws_when_it_can(
     assert "<svg" not in page
 
     assert lacks_figures(run, experiment.name)
-    keep(run, experiment, [part])
+    save_parts(run, experiment, [part])
     write_reports(run)
     assert not lacks_figures(run, experiment.name)
     text = (run.folder / "000" / "report.md").read_text(encoding="utf-8")
@@ -133,7 +135,7 @@ def test_a_study_keeps_the_data_and_draws_when_it_can(
     assert LINE not in text
 
 
-def test_a_plot_is_refused_in_one_line_before_anything_is_searched(
+def test_a_plot_is_refused_before_the_search(
     without_plots: Command,
     tmp_path: Path,
 ) -> None:
@@ -144,7 +146,7 @@ def test_a_plot_is_refused_in_one_line_before_anything_is_searched(
     assert not (tmp_path / "a.svg").exists()
 
 
-def test_a_study_is_drawn_by_the_same_command_after_the_installation(
+def test_the_same_command_draws_the_figures_after_the_installation(
     without_plots: Command,
     tmp_path: Path,
 ) -> None:
@@ -159,7 +161,7 @@ def test_a_study_is_drawn_by_the_same_command_after_the_installation(
     assert list((tmp_path / "run" / "000" / "figures").glob("*.svg"))
 
 
-def test_matches_and_trainings_are_played_to_the_end(
+def test_matches_and_trainings_run_to_the_end(
     without_plots: Command,
     tmp_path: Path,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Solved positions that come with the tests, and larger public sets where they are at hand."""
+"""Solved positions that come with the tests, and larger public sets if they are available."""
 
 import os
 from pathlib import Path
@@ -14,21 +14,25 @@ FIRST_MOVES = {
     "2": [-2, 0, 1, 0, -2, -2, -3],
     "1": [-1, 2, 1, 2, -1, 1, -2],
 }
-"""What every column is worth after no disc or one, as others have found too."""
+"""The scores of all columns after 0 or 1 discs, which others have found too."""
 
 
 def golden() -> list[tuple[str, int]]:
-    """320 positions of all phases (`tests/golden/make_solved.py`)."""
+    """Return 320 positions from all phases of the game (`tests/golden/make_solved.py`)."""
     return _read(ROOT / "tests" / "golden" / "solved.txt")
 
 
 def public(name: str) -> list[tuple[str, int]]:
-    """One of Pascal Pons's test sets, which are not ours to ship."""
+    """Return one of Pascal Pons's test sets, which are not part of this project."""
     file = TEST_SETS / f"Test_{name}"
     if not file.exists():
-        pytest.skip(f"the public test set {file.name} is not there: put it into a folder and name that in FOURLAB_TEST_SETS")
+        pytest.skip(
+            f"the public test set {file.name} is missing: "
+            "put it into a folder and set FOURLAB_TEST_SETS to that folder"
+        )
     return _read(file)
 
 
 def _read(file: Path) -> list[tuple[str, int]]:
-    return [(moves, int(score)) for moves, score in (line.split() for line in file.read_text().splitlines())]
+    lines = [line.split() for line in file.read_text().splitlines()]
+    return [(moves, int(score)) for moves, score in lines]

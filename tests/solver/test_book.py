@@ -1,4 +1,4 @@
-"""The book: built right, resumed right, refused when damaged, and true."""
+"""Books: building, resuming, refusing damaged files, and correct scores."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from fourlab.jobs.executors.threads import Threads
 from fourlab.jobs.runner import begin, work
 from fourlab.solver import Book, Solver, many, shipped_book
 from fourlab.solver.build import BookJob, build_book, unfinished_positions
-from fourlab.solver.many import Told, check_target
+from fourlab.solver.many import OnProgress, check_target
 from tests.solver.sets import FIRST_MOVES, golden
 
 SMALL = Rules(5, 4)
@@ -28,9 +28,15 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def build(folder: Path, rules: Rules, plies: int, executor: Executor | None = None, told: Told = lambda done, of: None) -> Book:
+def build(
+    folder: Path,
+    rules: Rules,
+    plies: int,
+    executor: Executor | None = None,
+    on_progress: OnProgress = lambda done, of: None,
+) -> Book:
     """Build a book with its journal in a folder."""
-    book = build_book(rules, plies, folder / "journal", executor or Threads(1), told)
+    book = build_book(rules, plies, folder / "journal", executor or Threads(1), on_progress)
     assert book is not None
     return book
 
@@ -41,36 +47,39 @@ def shipped() -> Book:
     return book
 
 
-def test_a_book_holds_every_position_once_with_its_score(small: Path) -> None:
-    book, solver = Book.load(small), Solver(book=None)
+def test_a_book_has_every_position_once_with_its_score(small: Path) -> None:
+    book = Book.load(small)
+    solver = Solver(book=None)
     levels = [level for level, _ in zip(unfinished_positions(SMALL), range(7), strict=False)]
     assert len(book) == sum(len(level) for level in levels)
     assert np.array_equal(np.sort(np.concatenate(levels)), book.keys)
     for key, score in zip(book.keys, book.scores, strict=True):
         position = Position.from_key(key, SMALL)
-        assert solver.solve(position).score == score == book.score(position) == book.score(position.mirror())
+        assert solver.solve(position).score == score
+        assert book.score(position) == book.score(position.mirror()) == score
 
 
-def test_positions_outside_the_book_are_not_in_it(small: Path) -> None:
+def test_positions_outside_the_book_have_no_score(small: Path) -> None:
     book = Book.load(small)
     assert book.score(Position("1234512", SMALL)) is None
     assert book.score(Position("1234")) is None
 
 
-def test_a_stopped_build_goes_on(small: Path, tmp_path: Path) -> None:
+def test_a_stopped_build_is_resumed(small: Path, tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     last = list(zip(unfinished_positions(SMALL), range(7), strict=False))[-1][0]
     heading = {"board": "5x4x4", "plies": 6, "chunk": many.CHUNK}
-    known = {"start": 0, "scores": many.solve_chunk(last[: many.CHUNK], "5x4x4", many.score)}
-    journal.write_text(f'{json.dumps(heading)}\n{json.dumps(known)}\n{{"start": 16, "sco')  # and then the power failed
-    told: list[tuple[int, int]] = []
-    again = build(tmp_path, SMALL, 6, told=lambda done, total: told.append((done, total)))
-    assert told[0] == (many.CHUNK, len(last))
-    assert told[-1] == (len(last), len(last))
+    chunk = {"start": 0, "scores": many.solve_chunk(last[: many.CHUNK], "5x4x4", many.score)}
+    incomplete = '{"start": 16, "sco'  # the line that was being written at a power failure
+    journal.write_text(f"{json.dumps(heading)}\n{json.dumps(chunk)}\n{incomplete}")
+    events: list[tuple[int, int]] = []
+    again = build(tmp_path, SMALL, 6, on_progress=lambda done, total: events.append((done, total)))
+    assert events[0] == (many.CHUNK, len(last))
+    assert events[-1] == (len(last), len(last))
     assert again.checksum == Book.load(small).checksum
 
 
-def test_a_heading_cut_short_is_begun_again(tmp_path: Path) -> None:
+def test_a_journal_with_an_incomplete_heading_is_started_again(tmp_path: Path) -> None:
     (tmp_path / "journal").write_text('{"boa')
     assert len(build(tmp_path, SMALL, 3)) > 20
 
@@ -81,10 +90,10 @@ def test_a_stopped_executor_gives_no_book(tmp_path: Path) -> None:
     assert build_book(SMALL, 4, tmp_path / "journal", stopped) is None
 
 
-def test_a_build_is_a_job_that_leaves_the_book_where_it_is_wanted(tmp_path: Path) -> None:
+def test_a_job_writes_the_book_to_its_file(tmp_path: Path) -> None:
     job = BookJob(SMALL, 4, tmp_path / "b.npz")
     run = begin(job, tmp_path / "runs")
-    (tmp_path / "b.npz.journal").write_text(HEADING)  # as a version before left it, beside the file
+    (tmp_path / "b.npz.journal").write_text(HEADING)  # where earlier versions kept it
     (tmp_path / "c.npz.journal").write_text("of other work\n")
     results = work(job, run)
     assert results is not None
@@ -92,7 +101,7 @@ def test_a_build_is_a_job_that_leaves_the_book_where_it_is_wanted(tmp_path: Path
     assert not (tmp_path / "b.npz.journal").exists()
     assert not (run.folder / "journal").exists()
     elsewhere = BookJob(SMALL, 4, tmp_path / "c.npz")
-    assert begin(elsewhere, tmp_path / "runs") == run  # the same book, wanted elsewhere
+    assert begin(elsewhere, tmp_path / "runs") == run  # the same book in another file
     assert work(elsewhere, run) is not None
     assert (tmp_path / "c.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
     assert (tmp_path / "c.npz.journal").read_text() == "of other work\n"
@@ -106,7 +115,7 @@ def test_a_journal_of_other_work_beside_the_file_is_left_alone(tmp_path: Path) -
     assert journal.read_text() == '{"board": "7x6x4"}\n'
 
 
-def test_where_nothing_can_be_written_nothing_is_solved(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     for file in (tmp_path, tmp_path / "none" / "b.npz"):
         with pytest.raises(UserError, match="cannot write"):
             check_target(file)
@@ -147,7 +156,8 @@ def test_damaged_books_are_refused(small: Path, tmp_path: Path) -> None:
         flipped[int(rng.integers(len(whole)))] ^= 1 << int(rng.integers(8))
         (tmp_path / "bad.npz").write_bytes(flipped)
         try:
-            assert Book.load(tmp_path / "bad.npz").checksum == Book.load(small).checksum  # a bit that means nothing
+            # Some bits of a zip file have no meaning.
+            assert Book.load(tmp_path / "bad.npz").checksum == Book.load(small).checksum
         except UserError as error:
             assert "bad.npz" in str(error)
     book = Book.load(small)
@@ -163,7 +173,10 @@ def test_damaged_books_are_refused(small: Path, tmp_path: Path) -> None:
 
 def test_the_shipped_book_is_complete() -> None:
     book = shipped()
-    levels = [level for level, _ in zip(unfinished_positions(Rules()), range(book.plies + 1), strict=False)]
+    levels = [
+        level
+        for level, _ in zip(unfinished_positions(Rules()), range(book.plies + 1), strict=False)
+    ]
     assert np.array_equal(np.sort(np.concatenate(levels)), book.keys)
 
 
@@ -173,15 +186,16 @@ def test_the_first_moves_from_the_book(moves: str, scores: list[int]) -> None:
     assert [-(shipped().score(position.play(column)) or 0) for column in range(7)] == scores
 
 
-def test_the_shipped_book_agrees_with_what_was_solved_without_it() -> None:
-    found = [(shipped().score(Position(moves)), score) for moves, score in golden()[:40]]
-    compared = [(book, score) for book, score in found if book is not None]
+def test_the_shipped_book_agrees_with_the_golden_scores() -> None:
+    pairs = [(shipped().score(Position(moves)), score) for moves, score in golden()[:40]]
+    compared = [pair for pair in pairs if pair[0] is not None]
     assert len(compared) >= 20
-    assert all(book == score for book, score in compared)
+    assert all(book_score == score for book_score, score in compared)
 
 
 def test_a_sample_of_the_shipped_book_is_solved_again() -> None:
-    book, solver = shipped(), Solver(book=None)
+    book = shipped()
+    solver = Solver(book=None)
     last = [key for key in book.keys if Position.from_key(key).ply == book.plies]
     for key in np.random.default_rng(1).choice(last, 6, replace=False):
         position = Position.from_key(key)

@@ -1,4 +1,4 @@
-"""The solver's kernel beside brute force, and its bounds when it is not allowed to finish."""
+"""The solver's kernel: it agrees with brute force, and interrupted searches give valid bounds."""
 
 from functools import cache
 
@@ -12,28 +12,30 @@ from fourlab.solver.kernel import NO, UNKNOWN, YES, claimeven, solve
 from fourlab.solver.table import new_table
 from tests.strategies import FULL
 
-GO_ON = np.zeros(1, np.uint8)
-EXACTLY, WHO_WINS = (-40, 40), (-1, 1)
+NEVER_STOP = np.zeros(1, np.uint8)
+EXACT_SCORE, WINNER_ONLY = (-40, 40), (-1, 1)
 
 
 def bounds(
     position: Position,
-    most_nodes: int = 1 << 60,
+    max_nodes: int = 1 << 60,
     table: np.ndarray | None = None,
-    asked: tuple[int, int] = EXACTLY,
+    window: tuple[int, int] = EXACT_SCORE,
     jitter: int = 0,
 ) -> tuple[int, int, int]:
-    """The bounds and the nodes spent."""
+    """Return the bounds and the nodes spent."""
     nodes = np.zeros(1, np.int64)
     table = new_table(4 << 14) if table is None else table
     g = position.rules.geometry
-    lower, upper = solve(position.own, position.mask, -40, 40, asked, g, table, jitter, most_nodes, GO_ON, nodes)
+    lower, upper = solve(
+        position.own, position.mask, -40, 40, window, g, table, jitter, max_nodes, NEVER_STOP, nodes
+    )
     return lower, upper, int(nodes[0])
 
 
 @cache
 def score(position: Position) -> int:
-    """Pons's score by brute force: half the discs the winner has left when it wins, the winning one included."""
+    """Return the score by brute force."""
     best = -100
     for column in position.legal_columns():
         after = position.play(column)
@@ -49,7 +51,7 @@ def score(position: Position) -> int:
 
 
 def all_scores(g: Geometry) -> dict[tuple[int, int], int | None]:
-    """The score of every position of a board, by brute force on integers; None where the side that just moved has won."""
+    """Return the scores of all positions of a board by brute force, None for won games."""
     scores: dict[tuple[int, int], int | None] = {}
 
     def visit(own: int, mask: int) -> int | None:
@@ -71,14 +73,15 @@ def all_scores(g: Geometry) -> dict[tuple[int, int], int | None]:
 
 
 def random_positions(board: str, plies: int, count: int) -> list[Position]:
-    rng, found = np.random.default_rng(3), []
-    while len(found) < count:
+    rng = np.random.default_rng(3)
+    positions: list[Position] = []
+    while len(positions) < count:
         position = Position(board=board)
         while position.ply < plies and position.outcome() is None:
             position = position.play(int(rng.choice(position.legal_columns())))
         if position.outcome() is None:
-            found.append(position)
-    return found
+            positions.append(position)
+    return positions
 
 
 @pytest.mark.parametrize(
@@ -93,27 +96,34 @@ def random_positions(board: str, plies: int, count: int) -> list[Position]:
         ("12x4x4", 40, 20),
     ],
 )
-def test_the_score_is_that_of_brute_force(board: str, plies: int, count: int) -> None:
+def test_scores_agree_with_brute_force(board: str, plies: int, count: int) -> None:
     for position in random_positions(board, plies, count if FULL else count // 4):
         true = score(position)
         assert bounds(position)[:2] == (true, true), position
-        lower, upper, _ = bounds(position, asked=WHO_WINS)
+        lower, upper, _ = bounds(position, window=WINNER_ONLY)
         assert lower <= true <= upper
         assert lower > 0 or upper < 0 or lower == upper == 0
 
 
-def test_all_positions_of_4x4_are_as_brute_force_says() -> None:
-    g, table, nodes = Rules(4, 4).geometry, new_table(4 << 16), np.zeros(1, np.int64)
+def test_all_positions_of_4x4_agree_with_brute_force() -> None:
+    g = Rules(4, 4).geometry
+    table = new_table(4 << 16)
+    nodes = np.zeros(1, np.int64)
     scores = all_scores(g)
     assert len(scores) == 161_029
     assert scores[0, 0] == 0
     for (own, mask), true in scores.items():
         if true is not None and mask != g.cells:
-            assert solve(own, mask, -40, 40, EXACTLY, g, table, 0, 1 << 60, GO_ON, nodes) == (true, true)
+            assert solve(
+                own, mask, -40, 40, EXACT_SCORE, g, table, 0, 1 << 60, NEVER_STOP, nodes
+            ) == (
+                true,
+                true,
+            )
 
 
 def test_a_shared_table_never_changes_a_score() -> None:
-    """A tiny table full of other positions: what is stored names its position exactly."""
+    """Even in a tiny table full of other positions, entries are never confused."""
     table = new_table(4 << 6)
     for position in random_positions("5x4x4", 8, 40):
         assert bounds(position, table=table)[:2] == bounds(position)[:2]
@@ -124,45 +134,55 @@ def test_mirror_images_have_the_same_score() -> None:
         assert bounds(position)[:2] == bounds(position.mirror())[:2]
 
 
-def test_node_counts_repeat_and_another_jitter_searches_otherwise() -> None:
+def test_node_counts_repeat_and_jitter_changes_the_search() -> None:
     positions = random_positions("7x6x4", 16, 8)
     counts = [bounds(position) for position in positions]
     assert counts == [bounds(position) for position in positions]
     jittered = [bounds(position, jitter=3) for position in positions]
-    assert [each[:2] for each in jittered] == [each[:2] for each in counts]
+    scores = [(lower, upper) for lower, upper, _ in counts]
+    assert [(lower, upper) for lower, upper, _ in jittered] == scores
     assert jittered != counts
 
 
-def test_an_interrupted_search_claims_only_what_it_knows() -> None:
+def test_the_bounds_of_an_interrupted_search_contain_the_score() -> None:
     unfinished = 0
     for position in random_positions("7x6x4", 18, 30):
         exact, _, nodes = bounds(position)
-        for most in (0, nodes // 4, nodes // 2, nodes - 1):
-            lower, upper, spent = bounds(position, most)
+        for max_nodes in (0, nodes // 4, nodes // 2, nodes - 1):
+            lower, upper, spent = bounds(position, max_nodes)
             assert lower <= exact <= upper
-            assert spent <= max(most, 0)
+            assert spent <= max(max_nodes, 0)
             unfinished += lower < upper
     assert unfinished > 30
 
 
 def test_a_stop_flag_ends_the_search() -> None:
-    nodes, position, table = np.zeros(1, np.int64), Position(), new_table(4 << 10)
+    nodes = np.zeros(1, np.int64)
+    position = Position()
+    table = new_table(4 << 10)
     stop = np.ones(1, np.uint8)
     g = position.rules.geometry
-    lower, upper = solve(position.own, position.mask, -40, 40, EXACTLY, g, table, 0, 1 << 60, stop, nodes)
+    lower, upper = solve(
+        position.own, position.mask, -40, 40, EXACT_SCORE, g, table, 0, 1 << 60, stop, nodes
+    )
     assert lower < upper
     assert nodes[0] == 0
 
 
-def test_claimeven_answers_are_true_and_do_occur() -> None:
-    answered, count = 0, 100 if FULL else 50
+def test_claimeven_answers_are_correct_and_do_occur() -> None:
+    answered = 0
+    count = 100 if FULL else 50
     for board, plies in (("4x4x4", 6), ("5x4x4", 10), ("4x6x4", 14)):
-        for position in random_positions(board, plies, count) + random_positions(board, plies + 1, count):
-            g, left = position.rules.geometry, position.rules.columns * position.rules.rows - position.ply
+        positions = random_positions(board, plies, count)
+        positions += random_positions(board, plies + 1, count)
+        for position in positions:
+            g = position.rules.geometry
+            left = g.columns * g.rows - position.ply
             if any(position.play(column).outcome() for column in position.legal_columns()):
-                continue  # the solver asks only where nobody wins at once
+                continue  # the kernel requires that no column wins at once
             for alpha in (-2, -1, 0, 1):
                 answer = claimeven(position.own, position.mask, alpha, left, g)
-                assert answer in (UNKNOWN, YES if score(position) > alpha else NO), (position, alpha)
+                correct = YES if score(position) > alpha else NO
+                assert answer in (UNKNOWN, correct), (position, alpha)
                 answered += answer != UNKNOWN
     assert answered > 20

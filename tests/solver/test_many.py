@@ -1,4 +1,4 @@
-"""Solving many positions: every question answered as the solver answers it, and no work done twice."""
+"""Solving many positions: answers agree with the solver, and stopped work is resumed."""
 
 import json
 from functools import cache
@@ -13,7 +13,17 @@ from fourlab.jobs.executors.local import Local
 from fourlab.jobs.executors.threads import Threads
 from fourlab.solver import Solver
 from fourlab.solver.build import unfinished_positions
-from fourlab.solver.many import CHUNK, CLOSED, Question, Told, column_scores, result, score, solve_all, solve_chunk
+from fourlab.solver.many import (
+    CHUNK,
+    CLOSED,
+    OnProgress,
+    Question,
+    column_scores,
+    result,
+    score,
+    solve_all,
+    solve_chunk,
+)
 
 SMALL = Rules(4, 4)
 ABOUT: dict[str, object] = {"what": "a test"}
@@ -26,46 +36,55 @@ def keys() -> np.ndarray:
     return level[:40]
 
 
-def solve(question: Question, journal: Path, told: Told = lambda done, total: None) -> np.ndarray:
-    """Answer a question for all positions, by two processes."""
-    found = solve_all(keys(), SMALL, question, journal, ABOUT, Local(2), told)
-    assert found is not None
-    return found
+def solve(
+    question: Question, journal: Path, on_progress: OnProgress = lambda done, total: None
+) -> np.ndarray:
+    """Answer a question for all positions with two worker processes."""
+    answers = solve_all(keys(), SMALL, question, journal, ABOUT, Local(2), on_progress)
+    assert answers is not None
+    return answers
 
 
-def test_each_question_is_answered_for_each_position() -> None:
+def test_every_question_is_answered_for_every_position() -> None:
     solver = Solver(book=None)
     scores, results, columns = (
-        np.array(solve_chunk(keys(), str(SMALL), question), np.int8) for question in (score, result, column_scores)
+        np.array(solve_chunk(keys(), str(SMALL), question), np.int8)
+        for question in (score, result, column_scores)
     )
     for i, key in enumerate(keys()):
         position = Position.from_key(key, SMALL)
         assert scores[i] == solver.solve(position).score == columns[i].max()
         assert results[i] == np.sign(scores[i])
-        found = solver.columns(position)
-        assert columns[i].tolist() == [found[column].score if column in found else CLOSED for column in range(4)]
+        solutions = solver.columns(position)
+        assert columns[i].tolist() == [
+            solutions[column].score if column in solutions else CLOSED for column in range(4)
+        ]
     assert CLOSED in columns
 
 
-def test_answers_in_the_journal_are_not_asked_for_again(tmp_path: Path) -> None:
+def test_positions_in_the_journal_are_not_solved_again(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     whole = solve(column_scores, journal)
     heading, *chunks = journal.read_text().splitlines(keepends=True)
-    lines = [heading, *sorted(chunks, key=lambda line: json.loads(line)["start"])]  # written as they are finished
+    # Chunks are written in the order in which they are finished.
+    lines = [heading, *sorted(chunks, key=lambda line: json.loads(line)["start"])]
     assert len(lines) == 1 + 3
     assert np.array_equal(whole, solve_chunk(keys(), str(SMALL), column_scores))
     assert whole.dtype == np.int8
-    journal.write_text("".join(lines[:2]) + lines[2][:-9])  # the power failed
-    told: list[tuple[int, int]] = []
-    again = solve(column_scores, journal, told=lambda done, total: told.append((done, total)))
+    journal.write_text("".join(lines[:2]) + lines[2][:-9])  # a power failure
+    events: list[tuple[int, int]] = []
+    again = solve(
+        column_scores, journal, on_progress=lambda done, total: events.append((done, total))
+    )
     assert np.array_equal(again, whole)
-    assert told[0] == (CHUNK, 40)
-    assert told[-1] == (40, 40)
+    assert events[0] == (CHUNK, 40)
+    assert events[-1] == (40, 40)
     assert sorted(journal.read_text().splitlines()) == sorted("".join(lines).splitlines())
-    known = json.loads(lines[1])
-    known["scores"] = [[5, 5, 5, 5]] * CHUNK
-    journal.write_text(lines[0] + json.dumps(known) + "\n" + "".join(lines[2:]))
-    assert solve(column_scores, journal)[0].tolist() == [5, 5, 5, 5]  # it is the journal that speaks
+    altered = json.loads(lines[1])
+    altered["scores"] = [[5, 5, 5, 5]] * CHUNK
+    journal.write_text(lines[0] + json.dumps(altered) + "\n" + "".join(lines[2:]))
+    answers = solve(column_scores, journal)
+    assert answers[0].tolist() == [5, 5, 5, 5]  # from the journal
 
 
 def test_a_journal_of_other_work_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The solver as its users meet it: exact, bounded, honest about what it could not prove."""
+"""The solver: exact scores, limits, and valid bounds for what it could not prove."""
 
 import threading
 
@@ -12,7 +12,7 @@ from tests.solver.sets import FIRST_MOVES, golden, public
 from tests.strategies import FULL
 
 HARD = Position("75777317")
-"""Millions of nodes: enough to be interrupted."""
+"""Takes millions of nodes, enough to be interrupted."""
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,9 @@ def test_golden_positions_of_the_first_plies_from_scratch(solver: Solver) -> Non
         assert solver.solve(Position(moves)).score == score, moves
 
 
-@pytest.mark.parametrize(("name", "count"), [("L3_R1", 1000), ("L2_R1", 1000), ("L1_R1", 200), ("L1_R2", 30)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("L3_R1", 1000), ("L2_R1", 1000), ("L1_R1", 200), ("L1_R2", 30)]
+)
 def test_public_test_sets(solver: Solver, name: str, count: int) -> None:
     solver.forget()
     solved = public(name)[:count]
@@ -45,7 +47,7 @@ def test_public_test_sets(solver: Solver, name: str, count: int) -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["L3_R1", "L2_R1", "L1_R1", "L1_R2"])
-def test_public_test_sets_whole_and_who_wins(solver: Solver, name: str) -> None:
+def test_complete_public_test_sets_with_scores_and_winners(solver: Solver, name: str) -> None:
     for moves, score in public(name):
         solver.forget()
         assert solver.solve(Position(moves), weak=True).result == (score > 0) - (score < 0), moves
@@ -53,7 +55,9 @@ def test_public_test_sets_whole_and_who_wins(solver: Solver, name: str) -> None:
 
 
 @pytest.mark.parametrize(("moves", "score"), [("226744515337", 7), ("475772722323", 4)])
-def test_two_positions_that_an_old_book_has_wrong(solver: Solver, moves: str, score: int) -> None:
+def test_two_positions_with_wrong_scores_in_an_old_book(
+    solver: Solver, moves: str, score: int
+) -> None:
     assert solver.solve(Position(moves)).score == score
 
 
@@ -64,18 +68,20 @@ BOARDS = {
     6: (DRAW, DRAW, SECOND, FIRST, SECOND),
     7: (DRAW, DRAW, FIRST, DRAW, FIRST),
 }
-"""Who wins on boards of 4 to 8 columns, by number of rows."""
+"""The winners on boards of 4 to 8 columns, by number of rows."""
 QUICK = {"4x4", "5x4", "6x4", "7x4", "4x5", "5x5", "4x6", "5x6", "4x7"}
 SIZES = [
-    pytest.param(f"{columns}x{rows}", value, marks=() if f"{columns}x{rows}" in QUICK else pytest.mark.soak)
+    pytest.param(
+        f"{columns}x{rows}", value, marks=() if f"{columns}x{rows}" in QUICK else pytest.mark.soak
+    )
     for rows, values in BOARDS.items()
     for columns, value in zip(range(4, 9), values, strict=True)
-    if (columns, rows) not in ((8, 7), (8, 6), (7, 7))  # hours
+    if (columns, rows) not in ((8, 7), (8, 6), (7, 7))  # these take hours
 ]
 
 
 @pytest.mark.parametrize(("board", "value"), SIZES)
-def test_who_wins_on_small_boards(board: str, value: int) -> None:
+def test_the_winner_on_small_boards(board: str, value: int) -> None:
     assert Solver(256, book=None).solve(Position(board=board), weak=True).result == value
 
 
@@ -88,17 +94,19 @@ def test_the_last_disc_under_perfect_play(board: str, last: int) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize(("moves", "scores"), FIRST_MOVES.items())
 def test_the_first_moves_from_scratch(solver: Solver, moves: str, scores: list[int]) -> None:
-    assert [each.score for each in solver.columns(Position(moves)).values()] == scores
+    solutions = solver.columns(Position(moves))
+    assert [solution.score for solution in solutions.values()] == scores
 
 
-def test_columns_are_worth_what_the_positions_after_them_are(solver: Solver) -> None:
+def test_the_scores_of_columns_are_those_of_the_positions_after_them(solver: Solver) -> None:
     position = Position("32751571231557")
     columns = solver.columns(position)
-    assert {column + 1: each.score for column, each in columns.items()} == {1: -4, 2: -3, 3: -3, 4: -5, 5: -5, 6: -9, 7: -4}
+    scores = [columns[column].score for column in range(7)]
+    assert scores == [-4, -3, -3, -5, -5, -9, -4]
     assert str(columns[5]) == "loses in 12"
-    assert max(each.score or -99 for each in columns.values()) == solver.solve(position).score
-    who_wins = solver.columns(position, weak=True)
-    assert {each.result for each in who_wins.values()} == {-1}
+    assert solver.solve(position).score == -3
+    winners = solver.columns(position, weak=True)
+    assert {solution.result for solution in winners.values()} == {-1}
 
 
 def test_the_column_that_wins_or_fills_the_board_at_once(solver: Solver) -> None:
@@ -106,7 +114,7 @@ def test_the_column_that_wins_or_fills_the_board_at_once(solver: Solver) -> None
     assert str(columns[0]) == "wins in 1"
     assert columns[0].score == 18
     last = Position(". X .\nO X O\nX O X", board="3x3x4", check_counts=False)
-    assert {str(each) for each in solver.columns(last).values()} == {"draw"}
+    assert {str(solution) for solution in solver.columns(last).values()} == {"draw"}
 
 
 @pytest.mark.parametrize("moves", ["32751571231557", "23766176641753", "445566", "121213"])
@@ -128,7 +136,7 @@ def test_the_line_is_best_play_to_the_end(solver: Solver, moves: str) -> None:
     assert outcome.winner == winner
 
 
-def test_mirror_images_are_worth_the_same_from_the_first_plies_on(solver: Solver) -> None:
+def test_mirror_images_have_the_same_score(solver: Solver) -> None:
     for moves, score in golden()[60 : 140 : 1 if FULL else 3]:
         assert solver.solve(Position(moves).mirror()).score == score
 
@@ -141,22 +149,22 @@ def test_threads_give_the_same_scores(step: int) -> None:
         shared.forget()
 
 
-def test_a_limit_of_nodes_is_kept_and_repeats(solver: Solver) -> None:
-    found = []
+def test_a_node_limit_is_kept_and_the_search_repeats(solver: Solver) -> None:
+    outcomes = []
     for _ in range(2):
         solver.forget()
         solution = solver.solve(HARD, Limit(nodes=100_000))
         assert solution.nodes == 100_000
         assert solution.score is None
         assert solution.lower <= -2 <= solution.upper
-        found.append((solution.lower, solution.upper, solution.nodes, solution.left))
-    assert found[0] == found[1]
+        outcomes.append((solution.lower, solution.upper, solution.nodes, solution.left))
+    assert outcomes[0] == outcomes[1]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_time_and_stop_end_a_search_without_a_claim(threads: int) -> None:
+def test_a_time_limit_and_a_stop_flag_end_a_search_unproven(threads: int) -> None:
     solver = Solver(book=None, threads=threads)
-    solver.solve(Position("12"), Limit(nodes=1))  # compiled now
+    solver.solve(Position("12"), Limit(nodes=1))  # compile first
     solution = solver.solve(Position(), Limit(seconds=0.2))
     assert solution.score is None
     assert solution.lower <= 1 <= solution.upper
@@ -170,12 +178,12 @@ def test_columns_share_a_limit(solver: Solver) -> None:
     solver.forget()
     columns = solver.columns(HARD, Limit(nodes=7_000))
     assert len(columns) == 7
-    assert sum(each.nodes for each in columns.values()) <= 7_000
-    assert any(each.score is None for each in columns.values())
-    assert all(each.lower <= -2 for each in columns.values())
+    assert sum(solution.nodes for solution in columns.values()) <= 7_000
+    assert any(solution.score is None for solution in columns.values())
+    assert all(solution.lower <= -2 for solution in columns.values())
 
 
-def test_the_table_grows_by_itself_and_is_released() -> None:
+def test_the_table_grows_and_is_released() -> None:
     solver = Solver(megabytes=16, book=None)
     assert solver.megabytes == 0
     solver.solve(Position("23766176641753"))
@@ -186,13 +194,13 @@ def test_the_table_grows_by_itself_and_is_released() -> None:
     assert solver.megabytes * 2**20 == 8 * FIRST_WORDS
 
 
-def test_a_table_that_is_far_too_small_is_slow_but_ends() -> None:
+def test_a_search_with_far_too_small_a_table_still_ends() -> None:
     tiny = Solver(megabytes=0.001, book=None)
     assert tiny.solve(Position("2416615552")).score == 4
     assert tiny.solve(Position("2416615552"), Limit(seconds=200)).score == 4
 
 
-def test_a_line_keeps_its_limit(solver: Solver) -> None:
+def test_the_line_keeps_to_a_limit(solver: Solver) -> None:
     solver.forget()
     before = solver._spent
     line = solver.line(Position("44"), Limit(nodes=10_000))
@@ -200,7 +208,7 @@ def test_a_line_keeps_its_limit(solver: Solver) -> None:
     assert line == ()
 
 
-def test_best_columns_keep_a_limit(solver: Solver) -> None:
+def test_best_columns_keep_to_a_limit(solver: Solver) -> None:
     solver.forget()
     assert solver.best_columns(HARD, limit=Limit(nodes=100))[1] == []
     late = Position("44444435555352333266")
@@ -211,12 +219,12 @@ def test_best_columns_keep_a_limit(solver: Solver) -> None:
     assert solver.best_columns(late, limit=Limit(nodes=10**6, seconds=1000))[1] == whole[1]
 
 
-def test_threads_keep_a_limit_of_nodes() -> None:
+def test_threads_keep_to_a_node_limit() -> None:
     shared = Solver(book=None, threads=4)
     assert shared.solve(HARD, Limit(nodes=10)).nodes <= 10
 
 
-def test_what_was_found_before_makes_the_next_search_shorter(solver: Solver) -> None:
+def test_earlier_searches_make_the_next_one_shorter(solver: Solver) -> None:
     solver.forget()
     first = solver.solve(Position("2416615552"))
     again = solver.solve(Position("2416615552"))
@@ -226,7 +234,7 @@ def test_what_was_found_before_makes_the_next_search_shorter(solver: Solver) -> 
     assert solver.solve(Position("2416615552")).nodes == first.nodes
 
 
-def test_boards_take_turns(solver: Solver) -> None:
+def test_one_solver_solves_several_boards_in_turn(solver: Solver) -> None:
     for _ in range(2):
         assert solver.solve(Position("32751571231557")).score == -3
         assert solver.solve(Position(board="5x4x4")).score == 0
@@ -238,7 +246,9 @@ def test_a_finished_game_cannot_be_solved(solver: Solver) -> None:
         solver.solve(Position("1212121"))
 
 
-@pytest.mark.parametrize(("megabytes", "threads"), [(0, 1), (-1, 1), (float("inf"), 1), (float("nan"), 1), (64, 0)])
+@pytest.mark.parametrize(
+    ("megabytes", "threads"), [(0, 1), (-1, 1), (float("inf"), 1), (float("nan"), 1), (64, 0)]
+)
 def test_impossible_settings_are_refused(megabytes: float, threads: int) -> None:
     with pytest.raises(UserError):
         Solver(megabytes, threads)
@@ -253,7 +263,7 @@ def test_plies_to_the_end() -> None:
     assert plies_to_end(-1, 41) == 40
 
 
-def test_words_for_what_is_known() -> None:
+def test_solutions_in_words() -> None:
     assert str(Solution(3, 3, 20)) == "wins in 15"
     assert str(Solution(-2, -2, 20)) == "loses in 18"
     assert str(Solution(0, 0, 20)) == "draw"

@@ -1,4 +1,4 @@
-"""Document 001's experiments at their smallest, and the exact facts they rest on."""
+"""Bhat's experiments at the smallest scale, and the exact facts they rest on."""
 
 from pathlib import Path
 
@@ -13,7 +13,15 @@ from fourlab.arena.tables import Table
 from fourlab.game.position import Position
 from fourlab.jobs.executors.threads import Threads
 from fourlab.reporting.figures import render
-from fourlab.studies.bhat import EXPERIMENTS, demos, exploration, learner, schedules, table_5, table_8
+from fourlab.studies.bhat import (
+    EXPERIMENTS,
+    demos,
+    exploration,
+    learner,
+    schedules,
+    table_5,
+    table_8,
+)
 from fourlab.studies.compare import homogeneity, same_share
 from fourlab.studies.experiment import Finding, Part, Picture, Text
 from fourlab.studies.workbench import Workbench
@@ -34,75 +42,98 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def conducted(folder: Path, name: str) -> list[Part]:
-    """What an experiment finds; its work is done once for all tests."""
-    experiment = next(each for each in EXPERIMENTS if each.name == name)
+    """Return the parts of an experiment; its work is done once for all tests."""
+    experiment = next(experiment for experiment in EXPERIMENTS if experiment.name == name)
     return list(experiment.conduct(Workbench(folder / name, "smoke", SIZES[name], 0, Threads(1))))
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_every_experiment_finds_numbers_tables_and_pictures_that_can_be_drawn(folder: Path, name: str) -> None:
+def test_every_experiment_yields_findings_and_pictures_that_can_be_drawn(
+    folder: Path, name: str
+) -> None:
     parts = conducted(folder, name)
-    findings = [each for each in parts if isinstance(each, Finding)]
-    assert len({each.what for each in findings}) == len(findings) > 5
-    assert all(each.faithful for each in findings)
-    for picture in (each for each in parts if isinstance(each, Picture)):
-        assert render(picture.draw(), "svg").startswith(b"<?xml")
-        assert all(len(row) == len(picture.data.head) for row in picture.data.rows)
-    assert conducted(folder, name)[: len(findings)] == parts[: len(findings)], "the same again from what is remembered"
+    findings = [part for part in parts if isinstance(part, Finding)]
+    assert len({finding.what for finding in findings}) == len(findings) > 5
+    assert all(finding.faithful for finding in findings)
+    for part in parts:
+        if isinstance(part, Picture):
+            assert render(part.draw(), "svg").startswith(b"<svg")
+            assert all(len(row) == len(part.data.head) for row in part.data.rows)
+    assert conducted(folder, name)[: len(findings)] == parts[: len(findings)], (
+        "stored work gives the same findings again"
+    )
 
 
-def test_all_that_the_document_contains_is_covered() -> None:
-    covered = {each for experiment in EXPERIMENTS for each in experiment.ids}
+def test_every_item_of_the_report_is_covered() -> None:
+    covered = {item for experiment in EXPERIMENTS for item in experiment.ids}
     assert covered == {f"D1-{number:02}" for number in range(1, 17)}
 
 
-def test_the_documents_counts_are_complete() -> None:
-    assert {sum(each) for each in table_5.TABLE_5.values()} == {50}
-    assert {sum(each) for each in table_8.TABLE_8.values()} == {500}
-    assert {sum(each) for panel in exploration.FIGURE_6.values() for each in panel} == {50}
-    worth = sum(count for name, count in demos.SHIPPED.items() if name.startswith("worth"))
-    assert worth == demos.SHIPPED["all"]
+def test_the_reported_counts_are_complete() -> None:
+    assert {sum(counts) for counts in table_5.TABLE_5.values()} == {50}
+    assert {sum(counts) for counts in table_8.TABLE_8.values()} == {500}
+    assert {sum(counts) for panel in exploration.FIGURE_6.values() for counts in panel} == {50}
+    total = sum(count for name, count in demos.SHIPPED.items() if name.startswith("worth"))
+    assert total == demos.SHIPPED["all"]
 
 
 def test_figures_3_to_5_show_the_games_of_table_5(folder: Path) -> None:
-    pictures = {each.name: each for each in conducted(folder, "001-table-5") if isinstance(each, Picture)}
+    parts = conducted(folder, "001-table-5")
+    pictures = {part.name: part for part in parts if isinstance(part, Picture)}
     assert set(pictures) == {"figure-3", "figure-4-as-drawn", "figure-4", "figure-5"}
     for game, moves, winner in pictures["figure-4"].data.rows:
         assert isinstance(moves, int)
         assert winner == ("MC200" if moves % 2 else "MC40") or (winner, moves) == ("draw", 30), game
-    drawn, right = (
-        {text.get_text() for text in pictures[name].draw().axes[0].get_legend().get_texts()}  # type: ignore[union-attr]
-        for name in ("figure-4-as-drawn", "figure-4")
-    )
+    drawn, right = (legend(pictures[name]) for name in ("figure-4-as-drawn", "figure-4"))
     assert {{"MC40": "Draw", "MC200": "MC40", "draw": "MC200"}[name] for name in right} == drawn
-    assert all(0 <= value <= 1 for row in pictures["figure-5"].data.rows for value in row[2:] if isinstance(value, float))
+    assert all(
+        0 <= value <= 1
+        for row in pictures["figure-5"].data.rows
+        for value in row[2:]
+        if isinstance(value, float)
+    )
 
 
-def test_fewer_moves_beyond_doubt() -> None:
+def legend(picture: Picture) -> set[str]:
+    """Return the names in a figure's legend."""
+    box = picture.draw().axes[0].get_legend()
+    assert box is not None
+    return {text.get_text() for text in box.get_texts()}
+
+
+def test_fewer_moves_are_significant() -> None:
     assert table_5._fewer([17, 19, 17, 21], [27, 29, 31, 29])
     assert not table_5._fewer([17, 29], [20, 28])
     assert not table_5._fewer([27, 29, 31, 29], [17, 19, 17, 21])
 
 
-def test_the_documents_c_sweep_is_noise_but_for_c_0() -> None:
+def test_the_reported_sweep_of_c_is_noise_except_for_c_0() -> None:
     chances = []
     for panel in exploration.FIGURE_6.values():
-        chances.append(homogeneity([(each[1], sum(each) - each[1]) for each in panel[1:]]))
+        chances.append(homogeneity([(counts[1], sum(counts) - counts[1]) for counts in panel[1:]]))
     assert chances == pytest.approx([0.378, 0.080], abs=0.001)
 
 
 def test_a_cells_games_depend_on_its_number_alone() -> None:
     cell = exploration.Cell(7, 3)
-    numbers = [exploration.CONSTANTS.index(2.0), exploration.CONSTANTS.index(2.0) + exploration.CELLS]
-    assert exploration._cell(numbers[0]) == exploration._cell(numbers[1] % exploration.CELLS) == (10, "MC40", 1)
-    assert [cell(each) for each in numbers] == [cell(each) for each in numbers]
+    numbers = [
+        exploration.CONSTANTS.index(2.0),
+        exploration.CONSTANTS.index(2.0) + exploration.CELLS,
+    ]
+    assert (
+        exploration._cell(numbers[0])
+        == exploration._cell(numbers[1] % exploration.CELLS)
+        == (10, "MC40", 1)
+    )
+    assert [cell(number) for number in numbers] == [cell(number) for number in numbers]
     assert sum(cell(numbers[0])) == 3
-    found = [cell(number) for number in range(exploration.CELLS)]
+    batches = [cell(number) for number in range(exploration.CELLS)]
     for faithful in (1, 0):
-        assert all(sum(each) == 3 for panel in exploration._curves(faithful, found).values() for each in panel)
+        curves = exploration._curves(faithful, batches)
+        assert all(sum(counts) == 3 for panel in curves.values() for counts in panel)
 
 
-def test_exchanged_labels_are_likelier_if_beginning_helps() -> None:
+def test_exchanged_labels_are_likelier_if_moving_first_helps() -> None:
     helps = {"MC40": [(30, 70, 0)] * 16, "MC200": [(24, 76, 0)] * 16}
     assert exploration._log_odds_of_exchange(helps) > 0
     assert exploration._log_odds_of_exchange({"MC40": helps["MC200"], "MC200": helps["MC40"]}) < 0
@@ -110,24 +141,29 @@ def test_exchanged_labels_are_likelier_if_beginning_helps() -> None:
     assert exploration._same_curve(helps["MC40"], [(60, 40, 0)] * 16) < 0.01
 
 
-def test_few_games_of_ours_tell_little_of_the_labels() -> None:
-    few, many = ({"MC40": [(3 * n, 7 * n, 0)] * 16, "MC200": [(2 * n, 8 * n, 0)] * 16} for n in (1, 1000))
+def test_few_games_of_ours_give_no_verdict_on_the_labels() -> None:
+    few, many = (
+        {"MC40": [(3 * n, 7 * n, 0)] * 16, "MC200": [(2 * n, 8 * n, 0)] * 16} for n in (1, 1000)
+    )
     assert 0 < exploration._log_odds_of_exchange(few) < exploration._log_odds_of_exchange(many) / 3
-    for curves, judged in ((few, False), (many, True)):
-        assert (exploration._labels(curves, curves).agrees is not None) is judged
-    difference = exploration._log_likelihood((13, 36, 1), (3, 7, 0)) - exploration._log_likelihood((13, 36, 1), (60, 40, 0))
+    for curves, decided in ((few, False), (many, True)):
+        assert (exploration._labels(curves, curves).agrees is not None) is decided
+    difference = exploration._log_likelihood((13, 36, 1), (3, 7, 0)) - exploration._log_likelihood(
+        (13, 36, 1), (60, 40, 0)
+    )
     expected = betabinom.logpmf(36, 50, 8, 4) - betabinom.logpmf(36, 50, 41, 61)
     assert difference == pytest.approx(expected)
 
 
 def test_labels_are_blamed_only_if_exchanged_ones_fit() -> None:
-    near, far = [(5 * one, 5 * other, 5 * draws) for one, other, draws in exploration.FIGURE_6["MC40"]], [(225, 25, 0)] * 16
+    near = [(5 * one, 5 * other, 5 * draws) for one, other, draws in exploration.FIGURE_6["MC40"]]
+    far = [(225, 25, 0)] * 16
     for own, exchanged, fault in ((near, far, "B5"), (far, near, "B9"), (far, far, "no fault")):
         curves = {"MC40": own, "MC200": exchanged}
         assert exploration._agreement("MC40", curves, curves).why.startswith(fault)
 
 
-def test_games_to_so_many_wins_are_negative_binomial() -> None:
+def test_the_number_of_games_to_a_hundred_wins_is_negative_binomial() -> None:
     chance = schedules.Chance(56, 1000)
     assert chance.expected(100) == pytest.approx(1785.7, abs=0.1)
     rng = np.random.default_rng(0)
@@ -137,95 +173,127 @@ def test_games_to_so_many_wins_are_negative_binomial() -> None:
     assert schedules._dispersion([*lengths[:29], 4000], 100) < 1e-6
 
 
-def test_the_documents_rule_makes_a_random_player() -> None:
+def test_the_reported_rule_makes_a_random_player() -> None:
     settings = learner.settings_of(3, True, wins=100)
     table, progress = learner.learn(settings, [0, 0])
     assert progress.pace[1] == 1.0
-    trained = learner.examine(settings, table, 1.0, 2000, [1])
+    trained = learner.evaluate(settings, table, 1.0, 2000, [1])
     assert homogeneity([trained, learner.random_player(settings, 2000, [2])]) > 0.001
 
 
-def test_training_rightly_beats_the_documents(folder: Path) -> None:
-    table = next(each for each in conducted(folder, "001-table-8") if isinstance(each, Table))
+def test_corrected_training_beats_the_reported_one(folder: Path) -> None:
+    table = next(part for part in conducted(folder, "001-table-8") if isinstance(part, Table))
     assert len(table.rows) == 3 * (1 + len(table_8.VARIANTS))
-    exam = table_8.Exam(0, wins=50, code_wins=50, training=20_000, games=1000)
-    found = {variant: exam(table_8.JOBS.index((2, variant)))["counts"] for variant in ("faithful", "corrected")}
-    assert found["corrected"][0] < found["faithful"][0] / 3
-    assert found["corrected"][1] > 2 * found["faithful"][1]
+    evaluation = table_8.Evaluation(0, wins=50, code_wins=50, training=20_000, games=1000)
+    faithful, corrected = (
+        evaluation(table_8.JOBS.index((2, variant)))["counts"]
+        for variant in ("faithful", "corrected")
+    )
+    assert corrected[0] < faithful[0] / 3
+    assert corrected[1] > 2 * faithful[1]
 
 
 def test_table_8_has_one_verdict_for_each_number_of_rows(folder: Path) -> None:
-    found = [each for each in conducted(folder, "001-table-8") if isinstance(each, Finding)]
-    singles = [each for each in found if each.what.endswith((": MC_n wins", ": Q wins", ": draws"))]
-    assert [each.agrees for each in singles] == [None] * 9
-    together = [each for each in found if "all three together" in each.what]
-    assert [each.what[0] for each in together] == ["2", "3", "4"]
-    for each in together:
-        assert each.agrees is not None
-        assert ", p " in each.faithful
+    findings = [part for part in conducted(folder, "001-table-8") if isinstance(part, Finding)]
+    endings = (": MC_n wins", ": Q wins", ": draws")
+    singles = [finding for finding in findings if finding.what.endswith(endings)]
+    assert [finding.agrees for finding in singles] == [None] * 9
+    together = [finding for finding in findings if "all three together" in finding.what]
+    assert [finding.what[0] for finding in together] == ["2", "3", "4"]
+    for finding in together:
+        assert finding.agrees is not None
+        assert ", p " in finding.faithful
 
 
-def test_table_8_is_judged_by_all_three_counts_at_once() -> None:
-    # The draws alone differ (Fisher's p is 0.002), which one of nine tests may well do; all three together do not.
+def test_table_8_is_tested_by_all_three_counts_at_once() -> None:
+    # The draws alone differ (Fisher's p is 0.002), as one of nine tests may by chance. All three
+    # counts together do not differ.
     faithful = (2993, 702, 305)
     assert not same_share(20, 500, faithful[2], sum(faithful))
-    found = table_8._together(4, table_8.TABLE_8[4], faithful, (500, 3300, 200))
-    assert found.agrees
-    assert found.faithful == "2,993 / 702 / 305, p = 0.012"
+    agrees = table_8._together(4, table_8.TABLE_8[4], faithful, (500, 3300, 200))
+    assert agrees.agrees
+    assert agrees.faithful == "2,993 / 702 / 305, p = 0.012"
     differs = table_8._together(4, table_8.TABLE_8[4], (2000, 1700, 300), (500, 3300, 200))
     assert differs.agrees is False
     assert differs.why.startswith("no fault known")
 
 
-def test_figure_8s_random_players_meet_the_mc25_of_their_side(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    met = []
+def test_figure_8s_random_players_meet_the_mc25_of_their_side(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
     with monkeypatch.context() as patched:
-        patched.setattr(schedules, "random_player", lambda settings, games, seed: met.append((settings.against, seed[2])))
+        patched.setattr(
+            schedules,
+            "random_player",
+            lambda settings, games, seed: calls.append((settings.against, seed[2])),
+        )
         for faithful in (True, False):
             schedules.Baseline(0, 1, faithful)(0)
-    assert met == [(learner.FAITHFUL_MC25["against"], 2), (learner.MC25["against"], 3)]
+    assert calls == [(learner.FAITHFUL_MC25["against"], 2), (learner.MC25["against"], 3)]
     parts = conducted(folder, "001-figure-8")
-    needs = [each for each in parts if isinstance(each, Finding) and each.what.endswith("a random player needs")]
-    assert all(each.faithful and each.corrected for each in needs)
-    assert len(needs) == 4
+    findings = [
+        part
+        for part in parts
+        if isinstance(part, Finding) and part.what.endswith("a random player needs")
+    ]
+    assert all(finding.faithful and finding.corrected for finding in findings)
+    assert len(findings) == 4
 
 
-def test_each_figure_8_shows_its_own_random_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_figure_8_shows_its_own_random_player(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chances = {True: schedules.Chance(50, 1000), False: schedules.Chance(20, 1000)}
-    monkeypatch.setattr(schedules, "_chances", lambda bench, faithful: dict.fromkeys(learner.ROWS, chances[faithful]))
-    pictures = {each.name: each for each in conducted(tmp_path, "001-figure-8") if isinstance(each, Picture)}
-    middles = [pictures[name].draw().axes[0].lines[0].get_ydata()[0] for name in ("figure-8", "figure-8-corrected")]  # type: ignore[index]
+    monkeypatch.setattr(
+        schedules,
+        "_chances",
+        lambda bench, faithful: dict.fromkeys(learner.ROWS, chances[faithful]),
+    )
+    parts = conducted(tmp_path, "001-figure-8")
+    pictures = {part.name: part for part in parts if isinstance(part, Picture)}
+    middles = [
+        pictures[name].draw().axes[0].lines[0].get_ydata()[0]
+        for name in ("figure-8", "figure-8-corrected")
+    ]  # type: ignore[index]
     assert middles == [2000, 5000]
 
 
-def test_a_random_player_meets_the_opponents_of_the_learner_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    met = []
-    monkeypatch.setattr(table_8, "random_player", lambda settings, games, seed: met.append((settings.against, settings.passing)))
-    exam = table_8.Exam(0, wins=1, code_wins=1, training=1, games=1)
+def test_a_random_player_meets_the_opponents_of_the_learner_beside_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = []
+    monkeypatch.setattr(
+        table_8,
+        "random_player",
+        lambda settings, games, seed: calls.append((settings.against, settings.passing)),
+    )
+    evaluation = table_8.Evaluation(0, wins=1, code_wins=1, training=1, games=1)
     for number, (_, variant) in enumerate(table_8.JOBS):
         if variant.startswith("random"):
-            exam(number)
-    sides = [learner.settings_of(rows, faithful) for rows in learner.ROWS for faithful in (True, False)]
-    assert met == [(each.against, each.passing) for each in sides]
+            evaluation(number)
+    sides = [
+        learner.settings_of(rows, faithful) for rows in learner.ROWS for faithful in (True, False)
+    ]
+    assert calls == [(settings.against, settings.passing) for settings in sides]
 
 
-def test_what_a_table_holds_is_counted() -> None:
+def test_the_positions_of_a_table_are_counted_by_kind() -> None:
     form = form_of(learner.settings_of(4, True))
     once = Position("12", "5x4x4")
     boards = [once, Position("1213", "5x4x4"), Position("5/5/5/yy3 r 4", check_counts=False)]
-    # A key belongs to the side that has just moved: the other's view of the same discs.
-    keys = sorted(_key_of_mover(each) for each in boards)
+    # A key takes the view of the side that has just moved.
+    keys = sorted(_key_of_mover(board) for board in boards)
     table = QTable.of(form, np.array(keys), np.array([[1.0], [-2.0], [0.95]], np.float32))
-    found = demos.composition(table)
-    assert found["all"] == 3
-    assert [found[name] for name in ("worth 1 as at first", "worth -2, lost", "worth +2, won", "worth 0.5, drawn")] == [
-        1,
-        1,
-        0,
-        0,
-    ]
-    assert found["worth something else"] == 1
-    assert found["with more discs of Q than of MC_n"] == 1
+    assert demos.composition(table) == {
+        "all": 3,
+        "worth 1 as at first": 1,
+        "worth -2, lost": 1,
+        "worth +2, won": 0,
+        "worth 0.5, drawn": 0,
+        "with more discs of Q than of MC_n": 1,
+        "worth something else": 1,
+    }
 
 
 def _key_of_mover(position: Position) -> int:
@@ -235,15 +303,15 @@ def _key_of_mover(position: Position) -> int:
 
 
 class Leftmost:
-    """Plays the first open column, as a table that knows nothing does."""
+    """Plays the first legal column, like an empty table."""
 
     def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
-        column = position.legal_columns()[0]
-        columns = tuple(ColumnAnalysis(each, estimate=1.0) for each in position.legal_columns())
-        return Decision(column, analysis=Analysis(columns))
+        legal = position.legal_columns()
+        columns = tuple(ColumnAnalysis(column, estimate=1.0) for column in legal)
+        return Decision(legal[0], analysis=Analysis(columns))
 
 
-def test_games_are_printed_as_the_documents_program_prints_them() -> None:
+def test_games_are_printed_as_the_report_prints_them() -> None:
     lines = demos.play_printed(["one", "other"], [Leftmost(), Leftmost()], "2x3x3", 0).splitlines()
     assert lines[:6] == [
         "Player 1 (one)",
@@ -257,15 +325,20 @@ def test_games_are_printed_as_the_documents_program_prints_them() -> None:
 
 
 def test_without_its_table_part_c_plays_the_leftmost_column(folder: Path) -> None:
-    texts = {each.title: each.lines for each in conducted(folder, "001-demos") if isinstance(each, Text)}
-    part_a, part_c = (next(text for title, text in texts.items() if title.startswith(number)) for number in ("1 =", "2 ="))
+    parts = conducted(folder, "001-demos")
+    texts = {part.title: part.lines for part in parts if isinstance(part, Text)}
+    part_a, part_c = (
+        next(text for title, text in texts.items() if title.startswith(number))
+        for number in ("1 =", "2 =")
+    )
     assert part_a.startswith("Player 1 (MCTS 200)\nAction selected: ")
     assert "\nTotal playouts for next state: " in part_a
     assert "won the game!\nTotal number of moves = " in part_a
     assert part_c.startswith("Player 1 (MCTS 25)\n")
     position = Position(board="5x4x4")
-    for line in (each for each in part_c.splitlines() if each.startswith("Action")):
-        column = int(line.removeprefix("Action selected: ")) - 1
+    actions = [line for line in part_c.splitlines() if line.startswith("Action")]
+    for action in actions:
+        column = int(action.removeprefix("Action selected: ")) - 1
         if position.to_move == 1:
             assert column == position.legal_columns()[0]
         position = position.play(column)

@@ -15,42 +15,56 @@ from fourlab.studies.experiment import Picture, Text
 from fourlab.studies.workbench import Workbench
 
 
-def test_every_agent_of_the_league_can_be_made_and_belongs_to_somebody() -> None:
+def test_every_agent_of_the_league_can_be_made_and_has_an_owner() -> None:
     for name, spec in league.AGENTS.items():
         assert hasattr(make(spec), "decide")
         assert name.startswith(league.OWNERS)
 
 
-def test_some_of_the_league(tmp_path: Path) -> None:
+def test_a_small_league(tmp_path: Path) -> None:
     size = {"every": 9, "training": 200, "rounds": 1, "positions": 2}
     parts = list(league.league(Workbench(tmp_path, "smoke", size, 0, Threads(1))))
     table, picture = parts[0], parts[-1]
     assert isinstance(table, Table)
     assert [row[0] for row in table.rows] == list(range(1, len(table.rows) + 1))
-    assert {row[1] for row in table.rows} <= {*league.AGENTS, "004 Q-learning as coded", "004 Q-learning corrected"}
+    assert {row[1] for row in table.rows} <= {
+        *league.AGENTS,
+        "Arya Q-learning as coded",
+        "Arya Q-learning corrected",
+    }
     assert isinstance(picture, Picture)
-    assert figures.render(picture.draw(), "svg").startswith(b"<?xml")
+    assert figures.render(picture.draw(), "svg").startswith(b"<svg")
 
 
-def test_the_league_tells_who_is_not_the_documents(tmp_path: Path) -> None:
+def test_the_league_says_which_agents_differ_from_the_reports(tmp_path: Path) -> None:
     size = {"every": 16, "training": 200, "rounds": 1, "positions": 1}
-    (told,) = (each for each in league.league(Workbench(tmp_path, "smoke", size, 0, Threads(1))) if isinstance(each, Text))
-    assert "learned from 200 games" in told.lines
-    listed, corrected = (league.AGENTS[f"004 AlphaMCTS(50) {each}"] for each in ("as listed", "corrected"))
+    parts = league.league(Workbench(tmp_path, "smoke", size, 0, Threads(1)))
+    (text,) = (part for part in parts if isinstance(part, Text))
+    assert "trained on 200 games" in text.lines
+    listed, corrected = (
+        league.AGENTS[f"Arya AlphaMCTS(50) {version}"] for version in ("as listed", "corrected")
+    )
     assert "faithful=1" in listed
     assert listed.split(",")[:2] == corrected.split(",")[:2]
 
 
 def test_names_in_the_figure_do_not_overlap_and_intervals_are_whole() -> None:
-    elos = {"004 minimax(4)": 285, "004 minimax(6)": 394, "ours: alphazero, no search": 405, "ours: value network": 331}
-    elos |= {"ours: random": -777, "004 Q-learning as coded": -790, "ours: perfect": 1131}
+    elos = {
+        "Arya minimax(4)": 285,
+        "Arya minimax(6)": 394,
+        "ours: alphazero, no search": 405,
+        "ours: value network": 331,
+    }
+    elos |= {"ours: random": -777, "Arya Q-learning as coded": -790, "ours: perfect": 1131}
     seconds = (0.00015, 0.00024, 0.00061, 0.00056, 0.00006, 0.00008, 0.02)
-    ratings = [Rating(name, Estimate(elo, elo - 80, elo + 300), 8, 0.5) for name, elo in elos.items()]
-    answers = {name: {"seconds": each} for name, each in zip(elos, seconds, strict=True)}
+    ratings = [
+        Rating(name, Estimate(elo, elo - 80, elo + 300), 8, 0.5) for name, elo in elos.items()
+    ]
+    answers = {name: {"seconds": time} for name, time in zip(elos, seconds, strict=True)}
     figure = league._draw(ratings, answers)
-    figures.render(figure, "png")  # boxes are known when it is drawn
+    figures.render(figure, "png")  # drawing determines the boxes
     (axes,) = figure.axes
-    boxes = [each.get_window_extent() for each in axes.texts]
+    boxes = [text.get_window_extent() for text in axes.texts]
     assert len(boxes) == len(elos)
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
     bottom, top = axes.get_ylim()
@@ -58,6 +72,6 @@ def test_names_in_the_figure_do_not_overlap_and_intervals_are_whole() -> None:
     assert top > 1131 + 300
 
 
-def test_the_league_belongs_to_no_document_alone() -> None:
-    (found,) = chosen(["league"])
-    assert found.document == "all"
+def test_the_league_belongs_to_no_single_report() -> None:
+    (experiment,) = chosen(["league"])
+    assert experiment.document == "all"

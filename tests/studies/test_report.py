@@ -1,4 +1,4 @@
-"""What experiments found, as pages: damaged work, and reports that are published."""
+"""Pages of results: damaged work files, and reports that are published one by one."""
 
 from pathlib import Path
 
@@ -10,54 +10,71 @@ from fourlab.jobs.run import Run, open_run
 from fourlab.studies.catalogue import all_experiments
 from fourlab.studies.experiment import Finding
 from fourlab.studies.job import StudyJob, read_job
-from fourlab.studies.report import check_work, found_by, keep, publish, write_reports
+from fourlab.studies.report import check_work, load_parts, publish, save_parts, write_reports
 
 
 def a_run(folder: Path, *names: str, seed: int = 0) -> Run:
-    """A run in which these experiments have found something."""
+    """Return a run in which these experiments are complete."""
     run = open_run(folder, "reproduce-smoke", {"kind": "reproduce", "scale": "smoke", "seed": seed})
     for name in names:
-        check_work(run, all_experiments()[name])
-        keep(run, all_experiments()[name], [Finding("a number", "1", "2", agrees=False), Table("some", ("head",), ((name,),))])
+        experiment = all_experiments()[name]
+        check_work(run, experiment)
+        finding = Finding("a number", "1", "2", agrees=False)
+        save_parts(run, experiment, [finding, Table("some", ("head",), ((name,),))])
     write_reports(run)
     return run
 
 
-def test_what_is_published_of_one_document_leaves_the_others(tmp_path: Path) -> None:
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Return the contents of all files in a folder."""
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_publishing_one_report_leaves_the_others(tmp_path: Path) -> None:
     target = tmp_path / "pages"
     publish(a_run(tmp_path / "runs", "000-exact", "004-speed"), target)
     (target / "004" / "data" / "of-yesterday.csv").write_text("old")
-    before = {file: file.read_bytes() for file in (target / "000").rglob("*") if file.is_file()}
+    before = contents(target / "000")
     assert target / "000" / "data" / "000-exact-1.csv" in before
     publish(a_run(tmp_path / "runs", "004-dqn", seed=1), target)
-    assert {file: file.read_bytes() for file in (target / "000").rglob("*") if file.is_file()} == before
-    assert sorted(file.name for file in (target / "004" / "data").iterdir()) == ["004-dqn-1.csv", "004-dqn.csv"]
+    assert contents(target / "000") == before
+    assert sorted(file.name for file in (target / "004" / "data").iterdir()) == [
+        "004-dqn-1.csv",
+        "004-dqn.csv",
+    ]
     assert "004-dqn" in (target / "report.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b""])
-def test_damaged_work_files_are_told(tmp_path: Path, content: bytes) -> None:
+def test_damaged_work_files_are_reported(tmp_path: Path, content: bytes) -> None:
     run = a_run(tmp_path, "000-exact")
-    work, experiment = run.folder / "work" / "000-exact", all_experiments()["000-exact"]
+    experiment = all_experiments()["000-exact"]
+    work = run.folder / "work" / "000-exact"
     (work / "begun.json").write_bytes(content)
-    with pytest.raises(UserError, match=r"begun\.json is damaged; remove it and give the command again"):
+    with pytest.raises(
+        UserError, match=r"begun\.json is damaged; remove it and give the command again"
+    ):
         check_work(run, experiment)
     for wrong in (content, b"{}"):
         (work / "found.json").write_bytes(wrong)
-        with pytest.raises(UserError, match=r"found\.json is damaged; remove it and give the command again"):
-            found_by(run, "000-exact")
-    assert found_by(run, "004-speed") is None
+        with pytest.raises(
+            UserError, match=r"found\.json is damaged; remove it and give the command again"
+        ):
+            load_parts(run, "000-exact")
+    assert load_parts(run, "004-speed") is None
 
 
-def test_a_resumed_run_does_what_it_began_before_its_experiments_were_on_record(tmp_path: Path) -> None:
+def test_a_resumed_run_does_what_it_began_before_its_experiments_were_on_record(
+    tmp_path: Path,
+) -> None:
     run = a_run(tmp_path)  # as older versions wrote it: without a list of experiments
     done = Finding("a number", "1", "2", agrees=False)
     for name in ("000-exact", "003-figure-1"):
         check_work(run, all_experiments()[name])
-        keep(run, all_experiments()[name], [done])
-    asked = StudyJob(("001-table-5",), "smoke").extended(run.config)
-    run.extend(asked.config, asked.extent)
+        save_parts(run, all_experiments()[name], [done])
+    requested = StudyJob(("001-table-5",), "smoke").extended(run.config)
+    run.extend(requested.config, requested.extent)
     assert run.config["experiments"] == ["001-table-5"]
-    job = read_job(run.config)
-    assert [each.name for each in job.chosen(run)] == ["000-exact", "001-table-5", "003-figure-1"]
-    assert [each.name for each in asked.chosen(run)] == ["001-table-5"]
+    resumed = [experiment.name for experiment in read_job(run.config).chosen(run)]
+    assert resumed == ["000-exact", "001-table-5", "003-figure-1"]
+    assert [experiment.name for experiment in requested.chosen(run)] == ["001-table-5"]

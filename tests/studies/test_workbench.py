@@ -1,4 +1,4 @@
-"""Work that is remembered."""
+"""Work that is stored by name and resumed, and the selection of experiments."""
 
 import json
 import re
@@ -10,11 +10,11 @@ from fourlab.arena.tournament import Player, Tournament
 from fourlab.errors import UserError
 from fourlab.jobs.executors.threads import Threads
 from fourlab.studies.catalogue import all_experiments, chosen
-from fourlab.studies.workbench import Stopped, Workbench, whole
+from fourlab.studies.workbench import Stopped, Workbench, completed
 
 
 class Stopping(Threads):
-    """Stops after so many results."""
+    """Stops after a number of batches."""
 
     def __init__(self, after: int) -> None:
         super().__init__(1)
@@ -38,61 +38,72 @@ def test_a_calculation_is_made_once(tmp_path: Path) -> None:
     assert calls == [1]
 
 
-def test_repetitions_go_on_where_they_were_stopped(tmp_path: Path) -> None:
+def test_repetitions_resume_where_they_were_stopped(tmp_path: Path) -> None:
     with pytest.raises(Stopped):
         bench(tmp_path, Stopping(3)).repeat("squares", lambda number: number**2, 10)
-    known = json.loads((tmp_path / "squares.json").read_text())
-    assert 0 < len(known) < 10
-    asked: list[int] = []
-    found = bench(tmp_path).repeat("squares", lambda number: asked.append(number) or number**2, 10)
-    assert found == [number**2 for number in range(10)]
-    assert sorted(asked) == [number for number in range(10) if str(number) not in known]
+    stored = json.loads((tmp_path / "squares.json").read_text())
+    assert 0 < len(stored) < 10
+    calls: list[int] = []
+    squares = bench(tmp_path).repeat(
+        "squares", lambda number: calls.append(number) or number**2, 10
+    )
+    assert squares == [number**2 for number in range(10)]
+    assert sorted(calls) == [number for number in range(10) if str(number) not in stored]
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b""])
-def test_damaged_work_is_told(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "work.json").write_bytes(content)
-    told = f"{re.escape(str(tmp_path / 'work.json'))} is damaged; remove it and give the command again"
-    with pytest.raises(UserError, match=told):
+def test_damaged_work_is_reported(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "work.json"
+    file.write_bytes(content)
+    message = f"{re.escape(str(file))} is damaged; remove it and give the command again"
+    with pytest.raises(UserError, match=message):
         bench(tmp_path).calculate("work", lambda: 1)
     for wrong in (content, b"[]"):
-        (tmp_path / "work.json").write_bytes(wrong)
-        with pytest.raises(UserError, match=told):
+        file.write_bytes(wrong)
+        with pytest.raises(UserError, match=message):
             bench(tmp_path).repeat("work", abs, 2)
 
 
-def test_a_repetition_that_fails_is_told(tmp_path: Path) -> None:
+def test_a_repetition_that_fails_is_reported(tmp_path: Path) -> None:
     with pytest.raises((UserError, ZeroDivisionError)):
         bench(tmp_path).repeat("broken", lambda number: 1 // number, 2)
 
 
-def test_games_are_played_once_and_can_be_judged(tmp_path: Path) -> None:
+def test_games_are_played_once(tmp_path: Path) -> None:
     tournament = Tournament((Player("random"), Player("rules")), ("5x4x4",), "empty", 3, "fixed")
-    first = bench(tmp_path).play("games", tournament, judged=True)
+    first = bench(tmp_path).play("games", tournament, thoughts=True)
     assert [game.number for game in first] == [0, 1, 2]
-    assert all(game.scores is not None for game in first)
-    assert bench(tmp_path).play("games", tournament, judged=True) == first
+    assert all(game.record.thoughts for game in first)
+    assert bench(tmp_path).play("games", tournament, thoughts=True) == first
 
 
 def test_a_crashed_game_is_no_result(tmp_path: Path) -> None:
-    (game, *_) = bench(tmp_path).play("games", Tournament((Player("random"), Player("rules")), ("5x4x4",), "empty", 1, "fixed"))
-    assert whole("games", [game]) == [game]
-    with pytest.raises(UserError, match="game 0 of games, random against rules, ended by crash: oh"):
-        whole("games", [game, game._replace(cause="crash", detail="oh")])
+    (game, *_) = bench(tmp_path).play(
+        "games", Tournament((Player("random"), Player("rules")), ("5x4x4",), "empty", 1, "fixed")
+    )
+    assert completed("games", [game]) == [game]
+    with pytest.raises(
+        UserError, match="game 0 of games, random against rules, ended by crash: oh"
+    ):
+        completed("games", [game, game._replace(cause="crash", detail="oh")])
 
 
-def test_names_mean_experiments() -> None:
-    known = list(all_experiments())
-    assert [each.name for each in chosen(["all"])] == known
-    assert [each.name for each in chosen(["001"])] == [name for name in known if name.startswith("001")]
-    assert [each.name for each in chosen([known[0], known[0]])] == [known[0]]
+def names(*selection: str) -> list[str]:
+    return [experiment.name for experiment in chosen(list(selection))]
+
+
+def test_names_select_experiments() -> None:
+    catalogue = list(all_experiments())
+    assert names("all") == catalogue
+    assert names("001") == [name for name in catalogue if name.startswith("001")]
+    assert names(catalogue[0], catalogue[0]) == [catalogue[0]]
     with pytest.raises(UserError, match="did you mean 001-table-5"):
         chosen(["001-tabel-5"])
 
 
 def test_every_experiment_is_complete() -> None:
-    for each in all_experiments().values():
-        assert set(each.sizes) == {"smoke", "quick", "full"}
-        assert each.document in ("000", "001", "002", "003", "004", "all")
-        assert each.ids
-        assert each.claim.endswith(".")
+    for experiment in all_experiments().values():
+        assert set(experiment.sizes) == {"smoke", "quick", "full"}
+        assert experiment.document in ("000", "001", "002", "003", "004", "all")
+        assert experiment.ids
+        assert experiment.claim.endswith(".")

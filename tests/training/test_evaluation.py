@@ -4,25 +4,26 @@ import pytest
 from fourlab import Position, Rules
 from fourlab.agents.opponents import chooser
 from fourlab.solver import Solver
-from fourlab.training.evaluation import CLOSED, Exam
+from fourlab.training.evaluation import FULL_COLUMN, Benchmark
 
 BOARD = Rules(5, 4, 4)
 
 
-def exam_of(rules: Rules, games: int, positions: int) -> Exam:
-    return Exam(rules, games, positions, {spec: chooser(spec, rules) for spec in ("random", "rules")})
+def benchmark_of(rules: Rules, games: int, positions: int) -> Benchmark:
+    opponents = {spec: chooser(spec, rules) for spec in ("random", "rules")}
+    return Benchmark(rules, games, positions, opponents)
 
 
-def test_the_results_of_all_columns_are_the_solvers() -> None:
-    exam, solver = Exam(BOARD, 2, 30), Solver(book=None)
-    own, mask, worth = exam.questions
-    assert len(own) >= 30
-    for each_own, each_mask, results in zip(own.tolist(), mask.tolist(), worth.tolist(), strict=True):
-        position = Position.from_key(each_own + each_mask + BOARD.geometry.bottom, BOARD)
-        assert (position.own, position.mask) == (each_own, each_mask)
+def test_the_results_of_all_columns_are_those_of_the_solver() -> None:
+    solver = Solver(book=None)
+    arrays = Benchmark(BOARD, 2, 30).test_set
+    assert len(arrays[0]) >= 30
+    for own, mask, results in zip(*(array.tolist() for array in arrays), strict=True):
+        position = Position.from_key(own + mask + BOARD.geometry.bottom, BOARD)
+        assert (position.own, position.mask) == (own, mask)
         for column, result in enumerate(results):
-            assert (result == CLOSED) == (column not in position.legal_columns())
-            if result != CLOSED:
+            assert (result == FULL_COLUMN) == (column not in position.legal_columns())
+            if result != FULL_COLUMN:
                 after = position.play(column)
                 outcome = after.outcome()
                 if outcome is None:
@@ -32,8 +33,9 @@ def test_the_results_of_all_columns_are_the_solvers() -> None:
 
 
 def test_perfect_play_keeps_every_value_and_random_play_does_not() -> None:
-    exam = exam_of(BOARD, 20, 40)
-    best, random = exam.take(chooser("perfect", BOARD)), exam.take(chooser("random", BOARD))
+    benchmark = benchmark_of(BOARD, 20, 40)
+    best = benchmark.run(chooser("perfect", BOARD))
+    random = benchmark.run(chooser("random", BOARD))
     assert best["exact"]["kept"] == best["exact"]["decisive"] == 1
     assert random["exact"]["decisive"] < random["exact"]["kept"] < 1
     assert best["random"]["score"] > random["random"]["score"]
@@ -42,14 +44,17 @@ def test_perfect_play_keeps_every_value_and_random_play_does_not() -> None:
     assert low < best["random"]["wins"] / 20 < high
 
 
-def test_the_same_player_gets_the_same_marks() -> None:
+def test_the_same_player_gets_the_same_tables() -> None:
     player = chooser("rules", BOARD)
-    assert exam_of(BOARD, 20, 20).take(player) == exam_of(BOARD, 20, 20).take(player)
+    assert benchmark_of(BOARD, 20, 20).run(player) == benchmark_of(BOARD, 20, 20).run(player)
 
 
 @pytest.mark.parametrize("board", ["1x1x3", "1x4x3", "3x1x3", "2x2x4", "7x6x3"])
-def test_there_is_an_exam_on_any_board(board: str) -> None:
+def test_any_board_has_a_benchmark(board: str) -> None:
     rules = Rules.parse(board)
-    marks = exam_of(rules, 8, 10).take(chooser("random", rules))
-    assert sum(marks["random"][each] for each in ("wins", "draws", "losses")) == 8
-    assert np.isfinite(marks["exact"]["kept"]) if "exact" in marks else not len(Exam(rules, 8, 10).questions[0])
+    tables = benchmark_of(rules, 8, 10).run(chooser("random", rules))
+    assert sum(tables["random"][result] for result in ("wins", "draws", "losses")) == 8
+    if "exact" in tables:
+        assert np.isfinite(tables["exact"]["kept"])
+    else:
+        assert not len(Benchmark(rules, 8, 10).test_set[0])

@@ -1,4 +1,4 @@
-"""A training that is stopped, killed or damaged ends as one that never was."""
+"""A training that is stopped, killed or damaged ends like an uninterrupted one."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import pytest
 from fourlab.errors import UserError
 from fourlab.jobs.run import Run, open_run
 from fourlab.reporting.curves import Curve, number
-from fourlab.training.loop import KEPT, last_metrics, read_metrics, train
+from fourlab.training.loop import CHECKPOINTS_KEPT, last_metrics, read_metrics, train
 from fourlab.training.report import write_training_report
 
 
@@ -27,7 +27,9 @@ class Sum:
     done: int = 0
     sum: int = 0
     unit: str = "numbers"
-    curves: tuple[Curve, ...] = field(default=(Curve("the sum so far", ("sum", "half.sum")), Curve("nothing", ("none",))))
+    curves: tuple[Curve, ...] = field(
+        default=(Curve("the sum so far", ("sum", "half.sum")), Curve("nothing", ("none",)))
+    )
 
     @property
     def finished(self) -> bool:
@@ -50,95 +52,106 @@ class Sum:
         return {"headline": f"the sum is {self.sum}", "sum": self.sum}
 
 
-def begun(tmp_path: Path) -> Run:
+def sum_run(tmp_path: Path) -> Run:
     return open_run(tmp_path, "sum", {"kind": "train-sum", "total": 20})
 
 
-def rows(run: Run) -> list[dict[str, Any]]:
-    return [{name: value for name, value in row.items() if name != "seconds"} for row in read_metrics(run)]
+def metrics_of(run: Run) -> list[dict[str, Any]]:
+    """Return the metrics without their times."""
+    return [
+        {name: value for name, value in row.items() if name != "seconds"}
+        for row in read_metrics(run)
+    ]
 
 
-def whole(tmp_path: Path) -> list[dict[str, Any]]:
-    run = begun(tmp_path / "whole")
+def uninterrupted(tmp_path: Path) -> list[dict[str, Any]]:
+    """Return the metrics of a training that is never stopped."""
+    run = sum_run(tmp_path / "uninterrupted")
     assert train(run, Sum()) is not None
-    return rows(run)
+    return metrics_of(run)
 
 
 def stop_after(pieces: int) -> Any:
-    """Say stop after so many pieces."""
-    asked = iter(range(pieces))
-    return lambda: next(asked, None) is None
+    """Return a stop function that becomes true after `pieces` pieces of work."""
+    remaining = iter(range(pieces))
+    return lambda: next(remaining, None) is None
 
 
 def test_a_training_writes_metrics_results_and_products(tmp_path: Path) -> None:
-    run, trainee, told = begun(tmp_path), Sum(), []
-    results = train(run, trainee, told=told.append)
+    run = sum_run(tmp_path)
+    rows: list[dict[str, Any]] = []
+    results = train(run, Sum(), on_row=rows.append)
     assert results is not None
     assert results["sum"] == 210
     assert results["numbers"] == 20
     assert run.results == results
     assert (run.folder / "sum.txt").read_text() == "210"
-    assert rows(run)[0] == {"piece": 1, "numbers": 2, "sum": 3, "half": {"sum": 1.5}}
-    assert [row["piece"] for row in told] == list(range(1, 11))
+    assert metrics_of(run)[0] == {"piece": 1, "numbers": 2, "sum": 3, "half": {"sum": 1.5}}
+    assert [row["piece"] for row in rows] == list(range(1, 11))
 
 
 def test_a_training_stopped_after_every_piece_ends_the_same(tmp_path: Path) -> None:
-    run = begun(tmp_path)
+    run = sum_run(tmp_path)
     for piece in range(1, 10):
         assert train(run, Sum(), stop_after(1)) is None
-        assert len(rows(run)) == piece
+        assert len(metrics_of(run)) == piece
         assert run.results is None
     assert train(run, Sum(), stop_after(1)) is not None
-    assert rows(run) == whole(tmp_path)
-    assert len(list((run.folder / "checkpoints").iterdir())) == KEPT
+    assert metrics_of(run) == uninterrupted(tmp_path)
+    assert len(list((run.folder / "checkpoints").iterdir())) == CHECKPOINTS_KEPT
 
 
 def test_a_finished_training_is_not_done_again(tmp_path: Path) -> None:
-    run = begun(tmp_path)
+    run = sum_run(tmp_path)
     results = train(run, Sum())
     (run.folder / "sum.txt").unlink()
     assert train(run, Sum()) == results
     assert not (run.folder / "sum.txt").exists()
 
 
-def test_metrics_after_the_checkpoint_are_forgotten(tmp_path: Path) -> None:
-    run = begun(tmp_path)
+def test_metrics_after_the_checkpoint_are_dropped(tmp_path: Path) -> None:
+    run = sum_run(tmp_path)
     train(run, Sum(), stop_after(3))
     with (run.folder / "metrics.jsonl").open("a") as file:
         file.write('{"piece": 4, "numbers": 8, "sum": -1}\n{"piece": 5, "numb')
     assert train(run, Sum()) is not None
-    assert rows(run) == whole(tmp_path)
+    assert metrics_of(run) == uninterrupted(tmp_path)
 
 
-def test_no_checkpoint_reaches_the_disk_before_its_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, sizes, fsync = begun(tmp_path), dict[int, int](), os.fsync
+def test_no_checkpoint_reaches_the_disk_before_its_metrics(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = sum_run(tmp_path)
+    sizes: dict[int, int] = {}
+    fsync = os.fsync
 
-    def watched(handle: int) -> None:
+    def recording_fsync(handle: int) -> None:
         fsync(handle)
         sizes[os.fstat(handle).st_ino] = os.fstat(handle).st_size
 
-    class Watched(Sum):
+    class Checked(Sum):
         def save(self, folder: Path) -> None:
             metrics = (run.folder / "metrics.jsonl").stat()
             assert sizes[metrics.st_ino] == metrics.st_size
             super().save(folder)
 
-    monkeypatch.setattr(os, "fsync", watched)
-    assert train(run, Watched(), checkpoint_seconds=0) is not None
+    monkeypatch.setattr(os, "fsync", recording_fsync)
+    assert train(run, Checked(), checkpoint_seconds=0) is not None
 
 
-def test_a_damaged_checkpoint_is_told_of_and_the_one_before_is_used(tmp_path: Path) -> None:
-    run, notes = begun(tmp_path), []
+def test_a_damaged_checkpoint_is_noted_and_the_one_before_is_used(tmp_path: Path) -> None:
+    run = sum_run(tmp_path)
+    notes: list[str] = []
     train(run, Sum(), stop_after(3))
     train(run, Sum(), stop_after(2))
     (run.folder / "checkpoints" / "000005" / "sum.json").write_text("[10, 99]")
-    assert train(run, Sum(), noted=notes.append) is not None
+    assert train(run, Sum(), on_note=notes.append) is not None
     assert "000005 is damaged (sum.json)" in notes[0]
-    assert rows(run) == whole(tmp_path)
+    assert metrics_of(run) == uninterrupted(tmp_path)
 
 
-def test_nothing_is_begun_anew_over_damaged_checkpoints(tmp_path: Path) -> None:
-    run = begun(tmp_path)
+def test_a_training_does_not_start_again_over_damaged_checkpoints(tmp_path: Path) -> None:
+    run = sum_run(tmp_path)
     train(run, Sum(), stop_after(3))
     (run.folder / "checkpoints" / "000003" / "checkpoint.json").write_text("{")
     with pytest.raises(UserError, match="every checkpoint"):
@@ -146,12 +159,14 @@ def test_nothing_is_begun_anew_over_damaged_checkpoints(tmp_path: Path) -> None:
 
 
 def test_a_training_killed_at_any_moment_ends_the_same(tmp_path: Path) -> None:
-    """SIGKILL twenty times, at growing distances, while checkpoints are written all the time."""
+    """Send SIGKILL twenty times, at growing intervals, while checkpoints are written."""
     script = (
         "import sys, time; from pathlib import Path; from fourlab.training.loop import train\n"
-        "from tests.training.test_loop import Sum, begun\n"
-        "class Slow(Sum):\n    def advance(self):\n        time.sleep(0.002); return super().advance()\n"
-        "train(begun(Path(sys.argv[1])), Slow(400), checkpoint_seconds=0)\n"
+        "from tests.training.test_loop import Sum, sum_run\n"
+        "class Slow(Sum):\n"
+        "    def advance(self):\n"
+        "        time.sleep(0.002); return super().advance()\n"
+        "train(sum_run(Path(sys.argv[1])), Slow(400), checkpoint_seconds=0)\n"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
     root = Path(__file__).parents[2]
@@ -163,23 +178,27 @@ def test_a_training_killed_at_any_moment_ends_the_same(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     subprocess.run(command, cwd=root, check=True)
-    run = begun(tmp_path)
+    run = sum_run(tmp_path)
     assert run.results is not None
     assert run.results["sum"] == 400 * 401 // 2
     assert [row["piece"] for row in read_metrics(run)] == list(range(1, 201))
     assert not list((run.folder / "checkpoints").glob(".*"))
 
 
-def test_the_folder_tells_what_is_counted_and_drawn(tmp_path: Path) -> None:
-    run = begun(tmp_path)
+def test_the_folder_records_the_unit_the_total_and_the_curves(tmp_path: Path) -> None:
+    run = sum_run(tmp_path)
     train(run, Sum(), stop_after(1))
     about = json.loads((run.folder / "training.json").read_text())
     assert (about["unit"], about["total"]) == ("numbers", 20)
-    assert about["curves"][0] == {"label": "the sum so far", "names": ["sum", "half.sum"], "logarithmic": False}
+    assert about["curves"][0] == {
+        "label": "the sum so far",
+        "names": ["sum", "half.sum"],
+        "logarithmic": False,
+    }
 
 
-def test_the_last_row_is_found_without_reading_all(tmp_path: Path) -> None:
-    run = begun(tmp_path)
+def test_the_last_row_is_read_without_the_others(tmp_path: Path) -> None:
+    run = sum_run(tmp_path)
     assert last_metrics(run) is None
     train(run, Sum(), stop_after(3))
     assert last_metrics(run) == read_metrics(run)[-1]
@@ -191,13 +210,14 @@ def test_the_last_row_is_found_without_reading_all(tmp_path: Path) -> None:
         last_metrics(run)
 
 
-def test_numbers_are_found_in_nested_tables() -> None:
+def test_numbers_in_nested_tables_are_named_with_a_dot() -> None:
     row = {"a": 1, "b": {"c": 2.5, "d": "x"}}
-    assert [number(row, name) for name in ("a", "b.c", "b.d", "b", "e.f")] == [1.0, 2.5, None, None, None]
+    numbers = [number(row, name) for name in ("a", "b.c", "b.d", "b", "e.f")]
+    assert numbers == [1.0, 2.5, None, None, None]
 
 
-def test_the_report_has_the_result_the_curves_and_the_configuration(tmp_path: Path) -> None:
-    run = begun(tmp_path)
+def test_the_report_has_the_results_the_curves_and_the_configuration(tmp_path: Path) -> None:
+    run = sum_run(tmp_path)
     trainee = Sum()
     results = train(run, trainee, stop_after(4))
     write_training_report(run, trainee, results)

@@ -1,6 +1,7 @@
-"""The real server, which compiles only the groups of kernels named as arguments; prints its address.
+"""Run the real server with only the kernel groups given as arguments; print its address.
 
-The event loop runs in the main thread, where nothing that compiles or runs networks may be imported.
+The event loop runs in the main thread, so importing a compiler or a network runtime there is an
+error: it would block every request for seconds.
 """
 
 import sys
@@ -16,8 +17,12 @@ HEAVY = {"numba", "llvmlite", "onnxruntime"}
 
 
 def no_heavy_import(event: str, arguments: tuple[Any, ...]) -> None:
-    if event == "import" and arguments[0] in HEAVY and threading.current_thread() is threading.main_thread():
-        raise AssertionError(f"{arguments[0]} is imported in the thread of the event loop")
+    if (
+        event == "import"
+        and arguments[0] in HEAVY
+        and threading.current_thread() is threading.main_thread()
+    ):
+        raise AssertionError(f"{arguments[0]} is imported in the event loop's thread")
 
 
 if __name__ == "__main__":

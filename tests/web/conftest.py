@@ -1,4 +1,4 @@
-"""A real server in a thread of this process, and a client that asks it."""
+"""A real server in a thread of this process, and an HTTP client for it."""
 
 import threading
 import time
@@ -16,7 +16,7 @@ from fourlab.web.settings import Settings
 
 @contextmanager
 def serving(settings: Settings, readiness: Readiness | None = None) -> Iterator[httpx.Client]:
-    """Serve as long as the block lasts."""
+    """Run a server for the duration of the block and yield a client for it."""
     listening = listen("127.0.0.1", 0)
     server = server_of(settings, readiness)
     thread = threading.Thread(target=server.run, args=([listening],))
@@ -34,7 +34,7 @@ def serving(settings: Settings, readiness: Readiness | None = None) -> Iterator[
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the server looks for runs."""
+    """Return the folder in which the server looks for runs."""
     return tmp_path_factory.mktemp("runs")
 
 
@@ -45,16 +45,16 @@ def client(home: Path) -> Iterator[httpx.Client]:
 
 
 class Held:
-    """A worker that has compiled a group when the test says so."""
+    """A compile worker that finishes only when the test releases it."""
 
     startup_seconds = 0.0
 
     def __init__(self) -> None:
-        self.go_on = threading.Event()
+        self.released = threading.Event()
 
     def run(self, name: str) -> float:
-        self.go_on.wait()
+        self.released.wait()
         return 0.0
 
     def close(self) -> None:
-        self.go_on.set()
+        self.released.set()

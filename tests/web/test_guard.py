@@ -1,4 +1,4 @@
-"""What the server refuses, and what every answer carries."""
+"""Security: which requests the server refuses, and which headers every answer carries."""
 
 import json
 import logging
@@ -26,20 +26,23 @@ from tests.web.conftest import serving
 
 
 def error_of(answer: httpx.Response, status: int) -> str:
-    """The message of an error, which must have the one form and show nothing of the inside."""
+    """Return an error's message; check its form and that it leaks no traceback or path."""
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/json"
-    told = answer.json()
-    assert told.keys() == {"error"}
-    assert told["error"].keys() == {"status", "code", "message"}
-    assert told["error"]["status"] == status
+    body = answer.json()
+    assert body.keys() == {"error"}
+    error = body["error"]
+    assert error.keys() == {"status", "code", "message"}
+    assert error["status"] == status
     assert "Traceback" not in answer.text
     assert 'File "' not in answer.text
-    return str(told["error"]["message"])
+    return str(error["message"])
 
 
-@pytest.mark.parametrize("path", ["/", "/static/main.js", "/api/v1/ping", "/nix", "/api/v1/nix", "/api/v1/openapi.json"])
-def test_every_answer_carries_the_safety_headers(client: Client, path: str) -> None:
+@pytest.mark.parametrize(
+    "path", ["/", "/static/main.js", "/api/v1/ping", "/nix", "/api/v1/nix", "/api/v1/openapi.json"]
+)
+def test_every_answer_carries_the_security_headers(client: Client, path: str) -> None:
     headers = client.get(path).headers
     assert {name: headers[name] for name in HEADERS} == HEADERS
     assert "unsafe" not in headers["content-security-policy"]
@@ -70,48 +73,61 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("origin", FOREIGN)
-def test_other_pages_cannot_ask(client: Client, origin: str) -> None:
+def test_requests_from_other_origins_are_refused(client: Client, origin: str) -> None:
     origin = origin.format(port=client.base_url.port)
     error_of(client.post("/api/v1/move", json={}, headers={"origin": origin}), 403)
     error_of(client.get("/api/v1/analysis/stream", headers={"origin": origin}), 403)
-    assert "access-control-allow-origin" not in client.options("/api/v1/move", headers={"origin": origin}).headers
+    assert (
+        "access-control-allow-origin"
+        not in client.options("/api/v1/move", headers={"origin": origin}).headers
+    )
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_requests_that_browsers_mark_as_foreign_are_refused_but_links_are_followed(client: Client, site: str) -> None:
-    error_of(client.get("/api/v1/ping", headers={"sec-fetch-site": site, "sec-fetch-mode": "no-cors"}), 403)
+def test_cross_site_requests_are_refused_but_links_are_followed(client: Client, site: str) -> None:
+    error_of(
+        client.get("/api/v1/ping", headers={"sec-fetch-site": site, "sec-fetch-mode": "no-cors"}),
+        403,
+    )
     link = {"sec-fetch-site": site, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
     assert client.get("/?moves=44", headers=link).status_code == 200
-    for path in ("/api/v1/analysis/stream", "/api/v1/review/page", "/api/v1/ping", "/static/main.js"):
+    for path in (
+        "/api/v1/analysis/stream",
+        "/api/v1/review/page",
+        "/api/v1/ping",
+        "/static/main.js",
+    ):
         error_of(client.get(path, headers=link), 403)
     error_of(client.get("/", headers={**link, "sec-fetch-dest": "iframe"}), 403)
 
 
-def test_the_page_itself_can_ask(client: Client) -> None:
+def test_requests_from_the_page_itself_are_answered(client: Client) -> None:
     origin = str(client.base_url).rstrip("/")
     assert client.post("/api/v1/position", json={}, headers={"origin": origin}).status_code == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "127.0.0.2", "[::2]:80"])
-def test_a_name_that_was_bent_to_this_address_is_refused(client: Client, host: str) -> None:
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "127.0.0.2", "[::2]:80"]
+)
+def test_dns_rebinding_is_refused(client: Client, host: str) -> None:
     error_of(client.get("/api/v1/ping", headers={"host": host}), 421)
 
 
 @pytest.mark.parametrize("host", ["", "a b", "a/b", "x" * 300, "127.0.0.1:99999999", "@"])
-def test_a_host_that_is_none_is_refused(client: Client, host: str) -> None:
+def test_an_invalid_host_is_refused(client: Client, host: str) -> None:
     assert client.get("/api/v1/ping", headers={"host": host}).status_code in (400, 421)
 
 
-def test_only_allowed_names_are_answered_even_in_public() -> None:
+def test_a_public_server_answers_only_to_allowed_hosts() -> None:
     with serving(Settings(public=True, hosts=frozenset({"four.example"}), caps=PUBLIC)) as client:
         assert client.get("/api/v1/ping", headers={"host": "four.example"}).status_code == 200
         error_of(client.get("/api/v1/ping"), 421)
         caps = client.get("/api/v1/about", headers={"host": "four.example"}).json()["caps"]
         assert caps["move_seconds"] == PUBLIC.move_seconds
-        asked = {"agent": "mcts", "seconds": 300, "moves": "44"}
-        told = client.post("/api/v1/move", json=asked, headers={"host": "four.example"}).json()
-        assert told["seconds"] < 60  # far from what was asked for
-        assert told["simulations"] <= PUBLIC.simulations
+        request = {"agent": "mcts", "seconds": 300, "moves": "44"}
+        answer = client.post("/api/v1/move", json=request, headers={"host": "four.example"}).json()
+        assert answer["seconds"] < 60  # the cap, not the 300 s of the request
+        assert answer["simulations"] <= PUBLIC.simulations
 
 
 def test_a_long_body_is_refused_before_it_is_read(client: Client) -> None:
@@ -119,21 +135,35 @@ def test_a_long_body_is_refused_before_it_is_read(client: Client) -> None:
     assert str(MOST_BODY_BYTES) in message
 
 
-def test_a_long_body_in_pieces_is_refused_too(client: Client) -> None:
+def test_a_long_chunked_body_is_refused(client: Client) -> None:
     pieces = (b" " * 1000 for _ in range(200))
-    error_of(client.post("/api/v1/position", content=pieces, headers={"content-type": "application/json"}), 413)
+    error_of(
+        client.post(
+            "/api/v1/position", content=pieces, headers={"content-type": "application/json"}
+        ),
+        413,
+    )
 
 
-@pytest.mark.parametrize("body", ["", "{", "[]", "null", '{"moves": NaN}', '{"moves": {}}', "[" * 9999])
-def test_what_is_no_request_is_refused_in_the_one_form(client: Client, body: str) -> None:
-    answer = client.post("/api/v1/position", content=body, headers={"content-type": "application/json"})
+@pytest.mark.parametrize(
+    "body", ["", "{", "[]", "null", '{"moves": NaN}', '{"moves": {}}', "[" * 9999]
+)
+def test_a_malformed_body_is_refused_in_the_common_form(client: Client, body: str) -> None:
+    answer = client.post(
+        "/api/v1/position", content=body, headers={"content-type": "application/json"}
+    )
     error_of(answer, 400 if body.startswith("[[") else 422)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-1", "0", "1e999", '"x"', "601"])
 def test_numbers_are_bounded(client: Client, number: str) -> None:
     body = f'{{"seconds": {number}}}'
-    assert client.post("/api/v1/move", content=body, headers={"content-type": "application/json"}).status_code == 422
+    assert (
+        client.post(
+            "/api/v1/move", content=body, headers={"content-type": "application/json"}
+        ).status_code
+        == 422
+    )
 
 
 TRAVERSALS = [
@@ -182,7 +212,7 @@ TRAVERSALS = [
 
 @pytest.mark.parametrize("where", ["/static/{}", "/api/v1/runs/{}"])
 @pytest.mark.parametrize("name", TRAVERSALS)
-def test_no_path_is_made_of_a_name(client: Client, home: Path, where: str, name: str) -> None:
+def test_path_traversal_is_impossible(client: Client, home: Path, where: str, name: str) -> None:
     (home / "secret.txt").write_text("hidden")
     (home.parent / "manifest.json").write_text('{"config": {"kind": "hidden"}}')
     for ending in ("", "/secret.txt", "/manifest.json", "/figures/x.svg", "/games"):
@@ -194,28 +224,32 @@ def test_no_path_is_made_of_a_name(client: Client, home: Path, where: str, name:
 
 
 def _raw_get(client: Client, path: str) -> bytes:
-    """Ask without a client that tidies paths up."""
+    """Send the path as it is; httpx would normalise it."""
     host, port = client.base_url.host, client.base_url.port
     assert port is not None
     with socket.create_connection((host, port)) as connection:
-        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode("latin-1"))
+        connection.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode(
+                "latin-1"
+            )
+        )
         answer = b""
         while piece := connection.recv(65536):
             answer += piece
     return answer
 
 
-def test_unknown_paths_and_methods_have_the_one_form(client: Client) -> None:
+def test_unknown_paths_and_methods_are_refused_in_the_common_form(client: Client) -> None:
     error_of(client.get("/api/v1/nix"), 404)
     error_of(client.get("/nix"), 404)
     error_of(client.delete("/api/v1/ping"), 405)
 
 
-def test_a_fault_of_ours_shows_nothing_of_the_inside(
+def test_an_internal_error_is_logged_and_leaks_nothing(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(self: object, *arguments: object) -> None:
-        raise RuntimeError("secret of the house")
+        raise RuntimeError("secret detail")
 
     monkeypatch.setattr(MCTS, "decide", broken)
     monkeypatch.setattr(MCTS, "search", broken)
@@ -224,18 +258,18 @@ def test_a_fault_of_ours_shows_nothing_of_the_inside(
         events = client.get("/api/v1/analysis/stream", params={"agent": "mcts"}).text
     assert "event: error" in events
     assert "secret" not in events
-    assert "secret of the house" in caplog.text
+    assert "secret detail" in caplog.text
 
 
-def wait_for(true: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    while not true():
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds."""
+    while not condition():
         time.sleep(0.01)
 
 
 @dataclass
 class Endless:
-    """How many searches that never end by themselves have begun, and how many were stopped."""
+    """Count searches that end only when stopped: how many began, how many were stopped."""
 
     begun: int = 0
     stopped: int = 0
@@ -250,25 +284,30 @@ class Endless:
 
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
-    """Searches by MCTS that end only when they are stopped."""
+    """Replace MCTS by searches that end only when stopped."""
     searches = Endless()
     for name in ("decide", "search"):
         monkeypatch.setattr(MCTS, name, lambda *arguments: searches.search(*arguments))
     return searches
 
 
-def begin(client: Client, line: str, asked: dict[str, str] | None = None) -> socket.socket:
-    """Ask, and do not wait for an answer."""
-    body = b"" if asked is None else json.dumps(asked).encode()
+def begin(client: Client, line: str, body: dict[str, str] | None = None) -> socket.socket:
+    """Send a request and return its connection without waiting for an answer."""
+    content = b"" if body is None else json.dumps(body).encode()
     host, port = client.base_url.host, client.base_url.port
-    head = [f"{line} HTTP/1.1", f"Host: {host}:{port}", "Content-Type: application/json", f"Content-Length: {len(body)}"]
+    head = [
+        f"{line} HTTP/1.1",
+        f"Host: {host}:{port}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(content)}",
+    ]
     connection = socket.create_connection((host, port or 80))
-    connection.sendall("\r\n".join([*head, "", ""]).encode() + body)
+    connection.sendall("\r\n".join([*head, "", ""]).encode() + content)
     return connection
 
 
 @pytest.mark.parametrize(
-    ("line", "asked"),
+    ("line", "body"),
     [
         ("POST /api/v1/move", {"agent": "mcts"}),
         ("POST /api/v1/analysis", {"agent": "mcts"}),
@@ -279,26 +318,26 @@ def test_a_closed_tab_stops_its_search(
     client: Client,
     endless: Endless,
     line: str,
-    asked: dict[str, str] | None,
+    body: dict[str, str] | None,
 ) -> None:
-    with begin(client, line, asked):
+    with begin(client, line, body):
         wait_for(lambda: endless.begun == 1)
         assert endless.stopped == 0
     wait_for(lambda: endless.stopped == 1)
 
 
-def test_who_comes_to_a_full_house_is_told_when_to_come_again(
+def test_a_full_server_refuses_with_retry_after(
     endless: Endless,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gates: list[Gate] = []
     make_gate = Gate.__init__
 
-    def noted(gate: Gate, *arguments: Any) -> None:
+    def recorded(gate: Gate, *arguments: Any) -> None:
         make_gate(gate, *arguments)
         gates.append(gate)
 
-    monkeypatch.setattr(Gate, "__init__", noted)
+    monkeypatch.setattr(Gate, "__init__", recorded)
     caps = Caps(searches=1, waiting=2, streams=1, streams_waiting=0)
     with serving(Settings(caps=caps)) as client:
         paths = ("move", "move", "move", "analysis")
@@ -309,18 +348,22 @@ def test_who_comes_to_a_full_house_is_told_when_to_come_again(
             error_of(refused, 503)
             assert int(refused.headers["retry-after"]) >= 1
         error_of(client.get("/api/v1/analysis/stream"), 503)
-        assert client.get("/api/v1/ping").status_code == 200  # whoever does not search is not refused
-        for each in waiting:
-            each.close()
+        # A request without a search is never refused.
+        assert client.get("/api/v1/ping").status_code == 200
+        for connection in waiting:
+            connection.close()
         wait_for(lambda: client.post("/api/v1/move", json={"agent": "rules"}).status_code == 200)
         assert endless.stopped == 4
 
 
-def test_streams_that_come_and_go_leave_no_work_behind(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    running, most = [0], [0]
+def test_streams_that_come_and_go_leave_no_work_behind(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    running = [0]
+    most = [0]
 
     def deaf(self: MCTS, *arguments: object) -> None:
-        """A search that does not listen."""
+        """A search that ignores its stop event."""
         running[0] += 1
         most[0] = max(most[0], running[0])
         time.sleep(0.4)
@@ -333,13 +376,15 @@ def test_streams_that_come_and_go_leave_no_work_behind(monkeypatch: pytest.Monke
         for _ in range(12):
             with begin(client, "GET /api/v1/analysis/stream?agent=mcts"):
                 time.sleep(0.02)
-        wait_for(lambda: client.post("/api/v1/analysis", json={"agent": "rules"}).status_code == 200)
+        wait_for(
+            lambda: client.post("/api/v1/analysis", json={"agent": "rules"}).status_code == 200
+        )
         wait_for(lambda: running == [0])
         assert most[0] <= 2
     assert "never retrieved" not in caplog.text
 
 
-def test_who_waits_too_long_is_refused(endless: Endless) -> None:
+def test_a_request_that_waits_too_long_is_refused(endless: Endless) -> None:
     with serving(Settings(caps=Caps(searches=1, patience=0.2))) as client:
         with begin(client, "POST /api/v1/move", {"agent": "mcts"}):
             wait_for(lambda: endless.begun == 1)
@@ -347,7 +392,7 @@ def test_who_waits_too_long_is_refused(endless: Endless) -> None:
         wait_for(lambda: client.post("/api/v1/move", json={"agent": "rules"}).status_code == 200)
 
 
-def test_a_server_that_ends_stops_its_searches(endless: Endless) -> None:
+def test_a_stopping_server_stops_its_searches(endless: Endless) -> None:
     with serving(Settings()) as client:
         waiting = begin(client, "POST /api/v1/move", {"agent": "mcts"})
         wait_for(lambda: endless.begun == 1)
@@ -357,13 +402,14 @@ def test_a_server_that_ends_stops_its_searches(endless: Endless) -> None:
 
 QUICK = Caps(move_seconds=0.02, analysis_seconds=0.02, review_seconds=0.05)
 schema = schemathesis.openapi.from_asgi(
-    "/api/v1/openapi.json", create_app(Settings(hosts=frozenset(), home=Path("nowhere"), caps=QUICK))
+    "/api/v1/openapi.json",
+    create_app(Settings(hosts=frozenset(), home=Path("nowhere"), caps=QUICK)),
 )
 
 
 @schema.parametrize()
 @examples(15)
-def test_whatever_is_asked_nothing_breaks(case: schemathesis.Case) -> None:
+def test_no_request_of_the_schema_causes_a_server_error(case: schemathesis.Case) -> None:
     answer = case.call()
     assert answer.status_code < 500, (case.as_curl_command(), answer.text)
     if answer.status_code >= 400:

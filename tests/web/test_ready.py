@@ -1,4 +1,4 @@
-"""The first minute of a server: what is ready replies at once, the rest is compiled beside it."""
+"""A server's first minute: ready agents reply at once while the others are being compiled."""
 
 import os
 import signal
@@ -25,13 +25,15 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are cou
 
 @contextmanager
 def cold_server(cache: Path, *groups: str) -> Iterator[tuple[subprocess.Popen[str], Client]]:
-    """A server in a process of its own, whose kernels are cached in a folder of its own."""
+    """Run a server in its own process with its own kernel cache; yield it and a client."""
     command = [sys.executable, "-m", "tests.web.cold_server", *groups]
     environment = {**os.environ, "FOURLAB_CACHE_DIR": str(cache)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stdout is not None
         try:
-            with Client(base_url=server.stdout.readline().strip(), timeout=None, trust_env=False) as client:
+            with Client(
+                base_url=server.stdout.readline().strip(), timeout=None, trust_env=False
+            ) as client:
                 yield server, client
         finally:
             server.kill()
@@ -45,15 +47,16 @@ def move(client: Client, agent: str) -> Any:
 
 def readiness_of(client: Client, agent: str) -> Any:
     answer = client.get("/api/v1/ready").json()
-    return next(each for each in (*answer["levels"], *answer["agents"]) if each["agent"] == agent)
+    entries = (*answer["levels"], *answer["agents"])
+    return next(entry for entry in entries if entry["agent"] == agent)
 
 
 @on_linux
-def test_a_first_start_compiles_in_a_child_and_a_second_finds_it_ready(tmp_path: Path) -> None:
+def test_the_first_start_compiles_in_a_child_and_the_second_loads_the_cache(tmp_path: Path) -> None:
     with cold_server(tmp_path, "minimax") as (server, client):
         wait_until(lambda: children(server.pid))
         (child,) = children(server.pid)
-        os.kill(child, signal.SIGSTOP)  # so that it is not ready too soon
+        os.kill(child, signal.SIGSTOP)  # keep it from finishing too soon
         assert move(client, "level:1")["column"] in range(1, 8)
         first = readiness_of(client, "level:5")
         assert not first["ready"]
@@ -67,12 +70,12 @@ def test_a_first_start_compiles_in_a_child_and_a_second_finds_it_ready(tmp_path:
         os.kill(child, signal.SIGCONT)
         lower = min(os.getpriority(os.PRIO_PROCESS, server.pid) + NICENESS, 19)
         wait_until(lambda: not runs(child) or os.getpriority(os.PRIO_PROCESS, child) == lower)
-        assert move(client, "level:5")["column"] == 4, "the request has waited"
+        assert move(client, "level:5")["column"] == 4, "the request waits for the kernels"
         assert readiness_of(client, "level:5")["ready"]
         assert client.get("/api/v1/ready").json()["ready"]
         wait_until(lambda: not children(server.pid))
     with cold_server(tmp_path, "minimax") as (server, client):
-        assert move(client, "level:5")["column"] == 4, "the request has waited until it is loaded"
+        assert move(client, "level:5")["column"] == 4, "the request waits until they are loaded"
         answer = client.get("/api/v1/ready").json()
         assert answer["ready"]
         assert answer["groups"] == [{"name": "minimax", "state": "ready", "seconds": 0}]
@@ -81,7 +84,7 @@ def test_a_first_start_compiles_in_a_child_and_a_second_finds_it_ready(tmp_path:
 
 @on_linux
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_server_that_ends_leaves_no_child(tmp_path: Path, number: int) -> None:
+def test_a_stopped_server_leaves_no_child(tmp_path: Path, number: int) -> None:
     with (
         cold_server(tmp_path, "tree search", "network search", "solver") as (server, client),
         ThreadPoolExecutor() as pool,
@@ -90,7 +93,7 @@ def test_a_server_that_ends_leaves_no_child(tmp_path: Path, number: int) -> None
         wait_until(lambda: len(children(server.pid)) == 2)
         started = children(server.pid)
         wait_until(lambda: client.get("/api/v1/ready").json()["groups"])
-        assert len(children(server.pid)) == 2, "no more than two at a time"
+        assert len(children(server.pid)) == 2, "at most two at a time"
         server.send_signal(number)
         server.wait()
         wait_until(lambda: not any(map(runs, started)))
@@ -110,52 +113,54 @@ def held() -> Held:
 
 @pytest.fixture
 def slow(held: Held) -> Iterator[Client]:
-    """A server with one place for searches, whose groups are ready when the test wants."""
+    """A server with one search slot whose groups become ready when the test says so."""
     caps = Caps(searches=1, waiting=20, patience=60, streams=1)
     readiness = Readiness(lambda: Background(GROUPS, [held], GROUPS, load=lambda name: None))
     with serving(Settings(caps=caps), readiness) as client:
         yield client
 
 
-def test_those_who_wait_for_a_compilation_take_no_place_of_a_search(slow: Client, held: Held) -> None:
-    asked = {
+def test_requests_waiting_for_a_compilation_take_no_search_slot(slow: Client, held: Held) -> None:
+    requests = {
         "/api/v1/move": {"agent": "minimax"},
         "/api/v1/kaggle?agent=minimax": {"observation": {"board": [0] * 42, "mark": 1}},
         "/api/v1/analysis": {"agent": "perfect", "moves": "32751571231557", "seconds": 1},
         "/api/v1/review": {"moves": "44", "seconds": 1},
     }
     with ThreadPoolExecutor(10) as pool:
-        waiting = [pool.submit(slow.post, path, json=body) for path, body in asked.items()]
+        waiting = [pool.submit(slow.post, path, json=body) for path, body in requests.items()]
         stream = {"agent": "mcts", "simulations": 10, "moves": "44"}
         waiting.append(pool.submit(slow.get, "/api/v1/analysis/stream", params=stream))
         wait_until(lambda: slow.get("/api/v1/ready").json()["groups"][0]["state"] == "compiling")
         for agent in ("level:1", "level:3", "textbook:simulations=10"):
             assert move(slow, agent)["column"] in range(1, 8)
-        assert not any(each.done() for each in waiting)
+        assert not any(future.done() for future in waiting)
         held.close()
-        assert [each.result().status_code for each in waiting] == [200] * len(waiting)
+        assert [future.result().status_code for future in waiting] == [200] * len(waiting)
 
 
-def test_an_agent_can_be_asked_for_before_the_others(slow: Client) -> None:
-    before = {each["name"]: each["seconds"] for each in slow.get("/api/v1/ready").json()["groups"]}
+def test_an_agent_can_be_compiled_before_the_others(slow: Client) -> None:
+    groups = slow.get("/api/v1/ready").json()["groups"]
+    before = {group["name"]: group["seconds"] for group in groups}
     assert before["negamax"] < before["tree search"] < before["solver"]
     answer = slow.post("/api/v1/ready", json={"agent": "level:8"}).json()
-    after = {each["name"]: each["seconds"] for each in answer["groups"]}
+    after = {group["name"]: group["seconds"] for group in answer["groups"]}
     assert after["solver"] < after["negamax"] < after["tree search"]
-    assert next(each for each in answer["levels"] if each["agent"] == "level:8")["seconds"] == after["solver"]
+    level = next(level for level in answer["levels"] if level["agent"] == "level:8")
+    assert level["seconds"] == after["solver"]
     assert slow.post("/api/v1/ready", json={"agent": "nobody"}).status_code == 400
 
 
 def test_a_level_is_as_ready_as_the_agent_that_plays_it_on_the_board(slow: Client) -> None:
-    def ready(**asked: str) -> Any:
-        return slow.get("/api/v1/ready", params=asked).json()["levels"][6]["ready"]
+    def ready(**query: str) -> Any:
+        return slow.get("/api/v1/ready", params=query).json()["levels"][6]["ready"]
 
     assert ready(), "this server compiles no network search"
-    assert not ready(board="5x4x4"), "where Master is played by mcts"
+    assert not ready(board="5x4x4"), "mcts plays Master there"
     assert slow.get("/api/v1/ready", params={"board": "5"}).status_code == 400
 
 
-def test_a_request_that_is_wrong_does_not_wait(slow: Client) -> None:
+def test_an_invalid_request_does_not_wait(slow: Client) -> None:
     for body in (
         {"agent": "minimax", "moves": "9"},
         {"agent": "minimax:depth=99"},
@@ -165,7 +170,7 @@ def test_a_request_that_is_wrong_does_not_wait(slow: Client) -> None:
     assert slow.get("/api/v1/analysis/stream", params={"agent": "nobody"}).status_code == 400
 
 
-def test_without_a_cache_that_is_kept_this_process_compiles(
+def test_without_a_cache_folder_the_server_itself_compiles(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for module in (_cache, warmup):
@@ -173,5 +178,7 @@ def test_without_a_cache_that_is_kept_this_process_compiles(
     with serving(Settings(), Readiness(lambda: compile_in_background(["minimax"]))) as client:
         before = children(os.getpid()) if sys.platform == "linux" else []
         assert move(client, "level:5")["column"] == 4
-        assert client.get("/api/v1/ready").json()["groups"] == [{"name": "minimax", "state": "ready", "seconds": 0}]
+        assert client.get("/api/v1/ready").json()["groups"] == [
+            {"name": "minimax", "state": "ready", "seconds": 0}
+        ]
         assert sys.platform != "linux" or set(children(os.getpid())) <= set(before)

@@ -1,1 +1,1 @@
-"""Players of every school, each made from a spec by `registry.make`."""
+"""The agents, one folder per family; `registry.make` builds one from a spec."""

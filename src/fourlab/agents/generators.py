@@ -1,4 +1,4 @@
-"""Random generators for agents that are asked without one."""
+"""The default random generator of agents."""
 
 from typing import TYPE_CHECKING
 
@@ -7,9 +7,9 @@ if TYPE_CHECKING:
 
 
 def generator(rng: "np.random.Generator | None") -> "np.random.Generator":
-    """The generator itself; without one a new one, whose seed nobody knows.
+    """Return `rng`, or a new generator with an unpredictable seed if it is None.
 
-    Whatever must be repeatable passes a generator: matches, trainings and studies always do.
+    Matches, training runs and studies always pass a generator, so they are repeatable.
     """
     if rng is not None:
         return rng

@@ -11,21 +11,35 @@ class Level:
     spec: str
     about: str
     strength: str
-    """As measured; docs/web.md tells how."""
+    """The measured share of moves without a mistake; docs/web.md describes the measurement."""
     elsewhere: str | None = None
-    """Who plays on boards that the agent does not know."""
+    """The spec to use instead on boards that the agent cannot play."""
 
 
 LEVELS = (
-    Level("Newcomer", "random", "drops discs anywhere", "73 % of moves right"),
-    Level("Beginner", "rules:otherwise=random", "takes a win, blocks yours, else anywhere", "81 % of moves right"),
-    Level("Casual", "rules", "takes a win, blocks yours, else the centre", "84 % of moves right"),
-    Level("Club", "mcts:simulations=60", "looks a little ahead", "88 % of moves right"),
-    Level("Strong", "minimax:depth=6", "sees everything for six discs", "92 % of moves right"),
-    Level("Expert", "mcts:simulations=1000", "plays a thousand games in its head", "91 % of moves right"),
+    Level("Newcomer", "random", "drops discs anywhere", "73 % correct moves"),
     Level(
-        "Master", "alphazero:simulations=1000", "taught itself by playing itself", "98 % of moves right", "mcts:simulations=50000"
+        "Beginner",
+        "rules:otherwise=random",
+        "takes a win, blocks yours, else anywhere",
+        "81 % correct moves",
     ),
-    Level("Perfect", "perfect:choice=random", "never makes a mistake", "100 % of moves right"),
+    Level("Casual", "rules", "takes a win, blocks yours, else the centre", "84 % correct moves"),
+    Level("Club", "mcts:simulations=60", "looks a little ahead", "88 % correct moves"),
+    Level("Strong", "minimax:depth=6", "sees everything for six discs", "92 % correct moves"),
+    Level(
+        "Expert",
+        "mcts:simulations=1000",
+        "plays a thousand games in its head",
+        "91 % correct moves",
+    ),
+    Level(
+        "Master",
+        "alphazero:simulations=1000",
+        "taught itself by playing itself",
+        "98 % correct moves",
+        "mcts:simulations=50000",
+    ),
+    Level("Perfect", "perfect:choice=random", "never makes a mistake", "100 % correct moves"),
 )
-"""From the easiest to the hardest; a move is right if it gives away neither a win nor a draw."""
+"""From the easiest to the hardest. A correct move keeps the game-theoretic value."""

@@ -1,4 +1,4 @@
-"""Agents as opponents in trainings."""
+"""Agents as training opponents."""
 
 import numpy as np
 
@@ -16,24 +16,34 @@ from fourlab.training.games import Chooser, draw
 
 
 def opponent(spec: str) -> Agent:
-    """The agent of a spec, unless it is a person."""
+    """Build the agent of a spec; raise UserError if it is a human."""
     agent = make(spec)
     if isinstance(agent, Human):
-        raise UserError("people do not play in trainings; fourlab play is for them")
+        raise UserError("a human cannot be a training opponent; use fourlab play")
     return agent
 
 
 def chooser(spec: str, rules: Rules) -> Chooser:
-    """The agent of a spec as a player of many games; `random` and `rules` are quick, others are asked game by game."""
-    agent, g = opponent(spec), rules.geometry
+    """Return a function that chooses a column in each game of a batch.
+
+    `random` and `rules` choose for the whole batch at once, in compiled code; other agents decide
+    game by game.
+    """
+    agent = opponent(spec)
+    g = rules.geometry
     match agent:
         case Random():
             return lambda own, mask, rng: draw(open_columns(mask, g), rng)
         case RulesOfThumb(otherwise=otherwise):
-            return lambda own, mask, rng: draw(urgent_columns(own, mask, otherwise == "centre", g), rng)
+            return lambda own, mask, rng: draw(
+                urgent_columns(own, mask, otherwise == "centre", g), rng
+            )
 
-    def ask(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        positions = (Position.from_key(key(*each, g), rules) for each in zip(own.tolist(), mask.tolist(), strict=True))
-        return np.array([agent.decide(position, Limit(), rng).column for position in positions], np.int64)
+    def decide(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        columns = []
+        for discs in zip(own.tolist(), mask.tolist(), strict=True):
+            position = Position.from_key(key(*discs, g), rules)
+            columns.append(agent.decide(position, Limit(), rng).column)
+        return np.array(columns, np.int64)
 
-    return ask
+    return decide

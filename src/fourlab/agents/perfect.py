@@ -1,4 +1,4 @@
-"""The player that knows the truth, and graded ones that sometimes look away."""
+"""The solver as an agent: perfect play, optionally with mistakes at a given rate."""
 
 import time
 from dataclasses import dataclass, field
@@ -16,23 +16,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Perfect:
-    """Plays by the solver: wins as soon as possible, loses as late as possible, never gives away a win or a draw."""
+    """Plays perfectly with the solver: wins as soon as possible, loses as late as possible."""
 
     kernels: ClassVar[tuple[str, ...]] = ("solver",)
-    """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
+    """The kernel groups it needs (fourlab.compiled.warmup)."""
     choice: Literal["centre", "random"] = option(
-        "centre", "Among equally good columns: the most central, or by lot.", public=True
+        "centre",
+        "Choose among equally good columns: the most central, or one at random.",
+        public=True,
     )
     mistakes: float = option(
         0.0,
-        "The chance, at each move that allows one, to play a column of a lower class (win, draw, loss) than the best, by lot.",
+        "Probability of a mistake, at moves where one is possible: a random column that turns a "
+        "win into a draw or loss, or a draw into a loss.",
         least=0,
         most=1,
         public=True,
     )
-    megabytes: float = option(64, "The most memory for the table.", above=0, unit="MB")
-    threads: int = option(1, "How many threads solve together.", least=1, most=256, unit="threads")
-    book: bool = option(True, "Whether to look into the opening book.", public=True)
+    megabytes: float = option(
+        64, "Maximum size of the transposition table in megabytes.", above=0, unit="MB"
+    )
+    threads: int = option(
+        1, "Number of threads that solve together.", least=1, most=256, unit="threads"
+    )
+    book: bool = option(True, "Use the opening book.", public=True)
     _solver: Solver = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -40,53 +47,80 @@ class Perfect:
         solver = Solver(self.megabytes, self.threads, "shipped" if self.book else None)
         object.__setattr__(self, "_solver", solver)
 
-    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
-        """Prove the value and play a column that keeps it; if the limit allows no proof, the most promising column."""
+    def decide(
+        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+    ) -> Decision:
+        """Solve the position and play a column that keeps its value.
+
+        If the limit ends the search before a proof, play the column with the best bounds.
+        """
         rng = generator(rng)
         started = time.perf_counter()
         limited = limit.seconds is not None or limit.nodes is not None or limit.stop is not None
         if limited:
-            self._solver.forget()  # what is remembered would change the answer
+            # A warm transposition table would prove more within the same limit, and the answer
+            # would depend on earlier positions.
+            self._solver.forget()
         if self.mistakes > 0 and rng.random() < self.mistakes:
             columns = self._solver.columns(position, limit, weak=True)
-            worth = _best(columns)
-            worse = [column for column, each in columns.items() if each.upper < worth.lower and each.result != worth.result]
+            best = _best(columns)
+            worse = [
+                column
+                for column, solution in columns.items()
+                if solution.upper < best.lower and solution.result != best.result
+            ]
             if worse:
                 column = int(rng.choice(worse))
-                return self._decision(position, columns[column], [column], columns, rng, started, proven=False)
+                return self._decision(
+                    position, columns[column], [column], columns, rng, started, proven=False
+                )
         if not limited:
-            worth, best = self._solver.best_columns(position, first=self.choice == "centre")
-            return self._decision(position, worth, best, {best[0]: worth}, rng, started)
+            best, choices = self._solver.best_columns(position, first=self.choice == "centre")
+            return self._decision(position, best, choices, {choices[0]: best}, rng, started)
         columns = self._solver.columns(position, limit)
-        most = max(promise(each) for each in columns.values())
-        best = [column for column, each in columns.items() if promise(each) == most]
-        return self._decision(position, _best(columns), best, columns, rng, started)
+        highest = max(promise(solution) for solution in columns.values())
+        choices = [column for column, solution in columns.items() if promise(solution) == highest]
+        return self._decision(position, _best(columns), choices, columns, rng, started)
 
     def _decision(
         self,
         position: Position,
-        worth: Solution,
+        solution: Solution,
         choices: list[int],
         solved: dict[int, Solution],
         rng: "np.random.Generator",
         started: float,
         proven: bool = True,
     ) -> Decision:
-        by_lot = self.choice == "random" or len(choices) == 1
-        column = int(rng.choice(choices)) if by_lot else min(choices, key=centre_first(position).index)
-        policy = tuple((each in choices) / len(choices) for each in range(position.rules.columns)) if by_lot else None
-        nodes = sum(each.nodes for each in solved.values())
-        analysis = Analysis(nodes=nodes, seconds=time.perf_counter() - started, from_book=worth.book)
-        value = None if worth.result is None else float(worth.result)
-        return Decision(column, value, policy, analysis, (column,), worth.exact if proven else None)
+        """Choose among equally good columns; `solved` is the work to report as nodes."""
+        policy = None
+        if self.choice == "random" or len(choices) == 1:
+            column = int(rng.choice(choices))
+            policy = tuple(
+                (choice in choices) / len(choices) for choice in range(position.rules.columns)
+            )
+        else:
+            column = min(choices, key=centre_first(position).index)
+        analysis = Analysis(
+            nodes=sum(work.nodes for work in solved.values()),
+            seconds=time.perf_counter() - started,
+            from_book=solution.book,
+        )
+        value = None if solution.result is None else float(solution.result)
+        exact = solution.exact if proven else None
+        return Decision(column, value, policy, analysis, (column,), exact)
 
 
 def _best(columns: dict[int, Solution]) -> Solution:
-    """What the position is worth, by what its columns are."""
-    some = next(iter(columns.values()))
-    return Solution(max(each.lower for each in columns.values()), max(each.upper for each in columns.values()), some.left)
+    """Return the bounds of the position: those of its best column."""
+    solutions = list(columns.values())
+    return Solution(
+        max(solution.lower for solution in solutions),
+        max(solution.upper for solution in solutions),
+        solutions[0].left,
+    )
 
 
-def promise(worth: Solution) -> tuple[bool, int]:
-    """A proven win is better than any hope."""
-    return worth.lower > 0, worth.lower + worth.upper
+def promise(solution: Solution) -> tuple[bool, int]:
+    """Return a sort key for columns: proven wins first, then the middle of the bounds."""
+    return solution.lower > 0, solution.lower + solution.upper

@@ -1,4 +1,4 @@
-"""Agents as players of matches and tournaments."""
+"""Checks of the agents that take part in a tournament."""
 
 from fourlab.agent import Learned, Limit
 from fourlab.agents.registry import make
@@ -8,13 +8,15 @@ from fourlab.errors import UserError
 
 
 def check_players(tournament: Tournament) -> None:
-    """Make every agent once, so that a wrong spec is told now and not by a worker."""
+    """Build every agent once, so that a wrong spec fails here and not in a worker."""
     for player in tournament.players:
         agent = make(player.spec)
         if isinstance(agent, Human):
-            raise UserError("people do not play in matches; fourlab play is for them")
-        for starts in tournament.starts_on:  # openings that cannot be had are told now, too
-            if isinstance(agent, Learned):  # it knows the board that it has learned on only
+            raise UserError("a human cannot play in a match; use fourlab play")
+        # Reading the starting positions also reports openings that do not exist.
+        for starts in tournament.starts_on:
+            # A learned agent refuses boards other than the one it was trained on.
+            if isinstance(agent, Learned):
                 import numpy as np
 
                 agent.decide(starts[0], Limit(simulations=1), np.random.default_rng(0))

@@ -1,7 +1,7 @@
-"""From a spec such as `mcts:simulations=200,c=2` to a player.
+"""Build agents from specs such as `mcts:simulations=200,c=2`.
 
-A spec is a name, or a name and options. An agent's options are the fields of its class
-(`fourlab.options`), so an agent is added by one line in AGENTS or, from another package, by an entry
+A spec is a name, optionally followed by options. An agent's options are the fields of its class
+(`fourlab.options`). To add an agent, add one line to AGENTS or, from another package, an entry
 point in the group `fourlab.agents`.
 """
 
@@ -20,23 +20,27 @@ from fourlab.options import Option
 
 @dataclass(frozen=True)
 class Entry:
-    """An agent: where its class is, and what must be known of it before the class is loaded."""
+    """Where an agent's class is, and the facts needed before the class is imported."""
 
     factory: str
-    """Import string, so that choosing a random player never loads what a network needs."""
+    """Import string `module:class`: building a random agent must not import onnxruntime."""
     public: bool = False
-    """Whether strangers may ask it over the web: it starts no programs and reads no files of theirs."""
+    """Whether web clients may use it: it starts no programs and opens no files that they name."""
     one_board: bool = False
-    """Whether it plays only the board that it has learned on (`fourlab.agent.Learned`)."""
+    """Whether it plays only the board it was trained on (`fourlab.agent.Learned`)."""
     xray: bool = False
     """Whether its search can be watched (`fourlab.agent.Searcher`)."""
 
 
 AGENTS = {
-    "alphazero": Entry("fourlab.agents.alphazero.agent:AlphaZero", public=True, one_board=True, xray=True),
+    "alphazero": Entry(
+        "fourlab.agents.alphazero.agent:AlphaZero", public=True, one_board=True, xray=True
+    ),
     "dqn": Entry("fourlab.agents.dqn.agent:Dqn", public=True, one_board=True),
     "engine": Entry("fourlab.engines.program:Engine"),
-    "expectimax-random": Entry("fourlab.agents.minimax.expectimax_random:ExpectimaxRandom", public=True),
+    "expectimax-random": Entry(
+        "fourlab.agents.minimax.expectimax_random:ExpectimaxRandom", public=True
+    ),
     "guided": Entry("fourlab.agents.mcts.guided:Guided", public=True, one_board=True),
     "human": Entry("fourlab.agents.simple.human:Human"),
     "kaggle": Entry("fourlab.bridges.kaggle.player:Kaggle"),
@@ -55,64 +59,94 @@ AGENTS = {
 
 @dataclass(frozen=True)
 class Preset:
-    """A spec under a name of its own; options given with the name override the spec's."""
+    """A named spec; options written after the name override those of the spec."""
 
     spec: str
     about: str
     faithful: str | None = None
-    """For the documents' agents: the options that `faithful=1` changes so that the agent does what their code does."""
+    """For the reports' agents: the options that `faithful=1` sets to reproduce the original."""
 
 
 _BHAT = (
-    "mcts:c=1.4142135623730951,scale=wins,draw=0,expansion=all,tie=last,final=visits,final_tie=first,rollouts=uniform,solver=0"
+    "mcts:c=1.4142135623730951,scale=wins,draw=0,expansion=all,tie=last,final=visits,"
+    "final_tie=first,rollouts=uniform,solver=0"
 )
 
 PRESETS = {
     "arya-examples": Preset(
-        "rules:otherwise=random", "document 004: the win-or-block-else-random player that made its test examples"
+        "rules:otherwise=random",
+        "Arya: wins, else blocks, else plays at random; generated the test examples",
     ),
     "arya-vanilla": Preset(
-        "mcts:seconds=1,clock=cpu,c=1.4142135623730951,scale=wins,final_tie=random,reuse=moves,rollouts=uniform,solver=0",
-        "document 004: the vanilla search, one CPU second a move",
+        "mcts:seconds=1,clock=cpu,c=1.4142135623730951,scale=wins,final_tie=random,reuse=moves,"
+        "rollouts=uniform,solver=0",
+        "Arya: the vanilla tree search, one CPU second per move",
         faithful="credit=leaf,draw_credit=leaf,draw=0",
     ),
     "arya-minimax": Preset(
-        "minimax:depth=4", "document 004: minimax at depth 4 (depth=6 also); faithful=1 is its window's", "faithful=1"
+        "minimax:depth=4",
+        "Arya: minimax at depth 4 (or depth=6); faithful=1 is the one in the graphical version",
+        "faithful=1",
     ),
-    "bhat-mc40": Preset(f"{_BHAT},simulations=40", "document 001: MC40; bhat-mcN is the same with any N", "terminal=past-wins"),
-    "bhat-mc200": Preset(f"{_BHAT},simulations=200", "document 001: MC200", faithful="terminal=past-wins"),
+    "bhat-mc40": Preset(
+        f"{_BHAT},simulations=40",
+        "Bhat: MC40, 40 simulations per move; bhat-mcN has N",
+        "terminal=past-wins",
+    ),
+    "bhat-mc200": Preset(
+        f"{_BHAT},simulations=200",
+        "Bhat: MC200, 200 simulations per move",
+        faithful="terminal=past-wins",
+    ),
     "gao": Preset(
-        "mcts:simulations=500,c=1.4142135623730951,scale=wins,draw=0,opponent=random,final=mean,rollouts=uniform,solver=0",
-        "document 002: 500 simulations against a random opponent (its code is not public: faithful=1 changes nothing)",
+        "mcts:simulations=500,c=1.4142135623730951,scale=wins,draw=0,opponent=random,final=mean,"
+        "rollouts=uniform,solver=0",
+        "Gao: 500 simulations per move against a random opponent "
+        "(the code is not public, so faithful=1 changes nothing)",
         faithful="",
     ),
     "sewell": Preset(
-        "mcts:simulations=5,c=1.4142135623730951,opponent=negamax-random-ties,reuse=games,final=mean,final_tie=random,rollouts=uniform,solver=0",
-        "document 003: 5 simulations a move, one tree for all games against negamax",
+        "mcts:simulations=5,c=1.4142135623730951,opponent=negamax-random-ties,reuse=games,"
+        "final=mean,final_tie=random,rollouts=uniform,solver=0",
+        "SeWell: 5 simulations per move, one tree for all games against negamax",
         faithful="opponent=negamax",
     ),
     "sewell-guided": Preset(
-        "guided:net=sewell,simulations=5,c=1.4142135623730951,depth=none,epsilon=0.25,rollouts=uniform,solver=0",
-        "document 003's rollouts guided by its network, 5 simulations a move; other than there, both sides are in the tree",
+        "guided:net=sewell,simulations=5,c=1.4142135623730951,depth=none,epsilon=0.25,"
+        "rollouts=uniform,solver=0",
+        "SeWell: rollouts played by the network, 5 simulations per move; "
+        "unlike the original, the tree has both sides' moves",
         faithful="epsilon=1",
     ),
     "vannucci-abril": Preset(
-        "mcts:simulations=2048,c=2,opponent=random,final=mean,final_tie=random,rollouts=uniform,solver=0",
-        "document 000: 2048 simulations against a random opponent",
+        "mcts:simulations=2048,c=2,opponent=random,final=mean,final_tie=random,rollouts=uniform,"
+        "solver=0",
+        "Vannucci & Abril: 2048 simulations per move against a random opponent",
         faithful="ucb=log-ratio,opponent=random-frozen",
     ),
 }
-"""The documents' agents are here as they were meant; `faithful=1` makes them as they were coded."""
+"""The agents of the five reports as described there; `faithful=1` reproduces their code."""
 
 
 def preset(name: str) -> Preset | None:
-    """The preset of a name; bhat-mcN stands for one with N simulations, and MC0 for a random player."""
+    """Return the preset of a name, or None.
+
+    `bhat-mcN` has N simulations per move; `bhat-mc0` is a random agent.
+    """
     if name in PRESETS:
         return PRESETS[name]
     if match := re.fullmatch(r"bhat-mc(\d{1,7})", name):
         if int(match[1]) == 0:
-            return Preset("random", "document 001: MC0, which has nothing to go by (there it passed instead of moving)", "")
-        return Preset(f"{_BHAT},simulations={int(match[1])}", f"document 001: MC{match[1]}", "terminal=past-wins")
+            return Preset(
+                "random",
+                "Bhat: MC0, no simulations and so a random column (the original passed)",
+                "",
+            )
+        return Preset(
+            f"{_BHAT},simulations={int(match[1])}",
+            f"Bhat: MC{match[1]}, {int(match[1])} simulations per move",
+            "terminal=past-wins",
+        )
     return None
 
 
@@ -120,66 +154,74 @@ ENTRY_POINTS = "fourlab.agents"
 
 
 def make(spec: str) -> Agent:
-    """Build the agent that a spec names; an error lists what could have been written."""
-    name, given = parse_spec(spec)
-    if (found := preset(name)) is None:
-        return _build(name, given, spec)
-    base, preset_options = parse_spec(found.spec)
-    if found.faithful is not None and "faithful" in given:
-        text = given.pop("faithful")
+    """Build the agent of a spec; raise UserError that lists the valid names or options."""
+    name, texts = parse_spec(spec)
+    if (named := preset(name)) is None:
+        return _build(name, texts, spec)
+    base, preset_texts = parse_spec(named.spec)
+    if named.faithful is not None and "faithful" in texts:
+        text = texts.pop("faithful")
         try:
             is_faithful = options.read_bool(text)
         except ValueError:
-            raise UserError(f"option faithful of agent {name!r} must be 0 or 1, not {text!r}") from None
+            raise UserError(
+                f"option faithful of agent {name!r} must be 0 or 1, not {text!r}"
+            ) from None
         if is_faithful:
-            preset_options |= parse_spec(f"{base}:{found.faithful}")[1]
-    known = options.options_of(factory_of(base))
-    own = options.resolved(known, given, f"agent {base!r}")
-    return _build(base, {**preset_options, **own}, spec)
+            preset_texts |= parse_spec(f"{base}:{named.faithful}")[1]
+    # Resolve aliases first: an option under an older name must override the preset's, too.
+    resolved = options.resolved(options.options_of(factory_of(base)), texts, f"agent {base!r}")
+    return _build(base, {**preset_texts, **resolved}, spec)
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
-    """Split `name:option=value,option="va,lue"` into its name and options."""
+    """Split `name:option=value,option="va,lue"` into the name and the texts of the options."""
     name, _, rest = spec.strip().partition(":")
-    given: dict[str, str] = {}
+    texts: dict[str, str] = {}
     while rest:
         match = re.match(r'\s*([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|([^,"]*))\s*(?:,|$)', rest)
         if match is None:
-            raise UserError(f"cannot read {rest!r} in agent {spec!r}; options are written name:option=value,option=value")
+            raise UserError(
+                f"cannot read {rest!r} in agent {spec!r}; "
+                "options are written name:option=value,option=value"
+            )
         option, quoted, plain = match.groups()
-        if option in given:
+        if option in texts:
             raise UserError(f"option {option!r} is given twice in agent {spec!r}")
-        given[option] = quoted if quoted is not None else plain.strip()
+        texts[option] = quoted if quoted is not None else plain.strip()
         rest = rest[match.end() :]
-    return name.strip(), given
+    return name.strip(), texts
 
 
 def names() -> list[str]:
-    """Every name that `make` accepts: agents, presets, entry points."""
+    """Return the sorted names of agents, presets and entry points."""
     return sorted({*AGENTS, *PRESETS, *_entry_points()})
 
 
 def about(name: str) -> str:
-    """One line on an agent or preset."""
-    if (found := preset(name)) is not None:
-        return found.about
+    """Return a one-line description of an agent or preset."""
+    if (named := preset(name)) is not None:
+        return named.about
     return (inspect.getdoc(factory_of(name)) or "").partition("\n")[0]
 
 
 def kernels_of(name: str) -> tuple[str, ...]:
-    """Return the groups of kernels that an agent or preset declares; this imports its class."""
-    found = preset(name)
-    factory = factory_of(name if found is None else parse_spec(found.spec)[0])
+    """Return the kernel groups that an agent or preset declares; imports its class."""
+    named = preset(name)
+    factory = factory_of(name if named is None else parse_spec(named.spec)[0])
     return tuple(getattr(factory, "kernels", ()))
 
 
 def options_of(name: str) -> list[Option]:
-    """The options of an agent; of a preset, those of its agent with the preset's values as defaults."""
-    found = preset(name)
-    base, given = parse_spec(found.spec) if found else (name, {})
+    """Return the options of an agent, with a preset's values as defaults."""
+    named = preset(name)
+    base, texts = parse_spec(named.spec) if named else (name, {})
     factory = factory_of(base)
-    values = options.from_texts(factory, given, f"agent {base!r}")
-    return [replace(each, default=values.get(option, each.default)) for option, each in options.options_of(factory).items()]
+    values = options.from_texts(factory, texts, f"agent {base!r}")
+    return [
+        replace(option, default=values.get(key, option.default))
+        for key, option in options.options_of(factory).items()
+    ]
 
 
 def _build(name: str, texts: dict[str, str], spec: str) -> Agent:
@@ -194,23 +236,31 @@ def _build(name: str, texts: dict[str, str], spec: str) -> Agent:
 
 
 def factory_of(name: str) -> Callable[..., Any]:
-    """Import the class behind a name."""
+    """Import the class of an agent by its name, ours or from an entry point."""
     if name in AGENTS:
         module, _, attribute = AGENTS[name].factory.partition(":")
         return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
     outside = _entry_points()
     if name not in outside:
-        raise UserError(f"there is no agent {name!r}{options.perhaps(name, names())}; agents are {', '.join(names())}")
+        raise UserError(
+            f"there is no agent {name!r}{options.perhaps(name, names())}; "
+            f"agents are {', '.join(names())}"
+        )
     try:
         factory = outside[name].load()
-    except Exception as error:  # whatever another package does wrong
-        raise UserError(f"agent {name!r} comes from another package and cannot be loaded: {error!r}") from None
+    except Exception as error:  # importing a third-party package may fail in any way
+        raise UserError(
+            f"agent {name!r} comes from another package and cannot be loaded: {error!r}"
+        ) from None
     if not (isinstance(factory, type) and hasattr(factory, "decide")):
-        raise UserError(f"agent {name!r} comes from another package and is not a class with a method decide")
+        raise UserError(
+            f"agent {name!r} comes from another package and is not a class with a method decide"
+        )
     return factory
 
 
 def _entry_points() -> dict[str, Any]:
-    from importlib.metadata import entry_points  # slow to import, and needed only for names we do not know
+    # Slow to import, and needed only for names that are not ours.
+    from importlib.metadata import entry_points
 
     return {point.name: point for point in entry_points(group=ENTRY_POINTS)}

@@ -1,4 +1,4 @@
-"""What somebody thinks of a position, column by column: the solver, who proves, or any agent, who estimates."""
+"""Opinions on a position, column by column: proofs by the solver, or estimates by an agent."""
 
 import time
 from collections.abc import Callable
@@ -14,30 +14,38 @@ from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.solver import Solution, Solver, centre_first
 
-FIRST_SECONDS, GROWTH = 0.02, 4.0
-"""The solver gives each column so long at first, then so many times as long, so that easy ones are told at once."""
+FIRST_SECONDS = 0.02
+"""Time the solver gives each column in the first pass, so that easy ones are reported early."""
+GROWTH = 4.0
+"""Factor by which the time per column grows from pass to pass."""
+LINE_SECONDS = (0.05, 5.0)
+"""Shortest and longest time for the principal variation once all columns are proven."""
+IN_TIME = 0.9
+"""A search that used less than this share of its time limit ended for another reason."""
 
 
 @dataclass(frozen=True)
 class ColumnOpinion:
-    """What a column is worth to the side to move."""
+    """The value of a column, from the side to move's point of view."""
 
     column: int
     """Counted from 0."""
     open: bool
+    """Whether a disc fits into the column."""
     proven: Exact | None = None
     value: float | None = None
     """-1 to +1."""
     visits: int | None = None
     prior: float | None = None
     policy: float | None = None
+    """The agent's final policy, or the share of visits; 0 to 1."""
     says: str = "–"
-    """In words: "wins in 7" is proven, "63 %" is estimated."""
+    """The value as text: "wins in 7" if proven, "63 %" if estimated."""
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a position is worth to the side to move, and why."""
+    """The value of a position, from the side to move's point of view."""
 
     columns: tuple[ColumnOpinion, ...]
     """All columns of the board."""
@@ -45,67 +53,95 @@ class Opinion:
     value: float | None = None
     proven: Exact | None = None
     line: tuple[int, ...] = ()
+    """The expected play (principal variation), columns counted from 0."""
     seconds: float = 0.0
     simulations: int | None = None
     nodes: int | None = None
     finished: bool = False
-    """More time would change nothing."""
+    """Whether more time would change nothing."""
     tree: tuple[Node, ...] | None = None
     depth: int | None = None
-    """How many discs a search that goes by depth looked ahead."""
+    """Plies that a depth-limited search looked ahead."""
     promising: int | None = None
-    """What the solver would play if it had to before it knows the best column."""
+    """The column the solver would play now, while the best one is not proven."""
 
 
-Told = Callable[[Opinion], None]
+OnOpinion = Callable[[Opinion], None]
 
 
-def solve(position: Position, limit: Limit, told: Told = lambda opinion: None, megabytes: float = 64) -> Opinion:
-    """Prove what every column is worth, easy ones first; `told` hears of every column that is proven."""
-    solver, started = Solver(megabytes), time.perf_counter()
+def solve(
+    position: Position,
+    limit: Limit,
+    on_opinion: OnOpinion = lambda opinion: None,
+    megabytes: float = 64,
+) -> Opinion:
+    """Prove the value of every column, easy columns first.
+
+    Iterative deepening in time: every pass gives each unproven column GROWTH times as long as the
+    pass before. `on_opinion` is called after every column. `megabytes` is the size of the solver's
+    transposition table.
+    """
+    solver = Solver(megabytes)
+    started = time.perf_counter()
     total = limit.seconds if limit.seconds is not None else float("inf")
-    known = solver.columns(position, Limit(nodes=1))  # what the book or a glance tells
-    share, order = FIRST_SECONDS, centre_first(position)
-    while missing := [column for column in order if known[column].score is None]:
+    solutions = solver.columns(position, Limit(nodes=1))  # immediate wins and the opening book
+    share = FIRST_SECONDS  # per column and pass
+    order = centre_first(position)
+    while missing := [column for column in order if solutions[column].score is None]:
         for column in missing:
             left = total - (time.perf_counter() - started)
             if left <= 0 or (limit.stop is not None and limit.stop.is_set()):
-                return _of_solver(position, known, (), started, finished=False)
-            seconds = min(share, left)
-            known[column] = solver.solve(position.play(column), Limit(seconds=seconds, stop=limit.stop)).for_the_other()
-            told(_of_solver(position, known, (), started, finished=False))
+                return _solver_opinion(position, solutions, (), started, finished=False)
+            slice_limit = Limit(seconds=min(share, left), stop=limit.stop)
+            solutions[column] = solver.solve(position.play(column), slice_limit).for_the_other()
+            on_opinion(_solver_opinion(position, solutions, (), started, finished=False))
         share *= GROWTH
-    left = max(total - (time.perf_counter() - started), 0.05)
-    line = solver.line(position, Limit(seconds=min(left, 5.0), stop=limit.stop))
-    return _of_solver(position, known, line, started, finished=True)
+    shortest, longest = LINE_SECONDS
+    left = max(total - (time.perf_counter() - started), shortest)
+    line = solver.line(position, Limit(seconds=min(left, longest), stop=limit.stop))
+    return _solver_opinion(position, solutions, line, started, finished=True)
 
 
-def _of_solver(position: Position, known: dict[int, Solution], line: tuple[int, ...], started: float, finished: bool) -> Opinion:
-    lower, upper = max(each.lower for each in known.values()), max(each.upper for each in known.values())
-    worth = replace(next(iter(known.values())), lower=lower, upper=upper)
-    best = max(centre_first(position), key=lambda column: (known[column].lower, known[column].upper))
+def _solver_opinion(
+    position: Position,
+    solutions: dict[int, Solution],
+    line: tuple[int, ...],
+    started: float,
+    finished: bool,
+) -> Opinion:
+    """Return the opinion that follows from the bounds of all legal columns."""
+    # The position's score is that of its best column, so both bounds are maxima.
+    lower = max(solution.lower for solution in solutions.values())
+    upper = max(solution.upper for solution in solutions.values())
+    whole = replace(next(iter(solutions.values())), lower=lower, upper=upper)
+    order = centre_first(position)
+    best = max(order, key=lambda column: (solutions[column].lower, solutions[column].upper))
+    is_proven_best = solutions[best].lower == upper
     columns = tuple(
-        _proven_column(column, known[column]) if column in known else ColumnOpinion(column, False, says="full")
+        _proven_column(column, solutions[column]) if column in solutions else _full_column(column)
         for column in range(position.rules.columns)
     )
-    sure = known[best].lower == worth.upper
     return Opinion(
         columns,
-        best if sure else None,
-        None if worth.result is None else float(worth.result),
-        worth.exact,
+        best if is_proven_best else None,
+        None if whole.result is None else float(whole.result),
+        whole.exact,
         line,
         time.perf_counter() - started,
         None,
-        sum(each.nodes for each in known.values()),
+        sum(solution.nodes for solution in solutions.values()),
         finished,
-        promising=max(centre_first(position), key=lambda column: promise(known[column])),
+        promising=max(order, key=lambda column: promise(solutions[column])),
     )
 
 
-def _proven_column(column: int, worth: Solution) -> ColumnOpinion:
-    value = None if worth.result is None else float(worth.result)
-    return ColumnOpinion(column, True, worth.exact, value, says=str(worth))
+def _proven_column(column: int, solution: Solution) -> ColumnOpinion:
+    value = None if solution.result is None else float(solution.result)
+    return ColumnOpinion(column, True, solution.exact, value, says=str(solution))
+
+
+def _full_column(column: int) -> ColumnOpinion:
+    return ColumnOpinion(column, False, says="full")
 
 
 def ask(
@@ -113,69 +149,91 @@ def ask(
     position: Position,
     limit: Limit,
     rng: np.random.Generator,
-    told: Told = lambda opinion: None,
+    on_opinion: OnOpinion = lambda opinion: None,
     nodes: int = 0,
 ) -> Opinion:
-    """Let an agent think; `told` hears of a search as it goes, and so many nodes of its tree are kept."""
+    """Return an agent's opinion on a position.
+
+    `on_opinion` is called with interim opinions of agents whose search can be watched. The opinion
+    holds the `nodes` most visited nodes of the search tree, none by default.
+    """
     started = time.perf_counter()
-    found: Search | None = None
+    search: Search | None = None
     if isinstance(agent, Searcher):
 
         def watch(snapshot: Any) -> None:
-            spent = time.perf_counter() - started
+            seconds = time.perf_counter() - started
             columns = _estimates(position, snapshot.columns, None)
-            told(Opinion(columns, seconds=spent, simulations=snapshot.simulations))
+            on_opinion(Opinion(columns, seconds=seconds, simulations=snapshot.simulations))
 
-        found = agent.search(position, limit, rng, watch)
-        decision = found.decision
+        search = agent.search(position, limit, rng, watch)
+        decision = search.decision
     else:
         decision = agent.decide(position, limit, rng)
-    spent = time.perf_counter() - started
-    in_time = limit.seconds is None or spent < 0.9 * limit.seconds
+    seconds = time.perf_counter() - started
+    in_time = limit.seconds is None or seconds < IN_TIME * limit.seconds
     stopped = limit.stop is not None and limit.stop.is_set()
     return Opinion(
-        _of_decision(position, decision),
+        _decision_columns(position, decision),
         decision.column,
         decision.value,
         decision.proven,
         decision.line,
-        spent,
+        seconds,
         decision.analysis.simulations,
         decision.analysis.nodes,
         decision.proven is not None or (in_time and not stopped),
-        tuple(excerpt(found.look, nodes)) if found is not None and nodes else None,
+        tuple(excerpt(search.look, nodes)) if search is not None and nodes else None,
         decision.analysis.depth,
     )
 
 
-def _of_decision(position: Position, decision: Decision) -> tuple[ColumnOpinion, ...]:
-    """Return what an agent thinks of each column; only searches by simulation count visits."""
-    known = {each.column: each for each in decision.analysis.columns}
-    columns = tuple(known.get(column, ColumnAnalysis(column)) for column in position.legal_columns())
+def _decision_columns(position: Position, decision: Decision) -> tuple[ColumnOpinion, ...]:
+    """Return an agent's opinion on each column; visits are None if it does not count them."""
+    analyses = {analysis.column: analysis for analysis in decision.analysis.columns}
+    columns = tuple(
+        analyses.get(column, ColumnAnalysis(column)) for column in position.legal_columns()
+    )
     opinions = _estimates(position, columns, decision.policy)
     if decision.analysis.visits is None:
-        return tuple(replace(each, visits=None) for each in opinions)
+        return tuple(replace(opinion, visits=None) for opinion in opinions)
     return opinions
 
 
 def _estimates(
-    position: Position, stats: tuple[ColumnAnalysis, ...], policy: tuple[float, ...] | None
+    position: Position, analyses: tuple[ColumnAnalysis, ...], policy: tuple[float, ...] | None
 ) -> tuple[ColumnOpinion, ...]:
-    known = {each.column: each for each in stats}
-    visits = sum(each.visits for each in stats)
-    columns = []
+    """Return the opinions on all columns from an agent's analyses of the legal ones."""
+    by_column = {analysis.column: analysis for analysis in analyses}
+    total_visits = sum(analysis.visits for analysis in analyses)
+    opinions = []
     for column in range(position.rules.columns):
-        each = known.get(column)
-        if each is None:
-            columns.append(ColumnOpinion(column, False, says="full"))
+        analysis = by_column.get(column)
+        if analysis is None:
+            opinions.append(_full_column(column))
             continue
-        proven = None if each.proven is None else Exact(each.proven)
-        share = policy[column] if policy is not None else each.visits / visits if visits else None
-        columns.append(ColumnOpinion(column, True, proven, each.value, each.visits, each.prior, share, _says(each)))
-    return tuple(columns)
+        share = None
+        if policy is not None:
+            share = policy[column]
+        elif total_visits:
+            share = analysis.visits / total_visits
+        opinions.append(
+            ColumnOpinion(
+                column,
+                True,
+                None if analysis.proven is None else Exact(analysis.proven),
+                analysis.value,
+                analysis.visits,
+                analysis.prior,
+                share,
+                _text(analysis),
+            )
+        )
+    return tuple(opinions)
 
 
-def _says(each: ColumnAnalysis) -> str:
-    if each.proven is not None:
-        return Result(each.proven).verdict
-    return "–" if each.value is None else f"{round(50 * (each.value + 1))} %"
+def _text(analysis: ColumnAnalysis) -> str:
+    """Return a proven result in words, or the expected score in percent."""
+    if analysis.proven is not None:
+        return Result(analysis.proven).verdict
+    return "–" if analysis.value is None else f"{round(50 * (analysis.value + 1))} %"

@@ -1,10 +1,12 @@
-"""Runs as plain data, quickly told: how far they are, what came out, their games; the terminal and the web show this.
+"""Runs as plain data for the terminal and the web: progress, results, games.
 
-It may be asked every few seconds while a run goes on, so nothing here reads a whole file of games.
+The web page polls this every few seconds while a run is working, so nothing here reads a whole file
+of games.
 """
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -23,117 +25,155 @@ from fourlab.reporting.curves import number
 from fourlab.training.loop import last_metrics, read_metrics
 
 MOST_ROWS = 500
-"""So many rows of metrics are enough for a curve."""
-WRONG = (UserError, OSError, AttributeError, LookupError, TypeError, ValueError)
-"""How a folder with strange files in it makes itself felt."""
+"""Longer metrics are thinned to at most this many rows, enough for a curve."""
+READ_ERRORS = (UserError, OSError, AttributeError, LookupError, TypeError, ValueError)
+"""What reading a run folder raises if its files are missing or have unexpected contents."""
 EXPERIMENTS = "experiments"
-"""The unit of runs of the documents' experiments."""
-OF_A_GAME = ("number", "red", "yellow", "board", "start", "moves", "result", "cause", "detail", "plies")
+"""The unit of progress of `fourlab reproduce`."""
+GAME_FIELDS = (
+    "number",
+    "red",
+    "yellow",
+    "board",
+    "start",
+    "moves",
+    "result",
+    "cause",
+    "detail",
+    "plies",
+)
 
 
 def run_named(home: Path, name: str) -> Run:
-    """The run of exactly this name; a name is compared with those that are there, and never made a path."""
-    found = next((run for run in all_runs(home) if run.name == name), None)
-    if found is None:
-        raise NotThere(f"there is no run {name!r}")
-    return found
+    """Return the run of exactly this name; raise NotThere if there is none.
+
+    The name comes from a request, so it is compared with existing names and never made a path.
+    """
+    for run in all_runs(home):
+        if run.name == name:
+            return run
+    raise NotThere(f"there is no run {name!r}")
 
 
 def row(run: Run) -> dict[str, Any]:
-    """One line about a run: name, kind, status (running, finished, stopped, damaged), progress, headline, created.
+    """Return the data of one line in the list of runs.
 
-    `done` of `total` `unit` is the progress, None where it is not known. A damaged run tells in its headline what is wrong.
+    `status` is running, finished, stopped or damaged. The progress is `done` of `total` `unit`,
+    None where it is unknown. The headline of a damaged run says what is wrong.
     """
     try:
         outcome = _outcome(run)
         done, total, unit = _progress(run, outcome)
-        finished = outcome is not None and outcome.finished and (unit != EXPERIMENTS or done == total)
+        finished = (
+            outcome is not None and outcome.finished and (unit != EXPERIMENTS or done == total)
+        )
+        status = "finished" if finished else "stopped"
         return {
             "name": run.name,
             "kind": run.config.get("kind"),
-            "status": "running" if run.is_locked else "finished" if finished else "stopped",
+            "status": "running" if run.is_locked else status,
             "done": done,
             "total": total,
             "unit": unit,
             "headline": "" if outcome is None else outcome.headline,
             "created": run.manifest.get("created"),
         }
-    except WRONG as error:
+    except READ_ERRORS as error:
         return _damaged(run, error)
 
 
 def detail(run: Run) -> dict[str, Any]:
-    """All about a run but its games: its row, settings, tables, the names of its figures, metrics with curves.
+    """Return everything about a run except its games.
 
-    `games` is how many games there are to look at, None if the run plays none.
+    That is its row, settings, tables, the names of its figures, and metrics with curves. `games` is
+    the number of games that can be viewed, None if the run plays none.
     """
     try:
         outcome = _outcome(run)
-        about = {
+        contents = {
             "settings": settings_of(run.config),
-            "tables": [] if outcome is None else [asdict(each) for each in outcome.tables],
+            "tables": [] if outcome is None else [asdict(table) for table in outcome.tables],
             "figures": sorted(file.stem for file in _figures(run)),
             "metrics": _metrics(run),
-            "games": _end_of_games(run),
+            "games": _number_of_games(run),
         }
-        return _finite({**row(run), **about})
-    except WRONG as error:
-        nothing: dict[str, Any] = {"settings": {}, "tables": [], "figures": [], "metrics": None, "games": None}
+        return _finite({**row(run), **contents})
+    except READ_ERRORS as error:
+        nothing: dict[str, Any] = {
+            "settings": {},
+            "tables": [],
+            "figures": [],
+            "metrics": None,
+            "games": None,
+        }
         return {**_damaged(run, error), **nothing}
 
 
 def compare(runs: Sequence[Run]) -> dict[str, Any]:
-    """The settings that are not the same in all runs, with each run's value; None where it has none."""
+    """Return the settings that differ between runs, with every run's value.
+
+    The value is None where a run does not have the setting.
+    """
     settings = [settings_of(run.config) for run in runs]
-    names = sorted({name for each in settings for name in each})
-    values = {name: [each.get(name) for each in settings] for name in names}
-    differing = {name: found for name, found in values.items() if any(value != found[0] for value in found)}
+    differing = {}
+    for name in sorted(set().union(*settings)):
+        values = [of_run.get(name) for of_run in settings]
+        if any(value != values[0] for value in values):
+            differing[name] = values
     return _finite({"runs": [run.name for run in runs], "settings": differing})
 
 
 def games(run: Run, offset: int = 0, limit: int = 50) -> dict[str, Any]:
-    """The games from number `offset` on, at most `limit` numbers, and how many there are."""
-    with _games_of(run) as store:
-        found = list(store.games("number >= ? AND number < ?", offset, offset + limit))
-        return {"total": store.end(), "games": [_of_game(each) for each in found]}
+    """Return the games with numbers from `offset` to below `offset + limit`, and the total."""
+    with _open_games(run) as store:
+        page = list(store.games("number >= ? AND number < ?", offset, offset + limit))
+        return {"total": store.end(), "games": [_game_fields(game) for game in page]}
 
 
 def game(run: Run, number: int) -> dict[str, Any]:
-    """One game with what the agents thought and, where it has been solved, the score of every position for its side to move."""
-    with _games_of(run) as store:
-        found = store.game(number)
-    if found is None:
+    """Return one game with the agents' thoughts and, if it is solved, exact scores.
+
+    The scores are those of every position, from its side to move's point of view.
+    """
+    with _open_games(run) as store:
+        stored = store.game(number)
+    if stored is None:
         raise NotThere(f"{run.name} has no game {number}")
-    return _finite({**_of_game(found), "thoughts": thoughts(found), "scores": found.exact_scores})
+    return _finite(
+        {**_game_fields(stored), "thoughts": thoughts(stored), "scores": stored.exact_scores}
+    )
 
 
 def thoughts(game: StoredGame) -> list[dict[str, Any]]:
-    """What the agents told about each move of a game."""
-    return [{"value": each.value, "visits": each.visits, "seconds": each.seconds} for each in game.record.thoughts]
+    """Return the value, visits and seconds that the agents reported for each move of a game."""
+    return [
+        {"value": thought.value, "visits": thought.visits, "seconds": thought.seconds}
+        for thought in game.record.thoughts
+    ]
 
 
 def figure(run: Run, name: str) -> Path:
-    """The file of a figure, one of those that are there."""
-    found = next((file for file in _figures(run) if file.stem == name), None)
-    if found is None:
-        raise NotThere(f"{run.name} has no figure {name!r}")
-    return found
+    """Return the file of a figure; like a run's name, `name` is only compared."""
+    for file in _figures(run):
+        if file.stem == name:
+            return file
+    raise NotThere(f"{run.name} has no figure {name!r}")
 
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What results.json tells, in short."""
+    """A short form of results.json."""
 
     finished: bool
     done: int | None
-    """Games or experiments, None for trainings."""
+    """Games or experiments; None for training runs."""
     total: int | None
     headline: str
     tables: tuple[Table, ...]
 
 
 def _outcome(run: Run) -> _Outcome | None:
-    """What came out so far, if there is something; a file that was read before is not read again."""
+    """Return the results so far, None if there are none; an unchanged file is read only once."""
     try:
         status = (run.folder / "results.json").stat()
     except FileNotFoundError:
@@ -143,125 +183,141 @@ def _outcome(run: Run) -> _Outcome | None:
 
 @lru_cache(maxsize=256)
 def _read_outcome(folder: Path, changed_at: int, size: int) -> _Outcome | None:
+    """Read results.json; `changed_at` and `size` are there to invalidate the cache."""
     results = Run(folder).results
     if results is None:
         return None
     if "headline" in results:
         return _Outcome(True, None, None, results["headline"], (tables.of_training(results),))
     if "experiments" in results:
-        return _of_experiments(results["experiments"])
+        return _study_outcome(results["experiments"])
     done, total = results["games"], results["of"]
     return _Outcome(done >= total, done, total, _headline(results), tuple(tables.of_games(results)))
 
 
-def _of_experiments(found: dict[str, list[dict[str, Any]]]) -> _Outcome:
-    """What the documents' experiments that are done have found: how often documents and runs agree."""
-    verdicts = {name: [part["agrees"] for part in parts if part["kind"] == "finding"] for name, parts in found.items()}
-    agree, differ = (sum(each.count(verdict) for each in verdicts.values()) for verdict in (True, False))
-    headline = f"{len(found)} {'experiment' if len(found) == 1 else EXPERIMENTS}: {agree} agree, {differ} differ"
-    rows = tuple((name, *(each.count(verdict) for verdict in (True, False, None))) for name, each in verdicts.items())
+def _study_outcome(experiments: dict[str, list[dict[str, Any]]]) -> _Outcome:
+    """Return how often the findings of finished experiments agree with the reports."""
+    rows = []
+    totals: Counter[bool | None] = Counter()
+    for name, parts in experiments.items():
+        verdicts = Counter(part["agrees"] for part in parts if part["kind"] == "finding")
+        totals += verdicts
+        rows.append((name, verdicts[True], verdicts[False], verdicts[None]))
+    number = len(experiments)
+    noun = "experiment" if number == 1 else EXPERIMENTS
+    headline = f"{number} {noun}: {totals[True]} agree, {totals[False]} differ"
     head = ("experiment", "agrees", "differs", "without comparison")
-    return _Outcome(True, len(found), len(found), headline, (Table("Findings beside the documents", head, rows),))
+    table = Table("Findings compared with the reports", head, tuple(rows))
+    return _Outcome(True, number, number, headline, (table,))
 
 
 def _headline(results: dict[str, Any]) -> str:
-    """The result in one line."""
+    """Return the result of a match or tournament in one line."""
     if results["ratings"] is not None:
-        return ", ".join(f"{rating['agent']} {rating['elo']['text']}" for rating in results["ratings"][:3])
+        return ", ".join(
+            f"{rating['agent']} {rating['elo']['text']}" for rating in results["ratings"][:3]
+        )
     (match,) = results["matches"]
     if match["score"] is None:
         return ""
-    return f"{match['agents'][0]} scored {match['score']:.1%} against {match['agents'][1]}, Elo {match['elo']['text']}"
+    one, other = match["agents"]
+    return f"{one} scored {match['score']:.1%} against {other}, Elo {match['elo']['text']}"
 
 
 def _progress(run: Run, outcome: _Outcome | None) -> tuple[int | None, int | None, str | None]:
-    """How much is done, of how much, of what."""
+    """Return the progress of a run: done, total and unit."""
     if run.config.get("kind") in ("match", "tournament"):
         if outcome is not None and outcome.finished:
             return outcome.done, outcome.total, "games"
         total = len(read_config(run.config))
         if not run.games_file.exists():
             return 0, total, "games"
-        with _games_of(run) as store:
+        with _open_games(run) as store:
             return store.progress(), total, "games"
     if run.config.get("kind") == "reproduce":
-        known = 0 if outcome is None else outcome.done or 0
-        found, begun = (len(list(run.folder.glob(f"work/*/{name}.json"))) for name in ("found", "begun"))
-        asked = len(run.config.get("experiments", ()))
-        return max(found, known), max(begun, known, asked), EXPERIMENTS
-    if (about := _training(run)) is None:
-        return _told(run)
-    last = last_metrics(run)
-    return 0 if last is None else last[about["unit"]], about["total"], about["unit"]
-
-
-def _told(run: Run) -> tuple[int | None, int | None, str | None]:
-    """The latest progress that a job has told, of whatever kind."""
-    try:
-        told = json.loads((run.folder / PROGRESS_FILE).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        reported = 0 if outcome is None else outcome.done or 0
+        done = len(list(run.folder.glob("work/*/found.json")))
+        begun = len(list(run.folder.glob("work/*/begun.json")))
+        configured = len(run.config.get("experiments", ()))
+        return max(done, reported), max(begun, reported, configured), EXPERIMENTS
+    training = _read_json(run.folder / "training.json")
+    if training is not None:
+        last = last_metrics(run)
+        unit = training["unit"]
+        return 0 if last is None else last[unit], training["total"], unit
+    # A job of any other kind: the last progress event it emitted.
+    progress = _read_json(run.folder / PROGRESS_FILE)
+    if progress is None:
         return None, None, None
-    return told["done"], told["total"], told["unit"]
+    return progress["done"], progress["total"], progress["unit"]
 
 
-def _training(run: Run) -> dict[str, Any] | None:
-    """What a training tells of itself."""
+def _read_json(file: Path) -> dict[str, Any] | None:
+    """Return the contents of a JSON file, None if it does not exist."""
     try:
-        about: dict[str, Any] = json.loads((run.folder / "training.json").read_text(encoding="utf-8"))
+        data: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    return about
+    return data
 
 
 def _metrics(run: Run) -> dict[str, Any] | None:
-    """How a training went: some of its rows, and the curves of which they have numbers; nested ones as `rules.score`."""
-    if (about := _training(run)) is None:
+    """Return a training run's metrics, thinned, and the curves that have at least one number.
+
+    A curve names metrics by path: `rules.score` is the entry `score` of the entry `rules`.
+    """
+    training = _read_json(run.folder / "training.json")
+    if training is None:
         return None
     rows = _thinned(read_metrics(run))
     curves = [
-        curve for curve in about["curves"] if any(number(each, name) is not None for each in rows for name in curve["names"])
+        curve
+        for curve in training["curves"]
+        if any(number(metrics, name) is not None for metrics in rows for name in curve["names"])
     ]
-    return {"unit": about["unit"], "rows": rows, "curves": curves}
+    return {"unit": training["unit"], "rows": rows, "curves": curves}
 
 
 def _thinned(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows at even distances, the last one among them."""
+    """Return at most MOST_ROWS rows at equal distances, always with the last one."""
     step = math.ceil(len(rows) / MOST_ROWS) or 1
     return rows[::-1][::step][::-1]
 
 
-def _end_of_games(run: Run) -> int | None:
+def _number_of_games(run: Run) -> int | None:
     if not run.games_file.exists():
         return None
-    with _games_of(run) as store:
+    with _open_games(run) as store:
         return store.end()
 
 
 @contextmanager
-def _games_of(run: Run) -> Iterator[Store]:
+def _open_games(run: Run) -> Iterator[Store]:
+    """Open the games of a run for reading, without the check of the whole file."""
     if not run.games_file.exists():
         raise NotThere(f"{run.name} has no games")
     try:
         with Store(run.games_file, read_only=True, check=False) as store:
             yield store
     except StoreError as error:
-        raise UserError(_wrong(run, error)) from None
+        raise UserError(_message(run, error)) from None
 
 
 def _damaged(run: Run, error: Exception) -> dict[str, Any]:
-    """The row of a run that cannot be read."""
+    """Return the row of a run that cannot be read."""
     unknown = dict.fromkeys(("kind", "done", "total", "unit", "created"))
-    return {"name": run.name, **unknown, "status": "damaged", "headline": _wrong(run, error)}
+    return {"name": run.name, **unknown, "status": "damaged", "headline": _message(run, error)}
 
 
-def _wrong(run: Run, error: Exception) -> str:
-    """What is wrong, without telling where on this machine runs are kept."""
-    told = str(error) if isinstance(error, UserError | OSError) else f"strange files: {error!r}"
-    return told.replace(str(run.folder), run.name)
+def _message(run: Run, error: Exception) -> str:
+    """Return what is wrong, without revealing the path of the run folder."""
+    is_readable = isinstance(error, UserError | OSError)
+    message = str(error) if is_readable else f"unexpected contents: {error!r}"
+    return message.replace(str(run.folder), run.name)
 
 
-def _of_game(game: StoredGame) -> dict[str, Any]:
-    return {name: getattr(game, name) for name in OF_A_GAME}
+def _game_fields(game: StoredGame) -> dict[str, Any]:
+    return {name: getattr(game, name) for name in GAME_FIELDS}
 
 
 def _figures(run: Run) -> Iterator[Path]:
@@ -269,6 +325,6 @@ def _figures(run: Run) -> Iterator[Path]:
 
 
 def _finite(data: dict[str, Any]) -> dict[str, Any]:
-    """The same with None for numbers that are not finite, which JSON does not have."""
-    told: dict[str, Any] = json.loads(json.dumps(data), parse_constant=lambda name: None)
-    return told
+    """Replace numbers that are not finite, which JSON does not have, by None."""
+    finite: dict[str, Any] = json.loads(json.dumps(data), parse_constant=lambda name: None)
+    return finite

@@ -1,4 +1,4 @@
-"""A game beside the truth: what every position was worth, and what every move made of it."""
+"""Review a game: the exact value of every position, and what every move did to it."""
 
 import time
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from fourlab.agent import Limit
+from fourlab.agent import UNLIMITED, Limit
 from fourlab.agents.mcts.agent import MCTS
-from fourlab.arena.judge import share, solve_from_the_end
+from fourlab.arena.judge import remaining_share, solve_backwards
 from fourlab.arena.store import write_columns
 from fourlab.evaluator import Batch
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW, Outcome
@@ -20,57 +20,58 @@ from fourlab.nets.evaluator import load
 from fourlab.solver import Solution, Solver
 
 DEFAULT_LIMIT = Limit(seconds=20)
-A_LITTLE = 4
-"""A move that keeps the value is good if it wins at most so many discs later, or loses so many sooner, than the best."""
+SLOW_PLIES = 4
+"""A move that keeps the value is good, not slow, if it wins at most this many plies later, or loses
+at most this many sooner, than the best."""
 SIMULATIONS = 2000
-"""Of the search that estimates positions on boards that the network does not know."""
+"""Simulations per position of the search that estimates boards the network was not trained for."""
 KERNELS = ("solver", "planes", "tree search")
-"""The groups of kernels (fourlab.compiled.warmup) for proofs, the network and other boards."""
+"""Groups of kernels (fourlab.compiled.warmup) for the solver, the network and the tree search."""
 
 
 class Category(StrEnum):
-    """What a move made of its position."""
+    """What a move did to the value of its position."""
 
     FORCED = "forced"
-    """There was no other column."""
+    """There was only one legal column."""
     BEST = "best"
     """Wins as soon, or loses as late, as possible; or keeps the draw."""
     GOOD = "good"
-    """Keeps the value, only a little slower, or nobody has proved by how much."""
+    """Keeps the value but is a little slower than the best, or it is unknown by how much."""
     SLOW = "slow"
-    """Keeps the value, but wins much later, or loses much sooner, than it could."""
+    """Keeps the value but wins much later, or loses much sooner, than the best."""
     MISTAKE = "mistake"
     """From a win to a draw, or from a draw to a loss."""
     BLUNDER = "blunder"
     """From a win to a loss."""
     UNKNOWN = "unknown"
-    """The position before it or after it is not proven."""
+    """The position before or after the move is not proven."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What one position of the game was worth."""
+    """The value of one position of the game."""
 
     position: Position
     solution: Solution
-    """For its side to move."""
+    """From the side to move's point of view."""
     estimate: float | None
-    """Red's expected score, 0 to 1, by a network's or a search's judgement; None where the game is over."""
+    """Red's expected score, 0 to 1, by a network or a search; None where the game is over."""
 
     @property
     def result(self) -> int | None:
-        """+1 red wins, 0 draw, -1 yellow wins, where it is proven."""
+        """+1 red wins, 0 draw, -1 yellow wins; None if not proven."""
         result = self.solution.result
         return result if result is None or self.position.to_move == RED else -result
 
     @property
     def plies(self) -> int | None:
-        """How many more discs until the end, where it is proven."""
+        """Plies until the end under perfect play; None if not proven."""
         return self.solution.plies if self.position.outcome() is None else 0
 
     @property
     def chance(self) -> float:
-        """Red's expected score: 1, ½ or 0 where it is proven, else the estimate."""
+        """Red's expected score: 1, ½ or 0 if proven, else the estimate."""
         if self.result is not None:
             return (1 + self.result) / 2
         return 0.5 if self.estimate is None else self.estimate
@@ -88,54 +89,63 @@ class Standing:
 
 @dataclass(frozen=True)
 class Move:
-    """One move and what it made of its position."""
+    """One move and its effect on the value of the position."""
 
     number: int
-    """Counted from 1, from the start of the game that is reviewed."""
+    """Counted from 1, from the start of the reviewed game."""
     position: Position
     """Before the move."""
     column: int
     """Counted from 0."""
     had: Solution
-    """The position before, for the side that moved."""
+    """The value before the move, for the side that moved."""
     has: Solution
-    """The position after, for the same side, the disc included."""
+    """The value after the move, for the same side; its plies include the move itself."""
     best: tuple[int, ...]
-    """The columns that win as soon, or lose as late, as possible, as far as they are proven."""
+    """Columns proven to win as soon, or lose as late, as possible."""
 
     @property
     def slower(self) -> int | None:
-        """How many discs later it wins, or sooner it loses, than the best column; None if not proven or another result."""
+        """Plies by which it wins later, or loses sooner, than the best column.
+
+        None if that is not proven, or if the move changed the result.
+        """
         if self.had.result != self.has.result or self.had.plies is None or self.has.plies is None:
             return None
         return abs(self.has.plies - self.had.plies)
 
     @property
     def category(self) -> Category:
-        """What it made of the position, in a word."""
+        """The category of the move."""
         if len(self.position.legal_columns()) == 1:
             return Category.FORCED
         if self.had.result is None or self.has.result is None:
             return Category.UNKNOWN
-        if (given_away := self.had.result - self.has.result) > 0:
-            return Category.BLUNDER if given_away == 2 else Category.MISTAKE
-        if self.slower is None or 0 < self.slower <= A_LITTLE:
+        loss = self.had.result - self.has.result
+        if loss > 0:
+            return Category.BLUNDER if loss == 2 else Category.MISTAKE
+        # The move keeps the result; what is left is its speed.
+        if self.slower is None or 0 < self.slower <= SLOW_PLIES:
             return Category.GOOD
         return Category.SLOW if self.slower else Category.BEST
 
     @property
     def size(self) -> float:
-        """How bad it was: 2 from a win to a loss, 1 for other mistakes, below 1 the discs lost as a share of the board."""
-        if self.category in (Category.FORCED, Category.UNKNOWN):
+        """How bad the move was, 0 to 2.
+
+        2 from a win to a loss, 1 for other mistakes; for a move that keeps the result, the plies
+        lost as a share of the board's cells.
+        """
+        if not self.is_rated:
             return 0.0
         assert self.had.result is not None
         assert self.has.result is not None
-        rules = self.position.rules
-        return float(self.had.result - self.has.result) or (self.slower or 0) / (rules.columns * rules.rows)
+        cells = self.position.rules.columns * self.position.rules.rows
+        return float(self.had.result - self.has.result) or (self.slower or 0) / cells
 
     @property
-    def is_judged(self) -> bool:
-        """Whether it tells something about the player: there was a choice, and the truth is known."""
+    def is_rated(self) -> bool:
+        """Whether the move counts for accuracy: there was a choice, and both values are proven."""
         return self.category not in (Category.FORCED, Category.UNKNOWN)
 
     def __str__(self) -> str:
@@ -148,31 +158,33 @@ class Move:
             case Category.BEST:
                 return f"{column} {_does(self.has)}"
             case Category.MISTAKE:
-                told = f"{column} gives away the {'win' if self.had.result == 1 else 'draw'}"
+                words = f"{column} gives away the {'win' if self.had.result == 1 else 'draw'}"
             case Category.BLUNDER:
-                told = f"{column} turns a win into a loss"
+                words = f"{column} turns a win into a loss"
             case _:
-                told = f"{column} {_does(self.has)}"
-        return f"{told}; {_the_columns(self.best)} {_does(self.had, len(self.best))}" if self.best else told
+                words = f"{column} {_does(self.has)}"
+        if self.best:
+            words += f"; {_the_columns(self.best)} {_does(self.had, len(self.best))}"
+        return words
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How well one side played, by its moves that are judged."""
+    """How well one side played, over its rated moves (`Move.is_rated`)."""
 
     moves: int
-    """How many there are: with a choice, and proven before and after."""
+    """Number of rated moves; if 0, the shares are None."""
     kept: float | None
-    """The share that kept the value of the game: win, draw or loss."""
+    """The share that kept the game-theoretic value: win, draw or loss."""
     best: float | None
-    """The share that no column could better."""
+    """The share of best moves."""
     accuracy: float | None
-    """One number from 0 to 1: the mean of 1 - size / 2, so a best move counts 1, a mistake ½, a blunder 0."""
+    """The mean of 1 - size / 2: a best move counts 1, a mistake ½, a blunder 0."""
 
 
 @dataclass(frozen=True)
 class Review:
-    """A whole game beside the truth."""
+    """A whole game, position by position and move by move."""
 
     standings: tuple[Standing, ...]
     """One for every position, the start first."""
@@ -180,34 +192,40 @@ class Review:
 
     @property
     def outcome(self) -> Outcome | None:
-        """How the game ended, None if it did not."""
+        """How the game ended, None if it is not over."""
         return self.standings[-1].position.outcome()
 
     @property
     def is_complete(self) -> bool:
         """Whether every position is proven."""
-        return all(each.result is not None for each in self.standings)
+        return all(standing.result is not None for standing in self.standings)
 
     @property
     def mistakes(self) -> tuple[Move, ...]:
-        """The mistakes and blunders, the worst first."""
-        found = [move for move in self.moves if move.category in (Category.MISTAKE, Category.BLUNDER)]
-        return tuple(sorted(found, key=lambda move: -move.size))
+        """The mistakes and blunders, worst first."""
+        mistakes = [
+            move for move in self.moves if move.category in (Category.MISTAKE, Category.BLUNDER)
+        ]
+        return tuple(sorted(mistakes, key=lambda move: -move.size))
 
     def accuracy(self, side: int) -> Accuracy:
-        """How well a side played."""
-        judged = [move for move in self.moves if move.position.to_move == side and move.is_judged]
-        if not judged:
+        """Return how well a side played."""
+        moves = [move for move in self.moves if move.position.to_move == side and move.is_rated]
+        if not moves:
             return Accuracy(0, None, None, None)
         return Accuracy(
-            len(judged),
-            fmean(move.size < 1 for move in judged),
-            fmean(move.category == Category.BEST for move in judged),
-            fmean(1 - move.size / 2 for move in judged),
+            len(moves),
+            fmean(move.size < 1 for move in moves),
+            fmean(move.category == Category.BEST for move in moves),
+            fmean(1 - move.size / 2 for move in moves),
         )
 
     def as_data(self) -> dict[str, Any]:
-        """For JSON; columns count from 1, results of positions are in red's view, those of moves in the mover's."""
+        """Return the review as JSON data.
+
+        Columns are counted from 1. Results of positions are from red's point of view, those of
+        moves from the mover's.
+        """
         start = self.standings[0].position
         return {
             "board": str(start.rules),
@@ -217,16 +235,16 @@ class Review:
             "complete": self.is_complete,
             "positions": [
                 {
-                    "ply": each.position.ply,
-                    "to_move": SIDE_NAMES[each.position.to_move],
-                    "proven": each.result is not None,
-                    "result": each.result,
-                    "plies": each.plies,
-                    "chance": each.chance,
-                    "estimate": each.estimate,
-                    "says": str(each),
+                    "ply": standing.position.ply,
+                    "to_move": SIDE_NAMES[standing.position.to_move],
+                    "proven": standing.result is not None,
+                    "result": standing.result,
+                    "plies": standing.plies,
+                    "chance": standing.chance,
+                    "estimate": standing.estimate,
+                    "says": str(standing),
                 }
-                for each in self.standings
+                for standing in self.standings
             ],
             "moves_made": [
                 {
@@ -247,23 +265,31 @@ class Review:
         }
 
 
-def review(start: Position, columns: Sequence[int], limit: Limit = DEFAULT_LIMIT, megabytes: float = 64) -> Review:
-    """Review the game that was played from the start by these columns, counted from 0.
+def review(
+    start: Position, columns: Sequence[int], limit: Limit = DEFAULT_LIMIT, megabytes: float = 64
+) -> Review:
+    """Review the game that was played from `start` by these columns, counted from 0.
 
-    The limit's seconds are for the whole game, its nodes for each position; when it is spent or its stop flag is set, the
-    positions that are not proven have only their estimate. `megabytes` is the most memory of the solver's table.
+    `limit.seconds` is the budget of the whole game, `limit.nodes` that of each position. When it is
+    spent, or the stop flag is set, the positions left unproven have only an estimate. `megabytes`
+    is the size of the solver's transposition table.
     """
     positions = [start]
     for column in columns:
         positions.append(positions[-1].play(column))
-    solver, started = Solver(megabytes), time.perf_counter()
+    solver = Solver(megabytes)
+    started = time.perf_counter()
     solutions: list[Solution] = []
     best: list[tuple[int, ...]] = []
-    for position, solution in zip(reversed(positions), solve_from_the_end(positions, solver, limit, started), strict=True):
-        over = position.outcome() is not None
-        found = () if over or solution.score is None else solver.best_columns(position, limit=share(limit, started))[1]
+    # The generator pauses after each position, while the table still holds its search.
+    solving = solve_backwards(positions, solver, limit, started)
+    for position, solution in zip(reversed(positions), solving, strict=True):
+        best_columns: Sequence[int] = ()
+        if position.outcome() is None and solution.score is not None:
+            share = remaining_share(limit, started)
+            best_columns = solver.best_columns(position, limit=share)[1]
         solutions.insert(0, solution)
-        best.insert(0, tuple(found))
+        best.insert(0, tuple(best_columns))
     standings = map(Standing, positions, solutions, _estimates(positions))
     moves = (
         Move(i + 1, positions[i], column, solutions[i], solutions[i + 1].for_the_other(), best[i])
@@ -273,28 +299,38 @@ def review(start: Position, columns: Sequence[int], limit: Limit = DEFAULT_LIMIT
 
 
 def _estimates(positions: Sequence[Position]) -> list[float | None]:
-    """Red's expected score in every position that is not over: the shipped network's, else that of a short search."""
-    going_on = [position for position in positions if position.outcome() is None]
-    values = iter(_values(going_on) if going_on else ())
-    return [None if position.outcome() is not None else _for_red(position, next(values)) for position in positions]
+    """Return red's expected score, 0 to 1, in every position; None where the game is over."""
+    estimates: list[float | None] = [None] * len(positions)
+    open_at = [i for i, position in enumerate(positions) if position.outcome() is None]
+    if open_at:
+        values = _values([positions[i] for i in open_at])
+        for i, value in zip(open_at, values, strict=True):
+            red_value = value if positions[i].to_move == RED else -value
+            estimates[i] = (1 + red_value) / 2
+    return estimates
 
 
 def _values(positions: Sequence[Position]) -> list[float]:
-    """Expected results for the sides to move, -1 to +1."""
+    """Return expected results from the side to move's point of view, -1 to +1.
+
+    They come from the network shipped with Fourlab, or on other boards from a short search.
+    """
     network = load("alphazero")
     if positions[0].rules == network.rules:
         return [float(value) for value in network.evaluate(Batch.of(positions)).values]
-    searcher, limit = MCTS(simulations=SIMULATIONS), Limit()
-    return [searcher.decide(each, limit, np.random.default_rng(0)).value or 0.0 for each in positions]
-
-
-def _for_red(position: Position, value: float) -> float:
-    return (1 + (value if position.to_move == RED else -value)) / 2
+    mcts = MCTS(simulations=SIMULATIONS)
+    decisions = (
+        mcts.decide(position, UNLIMITED, np.random.default_rng(0)) for position in positions
+    )
+    return [decision.value or 0.0 for decision in decisions]
 
 
 def _does(solution: Solution, columns: int = 1) -> str:
-    """What a column of this worth does, or several: "wins in 7", "win in 7"."""
-    verb = {1: ("wins", "win"), 0: ("draws", "draw"), -1: ("loses", "lose")}[solution.result or 0][columns > 1]
+    """Return the verb for one column of this value or for several: "wins in 7", "win in 7"."""
+    singular, plural = {1: ("wins", "win"), 0: ("draws", "draw"), -1: ("loses", "lose")}[
+        solution.result or 0
+    ]
+    verb = plural if columns > 1 else singular
     return verb if solution.result == 0 or solution.plies is None else f"{verb} in {solution.plies}"
 
 

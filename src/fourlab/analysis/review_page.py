@@ -1,4 +1,4 @@
-"""A review as one page that needs no other file: the chances, the worst mistakes, every move."""
+"""The review of a game as one HTML file: win chances, the worst mistakes, every move."""
 
 from collections.abc import Iterator
 from html import escape
@@ -11,7 +11,7 @@ from fourlab.reporting import figures
 from fourlab.reporting.page import NO_FIGURES, page, table, within_page
 
 MOST_BOARDS = 6
-"""So many mistakes are shown with their boards, the worst ones."""
+"""Number of mistakes shown with a board, worst first."""
 STYLE = """<style>
 .boards { display: flex; flex-wrap: wrap; gap: 1rem; } .boards figure { width: 15rem; margin: 0; }
 .boards svg { width: 100%; height: auto; } figcaption { font-size: .9rem; }
@@ -20,29 +20,45 @@ p { overflow-wrap: anywhere; }
 
 
 def review_page(review: Review) -> str:
-    """The whole page."""
+    """Return the whole page."""
     title = f"Review: {review.standings[-1]}"
-    return page(title, [STYLE, f"<h1>{escape(title)}</h1>", *_game(review), *_mistakes(review), *_moves(review)])
+    heading = f"<h1>{escape(title)}</h1>"
+    return page(title, [STYLE, heading, *_game(review), *_mistakes(review), *_moves(review)])
 
 
 def _game(review: Review) -> Iterator[str]:
-    told = review.as_data()
-    start = f" from {told['start']}" if told["start"] else ""
-    yield f"<p>{escape(told['board'])}{escape(start)}: {escape(told['moves']) or 'no moves'}</p>"
+    data = review.as_data()
+    start = f" from {data['start']}" if data["start"] else ""
+    yield f"<p>{escape(data['board'])}{escape(start)}: {escape(data['moves']) or 'no moves'}</p>"
     if not review.is_complete:
-        yield "<p>Not every position could be proven in the time given; what is not proven is estimated.</p>"
+        yield (
+            "<p>Not every position could be proven in the time given; "
+            "what is not proven is estimated.</p>"
+        )
     rows = []
     for side in (RED, YELLOW):
-        found = review.accuracy(side)
-        rows.append((SIDE_NAMES[side], percent(found.accuracy), found.moves, percent(found.kept), percent(found.best)))
+        accuracy = review.accuracy(side)
+        rows.append(
+            (
+                SIDE_NAMES[side],
+                percent(accuracy.accuracy),
+                accuracy.moves,
+                percent(accuracy.kept),
+                percent(accuracy.best),
+            )
+        )
     yield table(("side", "accuracy", "moves judged", "value kept", "exactly best"), rows)
     yield f"<figure>{_chances(review)}</figure>" if figures.can_draw() else NO_FIGURES
 
 
 def _chances(review: Review) -> str:
-    places = sorted(move.number for move in review.mistakes)
-    plies, chances, estimates = zip(*((each.position.ply, each.chance, each.estimate) for each in review.standings), strict=True)
-    return within_page(figures.render(figures.win_chance(plies, chances, estimates, places), "svg").decode())
+    """Return the figure of red's win chance over the plies of the game."""
+    plies = [standing.position.ply for standing in review.standings]
+    chances = [standing.chance for standing in review.standings]
+    estimates = [standing.estimate for standing in review.standings]
+    mistakes = sorted(move.number for move in review.mistakes)
+    figure = figures.win_chance(plies, chances, estimates, mistakes)
+    return within_page(figures.render(figure, "svg").decode())
 
 
 def _mistakes(review: Review) -> Iterator[str]:
@@ -53,15 +69,22 @@ def _mistakes(review: Review) -> Iterator[str]:
 
 
 def _board(move: Move) -> str:
-    told = f"Move {move.number}, {SIDE_NAMES[move.position.to_move]}: {move}."
-    return f"<figure>{svg(move.position)}<figcaption>{escape(told)}</figcaption></figure>"
+    caption = f"Move {move.number}, {SIDE_NAMES[move.position.to_move]}: {move}."
+    return f"<figure>{svg(move.position)}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def _moves(review: Review) -> Iterator[str]:
     if review.moves:
         yield "<h2>Every move</h2>"
         rows = [
-            (move.number, SIDE_NAMES[move.position.to_move], move.column + 1, move.category.value, str(before), str(move))
+            (
+                move.number,
+                SIDE_NAMES[move.position.to_move],
+                move.column + 1,
+                move.category.value,
+                str(before),
+                str(move),
+            )
             for move, before in zip(review.moves, review.standings, strict=False)
         ]
         yield table(("move", "side", "column", "", "before it", "what it did"), rows)

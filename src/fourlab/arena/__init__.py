@@ -1,1 +1,1 @@
-"""Fair comparison."""
+"""Matches, tournaments and their statistics."""

@@ -1,6 +1,7 @@
-"""How often an agent plays what the exact value of a position demands."""
+"""Measure how often an agent's moves agree with the exact values of positions."""
 
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import fmean, median
@@ -9,54 +10,63 @@ import numpy as np
 
 from fourlab.agent import Agent, Limit
 from fourlab.arena.statistics import wilson
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.solver import Solver
 
 PHASES = {"early": 12, "middle": 24, "late": 1 << 30}
-"""Positions of fewer discs belong to the phase, unless to an earlier one."""
+"""Phases of the game in order, each with the number of discs at which the next one begins."""
+TRIES_PER_POSITION = 1000
+"""Random games to play per requested position before settling for fewer positions."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One position, what its columns are worth, and what the agent played."""
+    """One position with the exact scores of its columns and the agent's move."""
 
     position: Position
     scores: dict[int, int]
-    """The exact score of every legal column, for the side to move."""
+    """The exact score of every legal column, from the side to move's point of view."""
     column: int
     seconds: float
 
     @property
     def is_best(self) -> bool:
-        """Whether no column has a better score."""
+        """Whether no column has a higher score."""
         return self.scores[self.column] == max(self.scores.values())
 
     @property
     def is_mistake(self) -> bool:
-        """Whether the column is of a lower class (win, draw, loss) than the best."""
-        return _sign(self.scores[self.column]) < _sign(max(self.scores.values()))
+        """Whether the column loses the game-theoretic value: a win, or a draw."""
+        return Result.of_score(self.scores[self.column]) < self._value
 
     @property
     def can_go_wrong(self) -> bool:
-        """Whether some column would have been a mistake."""
-        return _sign(min(self.scores.values())) < _sign(max(self.scores.values()))
+        """Whether at least one column would have been a mistake."""
+        return Result.of_score(min(self.scores.values())) < self._value
+
+    @property
+    def _value(self) -> Result:
+        """The game-theoretic value of the position."""
+        return Result.of_score(max(self.scores.values()))
 
 
 def phase(discs: int) -> str:
-    """The phase of the game with so many discs on the board."""
-    return next(name for name, last in PHASES.items() if discs < last)
+    """Return the phase of the game with this number of discs on the board."""
+    return next(name for name, end in PHASES.items() if discs < end)
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The answers of one agent, counted."""
+    """Counts over the answers of one agent."""
 
     positions: int
     can_go_wrong: int
+    """Positions in which at least one column is a mistake."""
     mistakes: int
     best: int
     seconds: float
-    """The median decision's."""
+    """Median time of a decision."""
     phases: dict[str, float]
     """The mistake rate in each phase that occurs."""
 
@@ -82,15 +92,25 @@ class Accuracy:
 
 
 def exact_scores(positions: Iterable[Position], solver: Solver) -> Iterator[dict[int, int]]:
-    """Solve every column of every position; each begins with an empty table, so their order does not matter."""
+    """Solve every column of every position and yield the scores by column.
+
+    The transposition table is cleared before each position, so that timings do not depend on their
+    order.
+    """
     for position in positions:
         solver.forget()
-        solved = solver.columns(position)
-        yield {column: each.lower for column, each in solved.items()}
+        solutions = solver.columns(position)
+        yield {column: solution.lower for column, solution in solutions.items()}
 
 
-def ask(agent: Agent, positions: list[Position], truth: list[dict[int, int]], limit: Limit, seed: int) -> Iterator[Answer]:
-    """Let an agent answer every position, each with a random generator of its own."""
+def ask(
+    agent: Agent, positions: list[Position], truth: list[dict[int, int]], limit: Limit, seed: int
+) -> Iterator[Answer]:
+    """Yield the agent's answer to every position.
+
+    `truth` holds the exact scores by column. Each position has its own random generator, seeded
+    with [seed, index], so that an answer does not depend on the positions before it.
+    """
     for i, (position, scores) in enumerate(zip(positions, truth, strict=True)):
         rng = np.random.default_rng([seed, i])
         before = time.perf_counter()
@@ -99,35 +119,37 @@ def ask(agent: Agent, positions: list[Position], truth: list[dict[int, int]], li
 
 
 def count(answers: list[Answer]) -> Accuracy:
-    """Sum up."""
+    """Return the accuracy over a list of answers, which must not be empty."""
+    mistakes_by_phase: defaultdict[str, list[bool]] = defaultdict(list)
+    for answer in answers:
+        mistakes_by_phase[phase(answer.position.ply)].append(answer.is_mistake)
     return Accuracy(
         len(answers),
-        sum(each.can_go_wrong for each in answers),
-        sum(each.is_mistake for each in answers),
-        sum(each.is_best for each in answers),
-        median(each.seconds for each in answers),
-        {name: fmean(each.is_mistake for each in group) for name, group in _by_phase(answers).items() if group},
+        sum(answer.can_go_wrong for answer in answers),
+        sum(answer.is_mistake for answer in answers),
+        sum(answer.is_best for answer in answers),
+        median(answer.seconds for answer in answers),
+        {name: fmean(mistakes_by_phase[name]) for name in PHASES if name in mistakes_by_phase},
     )
 
 
-def _by_phase(answers: list[Answer]) -> dict[str, list[Answer]]:
-    return {name: [each for each in answers if phase(each.position.ply) == name] for name in PHASES}
+def random_positions(
+    number: int, plies: tuple[int, int], seed: int, board: str | None = None
+) -> list[Position]:
+    """Return distinct undecided positions of random play, at most `number` of them.
 
-
-def random_positions(number: int, plies: tuple[int, int], seed: int, board: str | None = None) -> list[Position]:
-    """Different positions of random play, still undecided, of so many plies; mirror images count as one."""
+    The length of each game is uniform between the two `plies`, both included. Mirror images count
+    as the same position.
+    """
     rng = np.random.default_rng(seed)
-    found: dict[int, Position] = {}
-    for _ in range(1000 * number):
-        if len(found) == number:
+    positions: dict[int, Position] = {}  # by canonical key
+    for _ in range(TRIES_PER_POSITION * number):
+        if len(positions) == number:
             break
-        position, length = Position(board=board), int(rng.integers(plies[0], plies[1] + 1))
+        position = Position(board=board)
+        length = int(rng.integers(plies[0], plies[1] + 1))
         while position.ply < length and position.outcome() is None:
             position = position.play(int(rng.choice(position.legal_columns())))
         if position.outcome() is None:
-            found.setdefault(position.canonical_key, position)
-    return list(found.values())
-
-
-def _sign(score: int) -> int:
-    return (score > 0) - (score < 0)
+            positions.setdefault(position.canonical_key, position)
+    return list(positions.values())

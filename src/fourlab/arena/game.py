@@ -1,4 +1,4 @@
-"""One game between two agents, under a referee who takes nothing on trust."""
+"""One game between two agents, under a referee that trusts neither of them."""
 
 import contextlib
 import time
@@ -9,10 +9,13 @@ from fourlab.agent import Agent, Decision, Forfeit, Limit, Startable, close
 from fourlab.game.outcome import RED, SIDE_NAMES, Outcome
 from fourlab.game.position import Position
 from fourlab.game.record import Cause, Record, Thought
-from fourlab.jobs.executors import Unwatched, Watch
+from fourlab.jobs.executors import Watch
 
 if TYPE_CHECKING:
     import numpy as np
+
+DETAIL_CHARACTERS = 300
+"""An agent's error message is cut to this length before it is recorded."""
 
 
 def play_game(
@@ -23,30 +26,35 @@ def play_game(
     grace: float = 1.0,
     watch: Watch | None = None,
 ) -> Record:
-    """Play from the start to the end; red's player, limit and generator come first.
+    """Play a game from `start` to its end and return its record.
 
-    An illegal column, a crash, or thinking longer than the limit of seconds and the grace loses the game.
+    `players`, `limits` and `rngs` are indexed by side: red first, then yellow. A side forfeits the
+    game if it plays an illegal column, raises an exception, or thinks more than `grace` seconds
+    longer than its limit.
     """
-    watch = watch or Unwatched()
+    watch = watch or Watch()
     for side, player in enumerate(players):
         try:
             if isinstance(player, Startable):
                 player.start()
         except Exception as error:
             return _forfeited(start, [], [], side, error)
-    position, columns, thoughts = start, list[int](), list[Thought]()
+    position = start
+    columns: list[int] = []
+    thoughts: list[Thought] = []
     while (outcome := position.outcome()) is None:
-        side = position.to_move
         if watch.aborted():
             return Record(start, tuple(columns), None, Cause.INTERRUPTED, "", tuple(thoughts))
+        side = position.to_move
         seconds = limits[side].seconds
+        # The deadline lets a watchdog end a worker process that hangs.
         watch.thinking(side, None if seconds is None else seconds + grace)
         before = time.perf_counter()
         try:
             decision = players[side].decide(position, limits[side], rngs[side])
             spent = time.perf_counter() - before
             _check(decision, position, spent, seconds, grace)
-        except Exception as error:  # whatever an agent does wrong costs it the game, and only that
+        except Exception as error:  # an agent's fault costs it this game and nothing else
             return _forfeited(start, columns, thoughts, side, error)
         column = int(decision.column)
         position = position.play(column)
@@ -55,22 +63,32 @@ def play_game(
     return Record(start, tuple(columns), outcome, Cause.NORMAL, "", tuple(thoughts))
 
 
-def _forfeited(start: Position, columns: list[int], thoughts: list[Thought], side: int, error: Exception) -> Record:
-    """The game of a side that went wrong: the other wins."""
-    cause, detail = (error.cause, str(error)) if isinstance(error, Forfeit) else (Cause.CRASH, repr(error))
+def _forfeited(
+    start: Position, columns: list[int], thoughts: list[Thought], side: int, error: Exception
+) -> Record:
+    """Return the record of a game that `side` forfeits; the other side wins."""
+    if isinstance(error, Forfeit):
+        cause = error.cause
+        message = str(error)
+    else:
+        cause = Cause.CRASH
+        message = repr(error)
     result = Outcome.YELLOW_WINS if side == RED else Outcome.RED_WINS
-    said = f"{SIDE_NAMES[side]}: {' '.join(detail.split())[:300]}"
-    return Record(start, tuple(columns), result, cause, said, tuple(thoughts))
+    detail = f"{SIDE_NAMES[side]}: {' '.join(message.split())[:DETAIL_CHARACTERS]}"
+    return Record(start, tuple(columns), result, cause, detail, tuple(thoughts))
 
 
 def close_all(agents: Sequence[Agent]) -> None:
-    """Let agents that hold something outside, such as a program, release it."""
+    """Release what agents hold outside this process, such as an engine program."""
     for agent in agents:
-        with contextlib.suppress(Exception):  # the game is over, its result stands
+        with contextlib.suppress(Exception):  # the game is over and its result stands
             close(agent)
 
 
-def _check(decision: Decision, position: Position, spent: float, seconds: float | None, grace: float) -> None:
+def _check(
+    decision: Decision, position: Position, spent: float, seconds: float | None, grace: float
+) -> None:
+    """Raise Forfeit for a decision that came too late or is illegal."""
     if seconds is not None and spent > seconds + grace:
         raise Forfeit(Cause.TIMEOUT, f"thought {spent:.3f} s, {spent - seconds:.3f} s too long")
     if decision.column not in position.legal_columns():
@@ -78,6 +96,10 @@ def _check(decision: Decision, position: Position, spent: float, seconds: float 
 
 
 def _thought(decision: Decision, seconds: float) -> Thought:
+    """Return the part of a decision that is stored, as plain Python numbers."""
     visits = decision.analysis.visits
-    value = None if decision.value is None else float(decision.value)
-    return Thought(value, None if visits is None else tuple(int(each) for each in visits), seconds)
+    return Thought(
+        None if decision.value is None else float(decision.value),
+        None if visits is None else tuple(int(count) for count in visits),
+        seconds,
+    )

@@ -1,4 +1,4 @@
-"""A match or tournament as a job: games are stored as they end, and more games extend a run."""
+"""A match or tournament as a job: games are stored as they end, and a run can be extended."""
 
 import math
 import time
@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, ClassVar, Literal
 
 from fourlab.agent import Agent
-from fourlab.arena.play import judge_games, play_tournament
+from fourlab.arena.play import play_tournament, solve_games
 from fourlab.arena.results import Results
 from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.summary import summarize
@@ -19,117 +19,132 @@ from fourlab.jobs.run import Run
 
 Kind = Literal["match", "tournament"]
 STANDING_SECONDS = 0.25
-"""The standing is worked out no more often than this."""
+"""Shortest time between two updates of the standing in the progress line."""
 
 
 @dataclass(frozen=True)
 class TournamentJob:
-    """Play what is missing of a tournament, and judge it if wished."""
+    """Play the missing games of a tournament and, if `accuracy` is set, solve all games."""
 
     extent: ClassVar[frozenset[str]] = frozenset({"rounds", "accuracy"})
 
     tournament: Tournament
     kind: Kind = "tournament"
     accuracy: bool = False
-    """Whether every position is solved, so that mistakes can be counted."""
+    """Whether to solve every position, so that mistakes can be counted."""
 
     @property
     def name(self) -> str:
-        """Who plays whom; of a tournament that has no name, how many there are."""
+        """The default name of the run: A-vs-B, or tournament-of-N."""
         specs = [player.spec for player in self.tournament.players]
         return "-vs-".join(specs) if len(specs) == 2 else f"tournament-of-{len(specs)}"
 
     @property
     def config(self) -> dict[str, Any]:
-        """The tournament as data."""
+        """The configuration that `read_job` reads back."""
         config = {"kind": self.kind, **self.tournament.as_data()}
         return {**config, "accuracy": True} if self.accuracy else config
 
     def check(self) -> None:
-        """Refuse agents and openings that cannot be had."""
+        """Raise UserError if an agent cannot be made or an opening cannot be played."""
+        # The registry of agents is above this layer, so it is imported by name.
         import_module("fourlab.agents.players").check_players(self.tournament)
 
     def with_games(self, games: int) -> "TournamentJob":
-        """The same with this many games in all."""
-        a_round = len(self.tournament) // self.tournament.all_rounds
-        if games % a_round:
-            raise UserError(f"a round has {a_round} games, so the number of games must be a multiple, not {games}")
-        return replace(self, tournament=replace(self.tournament, rounds=games // a_round))
+        """Return the same job with this number of games in total."""
+        games_per_round = len(self.tournament) // self.tournament.all_rounds
+        if games % games_per_round:
+            raise UserError(
+                f"a round has {games_per_round} games, so the number of games must be a multiple, "
+                f"not {games}"
+            )
+        return replace(self, tournament=replace(self.tournament, rounds=games // games_per_round))
 
     def extended(self, config: dict[str, Any]) -> "TournamentJob":
-        """With as many rounds as the run has, if that is more, and judged if it was to be."""
+        """Return the job with at least the rounds, and the accuracy, of a run's configuration."""
         rounds = max(self.tournament.all_rounds, config["rounds"])
         accuracy = self.accuracy or config.get("accuracy", False)
         return replace(self, tournament=replace(self.tournament, rounds=rounds), accuracy=accuracy)
 
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
-        """Play, judge, and write what came out: the summary and the report, of stopped runs too."""
+        """Play and solve games; write the summary and the report, also of a stopped run.
+
+        Returns the summary if the run is complete, else None.
+        """
         from fourlab.arena.report import write_report
 
-        played = _GamesTold(self.tournament, session)
+        reporter = _ProgressReporter(self.tournament, session)
         with Store(run.games_file) as store:
             executor = session.executor()
-            done = store.progress()
-            session.tell(Progress(done, len(self.tournament), "games", "playing"))
-            results = play_tournament(self.tournament, store, executor, _make(), played.tell)
+            games_before = store.progress()
+            session.emit(Progress(games_before, len(self.tournament), "games", "playing"))
+            results = play_tournament(
+                self.tournament, store, executor, _agent_factory(), reporter.on_games
+            )
             if self.accuracy and not session.stopped:
-                judge_games(store, executor, lambda done, of: session.tell(_solved(done, of)))
+                solve_games(
+                    store,
+                    executor,
+                    lambda done, total: session.emit(
+                        Progress(done, total, "games solved", "solving")
+                    ),
+                )
             summary = summarize(results, store)
             run.write("results.json", summary)
             write_report(run, self.tournament, summary, store)
-            if results.games != done:
-                played.tell(results, ())
+            if results.games != games_before:
+                reporter.on_games(results, ())
         all_played = results.games >= len(self.tournament) or results.decided_at is not None
         is_complete = all_played and not (self.accuracy and session.stopped)
         return summary if is_complete else None
 
 
 def read_job(config: Mapping[str, Any]) -> TournamentJob:
-    """The job of a run's configuration."""
+    """Return the job of a run's configuration."""
     return TournamentJob(read_config(config), config["kind"], config.get("accuracy", False))
 
 
 def standing(results: Results) -> str:
-    """The score so far, in a few words."""
+    """Return the score so far in one line: the match, or the three leaders of a tournament."""
     if len(results.names) > 2:
-        scores = {name: share.score for name in results.names if (share := results.share(name)).games}
-        leaders = sorted(scores, key=lambda name: -(scores[name] or 0))[:3]
+        shares = {name: results.share(name) for name in results.names}
+        scores = {name: share.score or 0.0 for name, share in shares.items() if share.games}
+        leaders = sorted(scores, key=lambda name: -scores[name])[:3]
         return "  ".join(f"{name} {scores[name]:.1%}" for name in leaders)
     share = results.share(results.names[0])
     if not share.games:
         return ""
     tally = results.tally(*results.names)
     words = f"W {share.wins} D {share.draws} L {share.losses}  score {share.score:.1%}"
-    if tally.elo().value is not None:
-        words += f"  {tally.units} {tally.unit}s: Elo {tally.elo()}"
-    if (verdict := results.verdict()) is not None and verdict.llr is not None:
+    elo = tally.elo()
+    if elo.value is not None:
+        words += f"  {tally.units} {tally.unit}s: Elo {elo}"
+    verdict = results.verdict()
+    if verdict is not None and verdict.llr is not None:
         words += f"  LLR {verdict.llr:.2f} ({verdict.bounds[0]:.2f}, {verdict.bounds[1]:.2f})"
     return words
 
 
-class _GamesTold:
-    """Tells a session of games as they come in."""
+class _ProgressReporter:
+    """Emits progress events as games come in."""
 
     def __init__(self, tournament: Tournament, session: Session) -> None:
         self._total = len(tournament)
         self._session = session
-        self._text = ""
-        self._text_made_at = -math.inf
+        self._standing = ""
+        self._updated_at = -math.inf
 
-    def tell(self, results: Results, games: Sequence[StoredGame]) -> None:
-        # Elo and its interval take longer than a quick game.
+    def on_games(self, results: Results, games: Sequence[StoredGame]) -> None:
+        """Emit the progress; the standing is refreshed only every STANDING_SECONDS."""
+        # Computing Elo and its interval takes longer than a game of fast agents.
         now = time.monotonic()
-        if now - self._text_made_at >= STANDING_SECONDS or results.games == self._total:
-            self._text = standing(results)
-            self._text_made_at = now
-        self._session.tell(Progress(results.games, self._total, "games", "playing", self._text))
+        if now - self._updated_at >= STANDING_SECONDS or results.games == self._total:
+            self._standing = standing(results)
+            self._updated_at = now
+        self._session.emit(Progress(results.games, self._total, "games", "playing", self._standing))
 
 
-def _solved(done: int, of: int) -> Progress:
-    return Progress(done, of, "games solved", "solving")
-
-
-def _make() -> Callable[[str], Agent]:
-    """How agents are made from specs: the registry is above this layer, so it is named by import string."""
+def _agent_factory() -> Callable[[str], Agent]:
+    """Return the function that makes agents from specs, imported by name as in `check`."""
     make: Callable[[str], Agent] = import_module("fourlab.agents.registry").make
     return make

@@ -1,4 +1,4 @@
-"""Games beside the exact truth: which moves kept the game's value, which were best, which were blunders."""
+"""Compare the moves of games with exact values: which kept the value, which were best."""
 
 import time
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from fourlab.agent import Limit
+from fourlab.agent import UNLIMITED, Limit
 from fourlab.arena.statistics import wilson
 from fourlab.arena.store import StoredGame
 from fourlab.game.outcome import Result
@@ -16,41 +16,56 @@ from fourlab.game.record import Record
 if TYPE_CHECKING:
     from fourlab.solver import Solution, Solver
 
-WITHOUT_LIMIT = Limit()
 
-
-def solve_from_the_end(
-    positions: Sequence[Position], solver: "Solver", limit: Limit = WITHOUT_LIMIT, started: float | None = None
+def solve_backwards(
+    positions: Sequence[Position],
+    solver: "Solver",
+    limit: Limit = UNLIMITED,
+    started: float | None = None,
 ) -> "Iterator[Solution]":
-    """Solve the positions of a game, the last first, because what is known of a position helps with the one before.
+    """Solve the positions of a game and yield their solutions, last position first.
 
-    The limit's seconds are for the whole game and run from `started`, a moment of `time.perf_counter`; its nodes are for
-    each position.
+    Going backwards is faster: the transposition table then holds the positions that the search of
+    an earlier position reaches. `limit.seconds` is the budget of the whole game, counted from
+    `started` (a value of `time.perf_counter`); `limit.nodes` applies to each position.
     """
     from fourlab.solver import Solution
 
     started = time.perf_counter() if started is None else started
     solver.forget()
     for position in reversed(positions):
-        if (outcome := position.outcome()) is None:
-            yield solver.solve(position, share(limit, started))
-        else:
-            left = position.rules.columns * position.rules.rows - position.ply
-            score = outcome.score(position.to_move) * (left // 2 + 1)
-            yield Solution(score, score, left)
+        outcome = position.outcome()
+        if outcome is None:
+            yield solver.solve(position, remaining_share(limit, started))
+            continue
+        # Pons's scale at the end of a game: the winner is credited with the discs it has left,
+        # and one more for the disc that completed the line.
+        empty = position.rules.columns * position.rules.rows - position.ply
+        score = outcome.score(position.to_move) * (empty // 2 + 1)
+        yield Solution(score, score, empty)
 
 
-def share(limit: Limit, started: float) -> Limit:
-    """Half of the seconds that are left, so that one hard position does not starve the others; in the end a mere glance."""
+def remaining_share(limit: Limit, started: float) -> Limit:
+    """Return the limit with half of its remaining seconds, for the next position of a game.
+
+    Halving keeps one hard position from using up the time of the rest. Once the time is over the
+    limit is one node, which leaves what the opening book proves.
+    """
     if limit.seconds is None:
         return limit
     left = limit.seconds - (time.perf_counter() - started)
-    return replace(limit, seconds=left / 2) if left > 0 else replace(limit, seconds=None, nodes=1)
+    if left <= 0:
+        return replace(limit, seconds=None, nodes=1)
+    return replace(limit, seconds=left / 2)
 
 
 def exact_scores(record: Record, solver: "Solver") -> tuple[int, ...]:
-    """The score of every position of a game for its side to move, on Pons's scale."""
-    return tuple(each.lower for each in solve_from_the_end(list(record.positions()), solver))[::-1]
+    """Return the score of every position of a game, first position first.
+
+    Scores are on Pons's scale, from the point of view of the side to move.
+    """
+    solutions = solve_backwards(list(record.positions()), solver)
+    return tuple(solution.lower for solution in solutions)[::-1]
 
 
 @dataclass(frozen=True)
@@ -59,66 +74,73 @@ class Blunder:
 
     game: int
     ply: int
-    """The number of discs before it."""
+    """Number of discs on the board before the move."""
     agent: str
     column: int
-    had: int
-    """+1 a win, 0 a draw: what the position was worth."""
-    has: int
-    """0 a draw, -1 a loss: what is left of it."""
+    """Counted from 0."""
+    had: Result
+    """The exact value before the move, for the agent: a win or a draw."""
+    has: Result
+    """The exact value after the move, for the agent: a draw or a loss."""
 
     @property
     def size(self) -> int:
-        """1, or 2 from a win to a loss."""
+        """1, or 2 for a move from a win to a loss."""
         return self.had - self.has
 
     def as_data(self) -> dict[str, Any]:
-        """For JSON; columns count from 1."""
+        """Return the blunder as JSON data; there the column is counted from 1."""
         return {
             "game": self.game,
             "ply": self.ply,
             "agent": self.agent,
             "column": self.column + 1,
-            "had": Result(self.had).word,
-            "has": Result(self.has).word,
+            "had": self.had.word,
+            "has": self.has.word,
         }
 
 
 @dataclass
-class Judgement:
-    """How well the agents of some games kept to the truth."""
+class MoveQuality:
+    """Counts, per agent, of the moves that agree with the exact values."""
 
     moves: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)
-    """Moves that kept the value of the game: win, draw or loss."""
+    """Moves that kept the game-theoretic value: win, draw or loss."""
     best: Counter[str] = field(default_factory=Counter)
     """Moves that win as soon, or lose as late, as possible."""
     blunders: list[Blunder] = field(default_factory=list)
 
     @classmethod
-    def of(cls, games: Iterable[StoredGame]) -> "Judgement":
-        """Judge the games that have been solved."""
-        judgement = cls()
+    def of(cls, games: Iterable[StoredGame]) -> "MoveQuality":
+        """Count the moves of the games that have been solved; skip the others."""
+        quality = cls()
         for game in games:
-            if (scores := game.exact_scores) is not None:
-                judgement._add(game, scores)
-        return judgement
+            scores = game.exact_scores
+            if scores is not None:
+                quality._add(game, scores)
+        return quality
 
     def _add(self, game: StoredGame, scores: tuple[int, ...]) -> None:
-        columns, side = game.columns, game.first_to_move
-        ply = game.plies - len(columns)
+        columns = game.columns
+        first_ply = game.plies - len(columns)
         for i, column in enumerate(columns):
-            agent = (game.red, game.yellow)[(side + i) % 2]
-            before, after = scores[i], -scores[i + 1]
+            agent = (game.red, game.yellow)[(game.first_to_move + i) % 2]
+            # Both from the mover's point of view: the next score belongs to the opponent.
+            before = scores[i]
+            after = -scores[i + 1]
+            had = Result.of_score(before)
+            has = Result.of_score(after)
             self.moves[agent] += 1
             self.best[agent] += before == after
-            if _sign(before) == _sign(after):
+            if had == has:
                 self.kept[agent] += 1
             else:
-                self.blunders.append(Blunder(game.number, ply + i, agent, column, _sign(before), _sign(after)))
+                self.blunders.append(Blunder(game.number, first_ply + i, agent, column, had, has))
 
     def as_data(self) -> dict[str, Any]:
-        """For JSON, shares with Wilson's intervals."""
+        """Return the counts as JSON data, shares with Wilson's 95 % intervals."""
+        blunders = Counter(blunder.agent for blunder in self.blunders)
         return {
             "agents": {
                 agent: {
@@ -127,29 +149,25 @@ class Judgement:
                     "kept_interval": wilson(self.kept[agent], moves),
                     "best": self.best[agent] / moves,
                     "best_interval": wilson(self.best[agent], moves),
-                    "blunders": sum(each.agent == agent for each in self.blunders),
+                    "blunders": blunders[agent],
                 }
                 for agent, moves in sorted(self.moves.items())
             },
-            "blunders": [each.as_data() for each in self.blunders],
+            "blunders": [blunder.as_data() for blunder in self.blunders],
         }
 
 
 @dataclass(frozen=True)
-class GameJudge:
-    """Solves stored games by their numbers; it travels to the processes that do the work."""
+class GameSolver:
+    """Solves stored games by number; it is pickled and sent to worker processes."""
 
     records: dict[int, Record]
 
     def __call__(self, number: int, watch: object = None) -> tuple[int, ...]:
-        """Solve one game."""
-        from fourlab.solver import Solver  # compiled: who does not solve does not load it
+        """Return the exact scores of one game's positions."""
+        from fourlab.solver import Solver  # compiled code: loaded only where games are solved
 
         return exact_scores(self.records[number], Solver())
 
     def prepare(self) -> None:
-        """Nothing to do: the solver loads itself."""
-
-
-def _sign(score: int) -> int:
-    return (score > 0) - (score < 0)
+        """Do nothing: the solver loads its kernels on first use."""

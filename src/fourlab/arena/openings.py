@@ -1,4 +1,7 @@
-"""Where games begin. Every opening is played twice with colours swapped, so it need not be fair, only undecided."""
+"""The positions that games begin from.
+
+Every opening is played twice with colours swapped, so it need not be balanced, only undecided.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -6,39 +9,56 @@ from pathlib import Path
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 
-KINDS = ("random", "all", "balanced")
 MOST_PLIES = {"random": 60, "all": 8, "balanced": 60}
+"""The kinds of generated openings and the largest K each accepts; all:8 yields 77,715."""
 MOST_TRIES = 200
-"""So many random games per opening wanted are tried before we settle for fewer."""
+"""Give up after this many random games in a row that yield no new opening."""
 
 
-def openings(asked: str | Sequence[str], board: str, number: int | None, seed: int) -> list[Position]:
-    """The positions that games begin from.
+def openings(
+    source: str | Sequence[str], board: str, number: int | None, seed: int
+) -> list[Position]:
+    """Return the positions that games begin from, possibly fewer than `number`.
 
-    `asked` is `empty`; `random:K`, different positions of K plies of random play; `all:K`, every position of K plies;
-    `balanced:K`, such random positions as perfect play draws; a position in any notation, or a list of positions. Mirror
-    images count as one, and positions in which a side wins at once are left out. There may be fewer than `number`.
+    `source` is one of:
+
+    - `empty`: the empty board;
+    - `random:K`: distinct positions after K plies of random play;
+    - `all:K`: every position after K plies;
+    - `balanced:K`: random positions after K plies that are draws under perfect play;
+    - a position in any notation, or a list of positions.
+
+    Generated positions are distinct up to mirror images, and none lets the side to move win
+    immediately.
     """
-    if not isinstance(asked, str):
-        return [_given(text, board) for text in asked]
-    kind, _, plies = asked.partition(":")
-    if kind not in KINDS:
-        return [Position(board=board) if asked == "empty" else _given(asked, board)]
+    if not isinstance(source, str):
+        return [_read_opening(text, board) for text in source]
+    kind, _, plies = source.partition(":")
+    if kind not in MOST_PLIES:
+        return [Position(board=board) if source == "empty" else _read_opening(source, board)]
     if not plies.isdecimal() or int(plies) > MOST_PLIES[kind]:
-        raise UserError(f"openings {asked!r}: write {kind}:K with K plies, at most {MOST_PLIES[kind]}")
+        raise UserError(
+            f"openings {source!r}: write {kind}:K with K plies, at most {MOST_PLIES[kind]}"
+        )
     if kind == "all":
-        return _all(int(plies), board)
-    return _random(int(plies), board, number or 1, seed, balanced=kind == "balanced")
+        positions = _all(int(plies), board)
+    else:
+        positions = _random(int(plies), board, number or 1, seed, balanced=kind == "balanced")
+    if not positions:
+        raise UserError(f"there is no opening {kind}:{int(plies)} on a {board} board")
+    return positions
 
 
 def is_undecided(position: Position) -> bool:
-    """Whether the game goes on and the side to move cannot win at once."""
+    """Return whether the game is not over and the side to move cannot win immediately."""
     if position.outcome() is not None:
         return False
-    return not any(position.makes_line(column, position.to_move) for column in position.legal_columns())
+    return not any(
+        position.makes_line(column, position.to_move) for column in position.legal_columns()
+    )
 
 
-def _given(text: str, board: str) -> Position:
+def _read_opening(text: str, board: str) -> Position:
     position = Position(text, board)
     if (outcome := position.outcome()) is not None:
         raise UserError(f"opening {text!r} is over ({outcome})")
@@ -46,56 +66,61 @@ def _given(text: str, board: str) -> Position:
 
 
 def _all(plies: int, board: str) -> list[Position]:
-    """Ply by ply, in the order of the columns."""
+    """Return all undecided positions after `plies` moves, by breadth-first enumeration."""
+    # Positions by canonical key: transpositions and mirror images are merged at every ply.
     layer = {0: Position(board=board)}
     for _ in range(plies):
-        after: dict[int, Position] = {}
+        next_layer: dict[int, Position] = {}
         for position in layer.values():
             for column in position.legal_columns():
-                following = position.play(column)
-                after.setdefault(following.canonical_key, following)
-        layer = after
-    return _some([position for position in layer.values() if is_undecided(position)], f"all:{plies}", board)
+                child = position.play(column)
+                next_layer.setdefault(child.canonical_key, child)
+        layer = next_layer
+    return [position for position in layer.values() if is_undecided(position)]
 
 
 def _random(plies: int, board: str, number: int, seed: int, balanced: bool) -> list[Position]:
-    """Draw games until there are enough different positions, or no more are found."""
+    """Play random games until there are enough distinct openings or no new ones turn up."""
     import numpy as np
 
-    rng, found = np.random.default_rng([seed, plies, 2]), dict[int, Position]()  # games have [seed, number, side]
-    is_balanced = _balanced_test() if balanced else None
-    since_last = 0
-    while len(found) < number and since_last < MOST_TRIES:
+    # The seeds of games are [seed, number, side] with side 0 or 1, so 2 cannot collide with them.
+    rng = np.random.default_rng([seed, plies, 2])
+    is_balanced = _balance_test() if balanced else None
+    positions: dict[int, Position] = {}  # by canonical key
+    tries = 0  # since the last new opening
+    while len(positions) < number and tries < MOST_TRIES:
         position = Position(board=board)
         while position.ply < plies and position.outcome() is None:
             position = position.play(int(rng.choice(position.legal_columns())))
-        since_last += 1
-        if is_undecided(position) and position.canonical_key not in found and (is_balanced is None or is_balanced(position)):
-            found[position.canonical_key], since_last = position, 0
-    return _some(list(found.values()), f"{'balanced' if balanced else 'random'}:{plies}", board)
+        tries += 1
+        if (
+            is_undecided(position)
+            and position.canonical_key not in positions
+            and (is_balanced is None or is_balanced(position))
+        ):
+            positions[position.canonical_key] = position
+            tries = 0
+    return list(positions.values())
 
 
-def _balanced_test() -> Callable[[Position], bool]:
+def _balance_test() -> Callable[[Position], bool]:
+    """Return a function that says whether a position is a draw under perfect play."""
     from fourlab.solver import Solver
 
     solver = Solver()
     return lambda position: solver.solve(position, weak=True).result == 0
 
 
-def _some(found: list[Position], asked: str, board: str) -> list[Position]:
-    if not found:
-        raise UserError(f"there is no opening {asked} on a {board} board")
-    return found
-
-
-def read_openings(asked: str, beside: Path, board: str | None) -> str | tuple[str, ...]:
-    """Read file:FILE into a list of positions; everything else is left as it is."""
+def read_openings(source: str, folder: Path, board: str | None) -> str | tuple[str, ...]:
+    """Read `file:FILE`, relative to `folder`, into a list of positions; return others unchanged."""
     from fourlab.game.position_file import read_position_file
 
-    if not asked.startswith("file:"):
-        return asked
-    name = asked.removeprefix("file:")
-    positions = [line.position for line in read_position_file(beside / name, board)]
+    if not source.startswith("file:"):
+        return source
+    name = source.removeprefix("file:")
+    positions = [line.position for line in read_position_file(folder / name, board)]
     if not positions:
         raise UserError(f"there are no positions in {name}")
-    return tuple(each.write("fen" if each.moves is None else "moves") for each in positions)
+    return tuple(
+        position.write("fen" if position.moves is None else "moves") for position in positions
+    )

@@ -1,4 +1,4 @@
-"""Who did how well: games counted by agents, by pairs and by colours, whole or while they come in."""
+"""Results of a tournament by agent, pairing and colour, updated as games come in."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from fourlab.game.record import Cause
 
 @dataclass(frozen=True)
 class Share:
-    """Wins, draws and losses."""
+    """Numbers of wins, draws and losses."""
 
     wins: int = 0
     draws: int = 0
@@ -23,7 +23,7 @@ class Share:
 
     @property
     def games(self) -> int:
-        """All of them."""
+        """The number of games."""
         return self.wins + self.draws + self.losses
 
     @property
@@ -35,7 +35,7 @@ class Share:
         return Share(self.wins + other.wins, self.draws + other.draws, self.losses + other.losses)
 
     def as_data(self) -> dict[str, Any]:
-        """For JSON, each share with Wilson's interval."""
+        """Return JSON data: each count with Wilson's 95 % interval of its share."""
         data: dict[str, Any] = {"games": self.games, "score": self.score}
         for name in ("wins", "draws", "losses"):
             count = getattr(self, name)
@@ -43,44 +43,55 @@ class Share:
         return data
 
 
-class _Half(NamedTuple):
-    """One game of a unit."""
+class _UnitGame(NamedTuple):
+    """One game of a unit, reduced to what tells two units apart."""
 
     red: str
     yellow: str
     score: float | None
-    """Red's, if there is one."""
+    """Red's points: 1, ½ or 0; None if the game has no result."""
     start: str
     moves: str
 
 
-class _Repetitions:
-    """Keeps units from counting twice where two agents play the same games from an opening whenever they meet there.
+_Opening = tuple[frozenset[str], str]
+"""Two agents and the position from which they start."""
 
-    Agents with chance may repeat a game, too, and that is a result like any other: as soon as one unit from an opening differs,
-    all from there count.
+
+class _Repetitions:
+    """Keeps identical units of deterministic agents from being counted more than once.
+
+    Two deterministic agents play the same games from an opening whenever they meet there, which
+    adds no information. Agents that use randomness may repeat a game by chance, and such a
+    repetition is a result like any other. So repetitions are left out only as long as all units
+    from an opening are identical: the first one that differs makes all of them count.
     """
 
     def __init__(self) -> None:
-        self._first: dict[tuple[frozenset[str], str], tuple[frozenset[_Half], int]] = {}
-        self._varied: set[tuple[frozenset[str], str]] = set()
-        self.left_out: Counter[tuple[frozenset[str], str]] = Counter()
+        self._first: dict[_Opening, tuple[frozenset[_UnitGame], int]] = {}
+        """The first unit from every opening, with its half points."""
+        self._varied: set[_Opening] = set()
+        """Openings from which different units were played."""
+        self.left_out: Counter[_Opening] = Counter()
 
-    def add(self, unit: list[_Half], place: int) -> list[int]:
-        """Take one more unit with its place in the tally; returns the places that count now."""
-        opening, games = (frozenset(unit[0][:2]), unit[0].start), frozenset(unit)
-        first, first_place = self._first.setdefault(opening, (games, place))
+    def add(self, unit: list[_UnitGame], half_points: int) -> list[int]:
+        """Add a unit; return the half points of all units that count from now on."""
+        opening = (frozenset(unit[0][:2]), unit[0].start)
+        games = frozenset(unit)
+        first, first_half_points = self._first.setdefault(opening, (games, half_points))
         if first is games or opening in self._varied:
-            return [place]
+            return [half_points]
         if first == games:
             self.left_out[opening] += 1
             return []
+        # The first difference: the repetitions left out so far, all equal to the first unit, count
+        # after all.
         self._varied.add(opening)
-        return [first_place] * self.left_out.pop(opening, 0) + [place]
+        return [first_half_points] * self.left_out.pop(opening, 0) + [half_points]
 
 
 class Results:
-    """The games of a tournament, counted; more can be added."""
+    """The results of a tournament's games; `add` counts one more game."""
 
     def __init__(self, tournament: Tournament) -> None:
         self.tournament = tournament
@@ -88,30 +99,34 @@ class Results:
         self.games = 0
         self._shares: defaultdict[tuple[str, str, bool], list[int]] = defaultdict(lambda: [0, 0, 0])
         """(agent, opponent, agent is red) to wins, draws, losses."""
-        self._units: dict[int, list[_Half]] = {}
-        self._counted, self._taken_to_test = _Repetitions(), _Repetitions()
+        self._units: dict[int, list[_UnitGame]] = {}
+        """The games of every unit so far, by the unit's number."""
         self.causes: Counter[tuple[str, str]] = Counter()
-        """(who was at fault or "", cause)."""
+        """(agent at fault or "", cause) to the number of games."""
         self.interrupted: set[int] = set()
-        """The games that were begun and have to be played again."""
+        """Numbers of the games that were begun and have to be played again."""
         self.lengths: Counter[int] = Counter()
-        """How many plies the whole games had."""
+        """Number of plies to the number of games that ended normally."""
         self.first_columns: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
-        """The first column of the game, from 0, to wins, draws, losses of the side that played it."""
+        """First column played, from 0, to wins, draws, losses of the side that played it."""
         self.seconds: defaultdict[str, float] = defaultdict(float)
-        """How long each agent thought."""
+        """Thinking time of every agent."""
         self.moves: Counter[str] = Counter()
         self.decided_at: int | None = None
         """The unit at which the sequential test was decided."""
-        self._no_counts = [0] * (2 * tournament.games_a_unit + 1)
+        self._no_counts = [0] * (2 * tournament.games_per_unit + 1)
         self._counts: dict[tuple[str, str], list[int]] = {}
-        """Two agents, in the order in which they are named, to the tally of their units."""
+        """Two agents, in the order of `names`, to the counts of their units by half points."""
+        self._repetitions = _Repetitions()
+        # The sequential test must see the units in the order of their numbers, whatever order they
+        # arrive in, so it has counts of its own.
         self._tested = list(self._no_counts)
+        self._tested_repetitions = _Repetitions()
         self._next_tested = 0
 
     @classmethod
     def of(cls, tournament: Tournament, store: Store) -> "Results":
-        """Count what is stored."""
+        """Count all stored games."""
         results = cls(tournament)
         for game in store.games():
             results.add(game)
@@ -122,43 +137,52 @@ class Results:
         if game.cause == Cause.INTERRUPTED:
             self.interrupted.add(game.number)
             return
-        self.interrupted.discard(game.number)  # it was begun before, and now is played
+        self.interrupted.discard(game.number)  # it was interrupted earlier and played again
         self.causes[game.at_fault, game.cause] += 1
         self.games += 1
         columns = game.columns
-        first = (game.plies - len(columns)) % 2
-        for side, agent, seconds in ((0, game.red, game.red_seconds), (1, game.yellow, game.yellow_seconds)):
+        first_side = (game.plies - len(columns)) % 2  # side to move after the opening
+        for side, agent, seconds in (
+            (0, game.red, game.red_seconds),
+            (1, game.yellow, game.yellow_seconds),
+        ):
             self.seconds[agent] += seconds
-            self.moves[agent] += (len(columns) + (side == first)) // 2
+            self.moves[agent] += (len(columns) + (side == first_side)) // 2
         if game.result is not None:
-            place = 1 - game.result
-            self._shares[game.red, game.yellow, True][place] += 1
-            self._shares[game.yellow, game.red, False][2 - place] += 1
+            index = 1 - game.result  # 0 red won, 1 draw, 2 red lost
+            self._shares[game.red, game.yellow, True][index] += 1
+            self._shares[game.yellow, game.red, False][2 - index] += 1
             if columns:
-                self.first_columns[columns[0]][2 - place if first else place] += 1
+                self.first_columns[columns[0]][2 - index if first_side else index] += 1
             if game.cause == Cause.NORMAL:
                 self.lengths[game.plies] += 1
         unit = self._units.setdefault(game.unit, [])
         score = None if game.result is None else (game.result + 1) / 2
-        unit.append(_Half(game.red, game.yellow, score, f"{game.board} {game.start}", game.moves))
-        if len(unit) == self.tournament.games_a_unit:
+        start = f"{game.board} {game.start}"
+        unit.append(_UnitGame(game.red, game.yellow, score, start, game.moves))
+        if len(unit) == self.tournament.games_per_unit:
             self._count_unit(unit)
             self._test()
 
     @property
     def repetitions(self) -> int:
-        """Units left out because they repeat another one move by move, and there is nothing else from their opening."""
-        return sum(self._counted.left_out.values())
+        """Number of units left out because all units from their opening are identical."""
+        return sum(self._repetitions.left_out.values())
 
-    def _count_unit(self, unit: "list[_Half]") -> None:
+    def _count_unit(self, unit: list[_UnitGame]) -> None:
         one, other = sorted((unit[0].red, unit[0].yellow), key=self.names.index)
-        if (place := self._class(unit, one)) is not None:
+        half_points = self._half_points(unit, one)
+        if half_points is not None:
             counts = self._counts.setdefault((one, other), list(self._no_counts))
-            for each in self._counted.add(unit, place):
-                counts[each] += 1
+            for index in self._repetitions.add(unit, half_points):
+                counts[index] += 1
 
     def share(self, agent: str, opponent: str | None = None, red: bool | None = None) -> Share:
-        """How an agent did, against one opponent or all, as red, as yellow or as both."""
+        """Return an agent's wins, draws and losses.
+
+        `opponent` None means all opponents; `red` is True for its games as red, False for those as
+        yellow, None for both.
+        """
         total = Share()
         for (one, other, as_red), counts in self._shares.items():
             if one == agent and opponent in (None, other) and red in (None, as_red):
@@ -166,46 +190,56 @@ class Results:
         return total
 
     def first_player(self) -> Share:
-        """How red, who moves first on the empty board, did in all games."""
+        """Return red's wins, draws and losses in all games; red moves first on the empty board."""
         return sum((Share(*counts) for (_, _, red), counts in self._shares.items() if red), Share())
 
     def tally(self, agent: str, opponent: str) -> Tally:
-        """The complete units of two agents, as the first sees them."""
+        """Return the tally of two agents' complete units, from the first one's side."""
         if (agent, opponent) in self._counts:
             return Tally(tuple(self._counts[agent, opponent]))
         return Tally(tuple(reversed(self._counts.get((opponent, agent), self._no_counts))))
 
     def ratings(self, seed: int = 0) -> list[Rating]:
-        """Bradley-Terry ratings of all agents with bootstrap intervals, by units."""
-        size = self.tournament.games_a_unit
+        """Return Bradley-Terry ratings of all agents with bootstrap intervals over units."""
+        size = self.tournament.games_per_unit
         units = [
-            (self.names.index(one), self.names.index(other), place / (2 * size), size)
+            (self.names.index(one), self.names.index(other), half_points / (2 * size), size)
             for (one, other), counts in self._counts.items()
-            for place, count in enumerate(counts)
+            for half_points, count in enumerate(counts)
             for _ in range(count)
         ]
         return bootstrap(self.names, units, seed)
 
     def verdict(self) -> Verdict | None:
-        """Where the sequential test stands, over the games in the order of their numbers."""
-        return None if self.tournament.sprt is None else self.tournament.sprt.verdict(Tally(tuple(self._tested)), *self.names)
+        """Return the state of the sequential test, None if the tournament has none."""
+        if self.tournament.sprt is None:
+            return None
+        return self.tournament.sprt.verdict(Tally(tuple(self._tested)), *self.names)
 
-    def _class(self, unit: "list[_Half]", agent: str) -> int | None:
-        """The place of a unit in the tally, twice the agent's points; None if a game is missing or has no result."""
-        scores = [half.score if half.red == agent else 1 - half.score for half in unit if half.score is not None]
-        return round(2 * sum(scores)) if len(scores) == self.tournament.games_a_unit else None
+    def _half_points(self, unit: list[_UnitGame], agent: str) -> int | None:
+        """Return twice the agent's points in a unit, which is the unit's index in a tally.
+
+        It is None if a game is missing or has no result.
+        """
+        scores = [
+            game.score if game.red == agent else 1 - game.score
+            for game in unit
+            if game.score is not None
+        ]
+        return round(2 * sum(scores)) if len(scores) == self.tournament.games_per_unit else None
 
     def _test(self) -> None:
-        """Take the units that are complete, in order, to the sequential test."""
+        """Give the sequential test the units that are complete, in order, until it decides."""
         if self.tournament.sprt is None:
             return
         while self.decided_at is None:
             unit = self._units.get(self._next_tested, [])
-            if len(unit) < self.tournament.games_a_unit:
+            if len(unit) < self.tournament.games_per_unit:
                 return
-            if (place := self._class(unit, self.names[0])) is not None:
-                for each in self._taken_to_test.add(unit, place):
-                    self._tested[each] += 1
+            half_points = self._half_points(unit, self.names[0])
+            if half_points is not None:
+                for index in self._tested_repetitions.add(unit, half_points):
+                    self._tested[index] += 1
                 if self.tournament.sprt.verdict(Tally(tuple(self._tested))).accepted is not None:
                     self.decided_at = self._next_tested
             self._next_tested += 1

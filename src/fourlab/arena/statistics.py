@@ -1,17 +1,22 @@
-"""Statistics that say how much is known."""
+"""Confidence intervals, the Elo scale, and estimates with their uncertainty."""
 
 import math
 from dataclasses import dataclass
 from typing import Any
 
 Z_95 = 1.959963984540054
-"""Nineteen of twenty normal values lie within so many standard deviations."""
+"""The 97.5 % quantile of the standard normal distribution: 95 % of its mass is within ±Z_95."""
 
 
 def wilson(successes: int, trials: int, z: float = Z_95) -> tuple[float, float]:
-    """The Wilson interval of a share, by default with 95 % confidence; it is sensible even at 0 and 1 (Wilson 1927)."""
+    """Return the Wilson score interval of a proportion (Wilson 1927), by default at 95 %.
+
+    Unlike the normal approximation p ± z·sqrt(p(1 - p)/n) it stays within 0 and 1 and keeps a
+    positive width when all trials succeed or all fail. Without trials it is (0, 1).
+    """
     if trials == 0:
         return 0.0, 1.0
+    # (p + z²/2n ± z·sqrt(p(1 - p)/n + z²/4n²)) / (1 + z²/n)
     share = successes / trials
     middle = share + z * z / (2 * trials)
     half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
@@ -20,13 +25,16 @@ def wilson(successes: int, trials: int, z: float = Z_95) -> tuple[float, float]:
 
 
 def score_of(elo: float) -> float:
-    """The share of points expected from a lead of so many Elo: 1 / (1 + 10^(-elo / 400))."""
-    odds = 10 ** (-abs(elo) / 400)  # at most 1, so that no Elo is too large for it
+    """Return the expected score, 0 to 1, of a player ahead by `elo`: 1 / (1 + 10^(-elo / 400))."""
+    odds = 10 ** (-abs(elo) / 400)  # at most 1, so it cannot overflow
     return 1 / (1 + odds) if elo >= 0 else odds / (1 + odds)
 
 
 def elo_of(score: float) -> float:
-    """The lead in Elo that explains a share of the points; infinite for all of them and for none."""
+    """Return the Elo difference of an expected score, the inverse of `score_of`.
+
+    Scores of 0 or less give -inf, scores of 1 or more +inf.
+    """
     if score <= 0 or score >= 1:
         return math.inf if score >= 1 else -math.inf
     return 400 * math.log10(score / (1 - score))
@@ -34,27 +42,35 @@ def elo_of(score: float) -> float:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95 % interval, or the words that say why there is none."""
+    """A number with its 95 % interval, or the reason why there is none."""
 
     value: float | None = None
     low: float | None = None
-    """None if nothing bounds the value from below."""
+    """Lower end of the interval; None if the value is not bounded from below."""
     high: float | None = None
-    """None if nothing bounds the value from above."""
+    """Upper end of the interval; None if the value is not bounded from above."""
     why: str = ""
-    """Why there is no number, or no interval."""
+    """Why there is no value, or no interval."""
     is_share: bool = False
-    """Whether the value is a share, 0 to 1, written in percent; otherwise it is Elo."""
+    """Whether the value is a proportion, 0 to 1, written in percent; otherwise it is in Elo."""
 
     @classmethod
     def between(cls, low: float, value: float, high: float) -> "Estimate":
-        """A finite value whose bounds may be infinite."""
-        below, above = (bound if math.isfinite(bound) else None for bound in (low, high))
-        return cls(value, below, above, "no bound on either side" if below is None and above is None else "")
+        """Return the estimate of a finite value whose bounds may be infinite."""
+        lower = low if math.isfinite(low) else None
+        upper = high if math.isfinite(high) else None
+        unbounded = lower is None and upper is None
+        return cls(value, lower, upper, "no bound on either side" if unbounded else "")
 
     def as_data(self) -> dict[str, Any]:
-        """The same as a dictionary for JSON, with the text for people."""
-        return {"value": self.value, "low": self.low, "high": self.high, "why": self.why, "text": str(self)}
+        """Return the estimate as JSON data; `text` is what people read."""
+        return {
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "why": self.why,
+            "text": str(self),
+        }
 
     def __str__(self) -> str:
         if self.value is None:
@@ -62,15 +78,16 @@ class Estimate:
         write = _percent if self.is_share else _signed
         if self.low is None and self.high is None:
             return f"{write(self.value)} ({self.why})" if self.why else write(self.value)
-        low, high = ("no bound" if bound is None else write(bound) for bound in (self.low, self.high))
+        low = "no bound" if self.low is None else write(self.low)
+        high = "no bound" if self.high is None else write(self.high)
         return f"{write(self.value)} [{low}, {high}]"
 
 
 def _signed(number: float) -> str:
-    return f"{round(number, 1) + 0.0:+.1f}"  # adding zero makes -0.0 a plain zero
+    return f"{round(number, 1) + 0.0:+.1f}"  # -0.0 + 0.0 is 0.0
 
 
 def _percent(share: float) -> str:
-    if 0 < share < 0.001 or 0.999 < share < 1:  # never round a doubt away
+    if 0 < share < 0.001 or 0.999 < share < 1:  # do not round doubt away to 0 or 100 %
         return "over 99.9 %" if share > 0.5 else "under 0.1 %"
     return f"{100 * share:.1f} %"

@@ -1,7 +1,8 @@
-"""Finished games in an SQLite file: one writer, a row for each game as soon as it is over, nothing lost in a crash.
+"""Finished games in an SQLite file: one writer, one row per game, nothing lost in a crash.
 
-The write-ahead log is folded into the file only as a whole and then emptied, so whatever happens to the log, what is left
-is a beginning of what was written. Reading is possible at any time, also while a run goes on.
+The file is in WAL mode: writes go to a write-ahead log first. The log is copied into the file
+(a checkpoint) only as a whole and then truncated, so if the log is lost or cut off, what remains is
+a prefix of what was written. Readers can open the file at any time, also while a run is writing.
 """
 
 import json
@@ -19,14 +20,15 @@ from fourlab.game.position import Position
 from fourlab.game.record import Cause, Record, Thought
 
 VERSION = 1
-ROWS_BETWEEN_FOLDS = 5000
-PATIENCE_SECONDS = 30
+ROWS_BETWEEN_CHECKPOINTS = 5000
+BUSY_SECONDS = 30
+"""How long a statement waits for a lock that another process holds."""
 RECENT = 2000
-"""Games are begun in the order of their numbers, so before the last few all are there."""
+"""Games begin in the order of their numbers, so only the last few numbers can have gaps."""
 
 
 class StoredGame(NamedTuple):
-    """One row: a game as it is stored. Counting needs only these plain fields; `record` is the game itself."""
+    """A row of the file: one game as plain fields; `record` is the game itself."""
 
     number: int
     unit: int
@@ -37,28 +39,37 @@ class StoredGame(NamedTuple):
     start: str
     """The moves from the empty board, or a FEN."""
     moves: str
-    """The columns played from the start on, counted from 1, as 4453, or 10,4,3 if a column has two digits."""
+    """Columns played from `start`, counted from 1: 4453, or 10,4,3 if one has two digits."""
     plies: int
-    """How many discs were on the board at the end."""
+    """Number of discs on the board at the end."""
     result: int | None
-    """Red's view: 1, 0 or -1; None if there is none."""
+    """1 red won, 0 draw, -1 yellow won; None if the game has no result."""
     cause: str
     detail: str
     seed: int
-    """With the number, all that chance depends on."""
+    """The tournament's seed; with the number it determines all random numbers of the game."""
     red_seconds: float
     yellow_seconds: float
     thoughts: str
-    """JSON; for each move its value, visits and seconds."""
+    """JSON: [value, visits, seconds] of every move."""
     scores: str | None = None
-    """JSON; the exact score of every position for its side to move, once the game has been solved."""
+    """JSON: the exact score of every position, from its side to move's point of view; None until
+    the game is solved."""
 
     @classmethod
-    def of(cls, number: int, unit: int, red: str, yellow: str, record: Record, seed: int) -> "StoredGame":
-        """The row of a finished game."""
-        start, thoughts = record.start, record.thoughts
-        spent = [sum(each.seconds for each in thoughts[first::2]) for first in (start.to_move, 1 - start.to_move)]
-        told = [[each.value, each.visits, round(each.seconds, 6)] for each in thoughts]
+    def of(
+        cls, number: int, unit: int, red: str, yellow: str, record: Record, seed: int
+    ) -> "StoredGame":
+        """Return the row of a finished game."""
+        start = record.start
+        # If yellow moves first, red's moves are those at odd indices.
+        seconds = [thought.seconds for thought in record.thoughts]
+        red_seconds = sum(seconds[start.to_move :: 2])
+        yellow_seconds = sum(seconds[1 - start.to_move :: 2])
+        thoughts = [
+            [thought.value, thought.visits, round(thought.seconds, 6)]
+            for thought in record.thoughts
+        ]
         return cls(
             number,
             unit,
@@ -72,197 +83,243 @@ class StoredGame(NamedTuple):
             record.cause.value,
             record.detail,
             seed,
-            round(spent[0], 6),
-            round(spent[1], 6),
-            json.dumps(told, separators=(",", ":")),
+            round(red_seconds, 6),
+            round(yellow_seconds, 6),
+            json.dumps(thoughts, separators=(",", ":")),
         )
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """What was played, counted from 0."""
-        return tuple(int(column) - 1 for column in (self.moves.split(",") if "," in self.moves else self.moves) if column)
+        """The columns played, counted from 0."""
+        numbers = self.moves.split(",") if "," in self.moves else self.moves
+        return tuple(int(number) - 1 for number in numbers if number)
 
     @property
     def first_to_move(self) -> int:
-        """The side that moved first after the opening."""
+        """The side to move after the opening."""
         return self.start_position.to_move
 
     @property
     def start_position(self) -> Position:
-        """Where the game began."""
+        """The position the game began from."""
         return Position(self.start, self.board, check_counts=False)
 
     @property
     def at_fault(self) -> str:
-        """The agent that lost for another reason than the game, or nothing."""
+        """The agent that forfeited the game; empty if none did."""
         if self.cause == Cause.NORMAL or self.result is None:
             return ""
         return self.red if self.result < 0 else self.yellow
 
     @property
     def record(self) -> Record:
-        """The game as it was played."""
+        """The game as a record; without thoughts if they were not read."""
         thoughts = [
             Thought(value, None if visits is None else tuple(visits), seconds)
             for value, visits, seconds in json.loads(self.thoughts or "[]")
         ]
         result = None if self.result is None else Outcome(self.result)
-        return Record(self.start_position, self.columns, result, Cause(self.cause), self.detail, tuple(thoughts))
+        return Record(
+            self.start_position,
+            self.columns,
+            result,
+            Cause(self.cause),
+            self.detail,
+            tuple(thoughts),
+        )
 
     @property
     def exact_scores(self) -> tuple[int, ...] | None:
-        """The scores, if the game has been solved."""
+        """The scores of all positions; None if the game is not solved."""
         return None if self.scores is None else tuple(json.loads(self.scores))
 
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
-    number INTEGER PRIMARY KEY, unit INTEGER NOT NULL, red TEXT NOT NULL, yellow TEXT NOT NULL, board TEXT NOT NULL,
-    start TEXT NOT NULL, moves TEXT NOT NULL, plies INTEGER NOT NULL, result INTEGER CHECK (result IN (-1, 0, 1)),
-    cause TEXT NOT NULL CHECK (cause IN ('normal', 'illegal move', 'timeout', 'crash', 'interrupted')),
-    detail TEXT NOT NULL, seed INTEGER NOT NULL, red_seconds REAL NOT NULL, yellow_seconds REAL NOT NULL,
-    thoughts TEXT NOT NULL, scores TEXT
+    number INTEGER PRIMARY KEY,
+    unit INTEGER NOT NULL,
+    red TEXT NOT NULL,
+    yellow TEXT NOT NULL,
+    board TEXT NOT NULL,
+    start TEXT NOT NULL,
+    moves TEXT NOT NULL,
+    plies INTEGER NOT NULL,
+    result INTEGER CHECK (result IN (-1, 0, 1)),
+    cause TEXT NOT NULL
+        CHECK (cause IN ('normal', 'illegal move', 'timeout', 'crash', 'interrupted')),
+    detail TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    red_seconds REAL NOT NULL,
+    yellow_seconds REAL NOT NULL,
+    thoughts TEXT NOT NULL,
+    scores TEXT
 )
 """
 WITHOUT_THOUGHTS = ", ".join("'[]'" if name == "thoughts" else name for name in StoredGame._fields)
+"""All columns of a row, but an empty list for the thoughts, which are most of its bytes."""
 
 
 def write_columns(columns: Iterable[int]) -> str:
-    """Columns counted from 0 as people write them."""
+    """Write columns, given from 0, as move notation: 4453, or 10,4,3 if one has two digits."""
     numbers = [str(column + 1) for column in columns]
     if all(len(number) == 1 for number in numbers):
         return "".join(numbers)
+    # The trailing comma tells column 12 from columns 1 and 2.
     return ",".join(numbers) + ("," if len(numbers) == 1 else "")
 
 
 class StoreError(OSError):
-    """The file could not be written or read; what was stored before is safe."""
+    """The file cannot be written or read; games stored before are safe."""
 
 
 class DamagedStore(StoreError, Damaged):
-    """The file was spoiled from outside, and no longer holds what was stored."""
+    """The file is corrupt and no longer holds what was stored."""
 
 
 class Store:
     """The games of one run."""
 
     def __init__(self, file: Path, read_only: bool = False, check: bool = True) -> None:
-        """Open the file, if it can be read from end to end; a `check` takes a fifth of a second for 100,000 games."""
-        self._file, self._since_fold, self._read_only, self._check = file, 0, read_only, check
+        """Open the file, and create it unless `read_only`.
+
+        With `check`, SQLite's quick check reads the whole file first (0.2 s for 100,000 games).
+        """
+        self._file = file
+        self._read_only = read_only
+        self._rows_since_checkpoint = 0
         if read_only and not file.exists():
             raise UserError(f"there are no games in {file.parent}")
         address = f"file:{quote(str(file))}?mode={'ro' if read_only else 'rwc'}"
-        if read_only and not os.access(file.parent, os.W_OK) and not file.with_name(f"{file.name}-wal").exists():
-            address += "&immutable=1"  # where nothing can be written, nobody writes
+        if (
+            read_only
+            and not os.access(file.parent, os.W_OK)
+            and not file.with_name(f"{file.name}-wal").exists()
+        ):
+            # SQLite cannot create its lock files here, and without a log there is no writer.
+            address += "&immutable=1"
         try:
-            self._base = sqlite3.connect(address, uri=True, timeout=PATIENCE_SECONDS)
+            self._connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)
             try:
-                self._set_up()
+                self._set_up(check)
             except BaseException:
-                self._base.close()
+                self._connection.close()
                 raise
         except sqlite3.OperationalError as error:
             raise StoreError(f"cannot open {file}: {error}") from None
         except sqlite3.DatabaseError as error:
             raise DamagedStore(f"cannot open {file}: {error}") from None
 
-    def _set_up(self) -> None:
-        self._base.isolation_level = None
-        (version,) = self._base.execute("PRAGMA user_version").fetchone()
+    def _set_up(self, check: bool) -> None:
+        self._connection.isolation_level = None  # transactions are explicit
+        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         if version > VERSION:
             raise UserError(f"{self._file} was written by a newer Fourlab")
-        if self._check:
-            (verdict,) = self._base.execute("PRAGMA quick_check(1)").fetchone()
+        if check:
+            (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
             if verdict != "ok":
                 raise sqlite3.DatabaseError(f"it is damaged ({verdict})")
         if not self._read_only:
-            self._base.execute("PRAGMA journal_mode=WAL")
-            self._base.execute("PRAGMA synchronous=NORMAL")
-            self._base.execute("PRAGMA wal_autocheckpoint=0")
-            self._base.execute(SCHEMA)
-            self._base.execute(f"PRAGMA user_version={VERSION}")
-            self.fold()
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            # NORMAL syncs at checkpoints only. A killed process loses nothing; a power cut may lose
+            # the newest games but cannot corrupt the file.
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+            self._connection.execute("PRAGMA wal_autocheckpoint=0")  # see `checkpoint`
+            self._connection.execute(SCHEMA)
+            self._connection.execute(f"PRAGMA user_version={VERSION}")
+            self.checkpoint()
 
     def add(self, games: Iterable[StoredGame]) -> None:
-        """Store finished games, all or none; once this returns they survive a crash."""
+        """Store finished games in one transaction; once this returns they survive a crash."""
         marks = ",".join("?" * len(StoredGame._fields))
         self._write(f"INSERT OR REPLACE INTO games VALUES ({marks})", list(games))
 
-    def judge(self, number: int, scores: tuple[int, ...]) -> None:
-        """Store what a game's positions are worth."""
+    def set_scores(self, number: int, scores: tuple[int, ...]) -> None:
+        """Store the exact scores of a game's positions."""
         self._write("UPDATE games SET scores = ? WHERE number = ?", [(json.dumps(scores), number)])
 
     def drop_from(self, number: int) -> None:
-        """Forget the games from a number on: a test was decided before them."""
+        """Delete the games from `number` on: a sequential test was decided before them."""
         self._write("DELETE FROM games WHERE number >= ?", [(number,)])
 
     def _write(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
         try:
-            self._base.execute("BEGIN IMMEDIATE")
-            self._base.executemany(statement, rows)
-            self._base.execute("COMMIT")
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany(statement, rows)
+            self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             with suppress(sqlite3.Error):
-                self._base.rollback()
+                self._connection.rollback()
             raise StoreError(f"cannot write to {self._file}: {error}") from None
-        self._since_fold += len(rows)
-        if self._since_fold >= ROWS_BETWEEN_FOLDS:
-            self.fold()
+        self._rows_since_checkpoint += len(rows)
+        if self._rows_since_checkpoint >= ROWS_BETWEEN_CHECKPOINTS:
+            self.checkpoint()
 
-    def fold(self) -> None:
-        """Bring the log into the file and empty it; if somebody is reading, another time."""
+    def checkpoint(self) -> None:
+        """Copy the write-ahead log into the file and truncate it, unless a reader is active."""
         try:
-            self._base.execute("PRAGMA busy_timeout=0")  # a reader may take long, and nobody waits for it
-            self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._base.execute(f"PRAGMA busy_timeout={1000 * PATIENCE_SECONDS}")
+            self._connection.execute("PRAGMA busy_timeout=0")  # do not wait for readers
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._connection.execute(f"PRAGMA busy_timeout={1000 * BUSY_SECONDS}")
         except sqlite3.Error as error:
             raise StoreError(f"cannot write to {self._file}: {error}") from None
-        self._since_fold = 0
+        self._rows_since_checkpoint = 0
 
     def finished(self) -> set[int]:
-        """The numbers of the games that need not be played again."""
-        rows = self._base.execute("SELECT number FROM games WHERE cause != ?", (Cause.INTERRUPTED.value,))
+        """Return the numbers of the games that need not be played again."""
+        rows = self._connection.execute(
+            "SELECT number FROM games WHERE cause != ?", (Cause.INTERRUPTED.value,)
+        )
         return {number for (number,) in rows}
 
     def end(self) -> int:
-        """The number after the last game's, 0 if there is none."""
+        """Return the last game's number plus 1, or 0 if there is no game."""
         return self._count("SELECT ifnull(max(number) + 1, 0) FROM games")
 
     def progress(self) -> int:
-        """How many games need not be played again, without reading them all: only the latest can have gaps among them."""
+        """Return how many games need not be played again.
+
+        This does not read the whole table: only the most recent numbers can have gaps.
+        """
         before = max(self.end() - RECENT, 0)
         recent = "SELECT count(*) FROM games WHERE number >= ? AND cause != ?"
         return before + self._count(recent, before, Cause.INTERRUPTED.value)
 
     def _count(self, statement: str, *values: object) -> int:
         try:
-            (count,) = self._base.execute(statement, values).fetchone()
+            (count,) = self._connection.execute(statement, values).fetchone()
         except sqlite3.Error as error:
             raise StoreError(f"cannot read {self._file}: {error}") from None
         return int(count)
 
-    def games(self, where: str = "1", *values: object, thoughts: bool = False) -> Iterator[StoredGame]:
-        """The games in the order of their numbers; with what the agents thought only if wished, for it is much."""
+    def games(
+        self, where: str = "1", *values: object, thoughts: bool = False
+    ) -> Iterator[StoredGame]:
+        """Yield the games that match an SQL condition, in the order of their numbers.
+
+        The agents' thoughts, which are most of a row's bytes, are read only if `thoughts` is set.
+        """
         columns = "*" if thoughts else WITHOUT_THOUGHTS
         try:
-            for row in self._base.execute(f"SELECT {columns} FROM games WHERE {where} ORDER BY number", values):
+            for row in self._connection.execute(
+                f"SELECT {columns} FROM games WHERE {where} ORDER BY number", values
+            ):
                 yield StoredGame._make(row)
         except sqlite3.Error as error:
             raise StoreError(f"cannot read {self._file}: {error}") from None
 
     def game(self, number: int) -> StoredGame | None:
-        """One game."""
+        """Return one game with its thoughts, None if it is not stored."""
         return next(self.games("number = ?", number, thoughts=True), None)
 
     def close(self) -> None:
-        """Fold and let go."""
+        """Checkpoint the log and close the file."""
         try:
             if not self._read_only:
-                self.fold()
+                self.checkpoint()
         except StoreError:
-            pass  # the log is read when the file is opened next
+            pass  # nothing is lost: SQLite reads the log when the file is opened next
         finally:
-            self._base.close()
+            self._connection.close()
 
     def __enter__(self) -> "Store":
         return self

@@ -1,10 +1,10 @@
-"""What a tournament's games say, as plain data: the terminal, the report and JSON all show this."""
+"""The results of a tournament as plain data, shown alike by the terminal, the report and JSON."""
 
 import itertools
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from fourlab.arena.judge import Judgement
+from fourlab.arena.judge import MoveQuality
 from fourlab.arena.statistics import wilson
 from fourlab.arena.store import Store
 from fourlab.game.record import Cause
@@ -14,16 +14,20 @@ if TYPE_CHECKING:
 
 
 def summarize(results: "Results", store: Store) -> dict[str, Any]:
-    """Everything that can be said about the games so far."""
-    tournament, judgement = results.tournament, Judgement.of(store.games("scores IS NOT NULL"))
+    """Return everything known about the games so far, as written to results.json."""
+    tournament = results.tournament
+    quality = MoveQuality.of(store.games("scores IS NOT NULL"))
+    verdict = results.verdict()
     return {
         "games": results.games,
         "of": len(tournament) if results.decided_at is None else results.games,
-        "unit": "pair" if tournament.games_a_unit == 2 else "game",
+        "unit": "pair" if tournament.games_per_unit == 2 else "game",
         "agents": {name: _agent(results, name) for name in results.names},
-        "matches": [_match(results, one, other) for one, other in itertools.combinations(results.names, 2)],
+        "matches": [
+            _match(results, one, other) for one, other in itertools.combinations(results.names, 2)
+        ],
         "ratings": _ratings(results) if len(results.names) > 2 else None,
-        "sprt": None if (verdict := results.verdict()) is None else asdict(verdict),
+        "sprt": None if verdict is None else asdict(verdict),
         "first_player": results.first_player().as_data(),
         "lengths": {str(length): count for length, count in sorted(results.lengths.items())},
         "first_columns": {
@@ -37,10 +41,13 @@ def summarize(results: "Results", store: Store) -> dict[str, Any]:
             for (agent, cause), count in sorted(results.causes.items())
             if cause != Cause.NORMAL
         ],
+        # The only entry that differs between runs with the same seed.
         "seconds_a_move": {
-            name: results.seconds[name] / moves for name in results.names if (moves := results.moves[name])
-        },  # the only part of this that is not the same every time
-        "accuracy": judgement.as_data() if judgement.moves else None,
+            name: results.seconds[name] / moves
+            for name in results.names
+            if (moves := results.moves[name])
+        },
+        "accuracy": quality.as_data() if quality.moves else None,
     }
 
 
@@ -66,23 +73,29 @@ def _match(results: "Results", one: str, other: str) -> dict[str, Any]:
 
 def _ratings(results: "Results") -> list[dict[str, Any]]:
     return [
-        {"agent": rating.name, "elo": rating.elo.as_data(), "games": rating.games, "score": rating.score}
+        {
+            "agent": rating.name,
+            "elo": rating.elo.as_data(),
+            "games": rating.games,
+            "score": rating.score,
+        }
         for rating in results.ratings(results.tournament.seed)
     ]
 
 
 def head_to_head(summary: dict[str, Any]) -> dict[tuple[str, str], float]:
-    """The score of every agent against every other that it has met."""
+    """Return the score, 0 to 1, of every agent against every other it has met."""
     scores: dict[tuple[str, str], float] = {}
     for match in summary["matches"]:
         one, other = match["agents"]
         if match["score"] is not None:
-            scores[one, other], scores[other, one] = match["score"], 1 - match["score"]
+            scores[one, other] = match["score"]
+            scores[other, one] = 1 - match["score"]
     return scores
 
 
 def interval(count: int, of: int) -> str:
-    """A share with Wilson's interval, for people."""
+    """Return a count with its share and Wilson's 95 % interval, as text."""
     if of == 0:
         return "none"
     low, high = wilson(count, of)

@@ -1,8 +1,10 @@
-"""The results of a match, counted by the unit that is independent: a pair of games, or a single game.
+"""Counts of match results by independent unit: a pair of games, or a single game.
 
-In a pair the same opening is played twice with the colours swapped. Its two games are not independent, since an opening
-that favours red decides both, so the pair is counted as one result. Counting games instead gives wrong intervals: the
-advantage of moving first is then taken for chance.
+In a pair, the same opening is played twice with colours swapped. The two games are not
+independent: an opening that favours red decides both. So the pair is the unit of all statistics,
+with five possible results (the "pentanomial" model of fishtest). Treating the games as independent
+gives wrong intervals, because the first-move advantage, which cancels within a pair, is then
+counted as noise.
 """
 
 import math
@@ -14,40 +16,53 @@ from fourlab.arena.statistics import Z_95, Estimate, elo_of
 from fourlab.errors import UserError
 
 NORMALIZED = 800 / math.log(10)
-"""Normalized Elo per standard deviation of one game; near an even score without draws it agrees with Elo."""
+"""Normalized Elo per standard deviation of one game's score.
+
+A game without draws has standard deviation 1/2 near an even score, and there the logistic curve
+has slope ln(10) / 1600 per Elo; 800 / ln(10) makes both scales agree at that point.
+"""
 FEWEST = 10
-"""The mean of fewer units is too far from normal: two pairs would be enough to be sure of anything."""
+"""Units needed for an estimate or a verdict.
+
+The statistics assume a normally distributed mean. With two or three units the sample variance can
+be tiny by chance, and almost any claim would seem certain.
+"""
+SMALLEST_DOUBT = 1e-12
+"""The likelihood of superiority is never reported as exactly 0 or 1."""
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How often each result of a unit occurred, from the first agent's view, worst first."""
+    """How often each result of a unit occurred, worst first, from the first agent's side."""
 
     counts: tuple[int, ...]
-    """Five counts are of pairs (0, ½, 1, 1½ and 2 points, "pentanomial"), three of games (loss, draw, win)."""
+    """Five counts for pairs (0, ½, 1, 1½ and 2 points) or three for games (loss, draw, win)."""
 
     def __post_init__(self) -> None:
         if len(self.counts) not in (3, 5):
-            raise UserError(f"results are three counts of games or five counts of pairs, not {len(self.counts)}")
+            raise UserError(
+                f"results are three counts of games or five counts of pairs, not {len(self.counts)}"
+            )
         if min(self.counts) < 0:
             raise UserError(f"a count cannot be negative: {min(self.counts)}")
 
     @classmethod
     def of_pairs(cls, pairs: Iterable[tuple[float, float]]) -> "Tally":
         """Count pairs of games; a game's score is 1 for a win, 1/2 for a draw, 0 for a loss."""
-        found = Counter(_halves(one) + _halves(other) for one, other in pairs)
-        return cls(tuple(found[halves] for halves in range(5)))
+        counts = Counter(_half_points(one) + _half_points(other) for one, other in pairs)
+        return cls(tuple(counts[half_points] for half_points in range(5)))
 
     @classmethod
     def of_games(cls, scores: Iterable[float]) -> "Tally":
         """Count single games, for matches in which colours are not swapped."""
-        found = Counter(map(_halves, scores))
-        return cls(tuple(found[halves] for halves in range(3)))
+        counts = Counter(map(_half_points, scores))
+        return cls(tuple(counts[half_points] for half_points in range(3)))
 
     def __add__(self, other: "Tally") -> "Tally":
         if len(self.counts) != len(other.counts):
             raise UserError("pairs and single games cannot be added")
-        return Tally(tuple(mine + yours for mine, yours in zip(self.counts, other.counts, strict=True)))
+        sums = (mine + yours for mine, yours in zip(self.counts, other.counts, strict=True))
+        return Tally(tuple(sums))
 
     @property
     def games_per_unit(self) -> int:
@@ -61,24 +76,31 @@ class Tally:
 
     @property
     def units(self) -> int:
-        """How many pairs, or games, there are."""
+        """The number of pairs, or games."""
         return sum(self.counts)
 
     @property
     def score(self) -> float:
-        """The share of the points, 0 to 1; without any results 1/2."""
+        """The mean share of the points, 0 to 1; 1/2 without any results."""
+        if self.units == 0:
+            return 0.5
         best = len(self.counts) - 1
-        return sum(result * count for result, count in enumerate(self.counts)) / (best * self.units) if self.units else 0.5
+        half_points = sum(result * count for result, count in enumerate(self.counts))
+        return half_points / (best * self.units)
 
     @property
     def variance(self) -> float:
-        """The variance of one unit's share of its points."""
-        best, mean = len(self.counts) - 1, self.score
-        return sum(count * (result / best - mean) ** 2 for result, count in enumerate(self.counts)) / max(1, self.units)
+        """The variance of one unit's share of its points, divided by n and not by n - 1."""
+        best = len(self.counts) - 1
+        mean = self.score
+        squares = sum(
+            count * (result / best - mean) ** 2 for result, count in enumerate(self.counts)
+        )
+        return squares / max(1, self.units)
 
     @property
     def why_not(self) -> str:
-        """Why these counts allow no estimate, or nothing if they do."""
+        """Why these counts allow no estimate; empty if they do."""
         if self.units < 2:
             return f"too few {self.unit}s: {FEWEST} are needed"
         if self.counts[0] == self.units or self.counts[-1] == self.units:
@@ -90,37 +112,48 @@ class Tally:
         return ""
 
     def elo(self) -> Estimate:
-        """The lead in Elo: the mean score and its normal 95 % interval, each turned into Elo."""
+        """Return the Elo difference: the mean score and its normal 95 % interval, as Elo."""
         if self.why_not:
             return Estimate(why=self.why_not)
-        margin = Z_95 * self._error
-        return Estimate.between(elo_of(self.score - margin), elo_of(self.score), elo_of(self.score + margin))
+        margin = Z_95 * self._standard_error
+        # Symmetric in the score but not in Elo, which grows without bound towards 0 and 1.
+        return Estimate.between(
+            elo_of(self.score - margin), elo_of(self.score), elo_of(self.score + margin)
+        )
 
     def normalized_elo(self) -> Estimate:
-        """The lead measured in standard deviations of one game (Van den Bergh, "Normalized Elo"), as fishtest shows it.
+        """Return the difference in normalized Elo (Van den Bergh, "Normalized Elo").
 
-        It says how many games it takes to see a difference, and depends little on how often games are drawn.
+        Normalized Elo is NORMALIZED · (score - ½) / σ, where σ is the standard deviation of one
+        game. It measures how many games it takes to detect the difference, depends little on the
+        draw rate, and is what fishtest reports.
         """
         if self.why_not:
             return Estimate(why=self.why_not)
-        scale = NORMALIZED / math.sqrt(self.games_per_unit * self.variance)  # the deviation of one game, not of a pair's mean
-        value, margin = scale * (self.score - 0.5), scale * Z_95 * self._error
+        # The variance of one game is twice that of the mean of a pair.
+        scale = NORMALIZED / math.sqrt(self.games_per_unit * self.variance)
+        value = scale * (self.score - 0.5)
+        margin = scale * Z_95 * self._standard_error
         return Estimate.between(value - margin, value, value + margin)
 
     def los(self) -> Estimate:
-        """The likelihood of superiority: how sure it is, 0 to 1, that the first agent is the stronger one."""
+        """Return the likelihood of superiority, Φ((score - ½) / standard error), 0 to 1.
+
+        It is the probability that the first agent is the stronger one, by the normal approximation.
+        """
         if self.why_not:
             return Estimate(why=self.why_not)
-        likelihood = 0.5 * math.erfc((0.5 - self.score) / self._error / math.sqrt(2))
-        return Estimate(min(max(likelihood, 1e-12), 1 - 1e-12), is_share=True)  # nothing is quite sure
+        likelihood = 0.5 * math.erfc((0.5 - self.score) / self._standard_error / math.sqrt(2))
+        likelihood = min(max(likelihood, SMALLEST_DOUBT), 1 - SMALLEST_DOUBT)
+        return Estimate(likelihood, is_share=True)
 
     @property
-    def _error(self) -> float:
-        """The standard error of the score."""
+    def _standard_error(self) -> float:
+        """The standard error of the mean score."""
         return math.sqrt(self.variance / self.units)
 
 
-def _halves(score: float) -> int:
+def _half_points(score: float) -> int:
     if score not in (0, 0.5, 1):
         raise UserError(f"a game's score is 0, 0.5 or 1, not {score}")
     return int(2 * score)

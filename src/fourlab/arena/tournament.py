@@ -1,4 +1,4 @@
-"""What is to be played: a tournament is a value, and each of its games a pure function of that value and the game's number."""
+"""Tournaments as values: each game is a pure function of the tournament and the game's number."""
 
 import itertools
 import math
@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
 
-from fourlab.agent import Agent, Limit
+from fourlab.agent import UNLIMITED, Agent, Limit
 from fourlab.arena.game import close_all, play_game
 from fourlab.arena.openings import openings
 from fourlab.arena.sprt import Sprt
@@ -19,49 +19,58 @@ from fourlab.game.rules import Rules
 from fourlab.jobs.executors import Watch
 
 BOUNDS = ("seconds", "simulations", "nodes", "depth")
-"""The limits that can be written down."""
+"""The fields of a `Limit` that a configuration can set."""
 MOST_GAMES = 100_000_000
-WITHOUT_LIMIT = Limit()
+DEFAULT_ROUNDS = 50
+"""Number of rounds where neither the settings nor a list of openings determine it."""
+WARM_UP_LIMIT = Limit(seconds=0.01, simulations=1, nodes=1, depth=1)
+"""The smallest decision that still loads and compiles everything an agent needs."""
 
 
 @dataclass(frozen=True)
 class Player:
-    """One entry of a tournament: an agent by its spec, its limit, and the name it goes by."""
+    """One entry of a tournament: an agent's spec, its limit per move and its name."""
 
     spec: str
-    limit: Limit = WITHOUT_LIMIT
+    limit: Limit = UNLIMITED
     name: str = ""
 
     @property
     def label(self) -> str:
-        """The name; without one, the spec and the limit."""
-        return self.name or " ".join([self.spec, *(f"{bound}={value}" for bound, value in limit_as_data(self.limit).items())])
+        """The name; without one, the spec and the bounds of the limit."""
+        if self.name:
+            return self.name
+        bounds = (f"{bound}={value}" for bound, value in limit_as_data(self.limit).items())
+        return " ".join([self.spec, *bounds])
 
 
 @dataclass(frozen=True)
 class Tournament:
-    """Who plays whom, from where, how often. Every player meets every other."""
+    """A round robin: every player meets every other, from the same openings."""
 
     players: tuple[Player, ...]
     boards: tuple[str, ...] = ("7x6x4",)
     openings: str | tuple[str, ...] = "random:4"
     """empty, random:K, all:K, balanced:K, a position, or a list of positions."""
     rounds: int | None = None
-    """How many openings each two players play on each board; by default every opening of a list or of all:K, else 50."""
+    """Number of openings per pairing and board; None: all openings of a list or all:K, else 50."""
     starts: Literal["alternate", "fixed"] = "alternate"
-    """alternate: each opening twice, colours swapped; fixed: once, the player named first is red."""
+    """alternate: each opening twice, colours swapped; fixed: once, first-named player red."""
     seed: int = 0
     grace: float = 1.0
-    """A move may take so many seconds longer than its limit before it loses the game."""
+    """Seconds by which a move may exceed its limit before the game is forfeited."""
     sprt: Sprt | None = None
-    """Stop as soon as this test is decided; for two players."""
+    """Stop as soon as this test is decided; only for two players."""
 
     def __post_init__(self) -> None:
         if len(self.players) < 2:
             raise UserError("a tournament needs at least two agents")
         labels = [player.label for player in self.players]
-        if twice := next((label for label in labels if labels.count(label) > 1), None):
-            raise UserError(f"two agents go by the same name {twice!r}: give them different names")
+        duplicate = next((label for label in labels if labels.count(label) > 1), None)
+        if duplicate is not None:
+            raise UserError(
+                f"two agents have the same name {duplicate!r}: give them different names"
+            )
         if self.starts not in ("alternate", "fixed"):
             raise UserError(f"starts is alternate or fixed, not {self.starts!r}")
         if self.rounds is not None and self.rounds < 1:
@@ -77,41 +86,44 @@ class Tournament:
         if self.sprt is not None and len(self.players) != 2:
             raise UserError(f"an SPRT compares two agents, not {len(self.players)}")
         if len(self) > MOST_GAMES:
-            raise UserError(f"{len(self):,} games are too many")
+            raise UserError(f"{len(self):,} games are too many; at most {MOST_GAMES:,} are allowed")
 
     @cached_property
     def starts_on(self) -> tuple[tuple[Position, ...], ...]:
-        """The openings on each board, as many as there are rounds or fewer."""
-        return tuple(tuple(openings(self.openings, board, self._rounds_asked, self.seed)) for board in self.boards)
-
-    @property
-    def _rounds_asked(self) -> int:
-        return self.rounds or 50
+        """The openings on each board; if fewer than the rounds, they are used again in turn."""
+        number = self.rounds or DEFAULT_ROUNDS
+        return tuple(
+            tuple(openings(self.openings, board, number, self.seed)) for board in self.boards
+        )
 
     @cached_property
     def all_rounds(self) -> int:
-        """How many rounds there are."""
+        """The number of rounds, with the default filled in."""
         if self.rounds is not None:
             return self.rounds
-        listed = not isinstance(self.openings, str) or self.openings.startswith("all:")
-        return max(len(each) for each in self.starts_on) if listed else self._rounds_asked
+        is_list = not isinstance(self.openings, str) or self.openings.startswith("all:")
+        return max(len(starts) for starts in self.starts_on) if is_list else DEFAULT_ROUNDS
 
     @cached_property
     def pairings(self) -> tuple[tuple[int, int], ...]:
-        """The pairs of players, by number."""
+        """All pairs of players, as indices into `players`."""
         return tuple(itertools.combinations(range(len(self.players)), 2))
 
     @property
-    def games_a_unit(self) -> int:
-        """Two with swapped colours, or one."""
+    def games_per_unit(self) -> int:
+        """Two if every opening is played with swapped colours, else one."""
         return 2 if self.starts == "alternate" else 1
 
     def __len__(self) -> int:
-        return self.all_rounds * len(self.boards) * len(self.pairings) * self.games_a_unit
+        return self.all_rounds * len(self.boards) * len(self.pairings) * self.games_per_unit
 
     def game(self, number: int) -> "Game":
-        """What game so-and-so is; they are numbered from 0, round by round."""
-        unit, swapped = divmod(number, self.games_a_unit)
+        """Return the game with this number, from 0.
+
+        Colours vary fastest, then pairings, then boards, then rounds, so more rounds only append
+        games and a run can be extended.
+        """
+        unit, swapped = divmod(number, self.games_per_unit)
         rest, pairing = divmod(unit, len(self.pairings))
         turn, board = divmod(rest, len(self.boards))
         red, yellow = self.pairings[pairing][:: -1 if swapped else 1]
@@ -119,12 +131,13 @@ class Tournament:
         return Game(number, unit, red, yellow, starts[turn % len(starts)])
 
     def stored(self, game: "Game", record: Record) -> StoredGame:
-        """What is stored of a game."""
-        red, yellow = self.players[game.red].label, self.players[game.yellow].label
+        """Return the row to store for a finished game."""
+        red = self.players[game.red].label
+        yellow = self.players[game.yellow].label
         return StoredGame.of(game.number, game.unit, red, yellow, record, self.seed)
 
     def as_data(self) -> dict[str, Any]:
-        """The tournament as TOML and JSON hold it; `read` is the way back."""
+        """Return the tournament as TOML or JSON data; `read` is the inverse."""
         data: dict[str, Any] = {
             "boards": list(self.boards),
             "openings": self.openings if isinstance(self.openings, str) else list(self.openings),
@@ -132,10 +145,13 @@ class Tournament:
             "starts": self.starts,
             "seed": self.seed,
             "grace": self.grace,
-            "agents": [{"spec": player.spec, "name": player.label, **limit_as_data(player.limit)} for player in self.players],
+            "agents": [
+                {"spec": player.spec, "name": player.label, **limit_as_data(player.limit)}
+                for player in self.players
+            ],
         }
         if self.sprt is not None:
-            data["sprt"] = {each.name: getattr(self.sprt, each.name) for each in fields(Sprt)}
+            data["sprt"] = {name: getattr(self.sprt, name) for name in _names_of_fields(Sprt)}
         return data
 
 
@@ -147,78 +163,88 @@ class Game:
     unit: int
     """The two games of one opening with swapped colours have the same unit."""
     red: int
-    """Which player, by number."""
+    """Index into the tournament's players."""
     yellow: int
     start: Position
 
 
 @dataclass(frozen=True)
 class GamePlayer:
-    """Plays games of a tournament by their numbers; it travels to the processes that do the work."""
+    """Plays games of a tournament by number; it is pickled and sent to worker processes."""
 
     tournament: Tournament
     make: Callable[[str], Agent]
 
     def __call__(self, number: int, watch: Watch | None = None) -> StoredGame:
-        """Play one game with fresh agents and fresh generators, so that nothing but its number matters."""
+        """Play one game; fresh agents and generators make it depend on its number alone."""
         import numpy as np
 
         game = self.tournament.game(number)
-        seats = [self.tournament.players[game.red], self.tournament.players[game.yellow]]
-        agents = [self.make(player.spec) for player in seats]
+        players = [self.tournament.players[game.red], self.tournament.players[game.yellow]]
+        agents = [self.make(player.spec) for player in players]
+        limits = [player.limit for player in players]
         rngs = [np.random.default_rng([self.tournament.seed, number, side]) for side in (0, 1)]
         try:
-            record = play_game(game.start, agents, [player.limit for player in seats], rngs, self.tournament.grace, watch)
+            record = play_game(game.start, agents, limits, rngs, self.tournament.grace, watch)
         finally:
             close_all(agents)
         return self.tournament.stored(game, record)
 
     def prepare(self) -> None:
-        """Let agents on a clock make a move that does not count: what is loaded or compiled at first must not cost them."""
+        """Let agents with a time limit decide once before the games.
+
+        Otherwise loading and compiling would be charged to their first move.
+        """
         import numpy as np
 
-        for player in (each for each in self.tournament.players if each.limit.seconds is not None):
+        for player in self.tournament.players:
+            if player.limit.seconds is None:
+                continue
             agent = self.make(player.spec)
             start = self.tournament.starts_on[0][0]
             try:
-                agent.decide(start, Limit(seconds=0.01, simulations=1, nodes=1, depth=1), np.random.default_rng(0))
+                agent.decide(start, WARM_UP_LIMIT, np.random.default_rng(0))
             except Exception:
-                pass  # it will go wrong again in its games, where that is recorded
+                pass  # the same fault will be recorded in its games
             finally:
                 close_all([agent])
 
 
 def limit_as_data(limit: Limit) -> dict[str, Any]:
-    """The bounds that are set."""
+    """Return the bounds that are set, by name."""
     return {bound: value for bound in BOUNDS if (value := getattr(limit, bound)) is not None}
 
 
 def read_config(config: Mapping[str, Any]) -> Tournament:
-    """The tournament of a run's configuration, which says more: its kind, and whether games are judged."""
+    """Return the tournament of a run's configuration, which also holds `kind` and `accuracy`."""
     return read({name: value for name, value in config.items() if name not in ("kind", "accuracy")})
 
 
 def read(data: Mapping[str, Any]) -> Tournament:
-    """Make a tournament of what a TOML file says; an unknown setting is an error."""
-    known = {each.name for each in fields(Tournament)} - {"players"} | {"agents"}
-    _refuse_unknown(data, known, "a tournament")
-    if not isinstance(agents := data.get("agents"), list):
-        raise UserError('a tournament names its agents: agents = ["random", "rules"] or [[agents]] tables')
+    """Return the tournament of a TOML file's data; raise UserError for unknown settings."""
+    allowed = set(_names_of_fields(Tournament)) - {"players"} | {"agents"}
+    _refuse_unknown(data, allowed, "a tournament")
+    agents = data.get("agents")
+    if not isinstance(agents, list):
+        raise UserError(
+            'a tournament names its agents: agents = ["random", "rules"] or [[agents]] tables'
+        )
     settings = {name: value for name, value in data.items() if name not in ("agents", "sprt")}
-    for name, kinds in _KINDS.items():
-        if name in settings and (not isinstance(settings[name], kinds) or isinstance(settings[name], bool)):
-            raise UserError(f"{name} cannot be {settings[name]!r}")
-    for name in ("boards", "openings"):
-        if isinstance(settings.get(name), list):
-            if not all(isinstance(each, str) for each in settings[name]):
-                raise UserError(f"{name} is a list of texts, not {settings[name]!r}")
-            settings[name] = tuple(settings[name])
+    for name, value in settings.items():
+        # bool is a subclass of int, but no setting is a truth value.
+        if not isinstance(value, _TYPES[name]) or isinstance(value, bool):
+            raise UserError(f"{name} cannot be {value!r}")
+        if isinstance(value, list):
+            if not all(isinstance(text, str) for text in value):
+                raise UserError(f"{name} is a list of texts, not {value!r}")
+            settings[name] = tuple(value)
     if "boards" in settings:
         settings["boards"] = tuple(str(Rules.parse(board)) for board in settings["boards"])
-    return Tournament(tuple(_player(each) for each in agents), sprt=_sprt(data.get("sprt")), **settings)
+    players = tuple(_player(agent) for agent in agents)
+    return Tournament(players, sprt=_sprt(data.get("sprt")), **settings)
 
 
-_KINDS: dict[str, Any] = {
+_TYPES: dict[str, Any] = {
     "boards": list,
     "openings": (str, list),
     "rounds": int,
@@ -229,6 +255,7 @@ _KINDS: dict[str, Any] = {
 
 
 def _player(entry: object) -> Player:
+    """Return the player of an entry of `agents`: a spec, or a table with a spec."""
     if isinstance(entry, str):
         return Player(entry)
     if not isinstance(entry, dict) or not isinstance(entry.get("spec"), str):
@@ -236,23 +263,33 @@ def _player(entry: object) -> Player:
     _refuse_unknown(entry, {"spec", "name", *BOUNDS}, f"agent {entry['spec']!r}")
     bounds = {bound: entry[bound] for bound in BOUNDS if bound in entry}
     for bound, value in bounds.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float) if bound == "seconds" else int):
+        types = (int, float) if bound == "seconds" else int
+        if isinstance(value, bool) or not isinstance(value, types):
             raise UserError(f"{bound} of agent {entry['spec']!r} cannot be {value!r}")
     return Player(entry["spec"], Limit(**bounds), str(entry.get("name", "")))
 
 
 def _sprt(entry: object) -> Sprt | None:
+    """Return the test of an `sprt` table, None if there is no table."""
     if entry is None:
         return None
     if not isinstance(entry, dict):
         raise UserError(f"sprt is a table with elo0 and elo1, not {entry!r}")
-    _refuse_unknown(entry, {each.name for each in fields(Sprt)}, "sprt")
+    _refuse_unknown(entry, _names_of_fields(Sprt), "sprt")
     try:
         return Sprt(**entry)
     except TypeError:
         raise UserError("sprt needs the numbers elo0 and elo1") from None
 
 
-def _refuse_unknown(data: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    if unknown := sorted(set(data) - set(known)):
-        raise UserError(f"{where} has no setting {unknown[0]!r}; its settings are {', '.join(sorted(known))}")
+def _names_of_fields(dataclass_type: type) -> list[str]:
+    return [field.name for field in fields(dataclass_type)]
+
+
+def _refuse_unknown(data: Mapping[str, Any], allowed: Iterable[str], where: str) -> None:
+    """Raise UserError if `data` has a key that is not allowed."""
+    unknown = sorted(set(data) - set(allowed))
+    if unknown:
+        raise UserError(
+            f"{where} has no setting {unknown[0]!r}; its settings are {', '.join(sorted(allowed))}"
+        )

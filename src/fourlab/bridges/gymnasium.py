@@ -1,7 +1,7 @@
-"""Connect Four for Gymnasium: one player learns, an agent of ours is the opponent.
+"""Connect Four for Gymnasium: one player learns, a Fourlab agent is the opponent.
 
 import gymnasium
-import fourlab.bridges.gymnasium  # makes the name known
+import fourlab.bridges.gymnasium  # registers the environment
 
 env = gymnasium.make("fourlab/ConnectFour-v0", opponent="mcts:simulations=50", seat="random")
 """
@@ -30,10 +30,11 @@ Planes = NDArray[np.int8]
 
 
 class ConnectFour(gymnasium.Env[Planes, np.int64]):
-    """A game against an agent; +1 for a win, -1 for a loss, 0 for a draw and for all that comes before.
+    """A game against an agent. The reward is +1 for a win, -1 for a loss and 0 otherwise.
 
-    An observation is [rows, columns, 2], the top row first: the learner's own discs, then the opponent's. An action is a column
-    from 0. `action_masks()` tells the open columns, as does `info["action_mask"]`.
+    An observation is int8[rows, columns, 2], the top row first: a plane of the learner's discs and
+    one of the opponent's. An action is a column, counted from 0. `action_masks()` and
+    `info["action_mask"]` list the open columns.
     """
 
     metadata = {"render_modes": MODES, "render_fps": 2}  # noqa: RUF012
@@ -47,32 +48,44 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
         illegal: Illegal = "lose",
         render_mode: Mode | None = None,
     ) -> None:
-        """Set up the games to come.
+        """Set up the environment.
 
-        `opponent` is a spec, or an agent of your own. `seat` says whether the learner makes the first move from the start
-        position, the second, or either by lot. `board` and `start` are as for `Position`. `illegal` says what a full column
-        costs: the game, or an `IllegalColumn` is raised.
+        `opponent` is a spec or an agent object. `seat` is the learner's: first, second, or one of
+        them at random. `board` and `start` are those of `Position`. `illegal` says what a full
+        column does: the learner loses the game, or `IllegalColumn` is raised.
         """
         self.start = Position(start, board)
-        self.opponent, self.seat, self.illegal = opponent, seat, illegal
+        self.opponent = opponent
+        self.seat = seat
+        self.illegal = illegal
         self.render_mode: Mode | None = render_mode
         self._check()
         rules = self.start.rules
         self.observation_space = gymnasium.spaces.Box(0, 1, (rules.rows, rules.columns, 2), np.int8)
         self.action_space = gymnasium.spaces.Discrete(rules.columns)
-        self.position, self.side, self._lost = self.start, self.start.to_move, False
+        self.position = self.start
+        self.side = self.start.to_move
+        self._lost = False
         self._agent = self._make_opponent()
         height = rules.geometry.height
-        self._bits = np.array([[[c * height + r] for c in range(rules.columns)] for r in reversed(range(rules.rows))])
+        # int[rows, columns, 1]: the bit of every cell, the top row first.
+        self._bits = np.array(
+            [[[c * height + r] for c in range(rules.columns)] for r in reversed(range(rules.rows))]
+        )
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Planes, dict[str, Any]]:
-        """Begin a game. With a seed everything that follows is repeatable; the opponent, too, begins afresh."""
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Planes, dict[str, Any]]:
+        """Start a game. A seed makes all that follows repeatable and makes a new opponent."""
         super().reset(seed=seed)
         if options:
-            raise UserError(f"reset takes no options, not {options}; what can be chosen is chosen when the environment is made")
+            raise UserError(
+                f"reset takes no options, not {options}; give them when you make the environment"
+            )
         if seed is not None:
             self._agent = self._make_opponent()
-        self.position, self._lost = self.start, False
+        self.position = self.start
+        self._lost = False
         if self.seat == "second" or (self.seat == "random" and self.np_random.integers(2)):
             self._reply()
         self.side = self.position.to_move
@@ -82,7 +95,7 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
         """Drop the learner's disc, then the opponent's."""
         column = index(action)
         if self._lost:
-            raise UserError("the game was lost by a full column; reset begins the next")
+            raise UserError("the game was lost by choosing a full column; reset starts the next")
         if self.illegal == "lose" and self.position.outcome() is None and self._is_full(column):
             self._lost = True
             return self._observation(), -1.0, True, False, {**self._info(), "illegal": True}
@@ -94,17 +107,20 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
         return self._observation(), reward, outcome is not None, False, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The open columns, by the name under which masking learners look for them; none when the game is over."""
+        """Return bool[columns], the open columns; none when the game is over.
+
+        Learners that mask actions, such as MaskablePPO, look for a method of this name.
+        """
         mask = np.zeros(self.start.rules.columns, bool)
         mask[list(self.position.legal_columns())] = not self._lost
         return mask
 
     def render(self) -> Any:
-        """The board as a drawing or as pixels, as `render_mode` says."""
+        """Return the board as text or pixels, according to `render_mode`."""
         return render(self.position, self.render_mode)
 
     def close(self) -> None:
-        """End what the opponent has started, an outside engine for example."""
+        """Release what the opponent holds, such as an engine's process."""
         close(self._agent)
 
     def _check(self) -> None:
@@ -114,10 +130,15 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
         check_mode(self.render_mode)
         if (outcome := self.start.outcome()) is not None:
             raise UserError(f"no game can start here, it is over ({outcome}): {self.start!r}")
-        ends = [column + 1 for column in self.start.legal_columns() if self.start.play(column).outcome() is not None]
+        ends = [
+            column + 1
+            for column in self.start.legal_columns()
+            if self.start.play(column).outcome() is not None
+        ]
         if ends and self.seat != "first":
             raise UserError(
-                f"the opponent could end the game before the learner's first move, in column {ends[0]}: {self.start!r}"
+                "the opponent could end the game before the learner's first move,"
+                f" in column {ends[0]}: {self.start!r}"
             )
 
     def _make_opponent(self) -> Agent:
@@ -128,7 +149,9 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
         self.position = self.position.play(column)
 
     def _is_full(self, column: int) -> bool:
-        return 0 <= column < self.start.rules.columns and column not in self.position.legal_columns()
+        return (
+            0 <= column < self.start.rules.columns and column not in self.position.legal_columns()
+        )
 
     def _observation(self) -> Planes:
         sides = (self.position.red, self.position.yellow)

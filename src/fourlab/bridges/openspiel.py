@@ -1,6 +1,7 @@
-"""OpenSpiel: positions as its states and back, our agents as its bots, its bots as our agents.
+"""Convert positions to OpenSpiel states and back, agents to its bots, and its bots to agents.
 
-The agent `openspiel-mcts` is in a module of its own, which can be asked for its options without OpenSpiel.
+The agent `openspiel-mcts` has a module of its own, so that its options can be listed without
+OpenSpiel.
 """
 
 import json
@@ -22,21 +23,23 @@ except ModuleNotFoundError:
     raise UserError("this needs OpenSpiel: pip install 'fourlab[openspiel]'") from None
 
 MEMORY = 1000
-"""The most megabytes that a search of OpenSpiel's may take."""
+"""Memory limit of OpenSpiel's search, in megabytes."""
 _DISCS = ".xo"
 
 
 @lru_cache
 def game_of(rules: Rules) -> Any:
-    """OpenSpiel's game on a board."""
-    return pyspiel.load_game(f"connect_four(rows={rules.rows},columns={rules.columns},x_in_row={rules.in_a_row})")
+    """Return OpenSpiel's game on a board."""
+    return pyspiel.load_game(
+        f"connect_four(rows={rules.rows},columns={rules.columns},x_in_row={rules.in_a_row})"
+    )
 
 
 def to_state(position: Position) -> Any:
-    """The state with the same discs and, if the position knows its moves, the same history.
+    """Return the state with the same discs and, if the position knows its moves, the same history.
 
-    A position that was given as a board becomes a starting state without history. OpenSpiel takes only boards on which red has
-    begun and the sides have alternated.
+    A position that was given as a board becomes a starting state without history. OpenSpiel accepts
+    only boards on which red moved first and the sides alternated.
     """
     game = game_of(position.rules)
     if position.moves is not None:
@@ -59,7 +62,7 @@ def to_state(position: Position) -> Any:
 
 
 def to_position(state: Any) -> Position:
-    """The position of a state of OpenSpiel's Connect Four, with the moves that led to it if it began with the empty board."""
+    """Return the position of a state, with its moves if the state started from the empty board."""
     game = state.get_game()
     if (name := game.get_type().short_name) != "connect_four":
         raise UserError(f"this is a state of {name}, not of connect_four")
@@ -74,34 +77,36 @@ def to_position(state: Any) -> Position:
 
 
 class AgentBot(pyspiel.Bot):  # type: ignore[misc]
-    """An agent of ours as a bot of OpenSpiel's; it plays either side."""
+    """A Fourlab agent as an OpenSpiel bot; it plays either side."""
 
     def __init__(self, agent: Agent, limit: Limit | None = None, seed: int = 0) -> None:
         super().__init__()
-        self.agent, self.limit, self.rng = agent, limit or Limit(), np.random.default_rng(seed)
+        self.agent = agent
+        self.limit = limit or Limit()
+        self.rng = np.random.default_rng(seed)
 
     def step(self, state: Any) -> int:
         """Choose a column."""
         return self._decide(state).column
 
     def step_with_policy(self, state: Any) -> tuple[list[tuple[int, float]], int]:
-        """Choose a column, and tell how strongly each open one was favoured."""
+        """Choose a column; return the policy over the open columns as well."""
         decision = self._decide(state)
         return _policy(decision, state.legal_actions()), decision.column
 
     def get_policy(self, state: Any) -> list[tuple[int, float]]:
-        """How strongly each open column is favoured."""
+        """Return the probability of each open column."""
         return self.step_with_policy(state)[0]
 
     def provides_policy(self) -> bool:
-        """It does."""
+        """Return True: every decision has a policy, if only a deterministic one."""
         return True
 
     def restart(self) -> None:
-        """A new game begins. An agent that was told to keep what it searched (reuse) keeps it."""
+        """Start a new game. An agent with `reuse` keeps its tree."""
 
     def restart_at(self, state: Any) -> None:
-        """The game goes on elsewhere; as for `restart`."""
+        """Continue from another state; like `restart`."""
 
     def _decide(self, state: Any) -> Decision:
         if state.is_terminal():
@@ -110,21 +115,25 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
 
 
 def _policy(decision: Decision, legal: Iterable[int]) -> list[tuple[int, float]]:
-    """OpenSpiel's form of a policy; whoever tells none is certain of its column."""
-    return [(each, float(each == decision.column) if decision.policy is None else decision.policy[each]) for each in legal]
+    """Return a policy in OpenSpiel's form; without one, all probability is on the chosen column."""
+    if decision.policy is None:
+        return [(column, float(column == decision.column)) for column in legal]
+    return [(column, decision.policy[column]) for column in legal]
 
 
 @dataclass(frozen=True)
 class BotAgent:
-    """A bot of OpenSpiel's as an agent of ours.
+    """An OpenSpiel bot as a Fourlab agent.
 
-    The bot is restarted before every move and asked for the state as it is. Its chance is its own: only a bot that was made with
-    a seed plays the same game again, and limits are not known to it.
+    The bot is restarted before every move and asked about the state as it is. It has its own random
+    generator, so only a bot made with a seed is repeatable, and it ignores limits.
     """
 
     bot: Any
 
-    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
+    def decide(
+        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+    ) -> Decision:
         """Ask the bot."""
         state = to_state(position)
         self.bot.restart()
@@ -132,13 +141,23 @@ class BotAgent:
             return Decision(int(self.bot.step(state)))
         policy, column = self.bot.step_with_policy(state)
         shares = dict(policy)
-        return Decision(int(column), policy=tuple(float(shares.get(each, 0)) for each in range(position.rules.columns)))
+        columns = range(position.rules.columns)
+        return Decision(int(column), policy=tuple(float(shares.get(index, 0)) for index in columns))
 
 
 def mcts_bot(
-    game: Any, simulations: int, seed: int, c: float = 2.0, rollouts: int = 1, solve: bool = True, seconds: float | None = None
+    game: Any,
+    simulations: int,
+    seed: int,
+    c: float = 2.0,
+    rollouts: int = 1,
+    solve: bool = True,
+    seconds: float | None = None,
 ) -> Any:
-    """OpenSpiel's own tree search, written in C++."""
+    """Return OpenSpiel's own tree search, written in C++."""
     evaluator = pyspiel.RandomRolloutEvaluator(rollouts, seed)
-    policy, most_seconds = pyspiel.ChildSelectionPolicy.UCT, -1.0 if seconds is None else seconds
-    return pyspiel.MCTSBot(game, evaluator, c, simulations, MEMORY, solve, seed, False, policy, most_seconds)
+    policy = pyspiel.ChildSelectionPolicy.UCT
+    max_seconds = -1.0 if seconds is None else seconds  # negative: no limit
+    return pyspiel.MCTSBot(
+        game, evaluator, c, simulations, MEMORY, solve, seed, False, policy, max_seconds
+    )

@@ -1,12 +1,13 @@
-"""Connect Four for PettingZoo: their connect_four_v3 to the letter, on any board and many times as fast.
+"""Connect Four for PettingZoo: the same behaviour as connect_four_v3, on any board and much faster.
 
     import pettingzoo
-    import fourlab.bridges.pettingzoo  # makes the name known
+    import fourlab.bridges.pettingzoo  # registers the environment
 
     env = pettingzoo.make("aec", "fourlab/connect_four-v3")
 
-What is slow in an environment is Python itself, so a step does little: everything about a cell is worked out in advance, the
-observations of both players are kept up to date disc by disc, and what PettingZoo's wrappers check is checked here.
+Python itself is what makes an environment slow, so a step does as little as possible: everything
+about a cell is computed in advance, the observations of both players are updated disc by disc, and
+the checks of PettingZoo's wrappers are made here.
 """
 
 from collections.abc import Iterator
@@ -35,24 +36,24 @@ _OTHER = dict(zip(PLAYERS, reversed(PLAYERS), strict=True))
 
 
 class _Cell(NamedTuple):
-    """All that a disc in a cell changes."""
+    """Everything that changes when a disc lands in a cell."""
 
     bit: int
     own: tuple[int, int, int]
-    """Where it is in the observation of the player who dropped it."""
+    """Its index in the observation of the player who dropped it."""
     other: tuple[int, int, int]
-    """Where it is in the other's."""
+    """Its index in the other player's observation."""
     lines: tuple[int, ...]
-    """The lines that it may complete, as bits; since it is the highest of its column, only one of them is upright."""
+    """The lines that it can complete, as bitboards; a vertical one must end in this cell."""
     fills: bool
-    """Whether its column is full with it."""
+    """Whether it is the top cell of its column."""
 
 
 class ConnectFour(AECEnv):  # type: ignore[misc]
-    """Two players, player_0 first; whoever chooses a full column loses."""
+    """A game of two players; player_0 moves first, and a player who chooses a full column loses."""
 
     metadata = {  # noqa: RUF012
-        # Their name: it is their environment, and their tests know by it that observations come with a mask.
+        # PettingZoo's own tests expect an action mask from an environment of this name.
         "name": "connect_four_v3",
         "render_modes": MODES,
         "is_parallelizable": False,
@@ -62,7 +63,8 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
     def __init__(self, board: str = "7x6x4", render_mode: Mode | None = None) -> None:
         super().__init__()
         check_mode(render_mode)
-        self.rules, self.render_mode = Rules.parse(board), render_mode
+        self.rules = Rules.parse(board)
+        self.render_mode = render_mode
         self.possible_agents = list(PLAYERS)
         rows, columns = self.rules.rows, self.rules.columns
         self.action_spaces = {player: spaces.Discrete(columns) for player in PLAYERS}
@@ -81,7 +83,7 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
         self._closed = np.zeros(columns, np.int8)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Empty the board; there is no chance in it, so the seed changes nothing."""
+        """Empty the board. Nothing is random, so the seed has no effect."""
         self.agents = list(PLAYERS)
         self.agent_selection = PLAYERS[0]
         self.rewards = dict.fromkeys(PLAYERS, 0)
@@ -92,13 +94,17 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
         self._skip_agent_selection = None
         self._over = False
         self._left = self.rules.rows * self.rules.columns
-        self._stones = dict.fromkeys(PLAYERS, 0)
-        self._free = self._bottom.copy()  # of every column, the number of the lowest cell without a disc
+        self._discs = dict.fromkeys(PLAYERS, 0)
+        # For every column, the bit number of its lowest empty cell.
+        self._free = self._bottom.copy()
         self._open = np.ones(self.rules.columns, np.int8)
-        self._seen = {player: np.zeros((self.rules.rows, self.rules.columns, 2), np.int8) for player in PLAYERS}
+        self._seen = {
+            player: np.zeros((self.rules.rows, self.rules.columns, 2), np.int8)
+            for player in PLAYERS
+        }
 
     def step(self, action: int | None) -> None:
-        """Drop a disc of the player whose turn it is; when the game is over, each of them steps once more with None."""
+        """Drop a disc for the player to move; after the end, each player steps once more (None)."""
         if self._over:
             self._step_after_the_end(action)
             return
@@ -113,41 +119,41 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
         bit, own, other, lines, fills = cell
         mover = self.agent_selection
         self.agent_selection = waiting = _OTHER[mover]
-        self._stones[mover] = stones = self._stones[mover] | bit
+        self._discs[mover] = discs = self._discs[mover] | bit
         self._seen[mover][own] = 1
         self._seen[waiting][other] = 1
         if fills:
             self._open[column] = 0
         self._left -= 1
         for line in lines:
-            if stones & line == line:
+            if discs & line == line:
                 self._end({mover: 1, waiting: -1})
                 return
         if not self._left:
             self._end({})
 
     def observe(self, agent: str) -> dict[str, NDArray[np.int8]]:
-        """What a player sees: its own discs, the other's, and where it may play if it is its turn."""
+        """Return a player's observation; its action mask is all 0 in the other's turn."""
         mask = self._open if agent == self.agent_selection else self._closed
         return {"observation": self._seen[agent].copy(), "action_mask": mask.copy()}
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
-        """Whose turn it is, as long as anybody is to step."""
+        """Yield the player to step until all players have stepped out."""
         for _ in range(max_iter):
             if not self.agents:
                 return
             yield self.agent_selection
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """What `observe` returns."""
+        """Return the space of what `observe` returns."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """The columns, from 0."""
+        """Return the space of columns, counted from 0."""
         return self.action_spaces[agent]
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """The board as a drawing or as pixels."""
+        """Return the board as text or pixels, according to `render_mode`."""
         seen = self._seen[PLAYERS[0]]
         position = Position((seen[..., 0] + 2 * seen[..., 1]).tolist(), self.rules)
         return render(position, self.render_mode)
@@ -162,7 +168,7 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
         self._accumulate_rewards()
 
     def _lose_by_a_full_column(self) -> None:
-        """What their TerminateIllegalWrapper does."""
+        """Do what PettingZoo's TerminateIllegalWrapper does."""
         EnvLogger.warn_on_illegal_move()
         self.truncations = dict.fromkeys(PLAYERS, True)
         self._end({self.agent_selection: -1})
@@ -176,41 +182,48 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
 
 
 env = ConnectFour
-"""What PettingZoo's modules call their environments."""
+"""The name that PettingZoo's modules have for their environment."""
 
 
 def _index(action: Any) -> int:
-    """An action as one of Python's own numbers, since NumPy's overflow; -1 if it is none."""
+    """Return an action as a Python int, since NumPy's overflow; -1 if it is not an integer."""
     return index(action) if hasattr(action, "__index__") else -1
 
 
 def _cells(rules: Rules) -> list[_Cell | None]:
-    """Every cell by the number of its bit; None above the top, where no disc can lie."""
-    g, lines = rules.geometry, _lines(rules)
-    return [
-        None
-        if row == g.rows
-        else _Cell(
-            bit=1 << column * g.height + row,
-            own=(g.rows - 1 - row, column, 0),
-            other=(g.rows - 1 - row, column, 1),
-            lines=tuple(
-                sum(1 << each * g.height + up for each, up in line)
+    """Return every cell by its bit number; None for the guard bit above a column."""
+    g = rules.geometry
+    lines = _lines(rules)
+    cells: list[_Cell | None] = []
+    for column in range(g.columns):
+        for row in range(g.rows):
+            own_lines = [
+                sum(1 << x * g.height + y for x, y in line)
                 for line in lines
                 if (column, row) in line and (column, row + 1) not in line
-            ),
-            fills=row == g.rows - 1,
-        )
-        for column in range(g.columns)
-        for row in range(g.height)
-    ]
+            ]
+            cells.append(
+                _Cell(
+                    bit=1 << column * g.height + row,
+                    own=(g.rows - 1 - row, column, 0),
+                    other=(g.rows - 1 - row, column, 1),
+                    lines=tuple(own_lines),
+                    fills=row == g.rows - 1,
+                )
+            )
+        cells.append(None)
+    return cells
 
 
 def _lines(rules: Rules) -> list[list[tuple[int, int]]]:
-    """Every line of the board, as columns and rows from the bottom left."""
-    ways = ((0, 1), (1, 0), (1, 1), (1, -1))
+    """Return every possible line as (column, row) cells, counted from the bottom left."""
+    directions = ((0, 1), (1, 0), (1, 1), (1, -1))
     cells = {(column, row) for column in range(rules.columns) for row in range(rules.rows)}
-    lines = [[(c + n * right, r + n * up) for n in range(rules.in_a_row)] for c, r in cells for right, up in ways]
+    lines = [
+        [(c + n * right, r + n * up) for n in range(rules.in_a_row)]
+        for c, r in cells
+        for right, up in directions
+    ]
     return [line for line in lines if cells.issuperset(line)]
 
 

@@ -1,4 +1,4 @@
-"""Chess, by the same tree search that plays Connect Four in the textbook; the rules are python-chess's."""
+"""Chess, played by the textbook search that also plays Connect Four; python-chess has the rules."""
 
 from fourlab.errors import UserError
 

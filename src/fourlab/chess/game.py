@@ -1,4 +1,4 @@
-"""Chess as a game that the textbook's search can play: its states, and what a beginner sees in a state and in a move."""
+"""Chess as a `Game` for the textbook search: states, rollout policies, priors, an evaluation."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,46 +9,57 @@ import chess
 from fourlab.agents.mcts.textbook import Below
 from fourlab.errors import UserError
 
-VALUES = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9, chess.KING: 0}
-"""What the pieces are worth."""
+VALUES = {
+    chess.PAWN: 1,
+    chess.KNIGHT: 3,
+    chess.BISHOP: 3,
+    chess.ROOK: 5,
+    chess.QUEEN: 9,
+    chess.KING: 0,
+}
+"""The usual piece values, in pawns."""
 HALF = 5
-"""A lead of so many pawns counts as half a win."""
+"""A material lead of this many pawns has the value ½ on the scale from -1 to +1."""
 EAGERNESS = 2
-"""By how much each pawn of profit makes a move more promising; a quiet move has 1."""
+"""Weight of a move per pawn of profit; a quiet move has weight 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChessState:
-    """A position with what came before it. Nobody plays on its board: a state is a value, and its moves are found only once."""
+    """An immutable position with its history; legal moves are generated once and cached.
+
+    The board must not be changed in place.
+    """
 
     board: chess.Board
     before: "ChessState | None" = None
+    """The state one move earlier, for threefold repetition."""
 
     @classmethod
     def of(cls, fen: str = chess.STARTING_FEN, moves: Iterable[str] = ()) -> "ChessState":
-        """The state after some moves, written as g1f3 or as Nf3, from a position."""
+        """Return the state after some moves, written as g1f3 or Nf3, from a FEN."""
         try:
             board = chess.Board(fen)
         except ValueError as error:
             raise UserError(f"{fen!r} is not a FEN: {error}") from None
         if status := board.status():
-            raise UserError(f"{fen!r} is not a position of chess: {_words(status)}")
+            raise UserError(f"{fen!r} is not a legal chess position: {_words(status)}")
         state = cls(board)
         for move in moves:
             state = state.play(state.read(move))
         return state
 
     def play(self, move: chess.Move) -> "ChessState":
-        """The state after a legal move."""
+        """Return the state after a legal move."""
         board = self.board.copy(stack=False)
         board.push(move)
         return ChessState(board, self)
 
     def read(self, text: str) -> chess.Move:
-        """The legal move that a text means, be it written as g1f3 or as Nf3."""
-        for read in (self.board.parse_uci, self.board.parse_san):
+        """Return the legal move that a text such as g1f3 or Nf3 stands for."""
+        for parse in (self.board.parse_uci, self.board.parse_san):
             try:
-                if move := read(text):  # a null move is false
+                if move := parse(text):  # a null move is falsy
                     return move
             except ValueError:
                 continue
@@ -60,17 +71,18 @@ class ChessState:
         return list(self.board.generate_legal_moves())
 
     def among(self, moves: Collection[str]) -> "ChessState":
-        """The same state for who may choose between some of its moves only; between all, if none of those is legal."""
+        """Return the same state restricted to some moves; to all, if none of those is legal."""
         state = ChessState(self.board, self.before)
-        if some := [move for move in self.moves if move.uci() in moves]:
-            state.__dict__["moves"] = some  # where `moves` remembers them
+        if allowed := [move for move in self.moves if move.uci() in moves]:
+            state.__dict__["moves"] = allowed  # the cache of the property `moves`
         return state
 
     @cached_property
     def ending(self) -> str:
-        """Why the game is over, or nothing while it goes on. A draw that may be claimed is claimed."""
+        """Why the game is over; empty while it continues. Claimable draws count as claimed."""
         board = self.board
-        if not any(board.generate_legal_moves()):  # one is enough to know; most states of rollouts never need them all
+        # `any` stops at the first legal move; most states of rollouts never need all of them.
+        if not any(board.generate_legal_moves()):
             return "checkmate" if board.is_check() else "stalemate"
         if board.is_insufficient_material():
             return "insufficient material"
@@ -80,46 +92,63 @@ class ChessState:
 
     @property
     def result(self) -> str:
-        """The result as chess players write it: 1-0, 0-1, 1/2-1/2, or * while the game goes on."""
+        """The result in PGN notation: 1-0, 0-1, 1/2-1/2, or * while the game continues."""
         if self.ending == "checkmate":
             return "0-1" if self.board.turn else "1-0"
         return "1/2-1/2" if self.ending else "*"
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
-        """What must be the same for a position to be the same."""
-        b = self.board
-        pieces = b.pawns, b.knights, b.bishops, b.rooks, b.queens, b.kings, b.occupied_co[chess.WHITE]
-        return *pieces, b.turn, b.clean_castling_rights(), b.ep_square if b.has_legal_en_passant() else None
+        """What two positions must have in common to count as repetitions (FIDE article 9.2)."""
+        board = self.board
+        return (
+            board.pawns,
+            board.knights,
+            board.bishops,
+            board.rooks,
+            board.queens,
+            board.kings,
+            board.occupied_co[chess.WHITE],
+            board.turn,
+            board.clean_castling_rights(),
+            board.ep_square if board.has_legal_en_passant() else None,
+        )
 
     def _is_third(self) -> bool:
-        """Whether the position was there twice before, which must have been since the last capture or pawn's move."""
-        state, times = self, 1
+        """Return whether the position occurred at least twice before.
+
+        Only positions since the last capture or pawn move can be equal, and only every second one
+        has the same side to move.
+        """
+        state = self
+        occurrences = 1
         for _ in range(self.board.halfmove_clock // 2):
             if state.before is None or state.before.before is None:
                 break
             state = state.before.before
-            times += state.board.occupied == self.board.occupied and state._key == self._key  # the first is quickly compared
-        return times >= 3
+            # The occupancy is a cheap first test.
+            if state.board.occupied == self.board.occupied and state._key == self._key:
+                occurrences += 1
+        return occurrences >= 3
 
 
 class Chess:
-    """Chess as a `Game`; white is side 0."""
+    """Chess as a `Game` with uniformly random rollouts; white is side 0."""
 
     def to_move(self, state: ChessState) -> int:
-        """The side to move."""
+        """Return the side to move."""
         return 0 if state.board.turn else 1
 
     def legal_moves(self, state: ChessState) -> Sequence[chess.Move]:
-        """The legal moves, in python-chess's order."""
+        """Return the legal moves, in python-chess's order."""
         return state.moves
 
     def play(self, state: ChessState, move: chess.Move) -> ChessState:
-        """Make a move."""
+        """Return the state after a move."""
         return state.play(move)
 
     def score(self, state: ChessState, side: int) -> int | None:
-        """The result for a side."""
+        """Return the result for a side, +1, 0 or -1; None while the game continues."""
         if not state.ending:
             return None
         if state.ending != "checkmate":
@@ -127,36 +156,43 @@ class Chess:
         return -1 if side == self.to_move(state) else 1
 
     def random_move(self, state: ChessState, below: Below) -> chess.Move:
-        """Any legal move, all with the same chance."""
-        return _draw(state.board, list(state.board.generate_pseudo_legal_moves()), below)
+        """Return a legal move, chosen uniformly."""
+        return _sample(state.board, list(state.board.generate_pseudo_legal_moves()), below)
 
     def rollout_move(self, state: ChessState, below: Below) -> chess.Move:
-        """Rollouts are uniformly random."""
+        """Return a legal move, chosen uniformly."""
         return self.random_move(state, below)
 
 
 class ChessWithCaptures(Chess):
-    """Rollouts take what is taken with a profit, the greatest first; else they are random."""
+    """Chess whose rollouts play the most profitable capture or promotion, else a random move."""
 
     def rollout_move(self, state: ChessState, below: Below) -> chess.Move:
-        """Look for the most profitable move."""
-        board, best, chosen = state.board, 0, None
+        """Return the legal move with the greatest profit, or a random one if none has any."""
+        board = state.board
+        best_gain = 0
+        best_move = None
         candidates = list(board.generate_pseudo_legal_moves())
         for move in candidates:
-            if (gain := profit(board, move)) > best and not board.is_into_check(move):
-                best, chosen = gain, move
-        return chosen or _draw(board, candidates, below)
+            gain = profit(board, move)
+            if gain > best_gain and not board.is_into_check(move):
+                best_gain = gain
+                best_move = move
+        return best_move or _sample(board, candidates, below)
 
 
-def _draw(board: chess.Board, candidates: Sequence[chess.Move], below: Below) -> chess.Move:
-    """Draw until a move is legal: quicker than to ask first which ones leave the king in check."""
+def _sample(board: chess.Board, candidates: Sequence[chess.Move], below: Below) -> chess.Move:
+    """Return a random legal one of some pseudo-legal moves.
+
+    Rejection sampling: faster than testing first which moves leave the king in check.
+    """
     while board.is_into_check(move := candidates[below(len(candidates))]):
         pass
     return move
 
 
 def mate_in_one(state: ChessState) -> chess.Move | None:
-    """A move that mates, if there is one."""
+    """Return a move that mates, None if there is none."""
     board = state.board.copy(stack=False)
     for move in state.moves:
         board.push(move)
@@ -167,31 +203,44 @@ def mate_in_one(state: ChessState) -> chess.Move | None:
 
 
 def profit(board: chess.Board, move: chess.Move) -> int:
-    """What a capture or a promotion wins, in pawns, less the piece that moves if it can be taken back; 0 for other moves.
+    """Return what a capture or promotion gains, in pawns.
 
-    Taking en passant counts as a quiet move.
+    The value of the moving piece is subtracted if it can be recaptured. Quiet moves have profit 0;
+    so do captures en passant, for simplicity.
     """
-    taken, piece = board.piece_type_at(move.to_square), move.promotion or board.piece_type_at(move.from_square)
+    taken = board.piece_type_at(move.to_square)
+    piece = move.promotion or board.piece_type_at(move.from_square)
     if (taken is None and move.promotion is None) or piece is None:
         return 0
-    gain = (VALUES[taken] if taken else 0) + (VALUES[piece] - VALUES[chess.PAWN] if move.promotion else 0)
-    return gain - VALUES[piece] if board.is_attacked_by(not board.turn, move.to_square) else gain
+    gain = VALUES[taken] if taken else 0
+    if move.promotion:
+        gain += VALUES[piece] - VALUES[chess.PAWN]
+    if board.is_attacked_by(not board.turn, move.to_square):
+        gain -= VALUES[piece]
+    return gain
 
 
 def priors(state: ChessState, moves: Sequence[chess.Move]) -> list[float]:
-    """How promising moves look: the more, the greater their profit."""
+    """Return priors of moves, which sum to 1 and grow with the profit."""
     weights = [1 + EAGERNESS * max(profit(state.board, move), 0) for move in moves]
     return [weight / sum(weights) for weight in weights]
 
 
-def judge(state: ChessState) -> float:
-    """The result to be expected for the side to move, -1 to +1, by the values of the pieces alone."""
-    board, lead = state.board, 0
-    own, other = board.turn, not board.turn
+def evaluate(state: ChessState) -> float:
+    """Return the expected result from material alone.
+
+    It is from the side to move's point of view, -1 to +1: lead / (|lead| + HALF), in pawns.
+    """
+    board = state.board
+    lead = 0
     for piece, value in VALUES.items():
-        lead += value * (board.pieces_mask(piece, own).bit_count() - board.pieces_mask(piece, other).bit_count())
+        own = board.pieces_mask(piece, board.turn).bit_count()
+        opposing = board.pieces_mask(piece, not board.turn).bit_count()
+        lead += value * (own - opposing)
     return lead / (abs(lead) + HALF)
 
 
 def _words(status: chess.Status) -> str:
-    return ", ".join(str(each.name).lower().replace("_", " ") for each in chess.Status if each & status)
+    """Return the names of python-chess's status flags in plain words."""
+    flags = [flag for flag in chess.Status if flag & status]
+    return ", ".join(str(flag.name).lower().replace("_", " ") for flag in flags)

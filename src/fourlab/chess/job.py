@@ -1,4 +1,4 @@
-"""A match of chess as a job: games are kept in a file as they end."""
+"""A chess match as a job: games are written to a file as they end."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,22 +16,22 @@ from fourlab.jobs.run import Run
 
 @dataclass(frozen=True)
 class ChessJob:
-    """Play what is missing of a match."""
+    """Play the missing games of a match."""
 
     extent: ClassVar[frozenset[str]] = frozenset({"games", "keep"})
 
     match: ChessMatch
     keep: Path | None = None
-    """Where a copy of the games is wanted."""
+    """A file to copy the games to; games it already holds are not played again."""
 
     @property
     def name(self) -> str:
-        """Who plays whom."""
+        """The default name of the run: chess-A-vs-B."""
         return f"chess-{'-vs-'.join(self.match.players)}"
 
     @property
     def config(self) -> dict[str, Any]:
-        """The match, and where its games are copied to."""
+        """The configuration that `read_job` reads back."""
         match = self.match
         config = {
             "kind": "chess",
@@ -46,7 +46,7 @@ class ChessJob:
         return {name: value for name, value in config.items() if value is not None}
 
     def check(self) -> None:
-        """Refuse a file that cannot be written or holds other games."""
+        """Raise UserError if `keep` cannot be written or holds games of another match."""
         if self.keep is None:
             return
         if not self.keep.parent.is_dir():
@@ -55,30 +55,31 @@ class ChessJob:
             Games(self.match, self.keep, read_only=True)
 
     def with_games(self, games: int) -> "ChessJob":
-        """The same with this many games in all."""
+        """Return the same job with this number of games in total."""
         return replace(self, match=replace(self.match, games=games))
 
     def extended(self, config: dict[str, Any]) -> "ChessJob":
-        """With as many games as the run has, if that is more."""
-        return replace(self, match=replace(self.match, games=max(self.match.games, config["games"])))
+        """Return the job with at least as many games as a run's configuration."""
+        return self.with_games(max(self.match.games, config["games"]))
 
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
-        """Play, and write what came out."""
+        """Play the missing games; return the results if the match is complete, else None."""
         file = run.folder / "games.jsonl"
         games = Games(self.match, file)
-        if self.keep is not None and self.keep.exists():  # perhaps with games of another run
-            known = {game.number for game in games.games}
+        played = {game.number for game in games.games}
+        if self.keep is not None and self.keep.exists():  # it may hold games of another run
             for game in Games(self.match, self.keep, read_only=True).games:
-                if game.number not in known:
+                if game.number not in played:
                     games.add(game)
-        missing = sorted(set(range(self.match.games)) - {game.number for game in games.games})
-        self._tell(session, games)
+                    played.add(game.number)
+        missing = sorted(set(range(self.match.games)) - played)
+        self._emit_progress(session, games)
         batches = session.executor().map(self.match, missing)
         for number, game in chain.from_iterable(batches):
             if isinstance(game, Lost):
                 raise ChildProcessError(f"game {number} was lost: {game.why}")
             games.add(game)
-            self._tell(session, games)
+            self._emit_progress(session, games)
         if self.keep is not None:
             write_atomically(self.keep, file.read_bytes())
         if missing and len(games.games) < self.match.games:
@@ -88,13 +89,13 @@ class ChessJob:
         run.write("results.json", results)
         return results
 
-    def _tell(self, session: Session, games: Games) -> None:
+    def _emit_progress(self, session: Session, games: Games) -> None:
         words = standing(summarize(self.match, games.games)) if games.games else ""
-        session.tell(Progress(len(games.games), self.match.games, "games", "playing", words))
+        session.emit(Progress(len(games.games), self.match.games, "games", "playing", words))
 
 
 def read_job(config: Mapping[str, Any]) -> ChessJob:
-    """The job of a run's configuration."""
+    """Return the job of a run's configuration."""
     one, other = config["players"]
     names = ("games", "plies", "simulations", "seconds", "seed")
     match = ChessMatch((one, other), **{name: config[name] for name in names if name in config})
@@ -102,6 +103,6 @@ def read_job(config: Mapping[str, Any]) -> ChessJob:
 
 
 def standing(summary: dict[str, Any]) -> str:
-    """The score in a few words."""
+    """Return the score of the first player in one line."""
     wins, draws, losses = (summary[name]["count"] for name in ("wins", "draws", "losses"))
     return f"W {wins} D {draws} L {losses}  score {summary['score']:.1%}"

@@ -1,4 +1,4 @@
-"""Two players of chess, many games: paired openings, games by their numbers, a file of games, and what they say."""
+"""A match between two chess players: paired openings, a file of games, and a summary."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from fourlab.errors import UserError
 from fourlab.files import write_atomically
 
 SCORES = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
-"""White's."""
+"""White's score by result."""
 
 
 @dataclass(frozen=True)
@@ -30,41 +30,46 @@ class ChessGame:
     start: str
     """A FEN."""
     moves: str
-    """As e2e4 e7e5 …"""
+    """UCI notation, separated by spaces: e2e4 e7e5 …"""
     result: str
     """1-0, 1/2-1/2 or 0-1."""
     ending: str
-    """Checkmate, or why it is a draw."""
+    """checkmate, or the reason for the draw."""
 
 
 @dataclass(frozen=True)
 class ChessMatch:
-    """A match is a value, and each of its games a function of that value and the game's number."""
+    """A match as a value: each game is a function of the match and the game's number."""
 
     players: tuple[str, str]
     games: int = 100
-    """Two for each opening: in the first of them the first player is white."""
+    """Two for each opening; in the even-numbered one the first player has white."""
     plies: int = 4
-    """Openings are so many random moves of both sides, after which nobody can mate at once."""
+    """Length of the openings: random moves after which there is no mate in one."""
     simulations: int | None = None
     seconds: float | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
         if self.games < 2 or self.games % 2:
-            raise UserError(f"every opening is played twice, so the number of games must be even, not {self.games}")
+            raise UserError(
+                "every opening is played twice, so the number of games must be even, "
+                f"not {self.games}"
+            )
+        # Raise errors of wrong names and bounds now, not in the first game.
         for name in self.players:
             player(name)
-        self.limit  # noqa: B018 - a bound that is none is told now
+        self.limit  # noqa: B018
 
     @property
     def limit(self) -> Limit:
-        """How long both players think; without bounds as long as they like."""
+        """The limit per move of both players; without bounds their own settings apply."""
         return Limit(seconds=self.seconds, simulations=self.simulations)
 
     def opening(self, unit: int) -> ChessState:
-        """Where the games 2 * unit and 2 * unit + 1 begin."""
-        rng = np.random.default_rng([self.seed, unit, 2])  # games have [seed, number, side]
+        """Return the opening of the games 2 * unit and 2 * unit + 1."""
+        # The seeds of games are [seed, number, side] with side 0 or 1.
+        rng = np.random.default_rng([self.seed, unit, 2])
         while True:
             state = ChessState.of()
             for _ in range(self.plies):
@@ -74,10 +79,10 @@ class ChessMatch:
                 return state
 
     def prepare(self) -> None:
-        """Nothing has to be compiled."""
+        """Do nothing: there is nothing to compile."""
 
     def __call__(self, number: int, watch: object = None) -> ChessGame:
-        """Play one game, with generators made of seed, number and side; the players are ours and need not be watched."""
+        """Play one game; `watch` is ignored, since our own players need no supervision."""
         start = state = self.opening(number // 2)
         names = self.players[:: -1 if number % 2 else 1]
         rngs = [np.random.default_rng([self.seed, number, side]) for side in (0, 1)]
@@ -91,31 +96,35 @@ class ChessMatch:
 
 
 class Games:
-    """The games of a match that are over, in a file if there is one: a line for the match, then one for each game, in JSON.
+    """The finished games of a match, kept in a file of JSON lines: the match, then its games.
 
-    A game is on the disk before it counts, so that a match that was stopped goes on where it was.
+    A game is on disk before it counts, so a stopped match resumes where it was. Without a file the
+    games are kept in memory only.
     """
 
-    def __init__(self, match: ChessMatch, file: Path | None = None, read_only: bool = False) -> None:
+    def __init__(
+        self, match: ChessMatch, file: Path | None = None, read_only: bool = False
+    ) -> None:
         self.games: list[ChessGame] = []
         self.file = file
         if file is None:
             return
-        told = json.dumps(asdict(match)) + "\n"
+        heading = json.dumps(asdict(match)) + "\n"
         try:
-            lines = file.read_text(encoding="utf-8").splitlines(keepends=True) if file.exists() else [told]
-            whole = [line for line in lines if line.endswith("\n")]  # the last may have been cut off by a crash
-            self.games = [ChessGame(**json.loads(line)) for line in whole[1:]]
+            text = file.read_text(encoding="utf-8") if file.exists() else heading
+            # A crash may have cut off the last line.
+            lines = [line for line in text.splitlines(keepends=True) if line.endswith("\n")]
+            self.games = [ChessGame(**json.loads(line)) for line in lines[1:]]
         except (OSError, ValueError, TypeError) as error:
-            raise UserError(f"cannot read games of chess in {file}: {error}") from None
-        if not whole or _identity(whole[0]) != _identity(told):
-            raise UserError(f"{file} does not hold the games of {told.strip()}")
-        whole[0] = told  # there may be more games now
+            raise UserError(f"cannot read chess games in {file}: {error}") from None
+        if not lines or _identity(lines[0]) != _identity(heading):
+            raise UserError(f"{file} does not hold the games of {heading.strip()}")
+        lines[0] = heading  # the number of games may have changed
         if not read_only:
-            write_atomically(file, "".join(whole).encode())
+            write_atomically(file, "".join(lines).encode())
 
     def add(self, game: ChessGame) -> None:
-        """Keep one more game."""
+        """Append a game to the file, and to `games` once it is on disk."""
         if self.file is not None:
             with self.file.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(asdict(game)) + "\n")
@@ -125,7 +134,7 @@ class Games:
 
 
 def _identity(heading: str) -> dict[str, Any]:
-    """What makes a match another one; how many games there are does not."""
+    """Return what identifies a match: its settings except the number of games."""
     try:
         match: dict[str, Any] = json.loads(heading)
         return {name: value for name, value in match.items() if name != "games"}
@@ -134,23 +143,32 @@ def _identity(heading: str) -> dict[str, Any]:
 
 
 def summarize(match: ChessMatch, games: Sequence[ChessGame]) -> dict[str, Any]:
-    """What the games say about the first player, as plain data; only whole pairs count for Elo."""
+    """Return the results from the first player's side as JSON data; Elo counts whole pairs only."""
     scores = {game.number: _score_of_first(game) for game in games}
-    pairs = [(scores[number], scores[number + 1]) for number in sorted(scores) if number % 2 == 0 and number + 1 in scores]
+    pairs = [
+        (scores[number], scores[number + 1])
+        for number in sorted(scores)
+        if number % 2 == 0 and number + 1 in scores
+    ]
     tally = Tally.of_pairs(pairs)
-    shares = [_share(scores[number] for number in scores if number % 2 == swapped) for swapped in (0, 1)]
+    as_white = _share(score for number, score in scores.items() if number % 2 == 0)
+    as_black = _share(score for number, score in scores.items() if number % 2 == 1)
     plies = [len(game.moves.split()) for game in games]
     return {
         "players": list(match.players),
-        **sum(shares, Share()).as_data(),
-        "as_white": shares[0].as_data(),
-        "as_black": shares[1].as_data(),
+        **(as_white + as_black).as_data(),
+        "as_white": as_white.as_data(),
+        "as_black": as_black.as_data(),
         "counts": list(tally.counts),
         "elo": tally.elo().as_data(),
         "normalized_elo": tally.normalized_elo().as_data(),
         "los": tally.los().as_data(),
         "endings": dict(Counter(game.ending for game in games).most_common()),
-        "plies": {"least": min(plies, default=0), "most": max(plies, default=0), "mean": sum(plies) / max(len(plies), 1)},
+        "plies": {
+            "least": min(plies, default=0),
+            "most": max(plies, default=0),
+            "mean": sum(plies) / max(len(plies), 1),
+        },
     }
 
 
@@ -160,5 +178,5 @@ def _score_of_first(game: ChessGame) -> float:
 
 
 def _share(scores: Iterable[float]) -> Share:
-    found = Counter(scores)
-    return Share(found[1.0], found[0.5], found[0.0])
+    counts = Counter(scores)
+    return Share(counts[1.0], counts[0.5], counts[0.0])

@@ -1,4 +1,4 @@
-"""Players of chess: document 004's, an improved one, and one that moves at random."""
+"""Chess players: Arya's tree search, an improved one, and one that moves at random."""
 
 import math
 import random
@@ -11,98 +11,135 @@ import chess
 
 from fourlab.agent import Limit
 from fourlab.agents.mcts.textbook import Below, Edge, Node, TextbookSearch
-from fourlab.chess.game import Chess, ChessState, ChessWithCaptures, judge, mate_in_one, priors
+from fourlab.chess.game import Chess, ChessState, ChessWithCaptures, evaluate, mate_in_one, priors
 from fourlab.errors import UserError
 
 if TYPE_CHECKING:
     import numpy as np
 
 MOST_NODES = 50_000
-"""A tree does not grow beyond this, or a search that is never stopped would fill the memory."""
+"""Largest size of a tree, so that a search without a limit cannot fill the memory."""
 ENDLESS = 10**12
-"""So many simulations are never made."""
-TELL_SECONDS = 1.0
-"""Who listens is told so often how a search goes."""
+"""A number of simulations that is never reached."""
+REPORT_SECONDS = 1.0
+"""Time between two calls of `on_decision`."""
+PROOF_ORDER = {1: 2, None: 1, 0: 0, -1: -1}
+"""Preference of root moves by proven result: wins, unproven moves, draws, losses."""
 Root = Node[ChessState, chess.Move]
 
 
 @dataclass(frozen=True)
 class ChessDecision:
-    """A chosen move and what the player thought."""
+    """A chosen move and the search behind it."""
 
     move: chess.Move
     value: float | None = None
-    """The expected result for the side to move, -1 to +1; None if the player has no opinion."""
+    """From the side to move's point of view, -1 to +1; None if the player has no estimate."""
     simulations: int = 0
     seconds: float = 0.0
     line: tuple[chess.Move, ...] = ()
-    """The play the player expects, beginning with its own move."""
+    """The principal variation, beginning with `move`."""
 
 
-Told = Callable[[ChessDecision], None]
-"""Hears, while a player thinks, what it would play now."""
+OnDecision = Callable[[ChessDecision], None]
+"""Called during a search with the decision that would be made now."""
 
 
 class ChessPlayer(Protocol):
-    """Chooses a move of a position that has some, from its arguments alone."""
+    """Chooses a move; the position must have at least one legal move."""
 
-    def decide(self, state: ChessState, limit: Limit, rng: "np.random.Generator", told: Told | None = None) -> ChessDecision:
-        """Choose."""
+    def decide(
+        self,
+        state: ChessState,
+        limit: Limit,
+        rng: "np.random.Generator",
+        on_decision: OnDecision | None = None,
+    ) -> ChessDecision:
+        """Return a decision that depends on the arguments alone."""
         ...
 
 
 @dataclass(frozen=True)
 class RandomMover:
-    """Plays any legal move."""
+    """Plays a legal move chosen uniformly."""
 
-    def decide(self, state: ChessState, limit: Limit, rng: "np.random.Generator", told: Told | None = None) -> ChessDecision:
-        """Draw a move."""
+    def decide(
+        self,
+        state: ChessState,
+        limit: Limit,
+        rng: "np.random.Generator",
+        on_decision: OnDecision | None = None,
+    ) -> ChessDecision:
+        """Return a random move."""
         move = state.moves[int(rng.integers(len(state.moves)))]
         return ChessDecision(move, line=(move,))
 
 
 @dataclass(frozen=True)
 class Searcher:
-    """Monte Carlo tree search: the textbook's, with the rules of chess."""
+    """The textbook Monte Carlo tree search with the rules of chess."""
 
     simulations: int
-    """How many simulations a move, unless the limit bounds them or the time."""
+    """Simulations per move, unless the limit bounds them or the time."""
     c: float
-    """Exploration, for results from -1 to +1."""
+    """The exploration constant of UCT, for results from -1 to +1."""
     choose: Literal["mean", "visits"]
-    """The move with the best mean result is played, or the one visited most."""
+    """Whether to play the move with the best mean result or the most visited one."""
     cut: int | None = None
-    """Rollouts are cut after so many plies and judged by the pieces; None means that they are random to the end.
+    """Number of plies after which a rollout ends and material is evaluated; None: never.
 
-    With a cut, what wins material comes first, in rollouts and in the tree, and mates are proven, not only estimated.
+    With a cut, rollouts and the tree also prefer moves that win material, and mates are proven
+    instead of estimated.
     """
 
-    def decide(self, state: ChessState, limit: Limit, rng: "np.random.Generator", told: Told | None = None) -> ChessDecision:
-        """Search until the first bound is reached, then choose. The bound of a depth is the length of the expected line."""
-        began = told_at = time.perf_counter()
-        luck = rng.random(len(state.moves))  # decides between equals; drawn now, so that telling changes nothing
-        search = self._search(random.Random(int(rng.integers(2**62))).randrange)  # quicker than rng for one number at a time
+    def decide(
+        self,
+        state: ChessState,
+        limit: Limit,
+        rng: "np.random.Generator",
+        on_decision: OnDecision | None = None,
+    ) -> ChessDecision:
+        """Search until the first bound is reached, then choose.
+
+        `limit.depth` bounds the length of the principal variation.
+        """
+        began = time.perf_counter()
+        reported_at = began
+        # Breaks ties; drawn once, so that calls of `on_decision` do not change the final choice.
+        tie_breaks = rng.random(len(state.moves))
+        # Python's generator is faster than NumPy's for single numbers.
+        below = random.Random(int(rng.integers(2**62))).randrange
+        search = self._search(below)
+        # The search proves mates but would not look at all moves before it finds one.
         if search.solver and (mate := mate_in_one(state)) is not None:
             return ChessDecision(mate, 1.0, line=(mate,))
 
         def decision(root: Root) -> ChessDecision:
-            edge = self.best(root.edges, luck)
-            value = edge.total / edge.visits if edge.visits else None
-            value = value if edge.proven is None else float(edge.proven)
-            return ChessDecision(edge.move, value, root.visits, time.perf_counter() - began, _line(edge))
+            edge = self.best(root.edges, tie_breaks)
+            value = None
+            if edge.proven is not None:
+                value = float(edge.proven)
+            elif edge.visits:
+                value = edge.total / edge.visits
+            seconds = time.perf_counter() - began
+            return ChessDecision(edge.move, value, root.visits, seconds, _line(edge))
 
-        def goes_on() -> bool:
-            nonlocal told_at
-            root, now = search.nodes[0], time.perf_counter()
-            if told is not None and now - told_at >= TELL_SECONDS:
-                told_at = now
-                told(decision(root))
-            if (limit.stop and limit.stop.is_set()) or (limit.seconds and now - began >= limit.seconds):
+        def keep_going() -> bool:
+            nonlocal reported_at
+            root = search.nodes[0]
+            now = time.perf_counter()
+            if on_decision is not None and now - reported_at >= REPORT_SECONDS:
+                reported_at = now
+                on_decision(decision(root))
+            if limit.stop and limit.stop.is_set():
+                return False
+            if limit.seconds and now - began >= limit.seconds:
                 return False
             return limit.depth is None or root.visits == 0 or len(decision(root).line) < limit.depth
 
-        own = self.simulations if limit.seconds is None else ENDLESS
-        return decision(search.search(state, limit.simulations or limit.nodes or own, goes_on))
+        default = self.simulations if limit.seconds is None else ENDLESS
+        simulations = limit.simulations or limit.nodes or default
+        return decision(search.search(state, simulations, keep_going))
 
     def _search(self, below: Below) -> TextbookSearch[ChessState, chess.Move]:
         if self.cut is None:
@@ -114,29 +151,36 @@ class Searcher:
             solver=True,
             wins_at_once=lambda state: mate_in_one(state) is not None,
             priors=priors,
-            judge=judge,
+            evaluate=evaluate,
             cut=self.cut,
             max_nodes=MOST_NODES,
         )
 
-    def best(self, edges: Sequence[Edge[ChessState, chess.Move]], luck: "np.ndarray") -> Edge[ChessState, chess.Move]:
-        """A proven win; else the best by visits or mean of what is open, or a proven draw if that looks worse than one."""
+    def best(
+        self, edges: Sequence[Edge[ChessState, chess.Move]], tie_breaks: "np.ndarray"
+    ) -> Edge[ChessState, chess.Move]:
+        """Return the edge to play.
 
-        def worth(i: int) -> tuple[float, float, float]:
+        A proven win comes first, then the best unproven move by visits or mean. If that move has
+        a negative mean, a proven draw is better.
+        """
+
+        def rank(i: int) -> tuple[float, float, float]:
             edge = edges[i]
             mean = edge.total / edge.visits if edge.visits else -math.inf
-            return {1: 2, None: 1, 0: 0, -1: -1}[edge.proven], mean if self.choose == "mean" else edge.visits, luck[i]
+            preference = mean if self.choose == "mean" else edge.visits
+            return PROOF_ORDER[edge.proven], preference, tie_breaks[i]
 
-        best = edges[max(range(len(edges)), key=worth)]
+        best = edges[max(range(len(edges)), key=rank)]
         draw = next((edge for edge in edges if edge.proven == 0), best)
         return draw if best.total < 0 else best
 
 
 def _line(edge: Edge[ChessState, chess.Move]) -> tuple[chess.Move, ...]:
-    """The move and the most visited ones after it."""
+    """Return the move and the most visited replies after it."""
     line = [edge.move]
     while edge.node is not None:
-        edge = max(edge.node.edges, key=lambda each: each.visits)
+        edge = max(edge.node.edges, key=lambda reply: reply.visits)
         if edge.visits == 0:
             break
         line.append(edge.move)
@@ -144,14 +188,19 @@ def _line(edge: Edge[ChessState, chess.Move]) -> tuple[chess.Move, ...]:
 
 
 PRESETS: dict[str, ChessPlayer] = {
-    "document": Searcher(simulations=50, c=2.0, choose="mean"),  # its results are 0 to 1 and its c is 1, which is the same
+    # Arya's player. Arya counts results from 0 to 1 and has c = 1; on the scale from -1 to +1,
+    # which is twice as wide, the same search has c = 2.
+    "document": Searcher(simulations=50, c=2.0, choose="mean"),
     "improved": Searcher(simulations=400, c=1.5, choose="visits", cut=4),
     "random": RandomMover(),
 }
 
 
 def player(name: str) -> ChessPlayer:
-    """The player of a name."""
+    """Return the player of this name."""
     if name not in PRESETS:
-        raise UserError(f"there is no chess player {name!r}; players are {', '.join(PRESETS)}, and human in fourlab chess play")
+        raise UserError(
+            f"there is no chess player {name!r}; players are {', '.join(PRESETS)}, "
+            "and human in fourlab chess play"
+        )
     return PRESETS[name]

@@ -1,7 +1,8 @@
-"""The terminal front door: one module per command, listed in `commands`.
+"""The command line: one module per command, listed in `commands`.
 
-A command's module is imported when it is called, so that `fourlab --help` answers at once. Worker
-processes import this module too, because it is in the program's main module, and need no parser.
+The module of a command is imported when the command is called, so that `fourlab --help` answers
+immediately. Worker processes import this module too, as part of the program's main module, and
+must not load the parser.
 """
 
 import io
@@ -14,7 +15,10 @@ from fourlab.errors import UserError
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line: 0 all is well, 1 the program failed, 2 the input is wrong, 130 interrupted."""
+    """Run the command line and exit.
+
+    Exit codes: 0 success, 1 failure, 2 wrong input, 130 interrupted.
+    """
     _make_streams_usable()
     announce_compilation()
     try:
@@ -25,15 +29,16 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(result if isinstance(result, int) else 0)
     except UserError as error:
         _fail(str(error))
-    except BrokenPipeError:  # the reader, say `head`, has had enough
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except OSError as error:  # a full disk, say
+    except OSError as error:  # for example a full disk
         print(f"fourlab: {error}", file=sys.stderr)
-        os._exit(1)  # a normal exit would try to write the rest again
+        os._exit(1)  # a normal exit would flush standard output and fail again
     except Exception as error:
-        # Errors of usage come from click or, depending on typer's version, from a copy of click inside typer, and so
-        # does Abort, which is what it makes of Ctrl-C.
+        # Usage errors come from click or, depending on typer's version, from a copy of click
+        # inside typer, so they cannot be caught by class. The same holds for Abort, into which
+        # click turns Ctrl-C.
         if hasattr(error, "format_message"):
             _fail(f"{error.format_message()} (see fourlab --help)")
         if type(error).__name__ == "Abort":
@@ -41,31 +46,27 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             sys.exit(130)
         from fourlab.agent import Forfeit
 
-        if isinstance(error, Forfeit):  # an outside program that does not play, and no match to lose
-            print(f"fourlab: {' '.join(str(error).split())}", file=sys.stderr)
-            sys.exit(1)
+        # An external engine failed outside a match, where it would have lost the game.
+        if isinstance(error, Forfeit):
+            _fail(str(error), code=1)
         raise
 
 
-def __getattr__(name: str) -> object:
-    """`app`, the command line as typer knows it."""
-    if name != "app":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from fourlab.cli.commands import app
-
-    return app
-
-
 def _make_streams_usable() -> None:
-    """Standard streams can be missing, or unable to hold a letter: neither is worth a traceback."""
+    """Replace missing standard streams, and escape characters that a stream cannot encode."""
     sys.stdin = sys.stdin or io.StringIO()
     sys.stdout = sys.stdout or io.StringIO()
     sys.stderr = sys.stderr or io.StringIO()
-    for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
+    for stream, errors in (
+        (sys.stdin, "replace"),
+        (sys.stdout, "backslashreplace"),
+        (sys.stderr, "backslashreplace"),
+    ):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=errors)
 
 
-def _fail(message: str) -> NoReturn:
+def _fail(message: str, code: int = 2) -> NoReturn:
+    """Print the message as one line on standard error and exit."""
     print(f"fourlab: {' '.join(message.split())}", file=sys.stderr)
-    sys.exit(2)
+    sys.exit(code)

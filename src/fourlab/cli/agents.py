@@ -1,4 +1,4 @@
-"""`fourlab agents`: who can play."""
+"""`fourlab agents`: list the agents."""
 
 import inspect
 from typing import Annotated, Any
@@ -10,39 +10,51 @@ from fourlab.cli.options import JsonOption, print_json
 from fourlab.errors import UserError
 from fourlab.options import as_text
 
+INDENT = " " * 19
+"""Lines about an agent begin two columns right of its description."""
+
 
 def agents(
     name: Annotated[str | None, typer.Argument(help="Show only this agent.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the agents with their options.
+    """List the agents and their options.
 
     An agent is written NAME or NAME:OPTION=VALUE,OPTION=VALUE wherever a command takes one.
     """
-    chosen = [name] if name else registry.names()
-    described = [_describe(each) for each in chosen] if name else [_describe_or_say_why_not(each) for each in chosen]
+    if name:
+        rows = [_describe(name)]
+    else:
+        rows = [_describe_or_excuse(listed) for listed in registry.names()]
     if json:
-        print_json(described)
+        print_json(rows)
         return
-    for agent in described:
-        print(f"{agent['name']:16} {agent['about']}")
-        if agent["preset_of"]:
-            print(f"{'':16}   = {agent['preset_of']}")
-            if agent["faithful"]:
-                print(f"{'':16}   faithful=1: {agent['faithful']}")
+    for row in rows:
+        print(f"{row['name']:16} {row['about']}")
+        if row["preset_of"]:
+            print(f"{INDENT}= {row['preset_of']}")
+            if row["faithful"]:
+                print(f"{INDENT}faithful=1: {row['faithful']}")
             continue
-        for option in agent["options"]:
+        for option in row["options"]:
             default = as_text(option["default"])
             unit = f", in {option['unit']}" if option["unit"] not in ("", option["name"]) else ""
-            print(f"{'':16}   {option['name']}={default}  ({option['type']}{unit}) {option['about']}")
+            kind = f"({option['type']}{unit})"
+            print(f"{INDENT}{option['name']}={default}  {kind} {option['about']}")
 
 
-def _describe_or_say_why_not(name: str) -> dict[str, Any]:
-    """One broken agent of another package must not hide the others."""
+def _describe_or_excuse(name: str) -> dict[str, Any]:
+    """Describe an agent; one broken plug-in must not hide the other agents."""
     try:
         return _describe(name)
     except UserError as error:
-        return {"name": name, "about": f"unusable: {error}", "preset_of": None, "faithful": None, "options": []}
+        return {
+            "name": name,
+            "about": f"unusable: {error}",
+            "preset_of": None,
+            "faithful": None,
+            "options": [],
+        }
 
 
 def _describe(name: str) -> dict[str, Any]:
@@ -50,7 +62,7 @@ def _describe(name: str) -> dict[str, Any]:
     options = [
         {
             "name": option.name,
-            "type": option.wanted,
+            "type": option.allowed_values,
             "unit": option.unit,
             "default": None if option.default is inspect.Parameter.empty else option.default,
             "about": option.help,

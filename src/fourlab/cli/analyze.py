@@ -1,4 +1,4 @@
-"""`fourlab analyze`: what an agent thinks of a position."""
+"""`fourlab analyze`: the exact value of every column, and an agent's analysis of the position."""
 
 import sys
 import time
@@ -20,6 +20,7 @@ from fourlab.cli.options import (
     SeedOption,
     SimulationsOption,
     print_json,
+    unfinished_position,
 )
 from fourlab.errors import UserError
 from fourlab.game.outcome import Result
@@ -31,144 +32,248 @@ if TYPE_CHECKING:
 
 
 def analyze(
-    position: PositionArgument = "",
+    moves: PositionArgument = "",
     agent: Annotated[
-        str, typer.Option("--agent", metavar="AGENT", help="Who thinks (fourlab agents).")
+        str, typer.Option("--agent", metavar="AGENT", help="Agent to search with (fourlab agents).")
     ] = "mcts:simulations=100000",
     board: BoardOption = None,
     any_counts: AnyCountsOption = False,
     seconds: SecondsOption = None,
     simulations: SimulationsOption = None,
     seed: SeedOption = 0,
-    proof: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="Let the solver work so long; 0: not at all.")] = 10,
-    trace: Annotated[bool, typer.Option("--trace", help="Also show how the search converged.")] = False,
+    proof: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0, help="Time limit of the solver; 0 turns it off."),
+    ] = 10,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Also show how the search converged.")
+    ] = False,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the convergence as .svg, .png or .pdf.")
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Plot the convergence as .svg, .png or .pdf."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Say what every column is worth: the exact truth from the solver, and beside it what an agent thinks.
+    """Evaluate every column with the solver and an agent.
 
-    "wins in 7" means: seven more discs, the winner hurrying and the loser holding out. The agent's means are for the side to
-    move, -1 to +1. What is proven is exact; everything else is an estimate.
+    "wins in 7" means that the game ends seven discs later if the winner hurries and the loser
+    resists. The agent's values are from the side to move's point of view, -1 to +1. What is
+    marked as proven is exact; everything else is an estimate.
     """
-    import numpy as np
-
     if plot is not None:
-        from fourlab.reporting.figures import INSTALL, can_draw
-
-        if not can_draw():
-            raise UserError(f"--plot needs matplotlib: {INSTALL}")
-    shown = Position(position, board, check_counts=not any_counts)
-    if shown.outcome() is not None:
-        raise UserError(f"the game is over ({shown.outcome()}): {shown!r}")
-    thinker, limit, rng = make(agent), Limit(seconds=seconds, simulations=simulations), np.random.default_rng(seed)
-    curve: tuple[Snapshot, ...] | None = None
-    if isinstance(thinker, Searcher):
-        found = thinker.search(shown, limit, rng)
-        decision, curve = found.decision, tuple(found.trace)
-    else:
-        decision = thinker.decide(shown, limit, rng)
-    if (trace or plot) and curve is None:
+        _check_plotting()
+    position = unfinished_position(moves, board, any_counts)
+    limit = Limit(seconds=seconds, simulations=simulations)
+    decision, snapshots = _search(position, agent, limit, seed)
+    if (trace or plot) and snapshots is None:
         raise UserError(f"agent {agent!r} keeps no trace; mcts and alphazero do")
-    if plot is not None and curve is not None:
+    if plot is not None and snapshots is not None:
         from fourlab.reporting.figures import convergence, save
 
-        save(convergence(curve, f"{agent} on {position or 'the empty board'}"), plot)
-    truth = _solve(shown, proof) if proof > 0 else None
+        save(convergence(snapshots, f"{agent} on {moves or 'the empty board'}"), plot)
+    exact = _solve(position, proof) if proof > 0 else None
+    if not trace:
+        snapshots = None
     if json:
-        print_json(_as_data(shown, agent, decision, truth, curve if trace else None))
+        print_json(_as_data(position, agent, decision, exact, snapshots))
         return
-    print_board(shown)
+    print_board(position)
     print()
-    if truth is not None:
-        _print_truth(truth)
+    if exact is not None:
+        _print_exact(exact)
     print(f"{agent}:")
+    _print_columns(decision.analysis)
     _print_decision(decision)
-    if trace and curve is not None:
-        _print_trace(curve)
+    if snapshots is not None:
+        _print_trace(snapshots)
+
+
+def _check_plotting() -> None:
+    from fourlab.reporting.figures import INSTALL, can_draw
+
+    if not can_draw():
+        raise UserError(f"--plot needs matplotlib: {INSTALL}")
+
+
+def _search(
+    position: Position, spec: str, limit: Limit, seed: int
+) -> "tuple[Decision, tuple[Snapshot, ...] | None]":
+    """Return the agent's decision and, if the agent is a tree search, its trace."""
+    import numpy as np
+
+    agent = make(spec)
+    rng = np.random.default_rng(seed)
+    if isinstance(agent, Searcher):
+        search = agent.search(position, limit, rng)
+        return search.decision, tuple(search.trace)
+    return agent.decide(position, limit, rng), None
 
 
 @dataclass(frozen=True)
-class Truth:
-    """What the solver knows."""
+class ExactAnalysis:
+    """The solver's results for a position."""
 
     columns: "dict[int, Solution]"
     line: tuple[int, ...]
+    """Best play for both sides, as columns counted from 0."""
     line_ends: bool
-    """Whether the line goes to the end of the game; if not, there was no time for more."""
+    """Whether the line reaches the end of the game; otherwise the time ran out."""
 
 
-def _solve(position: Position, seconds: float) -> Truth:
-    """Solve every column, and find the best line in what time is left."""
+def _solve(position: Position, seconds: float) -> ExactAnalysis:
+    """Solve every column, and spend the remaining time on the line of best play."""
     from fourlab.solver import Solver
 
-    solver, started = Solver(), time.perf_counter()
+    solver = Solver()
+    deadline = time.perf_counter() + seconds
     columns = solver.columns(position, Limit(seconds=seconds))
-    left = seconds - (time.perf_counter() - started)
-    line = solver.line(position, Limit(seconds=left)) if left > 0 else ()
+    remaining = deadline - time.perf_counter()
+    line = solver.line(position, Limit(seconds=remaining)) if remaining > 0 else ()
     end = position
     for column in line:
         end = end.play(column)
-    return Truth(columns, line, end.outcome() is not None)
+    return ExactAnalysis(columns, line, end.outcome() is not None)
 
 
-def _print_truth(truth: Truth) -> None:
-    best = max(each.upper for each in truth.columns.values())
-    for column, each in truth.columns.items():
-        mark = "*" if each.lower == best else " "  # nothing can be better
-        print(f"column {column + 1:2} {mark} {each}")
-    print(f"best play: {_joined(truth.line)}{'' if truth.line_ends else ' …'}\n" if truth.line else "")
+def _print_exact(exact: ExactAnalysis) -> None:
+    best = max(solution.upper for solution in exact.columns.values())
+    for column, solution in exact.columns.items():
+        # A column whose lower bound is the greatest upper bound is certainly best.
+        mark = "*" if solution.lower == best else " "
+        print(f"column {column + 1:2} {mark} {solution}")
+    if exact.line:
+        print(f"best play: {_joined(exact.line)}{'' if exact.line_ends else ' …'}")
+    print()
 
 
 def _joined(line: tuple[int, ...]) -> str:
     return " ".join(str(column + 1) for column in line)
 
 
-def _print_decision(decision: Decision) -> None:
-    analysis = decision.analysis
+def _print_columns(analysis: Analysis) -> None:
+    """Print one row per column: search statistics, points, exact values or estimates."""
     columns = analysis.columns if analysis.visits is not None else ()
-    by_network = any(each.prior is not None for each in columns)
     if columns:
-        print(f"column    visits   share     mean  {'  prior' if by_network else '  bound'}  proven")
-    visits = sum(each.visits for each in columns) or 1
-    for each in columns:
-        mean, bound = (f"{value:+.4f}" if value is not None else "-" for value in (each.value, each.bound))
-        if each.prior is not None:
-            bound = f"{each.prior:.1%}"
-        proven = "" if each.proven is None else Result(each.proven).word
-        print(f"{each.column + 1:6}{each.visits:10,}{each.visits / visits:8.1%}{mean:>9}{bound:>9}  {proven}".rstrip())
-    for column, points in analysis.scores.items():
-        print(f"column {column + 1}: {points} points")
-    for column, value in analysis.expected.items():
-        print(f"column {column + 1}: {value} = {float(value):+.5f} exactly")
-    for column, estimate in analysis.estimates.items():
-        print(f"column {column + 1}: {estimate:+.4f} estimated")
+        has_priors = any(column.prior is not None for column in columns)
+        print(f"column    visits   share     mean    {'prior' if has_priors else 'bound'}  proven")
+    all_visits = sum(column.visits for column in columns) or 1
+    for column in columns:
+        mean = "-" if column.value is None else f"{column.value:+.4f}"
+        bound = "-" if column.bound is None else f"{column.bound:+.4f}"
+        if column.prior is not None:
+            bound = f"{column.prior:.1%}"
+        proven = "" if column.proven is None else Result(column.proven).word
+        row = (
+            f"{column.column + 1:6}{column.visits:10,}{column.visits / all_visits:8.1%}"
+            f"{mean:>9}{bound:>9}  {proven}"
+        )
+        print(row.rstrip())
+    for number, points in analysis.scores.items():
+        print(f"column {number + 1}: {points} points")
+    for number, value in analysis.expected.items():
+        print(f"column {number + 1}: {value} = {float(value):+.5f} exactly")
+    for number, estimate in analysis.estimates.items():
+        print(f"column {number + 1}: {estimate:+.4f} estimated")
     if analysis.columns:
         print()
+
+
+def _print_decision(decision: Decision) -> None:
+    """Print the chosen column and, on standard error, the cost of the search."""
     print(f"plays {decision.column + 1}", end="")
     if decision.proven is not None:
         print(f", a proven {Result(decision.proven.result).word}", end="")
     elif decision.value is not None:
         print(f", expecting {decision.value:+.4f}", end="")
     print(f"; line {_joined(decision.line)}" if decision.line else "")
-    if (simulations := analysis.simulations) is not None:
-        seconds = analysis.seconds
-        speed = "" if seconds is None else f" in {seconds:.3f} s ({simulations / max(seconds, 1e-9):,.0f}/s)"
-        print(f"{simulations:,} simulations{speed}, {analysis.nodes or 0:,} nodes", file=sys.stderr)
+    analysis = decision.analysis
+    simulations = analysis.simulations
+    if simulations is None:
+        return
+    speed = ""
+    if (seconds := analysis.seconds) is not None:
+        speed = f" in {seconds:.3f} s ({simulations / max(seconds, 1e-9):,.0f}/s)"
+    print(f"{simulations:,} simulations{speed}, {analysis.nodes or 0:,} nodes", file=sys.stderr)
 
 
-def _print_trace(curve: "tuple[Snapshot, ...]") -> None:
+def _print_trace(snapshots: "tuple[Snapshot, ...]") -> None:
     print("\nsimulations  means (visits)")
-    for each in curve:
+    for snapshot in snapshots:
         cells = [
-            f"{mean:+.2f} ({visits})" if mean is not None else "-" for mean, visits in zip(each.means, each.visits, strict=True)
+            f"{mean:+.2f} ({visits})" if mean is not None else "-"
+            for mean, visits in zip(snapshot.means, snapshot.visits, strict=True)
         ]
-        print(f"{each.simulations:11,}  {'  '.join(cells)}")
+        print(f"{snapshot.simulations:11,}  {'  '.join(cells)}")
+
+
+def _as_data(
+    position: Position,
+    agent: str,
+    decision: Decision,
+    exact: ExactAnalysis | None,
+    snapshots: "tuple[Snapshot, ...] | None",
+) -> dict[str, Any]:
+    """Return the analysis as plain data; columns count from 1."""
+    analysis = decision.analysis
+    proven = decision.proven
+    data: dict[str, Any] = {
+        "position": position.write(),
+        "agent": agent,
+        "column": decision.column + 1,
+        "value": decision.value,
+        "proven": proven and {"result": proven.result, "plies": proven.plies},
+        "policy": decision.policy,
+        "line": [column + 1 for column in decision.line],
+        "columns": [
+            {
+                "column": column.column + 1,
+                "visits": column.visits,
+                "mean": column.value,
+                "bound": column.bound,
+                "prior": column.prior,
+                "proven": column.proven,
+            }
+            for column in (analysis.columns if analysis.visits is not None else ())
+        ],
+        "stats": _totals(analysis),
+    }
+    if exact is not None:
+        data["truth"] = _exact_data(exact)
+    if analysis.expected:
+        data["exact_values"] = {
+            str(column + 1): str(value) for column, value in analysis.expected.items()
+        }
+    if analysis.estimates:
+        data["estimates"] = _by_number(analysis.estimates)
+    if snapshots is not None:
+        data["trace"] = [
+            {
+                "simulations": snapshot.simulations,
+                "visits": snapshot.visits,
+                "means": snapshot.means,
+            }
+            for snapshot in snapshots
+        ]
+    return data
+
+
+def _exact_data(exact: ExactAnalysis) -> dict[str, Any]:
+    columns = [
+        {
+            "column": column + 1,
+            "says": str(solution),
+            "score": solution.score,
+            "lower": solution.lower,
+            "upper": solution.upper,
+        }
+        for column, solution in exact.columns.items()
+    ]
+    line = [column + 1 for column in exact.line]
+    return {"line": line, "line_ends": exact.line_ends, "columns": columns}
 
 
 def _totals(analysis: Analysis) -> dict[str, Any]:
-    """What the agent counted, by the names of the JSON format."""
+    """Return the agent's counters that are set, by their names in the JSON format."""
     totals: dict[str, Any] = {
         "simulations": analysis.simulations,
         "seconds": analysis.seconds,
@@ -179,54 +284,13 @@ def _totals(analysis: Analysis) -> dict[str, Any]:
         "visits": analysis.visits,
         "network": analysis.network,
         "score": analysis.score,
-        "known": analysis.known,
+        "known": analysis.table_hits,
         "book": analysis.from_book,
-        "scores": {str(column + 1): points for column, points in analysis.scores.items()} or None,
+        "scores": _by_number(analysis.scores) or None,
     }
     return {name: value for name, value in totals.items() if value is not None}
 
 
-def _as_data(
-    position: Position, agent: str, decision: Decision, truth: Truth | None, curve: "tuple[Snapshot, ...] | None"
-) -> dict[str, Any]:
-    """The analysis as plain data; columns count from 1."""
-    analysis = decision.analysis
-    columns = analysis.columns if analysis.visits is not None else ()
-    values = analysis.expected
-    data: dict[str, Any] = {
-        "position": position.write(),
-        "agent": agent,
-        "column": decision.column + 1,
-        "value": decision.value,
-        "proven": None if decision.proven is None else {"result": decision.proven.result, "plies": decision.proven.plies},
-        "policy": decision.policy,
-        "line": [column + 1 for column in decision.line],
-        "columns": [
-            {
-                "column": each.column + 1,
-                "visits": each.visits,
-                "mean": each.value,
-                "bound": each.bound,
-                "prior": each.prior,
-                "proven": each.proven,
-            }
-            for each in columns
-        ],
-        "stats": _totals(analysis),
-    }
-    if truth is not None:
-        data["truth"] = {
-            "line": [column + 1 for column in truth.line],
-            "line_ends": truth.line_ends,
-            "columns": [
-                {"column": column + 1, "says": str(each), "score": each.score, "lower": each.lower, "upper": each.upper}
-                for column, each in truth.columns.items()
-            ],
-        }
-    if values:
-        data["exact_values"] = {str(column + 1): str(value) for column, value in values.items()}
-    if estimates := analysis.estimates:
-        data["estimates"] = {str(column + 1): estimate for column, estimate in estimates.items()}
-    if curve is not None:
-        data["trace"] = [{"simulations": each.simulations, "visits": each.visits, "means": each.means} for each in curve]
-    return data
+def _by_number(values: dict[int, Any]) -> dict[str, Any]:
+    """Return values by the numbers of their columns, counted from 1."""
+    return {str(column + 1): value for column, value in values.items()}

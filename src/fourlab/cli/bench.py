@@ -1,40 +1,41 @@
-"""`fourlab bench`: how fast the kernels run here, beside plain Python."""
-
-from typing import TYPE_CHECKING
+"""`fourlab bench`: measure the kernels against plain Python."""
 
 from fourlab.cli.options import JsonOption, print_json
 from fourlab.game.position import Position
 
-if TYPE_CHECKING:
-    import numpy as np
-
 
 def bench(json: JsonOption = False) -> None:
-    """Measure the kernels on this machine, each as a ratio to plain Python in the same run.
+    """Measure the speed of the kernels on this machine.
 
-    The signature is a checksum of the results: it must be the same on every machine.
+    Every rate is also given as a ratio to plain Python, measured in the same run. The signature is
+    a checksum of the results: it is the same on every machine.
     """
-    import numpy as np
-
     from fourlab.compiled.counting import perft
     from fourlab.compiled.rollouts import lane_rollouts, rollouts
     from fourlab.reporting.speed import rates
 
     start = Position()
     g = start.rules.geometry
-    measured = rates(
+    # The text before the comma names the work; it pairs a kernel with its plain Python version.
+    per_second = rates(
         {
-            "random games, plain Python": lambda: _random_games(start, 100, np.random.default_rng(1)),
+            "random games, plain Python": lambda: _random_games(start, 100, seed=1),
             "random games, compiled": lambda: sum(rollouts(0, 0, g, 300_000, 1)[:3]),
             "random games, compiled in lanes": lambda: sum(lane_rollouts(0, 0, g, 600_000, 1)[:3]),
             "perft leaves, plain Python": lambda: _perft(start, 4),
             "perft leaves, compiled": lambda: perft(0, 0, g, 9),
         }
     )
-    signature = rollouts(0, 0, g, 1000, 1)[3] + lane_rollouts(0, 0, g, 1000, 1)[3] + perft(0, 0, g, 8)
+    signature = (
+        rollouts(0, 0, g, 1000, 1)[3] + lane_rollouts(0, 0, g, 1000, 1)[3] + perft(0, 0, g, 8)
+    )
     rows = [
-        {"work": name, "per_second": round(rate), "ratio": rate / measured[f"{name.partition(',')[0]}, plain Python"]}
-        for name, rate in measured.items()
+        {
+            "work": name,
+            "per_second": round(rate),
+            "ratio": rate / per_second[f"{name.partition(',')[0]}, plain Python"],
+        }
+        for name, rate in per_second.items()
     ]
     if json:
         print_json({"rates": rows, "signature": signature})
@@ -44,7 +45,11 @@ def bench(json: JsonOption = False) -> None:
     print(f"signature {signature}")
 
 
-def _random_games(start: Position, games: int, rng: "np.random.Generator") -> int:
+def _random_games(start: Position, games: int, seed: int) -> int:
+    """Play random games in plain Python; return their number."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
     for _ in range(games):
         position = start
         while legal := position.legal_columns():

@@ -1,4 +1,4 @@
-"""A position on the terminal, in colour where the terminal has colours."""
+"""Draw a position on the terminal, in colour where the terminal supports it."""
 
 import sys
 from collections.abc import Iterator
@@ -13,18 +13,22 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _STYLES = ("dim", "bold red", "bold yellow")
+"""rich styles of an empty cell, a red disc and a yellow disc: the values of `Position.grid`."""
 
 
 def plain_console(file: IO[str] | None = None) -> "Console":
-    """A console that prints texts as they are: no markup, no emoji codes, no guessing what is a number."""
+    """Return a console that prints text unchanged: no markup, emoji codes or highlighting."""
     from rich.console import Console
 
     return Console(file=file, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def print_board(position: Position, console: "Console | None" = None) -> None:
-    """Draw the board, then one line: who moves, or who won and where. A winning line is also in brackets."""
-    if console is None and not may_be_terminal(sys.stdout):  # rich is slow to load
+    """Draw the board, then one line with the side to move or the result.
+
+    The cells of a winning line are in parentheses, so that they are visible without colour.
+    """
+    if console is None and not may_be_terminal(sys.stdout):  # rich is slow to import
         for line in _lines(position):
             print("".join(text for text, _ in line))
         print(status(position))
@@ -38,24 +42,26 @@ def print_board(position: Position, console: "Console | None" = None) -> None:
 
 
 def _lines(position: Position) -> Iterator[list[tuple[str, str]]]:
-    """The board from the top, then the columns' numbers: texts with their styles."""
-    won = set(position.winning_cells())
+    """Yield the rows from the top, then the column numbers, as lists of (text, style)."""
+    winning = set(position.winning_cells())
     for below_top, cells in enumerate(position.grid()):
         row = position.rules.rows - 1 - below_top
         line = [(" ", "")]
         for column, cell in enumerate(cells):
             disc = ".XO"[cell]
-            line.append((f"({disc})" if (column, row) in won else f" {disc} ", _STYLES[cell]))
+            text = f"({disc})" if (column, row) in winning else f" {disc} "
+            line.append((text, _STYLES[cell]))
         yield line
     numbers = "".join(f"{column + 1:^3}" for column in range(position.rules.columns))
     yield [(f" {numbers}", "dim")]
 
 
 def status(position: Position) -> str:
-    """Who moves, or how the game ended, in words."""
+    """Return the side to move, or how the game ended, in words."""
     outcome = position.outcome()
     if outcome is None:
-        return f"{SIDE_NAMES[position.to_move]} ({'XO'[position.to_move]}) to move, {position.ply} discs on the board"
+        side = f"{SIDE_NAMES[position.to_move]} ({'XO'[position.to_move]})"
+        return f"{side} to move, {position.ply} discs on the board"
     if outcome.winner is None:
         return "draw: the board is full"
     cells = " ".join(cell_name(column, row) for column, row in position.winning_cells())

@@ -1,12 +1,12 @@
-"""Tell the user why the very first run takes a few seconds."""
+"""Announce slow compilations: the first run of a kernel takes a few seconds."""
 
 import logging
 import sys
 from typing import TextIO
 
 
-class _CurrentError(logging.StreamHandler[TextIO]):
-    """Prints to whatever standard error is now."""
+class _CurrentStderr(logging.StreamHandler[TextIO]):
+    """A handler that looks up `sys.stderr` for every record, since tests replace it."""
 
     @property
     def stream(self) -> TextIO:
@@ -14,13 +14,16 @@ class _CurrentError(logging.StreamHandler[TextIO]):
 
     @stream.setter
     def stream(self, stream: TextIO) -> None:
-        """Part of the base class; there is nothing to set."""
+        """Ignore the stream that the base class sets."""
 
 
 def announce_compilation() -> None:
-    """Print a line to standard error for a kernel that takes long to compile; a warm cache prints nothing."""
+    """Print a line to standard error for every kernel that is slow to compile.
+
+    Kernels that come from the cache print nothing.
+    """
     logger = logging.getLogger("fourlab.kernels")
-    if not any(isinstance(handler, _CurrentError) for handler in logger.handlers):
-        handler = _CurrentError()
+    if not any(isinstance(handler, _CurrentStderr) for handler in logger.handlers):
+        handler = _CurrentStderr()
         handler.setFormatter(logging.Formatter("fourlab: %(message)s"))
         logger.addHandler(handler)

@@ -1,4 +1,4 @@
-"""`fourlab dataset`: positions with their exact results, for learning and for examining what was learned."""
+"""`fourlab dataset`: positions with exact results, for training and evaluation."""
 
 import re
 from pathlib import Path
@@ -12,8 +12,8 @@ from fourlab.cli.running import Running, Workers
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
 
-app = typer.Typer(help="Data sets: positions with their exact results.", rich_markup_mode=None)
-OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")]
+app = typer.Typer(help="Generate positions with exact results.", rich_markup_mode=None)
+OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Output file.")]
 
 
 @app.command()
@@ -22,13 +22,19 @@ def uci8(
     output: OutputOption,
     workers: Workers,
     running: Running,
-    from_scratch: Annotated[bool, typer.Option("--from-scratch", help="Solve every position, without the book.")] = False,
+    from_scratch: Annotated[
+        bool, typer.Option("--from-scratch", help="Solve every position, without the book.")
+    ] = False,
 ) -> None:
-    """The UCI data set: every position of 8 discs without a win at hand for either side, one of each mirror pair.
+    """Write the UCI Connect-4 data set.
 
-    One position a line: 42 cells, columns from the left and each from below, b empty, x first player, o second; then win,
-    loss or draw for x. A FILE that ends in .gz or .xz is compressed. The results are in the book that comes with Fourlab;
-    --from-scratch takes hours; the same command again, or `fourlab resume`, resumes it.
+    It holds every position with 8 discs in which neither side can win with the next disc, one of
+    each mirror pair. Each line is a position: 42 cells, column by column from the left and from
+    the bottom (b empty, x first player, o second player), then win, loss or draw for x. A FILE
+    that ends in .gz or .xz is compressed.
+
+    The results come from the book that is part of Fourlab. --from-scratch takes hours; the same
+    command again, or `fourlab resume`, resumes it.
     """
     from hashlib import sha256
 
@@ -40,13 +46,13 @@ def uci8(
     check_target(output)
     if from_scratch:
         _, results = running.desk(workers).work(Uci8Job(output))
-        _tell(output, results, running.json)
+        _print_facts(output, results, running.json)
         return
     labelled = labels.uci8()
     text = labels.as_text(labelled)
     write_atomically(output, labels.compress(text, output.suffix))
-    about = {"positions": len(labelled), **labelled.counts, "sha256": sha256(text).hexdigest()}
-    _tell(output, about, running.json)
+    facts = {"positions": len(labelled), **labelled.counts, "sha256": sha256(text).hexdigest()}
+    _print_facts(output, facts, running.json)
 
 
 @app.command()
@@ -55,36 +61,50 @@ def solved(
     output: OutputOption,
     workers: Workers,
     running: Running,
-    positions: Annotated[int, typer.Option("--positions", metavar="N", min=1, help="How many.")] = 10_000,
+    positions: Annotated[
+        int, typer.Option("--positions", metavar="N", min=1, help="Number of positions.")
+    ] = 10_000,
     plies: Annotated[
-        str | None, typer.Option(metavar="A-B", help="How many discs they have; default 8 to six fewer than there are cells.")
+        str | None,
+        typer.Option(
+            metavar="A-B",
+            help="Range of discs on the board (default 8 to the number of cells minus 6).",
+        ),
     ] = None,
     board: BoardOption = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Positions of all phases from random games, with the exact score of every column.
+    """Solve random positions, with the score of every column.
 
-    There are as many of each number of discs; mirror images count as one. Half of the games are played at random, half with
-    wins and blocks. FILE ends in .npz. The same command again, or `fourlab resume`, resumes stopped work; how many
-    workers there are makes no difference to the file. Early positions take longest: with 8 to 10 discs most of a second each.
+    Every number of discs is equally frequent, and mirror images count as one position. Half of
+    the games are uniformly random; in the other half, both sides take wins and block threats.
+    FILE must end in .npz.
+
+    The same command again, or `fourlab resume`, resumes stopped work; the file does not depend on
+    the number of workers. Early positions are the slowest: with 8 to 10 discs, almost a second
+    each.
     """
     from fourlab.datasets.job import SolvedJob
 
     rules = CLASSIC if board is None else Rules.parse(board)
-    first, last = (8, rules.columns * rules.rows - 6) if plies is None else _range(plies)
-    _, results = running.desk(workers).work(SolvedJob(output, rules, positions, (first, last), seed))
-    _tell(output, results, running.json)
+    bounds = (8, rules.columns * rules.rows - 6) if plies is None else _range(plies)
+    _, results = running.desk(workers).work(SolvedJob(output, rules, positions, bounds, seed))
+    _print_facts(output, results, running.json)
 
 
 def _range(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d{1,3})(?:-|\.\.)(\d{1,3})", text, re.ASCII)
-    if found is None:
+    """Parse a range of plies: A-B or A..B."""
+    match = re.fullmatch(r"(\d{1,3})(?:-|\.\.)(\d{1,3})", text, re.ASCII)
+    if match is None:
         raise UserError(f"plies are written A-B, for example 8-36, not {text!r}")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
-def _tell(output: Path, data: dict[str, object], json: bool) -> None:
+def _print_facts(output: Path, facts: dict[str, object], json: bool) -> None:
+    """Print the counts and the checksum of a data set."""
     if json:
-        print_json({**data, "file": str(output)})
-    else:
-        print("\n".join(f"{name}: {value}" for name, value in data.items() if name not in ("headline", "file")))
+        print_json({**facts, "file": str(output)})
+        return
+    for name, value in facts.items():
+        if name not in ("headline", "file"):
+            print(f"{name}: {value}")

@@ -1,4 +1,4 @@
-"""`fourlab engine`: our agents for other programs, and whether other programs keep the protocol."""
+"""`fourlab engine`: serve agents to other programs, and check engines against the protocol."""
 
 import os
 import sys
@@ -11,26 +11,36 @@ from fourlab.cli.options import BoardOption, JsonOption, SecondsOption, SeedOpti
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
 
-app = typer.Typer(help="Engines: our agents for other programs, and other programs examined.", rich_markup_mode=None)
+app = typer.Typer(
+    help="Serve agents as engines, and check other engines.",
+    rich_markup_mode=None,
+)
 PROTOCOLS = ("c4i", "pons", "line")
 CHUNK = 64 * 1024
+"""Bytes to read from standard input at a time."""
 MOVE_SECONDS = 5
-"""How long an engine that is examined may think where no clock runs."""
+"""Time limit per move, in seconds, of a checked engine where no clock runs."""
 
 
 @app.command()
 def serve(
-    spec: Annotated[str, typer.Argument(metavar="AGENT", help="Who answers (fourlab agents).")],
-    proto: Annotated[str, typer.Option("--proto", metavar="PROTOCOL", help="c4i, pons or line.")] = "c4i",
+    spec: Annotated[
+        str, typer.Argument(metavar="AGENT", help="Agent that answers (fourlab agents).")
+    ],
+    proto: Annotated[
+        str, typer.Option("--proto", metavar="PROTOCOL", help="c4i, pons or line.")
+    ] = "c4i",
     board: BoardOption = None,
     seconds: SecondsOption = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Answer another program's questions, line by line, until quit or the end of the input.
+    """Serve an agent on standard input and output.
 
-    c4i is the engine protocol (docs/engine-protocol.md); board, time and seed hold until the other program says others. With
-    pons a position a line comes in and its exact score goes out (AGENT is perfect); with line the opponent's column comes
-    in and our own goes out, after `go` for the first move of a game.
+    The engine answers line by line until quit or the end of the input. c4i is the engine protocol
+    (docs/engine-protocol.md); board, time and seed are defaults that the client may change. With
+    pons, each input line is a position and the output its exact score (AGENT must be perfect).
+    With line, each input line is the opponent's column and the output the agent's reply; `go` asks
+    for the first move of a game.
 
     Examples:
 
@@ -46,24 +56,34 @@ def serve(
     rules = CLASSIC if board is None else Rules.parse(board)
     limit = Limit(seconds=seconds)
     if proto == "c4i":
-        c4i.serve(spec, _read, _say, rules, seconds, seed)
+        c4i.serve(spec, _read, _send, rules, seconds, seed)
     elif proto == "pons":
-        plain.serve_pons(plain.solver_of(spec), _read, _say, _complain, rules, limit)
+        plain.serve_pons(plain.solver_of(spec), _read, _send, _print_error, rules, limit)
     else:
-        plain.serve_line(c4i.agent_of(spec), _read, _say, rules, limit, seed)
+        plain.serve_line(c4i.agent_of(spec), _read, _send, rules, limit, seed)
 
 
 @app.command()
 def check(
-    cmd: Annotated[str, typer.Argument(metavar="CMD", help="The program and its arguments, in quotes; no shell reads them.")],
+    cmd: Annotated[
+        str,
+        typer.Argument(
+            metavar="CMD", help="Program and its arguments, in quotes; run without a shell."
+        ),
+    ],
     board: BoardOption = None,
-    start_seconds: Annotated[float, typer.Option(help="How long it may take to start, and to get ready before a move.")] = 10,
-    grace: Annotated[float, typer.Option(help="How many seconds late an answer may be.")] = 0.5,
+    start_seconds: Annotated[
+        float, typer.Option(help="Time limit to start, and to get ready before a move.")
+    ] = 10,
+    grace: Annotated[
+        float, typer.Option(help="Seconds by which an answer may exceed its limit.")
+    ] = 0.5,
     json: JsonOption = False,
 ) -> None:
-    """Examine whether a program keeps the engine protocol, rule by rule; the exit code is 1 if it does not.
+    """Check whether a program follows the engine protocol.
 
-    Without --board it is examined on three boards.
+    Reports every rule separately, by default on three boards. The exit code is 1 if a rule is
+    broken.
 
     Example: fourlab engine check "python examples/engine.py"
     """
@@ -72,36 +92,41 @@ def check(
 
     boards = engine_check.BOARDS if board is None else (Rules.parse(board),)
     engine = Engine(cmd, start_seconds=start_seconds, grace=grace, move_seconds=MOVE_SECONDS)
-    findings = []
-    for each in engine_check.check(engine, boards):
-        findings.append(each)
+    rules = []
+    for finding in engine_check.check(engine, boards):
+        rules.append({"rule": finding.rule, "kept": finding.kept, "detail": finding.detail})
         if not json:
-            print(f"{'ok    ' if each.kept else 'BROKEN'}  {each.rule}{': ' if each.detail else ''}{each.detail}", flush=True)
-    broken = sum(not each.kept for each in findings)
+            detail = f": {finding.detail}" if finding.detail else ""
+            print(f"{'ok    ' if finding.kept else 'BROKEN'}  {finding.rule}{detail}", flush=True)
+    broken = sum(not rule["kept"] for rule in rules)
     if json:
-        rules = [{"rule": each.rule, "kept": each.kept, "detail": each.detail} for each in findings]
         print_json({"cmd": cmd, "kept": not broken, "rules": rules})
     elif not broken:
-        print(f"all {len(findings)} rules are kept")
+        print(f"all {len(rules)} rules are kept")
     else:
-        examined = "; the others were not examined" if len(findings) == 1 else ""
-        print(f"{broken} of {len(findings)} rules are broken{examined}")
+        # An engine that does not start fails the first rule, and the check ends there.
+        unchecked = "; the others were not checked" if len(rules) == 1 else ""
+        print(f"{broken} of {len(rules)} rules are broken{unchecked}")
     if broken:
         raise typer.Exit(1)
 
 
 def _read() -> bytes:
-    """Some of the input, as soon as there is any; a thread may wait here while the process ends, so nothing is locked."""
+    """Return the next bytes of standard input as soon as there are any, b"" at its end.
+
+    Reads the file descriptor: a thread that waits here must not hold the lock of `sys.stdin`, or
+    the process could not exit.
+    """
     try:
         return os.read(sys.stdin.fileno(), CHUNK)
-    except (OSError, ValueError):  # there is no input at all
+    except (OSError, ValueError):  # standard input is closed
         return b""
 
 
-def _say(text: str) -> None:
+def _send(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
-def _complain(text: str) -> None:
+def _print_error(text: str) -> None:
     print(f"fourlab: {' '.join(text.split())}", file=sys.stderr, flush=True)

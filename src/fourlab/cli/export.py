@@ -1,4 +1,4 @@
-"""`fourlab export`: agents as files for other platforms."""
+"""`fourlab export`: write agents as files for other platforms."""
 
 import sys
 from dataclasses import asdict
@@ -12,29 +12,38 @@ from fourlab.cli.options import JsonOption, QuietOption, print_json
 if TYPE_CHECKING:
     from fourlab.bridges.kaggle.export import Exported
 
-app = typer.Typer(help="Write an agent as a file for another platform.", rich_markup_mode=None)
+app = typer.Typer(rich_markup_mode=None)
 
 
-@app.callback()
+@app.callback()  # without a callback, typer would make the only subcommand the command itself
 def _group() -> None:
-    """Write an agent as a file for another platform."""
+    """Export agents to other platforms."""
 
 
 @app.command()
 def kaggle(
-    spec: Annotated[str, typer.Argument(metavar="AGENT", help="alphazero, dqn, mcts, minimax, perfect, random, rules or value.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")] = Path("main.py"),
+    spec: Annotated[
+        str,
+        typer.Argument(
+            metavar="AGENT", help="alphazero, dqn, mcts, minimax, perfect, random, rules or value."
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Output file.")
+    ] = Path("main.py"),
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Write an agent as one file for Kaggle's ConnectX competition, ready to be submitted.
+    """Write an agent as one file for Kaggle's ConnectX.
 
-    The file contains the modules of the agent, its network and its book as text, and needs no other file and no installed
-    Fourlab. It searches as fast as in the lab where Numba is installed, plays on boards of any size, and keeps Kaggle's clock
-    (2 seconds a move). Every option of the agent can be set.
+    The file contains the agent's modules, its network and its book as text; it needs no other file
+    and no installed Fourlab. With Numba it searches as fast as Fourlab does, it plays on boards of
+    any size, and it keeps Kaggle's time limit (2 seconds per move). Every option of the agent can
+    be set.
 
-    Before the file is written it is examined in a process of its own, with Numba and without: legal columns on several boards
-    from both seats, wins taken and blocked, the time of the first and of the slowest move. One that fails is not written.
+    The file is tested before it is written, in a separate process, with Numba and without: legal
+    moves on several boards as both players, wins taken and blocked, the time of the first and of
+    the slowest move. A file that fails is not written.
 
     Examples:
 
@@ -46,11 +55,12 @@ def kaggle(
     """
     from fourlab.bridges.kaggle.export import export
 
-    def begin() -> None:
+    def announce_test() -> None:
         if not quiet:
-            print("fourlab: examining the file with Kaggle's clock, which takes a while …", file=sys.stderr, flush=True)
+            text = "testing the file with Kaggle's time limits, which takes a while …"
+            print(f"fourlab: {text}", file=sys.stderr, flush=True)
 
-    exported = export(spec, output, begin)
+    exported = export(spec, output, on_test=announce_test)
     if json:
         print_json(asdict(exported))
     else:
@@ -59,15 +69,18 @@ def kaggle(
 
 def _print(exported: "Exported") -> None:
     print(f"{exported.file}: {exported.spec}, {exported.bytes / 1000:,.0f} kB")
-    for each in exported.examined:
-        print(f"  {'with' if each.numba else 'without'} Numba:")
-        print(f"    legal moves        {each.moves} of {each.moves}")
-        print(f"    wins taken         {each.wins} of {each.tactics}")
-        print(f"    wins blocked       {each.blocks} of {each.tactics}")
-        print(f"    first move         {each.first_move:.2f} s, {each.loading:.2f} s of it for loading")
-        if each.numba:
-            print(f"    all is compiled    after {each.ready:.1f} s, in the background")
-        print(f"    slowest move       {each.slowest:.2f} s")
-    print(f"  Kaggle allows        {exported.seconds_a_move:g} s a move and {exported.bank:g} s more in the whole game")
+    for test in exported.examined:
+        print(f"  {'with' if test.numba else 'without'} Numba:")
+        print(f"    legal moves        {test.moves} of {test.moves}")
+        print(f"    wins taken         {test.wins} of {test.tactics}")
+        print(f"    wins blocked       {test.blocks} of {test.tactics}")
+        print(f"    first move         {test.first_move:.2f} s, {test.loading:.2f} s for loading")
+        if test.numba:
+            print(f"    fully compiled     after {test.ready:.1f} s, in the background")
+        print(f"    slowest move       {test.slowest:.2f} s")
+    print(
+        f"  Kaggle allows        {exported.seconds_a_move:g} s per move and "
+        f"{exported.bank:g} s more in the whole game"
+    )
     for note in exported.notes:
         print(f"  note: {note}")

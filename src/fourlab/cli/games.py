@@ -1,15 +1,17 @@
-"""`fourlab games`: the stored games of a run, listed, shown, replayed, exported."""
+"""`fourlab games`: list, show, replay and export the stored games of a run."""
 
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fourlab.cli.board import plain_console, print_board
-from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, print_json
+from fourlab.cli.board import print_board
+from fourlab.cli.generated import with_settings
+from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, RunArgument, print_json
 from fourlab.errors import UserError
 from fourlab.game.outcome import SIDE_NAMES, Result
 
@@ -18,106 +20,181 @@ if TYPE_CHECKING:
     from fourlab.game.record import Record
     from fourlab.jobs.run import Run
 
-COLUMNS = ("number", "unit", "red", "yellow", "board", "start", "moves", "result", "cause", "detail", "seed")
-"""Of exported tables; all of it is the same whenever and wherever the run is played, if no limit is a time."""
+COLUMNS = (
+    "number",
+    "unit",
+    "red",
+    "yellow",
+    "board",
+    "start",
+    "moves",
+    "result",
+    "cause",
+    "detail",
+    "seed",
+)
+"""Columns of exported tables. Unless a limit is a time, they are the same for every execution."""
+RESULTS = {"red": 1, "draw": 0, "yellow": -1, "none": None}
+"""Stored results, from red's point of view, by the words of --result."""
 
 
+@dataclass(frozen=True)
+class Filters:
+    """The options that select games."""
+
+    agent: Annotated[str | None, typer.Option(help="Only games of this agent.")] = None
+    result: Annotated[
+        str | None,
+        typer.Option(metavar="red|draw|yellow|none", help="Only games with this result."),
+    ] = None
+    cause: Annotated[
+        str | None,
+        typer.Option(help='Only games that ended this way: "illegal move", timeout, crash, …'),
+    ] = None
+
+    def accept(self, game: "StoredGame") -> bool:
+        """Return whether a game passes all filters."""
+        if self.result is not None and self.result not in RESULTS:
+            raise UserError(f"a result is {', '.join(RESULTS)}, not {self.result!r}")
+        return (
+            (self.agent is None or self.agent in (game.red, game.yellow))
+            and (self.result is None or RESULTS[self.result] == game.result)
+            and (self.cause is None or self.cause == game.cause)
+        )
+
+
+@with_settings
 def games(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run folder, its name or a part of it, or last.")],
-    number: Annotated[int | None, typer.Argument(metavar="[NUMBER]", min=0, help="Show this game.")] = None,
-    replay: Annotated[float | None, typer.Option(metavar="SECONDS", min=0, help="Show it move by move, so quickly.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Play it again and tell whether it goes the same way.")] = False,
-    agent: Annotated[str | None, typer.Option(help="Only games of this agent.")] = None,
-    result: Annotated[str | None, typer.Option(metavar="red|draw|yellow|none", help="Only games that ended so.")] = None,
-    cause: Annotated[str | None, typer.Option(help='Only games that ended by it: "illegal move", timeout, crash, …')] = None,
-    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table; - is standard output.")] = None,
-    jsonl: Annotated[Path | None, typer.Option("--jsonl", metavar="FILE", help="Write JSON lines, with thoughts.")] = None,
+    name: RunArgument,
+    filters: Filters,
+    number: Annotated[
+        int | None, typer.Argument(metavar="NUMBER", min=0, help="Show this game.")
+    ] = None,
+    replay: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0, help="Show the game with this delay per move."),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Play the game again and compare the moves.")
+    ] = False,
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write a CSV table; - is standard output."),
+    ] = None,
+    jsonl: Annotated[
+        Path | None,
+        typer.Option("--jsonl", metavar="FILE", help="Write JSON lines, with search data."),
+    ] = None,
     home: HomeOption = DEFAULT_HOME,
     json: JsonOption = False,
 ) -> None:
-    """List the games of a run, show or replay one, or export them all. A run that is still being played can be read, too.
+    """List, show, replay or export the games of a run.
 
-    Examples: fourlab games last; fourlab games last 17 --replay 0.5; fourlab games last --csv games.csv
+    A run can be read while it is still being played.
+
+    Examples:
+
+      fourlab games last
+
+      fourlab games last 17 --replay 0.5
+
+      fourlab games last --csv games.csv
     """
     from fourlab.arena.store import Store
     from fourlab.jobs.run import find_run
 
-    found = find_run(home, run)
-    with Store(found.games_file, read_only=True) as store:
-        if number is not None:
-            if (game := store.game(number)) is None:
-                raise UserError(f"{found.folder} has no game {number}")
-            _show(game, found, replay, again, json)
-            return
+    run = find_run(home, name)
+    if number is not None:
+        _show(stored_game(run, number), run, replay, again, json)
+        return
+    with Store(run.games_file, read_only=True) as store:
         if replay is not None or again:
             raise UserError("say which game: fourlab games RUN NUMBER")
-        wanted = (game for game in store.games(thoughts=jsonl is not None) if _is_wanted(game, agent, result, cause))
+        chosen = filter(filters.accept, store.games(thoughts=jsonl is not None))
         if csv is not None:
-            _write(csv, _table(wanted))
+            _write(csv, _table(chosen))
         elif jsonl is not None:
-            _write(jsonl, _json_lines(wanted))
+            _write(jsonl, _json_lines(chosen))
         elif json:
-            print_json([as_data(game) for game in wanted])
+            print_json([as_data(game) for game in chosen])
         else:
-            _list(wanted)
+            _list(chosen)
+
+
+def stored_game(run: "Run", number: int) -> "StoredGame":
+    """Return a game of a run; raise UserError if the run does not have it."""
+    from fourlab.arena.store import Store
+
+    with Store(run.games_file, read_only=True) as store:
+        game = store.game(number)
+    if game is None:
+        raise UserError(f"{run.folder} has no game {number}")
+    return game
 
 
 def as_data(game: "StoredGame") -> dict[str, Any]:
-    """A game for machines, without what the agents thought."""
+    """Return a game as plain data, without the agents' search data; columns count from 1."""
     data = {name: getattr(game, name) for name in COLUMNS}
     return {**data, "moves": [column + 1 for column in game.columns]}
 
 
-def _is_wanted(game: "StoredGame", agent: str | None, result: str | None, cause: str | None) -> bool:
-    return (
-        (agent is None or agent in (game.red, game.yellow))
-        and (result is None or _results(result) == game.result)
-        and (cause is None or cause == game.cause)
-    )
+def _as_full_data(game: "StoredGame") -> dict[str, Any]:
+    """Return a game as plain data, with search data and exact scores."""
+    from fourlab.analysis.overview import thoughts
 
-
-def _results(word: str) -> int | None:
-    words = {"red": 1, "draw": 0, "yellow": -1, "none": None}
-    if word not in words:
-        raise UserError(f"a result is {', '.join(words)}, not {word!r}")
-    return words[word]
+    return {**as_data(game), "thoughts": thoughts(game), "scores": game.exact_scores}
 
 
 def _list(games: Iterable["StoredGame"]) -> None:
     print(f"{'game':>6}  {'red':24}  {'yellow':24}  {'result':6}  {'cause':12}  moves")
     for game in games:
-        word = {1: "red", 0: "draw", -1: "yellow", None: "-"}[game.result]
+        result = {1: "red", 0: "draw", -1: "yellow", None: "-"}[game.result]
         start = f"({game.start}) " if game.start else ""
-        print(f"{game.number:6}  {game.red:24}  {game.yellow:24}  {word:6}  {game.cause:12}  {start}{game.moves}")
+        print(
+            f"{game.number:6}  {game.red:24}  {game.yellow:24}  {result:6}  {game.cause:12}"
+            f"  {start}{game.moves}"
+        )
 
 
 def _show(game: "StoredGame", run: "Run", replay: float | None, again: bool, json: bool) -> None:
+    """Print one game: its last position and its moves, or every position if `replay` is set."""
     if json:
-        from fourlab.analysis.overview import thoughts
-
-        print_json({**as_data(game), "thoughts": thoughts(game), "scores": game.exact_scores})
+        print_json(_as_full_data(game))
         return
-    record, console = game.record, plain_console(sys.stdout)
+    record = game.record
     print(f"game {game.number}: {game.red} (red) against {game.yellow} (yellow)")
-    positions = list(record.positions())
-    for i, position in enumerate(positions):
-        if replay is None and i < len(record.columns):
-            continue
-        if replay is not None and i > 0:
-            time.sleep(replay)
-            print(f"\n{SIDE_NAMES[1 - position.to_move]} plays {record.columns[i - 1] + 1}{_thought(game, record, i - 1)}")
-        print_board(position, console)
     if replay is None:
-        for i, column in enumerate(record.columns):
-            side = positions[i].to_move
-            print(f"{positions[i].ply + 1:3}. {SIDE_NAMES[side]:6} {column + 1}{_thought(game, record, i)}")
+        _print_moves(game, record)
+    else:
+        _replay(game, record, replay)
     if record.cause != "normal":
-        print(f"ended by {record.cause}: {record.detail}" if record.detail else f"ended by {record.cause}")
+        print(f"ended by {record.cause}{f': {record.detail}' if record.detail else ''}")
     if again:
         _play_again(game, run)
 
 
+def _print_moves(game: "StoredGame", record: "Record") -> None:
+    positions = list(record.positions())
+    print_board(positions[-1])
+    for i, column in enumerate(record.columns):
+        ply = positions[i].ply + 1
+        side = SIDE_NAMES[positions[i].to_move]
+        print(f"{ply:3}. {side:6} {column + 1}{_thought(game, record, i)}")
+
+
+def _replay(game: "StoredGame", record: "Record", seconds: float) -> None:
+    """Print every position, with a pause of `seconds` between moves."""
+    for i, position in enumerate(record.positions()):
+        if i > 0:
+            time.sleep(seconds)
+            side = SIDE_NAMES[1 - position.to_move]
+            column = record.columns[i - 1] + 1
+            print(f"\n{side} plays {column}{_thought(game, record, i - 1)}")
+        print_board(position)
+
+
 def _play_again(game: "StoredGame", run: "Run") -> None:
+    """Play the game again from its seed; exit with code 1 if it is different."""
     from fourlab.agents.registry import make
     from fourlab.arena.job import TournamentJob
     from fourlab.arena.tournament import GamePlayer
@@ -125,49 +202,60 @@ def _play_again(game: "StoredGame", run: "Run") -> None:
 
     job = job_of(run)
     if not isinstance(job, TournamentJob):
-        raise UserError(f"{run.folder} is a run of kind {run.config['kind']!r}, not a match or a tournament")
-    now = GamePlayer(job.tournament, make)(game.number)
-    if (now.moves, now.result, now.cause) == (game.moves, game.result, game.cause):
+        raise UserError(
+            f"{run.folder} is a run of kind {run.config['kind']!r}, not a match or a tournament"
+        )
+    repeated = GamePlayer(job.tournament, make)(game.number)
+    outcome = (repeated.moves, repeated.result, repeated.cause)
+    if outcome == (game.moves, game.result, game.cause):
         print("played again: the same game")
     else:
-        print(f"played again: {now.moves}, {now.result}, {now.cause}")
+        print(f"played again: {repeated.moves}, {repeated.result}, {repeated.cause}")
         raise typer.Exit(1)
 
 
 def _thought(game: "StoredGame", record: "Record", i: int) -> str:
+    """Return what is stored about move `i`: time, value, visits and the effect on the value."""
     thought = record.thoughts[i]
     parts = [f"{1000 * thought.seconds:.1f} ms"]
-    parts += [] if thought.value is None else [f"value {thought.value:+.2f}"]
-    parts += [] if thought.visits is None else [f"visits {' '.join(map(str, thought.visits))}"]
+    if thought.value is not None:
+        parts.append(f"value {thought.value:+.2f}")
+    if thought.visits is not None:
+        parts.append(f"visits {' '.join(map(str, thought.visits))}")
     if (scores := game.exact_scores) is not None:
-        before, after = scores[i], -scores[i + 1]
-        had, has = Result.of_score(before), Result.of_score(after)
-        parts += [f"from {had.word} to {has.word}"] if had != has else ["best" if before == after else "keeps the value"]
+        # Scores are from the side to move's point of view, which changes with the move.
+        before = scores[i]
+        after = -scores[i + 1]
+        had = Result.of_score(before)
+        has = Result.of_score(after)
+        if had != has:
+            parts.append(f"from {had.word} to {has.word}")
+        else:
+            parts.append("best" if before == after else "keeps the value")
     return "  " + ", ".join(parts)
 
 
 def _table(games: Iterable["StoredGame"]) -> Iterator[str]:
+    """Yield the games as lines of CSV, the header first."""
+    yield _csv_line(COLUMNS)
+    for game in games:
+        yield _csv_line([getattr(game, column) for column in COLUMNS])
+
+
+def _csv_line(cells: Iterable[object]) -> str:
     import csv
     import io
 
-    row = io.StringIO()
-    writer = csv.writer(row, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for game in games:
-        writer.writerow([getattr(game, column) for column in COLUMNS])
-        yield row.getvalue()
-        row.seek(0)
-        row.truncate()
-    yield row.getvalue()
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue()
 
 
 def _json_lines(games: Iterable["StoredGame"]) -> Iterator[str]:
     import json
 
-    from fourlab.analysis.overview import thoughts
-
     for game in games:
-        yield json.dumps({**as_data(game), "thoughts": thoughts(game), "scores": game.exact_scores}, ensure_ascii=False) + "\n"
+        yield json.dumps(_as_full_data(game), ensure_ascii=False) + "\n"
 
 
 def _write(file: Path, lines: Iterable[str]) -> None:

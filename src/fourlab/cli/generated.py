@@ -1,12 +1,12 @@
-"""Options of a command made from dataclasses, so that no command lists forty parameters.
+"""Options of a command generated from dataclasses, so that no command lists forty parameters.
 
     @with_settings
     def match(one: Agent, other: Agent, settings: MatchSettings, running: Running) -> None:
 
-gives the command one option for every field of both classes and calls the function with the two
-values. Fields declared by `fourlab.options.option` bring their help, range and default; other fields
-are annotated for typer. A parameter `Annotated[dict, Given(Settings)]` gets only what the user has
-written, for commands that change a preset.
+gives the command one option for every field of both classes and calls the function with two
+instances. Fields declared by `fourlab.options.option` bring their help, range and default; other
+fields are annotated for typer. A parameter `Annotated[dict, Given(Settings)]` receives only the
+options present on the command line, for commands that modify a preset.
 """
 
 import inspect
@@ -23,38 +23,42 @@ from fourlab.options import Option, as_text, options_of
 
 @dataclass(frozen=True)
 class Given:
-    """Marks a parameter that gets a dictionary of the options that were written."""
+    """Marks a parameter that receives the options present on the command line, as a dictionary."""
 
     settings: type
     without: tuple[str, ...] = ()
-    """Fields that the command has options of its own for."""
+    """Fields for which the command declares its own option."""
 
 
-def with_settings(function: Callable[..., None], left_out: Collection[str] = ()) -> Callable[..., None]:
-    """Let a command have the options of its parameters that are dataclasses.
+def with_settings(
+    function: Callable[..., None], left_out: Collection[str] = ()
+) -> Callable[..., None]:
+    """Return a command in which every dataclass parameter is replaced by one option per field.
 
-    Parameters that are `left_out` keep their defaults.
+    Parameters in `left_out` get no options and keep their defaults.
     """
     groups: dict[str, _Group] = {}
     parameters: list[inspect.Parameter] = []
-    for each in inspect.signature(function, eval_str=True).parameters.values():
-        if each.name in left_out:
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        if parameter.name in left_out:
             continue
-        if (group := _group_of(each.annotation)) is None:
-            parameters.append(each)
+        if (group := _group_of(parameter.annotation)) is None:
+            parameters.append(parameter)
         else:
-            groups[each.name] = group
+            groups[parameter.name] = group
             parameters += group.parameters()
 
-    def command(**written: Any) -> None:
-        values = dict(written)
+    def command(**arguments: Any) -> None:
         for name, group in groups.items():
-            values[name] = group.value(values)
-        function(**values)
+            arguments[name] = group.pop_value(arguments)
+        function(**arguments)
 
+    # typer reads the signature, not the annotations of `command` itself.
     command.__doc__ = function.__doc__
     command.__name__ = function.__name__
-    keyword_only = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
+    keyword_only = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters
+    ]
     command.__signature__ = inspect.Signature(keyword_only)  # type: ignore[attr-defined]
     command.__annotations__ = {}
     return command
@@ -66,48 +70,59 @@ class _Group:
 
     settings: type
     only_given: bool
+    """Whether the command receives a dictionary of the given options instead of an instance."""
     without: tuple[str, ...] = ()
 
     @property
     def fields(self) -> "list[Field[Any]]":
-        """The fields that are options of the command."""
-        return [each for each in fields(self.settings) if each.name not in self.without]
+        """The fields that become options of the command."""
+        return [field for field in fields(self.settings) if field.name not in self.without]
 
     @property
     def declared(self) -> dict[str, Option]:
-        """The fields that know their range; the others are typer's."""
-        known = options_of(self.settings)
-        return {each.name: known[each.name] for each in self.fields if each.metadata and each.name in known}
+        """The fields declared by `fourlab.options.option`, which check their own range."""
+        options = options_of(self.settings)
+        return {
+            field.name: options[field.name]
+            for field in self.fields
+            if field.metadata and field.name in options
+        }
 
     def parameters(self) -> list[inspect.Parameter]:
+        """Return one parameter with typer's annotation for every field."""
         hints = typing.get_type_hints(self.settings, include_extras=True)
         declared = self.declared
-        found = []
-        for each in self.fields:
-            if each.name in declared:
-                option = declared[each.name]
+        parameters = []
+        for field in self.fields:
+            annotation = hints[field.name]
+            default = field.default
+            if (option := declared.get(field.name)) is not None:
                 annotation = _annotation(option, self.only_given)
                 default = None if self.only_given else _default(option)
-            else:
-                annotation = hints[each.name]
-                default = each.default
-            found.append(inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
-        return found
+            parameter = inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default,
+                annotation=annotation,
+            )
+            parameters.append(parameter)
+        return parameters
 
-    def value(self, written: dict[str, Any]) -> Any:
-        """Take this group's options out of what was written, and read them."""
+    def pop_value(self, arguments: dict[str, Any]) -> Any:
+        """Remove this group's options from the arguments; return them as settings."""
         declared = self.declared
-        found = {}
-        for each in self.fields:
-            value = written.pop(each.name)
-            if each.name not in declared:
-                found[each.name] = value
+        values = {}
+        for field in self.fields:
+            value = arguments.pop(field.name)
+            if field.name not in declared:
+                values[field.name] = value
             elif value is not None:
-                found[each.name] = _read(declared[each.name], value)
-        return found if self.only_given else self.settings(**found)
+                values[field.name] = _read(declared[field.name], value)
+        return values if self.only_given else self.settings(**values)
 
 
 def _group_of(annotation: Any) -> _Group | None:
+    """Return the options that a parameter stands for, or None for an ordinary parameter."""
     for extra in getattr(annotation, "__metadata__", ()):
         if isinstance(extra, Given):
             return _Group(extra.settings, only_given=True, without=extra.without)
@@ -116,21 +131,32 @@ def _group_of(annotation: Any) -> _Group | None:
     return None
 
 
+def _flag(option: Option) -> str:
+    return f"--{option.name.replace('_', '-')}"
+
+
 def _annotation(option: Option, only_given: bool) -> Any:
-    """The option as typer has it; texts are read by the option itself, whose errors name its range."""
-    flag = f"--{option.name.replace('_', '-')}"
+    """Return typer's annotation of an option.
+
+    typer gets the value as text: the option parses it itself, so that error messages name its
+    range.
+    """
+    flag = _flag(option)
     kind: Any = str | None
     metavar: str | None = _metavar(option)
     if bool in option.kinds:
-        kind, metavar = bool | None, None
+        kind = bool | None
+        metavar = None
         if option.default or only_given:
             flag += f"/--no-{flag.removeprefix('--')}"
     elif option.is_list and not option.separator:
         kind = list[str] | None
-    # What is as good as nothing need not be shown.
+    # A default of "nothing" is not worth showing.
     is_empty = option.default is None or option.default is False or option.default in ("", ())
-    shown = not only_given and not is_empty
-    return Annotated[kind, typer.Option(flag, metavar=metavar, help=_help(option), show_default=shown)]
+    show_default = not only_given and not is_empty
+    return Annotated[
+        kind, typer.Option(flag, metavar=metavar, help=_help(option), show_default=show_default)
+    ]
 
 
 def _metavar(option: Option) -> str:
@@ -144,34 +170,37 @@ def _metavar(option: Option) -> str:
 
 
 def _help(option: Option) -> str:
+    """Return the help of an option, with its unit and range in parentheses."""
     unit = option.unit if option.unit not in ("", option.name) else ""
-    range_ = option.range_in_words.strip()
-    more = ", ".join(part for part in (unit, range_) if part)
-    return f"{option.help} ({more})" if more else option.help
+    bounds = option.range_in_words.strip().removeprefix("of ")
+    details = ", ".join(part for part in (unit, bounds) if part)
+    return f"{option.help.removesuffix('.')} ({details})." if details else option.help
 
 
 def _default(option: Option) -> Any:
-    """The default as it would be written."""
+    """Return the default as it would be written on the command line."""
     if option.default is None or isinstance(option.default, bool):
         return option.default
-    if option.is_list:
-        return list(option.default) if not option.separator else f"{option.separator} ".join(option.default)
-    return as_text(option.default)
+    if not option.is_list:
+        return as_text(option.default)
+    if option.separator:
+        return f"{option.separator} ".join(option.default)
+    return list(option.default)
 
 
-def _read(option: Option, written: Any) -> Any:
-    """Read what was written and refuse what cannot be, by the name on the command line."""
-    if isinstance(written, bool):
-        return written
-    if isinstance(written, list):
-        return tuple(written)
+def _read(option: Option, argument: Any) -> Any:
+    """Parse an argument; raise UserError, naming the flag and the range, if it is not allowed."""
+    if isinstance(argument, bool):
+        return argument
+    if isinstance(argument, list):
+        return tuple(argument)
     try:
-        value = option.read(written)
+        value = option.read(argument)
     except ValueError:
-        value = written
+        value = argument
     try:
         option.check(value)
     except UserError:
-        flag = f"--{option.name.replace('_', '-')}"
-        raise UserError(f"{flag} must be {option.wanted}, not {written!r}") from None
+        allowed = option.allowed_values
+        raise UserError(f"{_flag(option)} must be {allowed}, not {argument!r}") from None
     return value

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
@@ -11,41 +11,89 @@ import typer
 
 if TYPE_CHECKING:
     from fourlab.agent import Limit
+    from fourlab.game.position import Position
     from fourlab.game.position_file import Line
 
 T = TypeVar("T")
 
-PositionArgument = Annotated[str, typer.Argument(metavar="POSITION", help="Moves (4453), a name, or any notation.")]
-BoardOption = Annotated[
-    str | None, typer.Option("--board", metavar="7x6x4", help="COLUMNSxROWSxINAROW; default 7x6x4 or what the position says.")
+PositionArgument = Annotated[
+    str, typer.Argument(metavar="POSITION", help="Moves (4453), a name, or any notation.")
 ]
-StartOption = Annotated[str, typer.Option("--start", metavar="POSITION", help="Where to start: moves, a name, any notation.")]
-AnyCountsOption = Annotated[bool, typer.Option("--any-counts", help="Allow any numbers of discs (hand-made boards).")]
-SecondsOption = Annotated[float | None, typer.Option("--seconds", help="Think at most so long about one position.")]
-SimulationsOption = Annotated[int | None, typer.Option("--simulations", help="Think at most so many simulations.")]
-NodesOption = Annotated[int | None, typer.Option("--nodes", help="Think at most so many nodes.")]
-DepthOption = Annotated[int | None, typer.Option("--depth", help="Look at most so many discs ahead.")]
-ThreadsOption = Annotated[int, typer.Option("--threads", min=1, help="Solve with so many threads.")]
-MemoryOption = Annotated[float, typer.Option("--memory", metavar="MEGABYTES", help="The most memory for the solver's table.")]
-NoBookOption = Annotated[bool, typer.Option("--no-book", help="Do not look into the opening book.")]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="Run folder, its name or a part of it, or last.")
+]
+BoardOption = Annotated[
+    str | None,
+    typer.Option(
+        "--board",
+        metavar="7x6x4",
+        help="COLUMNSxROWSxINAROW (default 7x6x4, or the board of the position).",
+    ),
+]
+StartOption = Annotated[
+    str,
+    typer.Option(
+        "--start", metavar="POSITION", help="Starting position: moves, a name, any notation."
+    ),
+]
+AnyCountsOption = Annotated[
+    bool, typer.Option("--any-counts", help="Accept boards with impossible numbers of discs.")
+]
+SecondsOption = Annotated[
+    float | None, typer.Option("--seconds", help="Time limit per position, in seconds.")
+]
+SimulationsOption = Annotated[
+    int | None, typer.Option("--simulations", help="Maximum number of simulations per position.")
+]
+NodesOption = Annotated[
+    int | None, typer.Option("--nodes", help="Maximum number of nodes per position.")
+]
+DepthOption = Annotated[int | None, typer.Option("--depth", help="Maximum search depth, in plies.")]
+ThreadsOption = Annotated[
+    int, typer.Option("--threads", min=1, help="Number of threads of the solver.")
+]
+MemoryOption = Annotated[
+    float,
+    typer.Option("--memory", metavar="MEGABYTES", help="Size of the transposition table."),
+]
+NoBookOption = Annotated[bool, typer.Option("--no-book", help="Do not use the opening book.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, help="Random seed; the same seed gives the same result.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
-WorkersOption = Annotated[int | None, typer.Option("--workers", min=1, help="How many workers; default one for each processor.")]
-ExecutorOption = Annotated[
-    str | None, typer.Option("--executor", help="Where the work is done: local (processes), threads or ray.")
+WorkersOption = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, help="Number of workers (default one per processor)."),
 ]
-AddressOption = Annotated[str | None, typer.Option("--address", help="The Ray cluster; default one on this machine.")]
-AccuracyOption = Annotated[bool, typer.Option("--accuracy", help="Solve every position and count mistakes.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress.")]
-HomeOption = Annotated[Path, typer.Option("--runs", envvar="FOURLAB_RUNS", metavar="DIR", help="Where run folders live.")]
-RunOption = Annotated[Path | None, typer.Option("--run", metavar="DIR", help="The run folder itself, whatever its name.")]
+ExecutorOption = Annotated[
+    str | None,
+    typer.Option("--executor", help="Where workers run: local (processes), threads or ray."),
+]
+AddressOption = Annotated[
+    str | None,
+    typer.Option("--address", help="Address of a Ray cluster (default one on this machine)."),
+]
+AccuracyOption = Annotated[
+    bool, typer.Option("--accuracy", help="Solve every position and count mistakes.")
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="Do not show progress.")]
+HomeOption = Annotated[
+    Path,
+    typer.Option(
+        "--runs", envvar="FOURLAB_RUNS", metavar="DIR", help="Folder that contains the runs."
+    ),
+]
+RunOption = Annotated[
+    Path | None,
+    typer.Option("--run", metavar="DIR", help="Use exactly this run folder."),
+]
 DEFAULT_HOME = Path("runs")
 
 
 @dataclass(frozen=True)
 class LimitOptions:
-    """How long an agent may think about one position."""
+    """The options that limit an agent's search of one position."""
 
     seconds: SecondsOption = None
     simulations: SimulationsOption = None
@@ -53,14 +101,27 @@ class LimitOptions:
     depth: DepthOption = None
 
     def limit(self) -> "Limit":
-        """The limit that the options mean."""
+        """Return the options as a limit."""
         from fourlab.agent import Limit
 
-        return Limit(seconds=self.seconds, simulations=self.simulations, nodes=self.nodes, depth=self.depth)
+        return Limit(
+            seconds=self.seconds, simulations=self.simulations, nodes=self.nodes, depth=self.depth
+        )
+
+
+def unfinished_position(text: str, board: str | None, any_counts: bool) -> "Position":
+    """Read a position; raise UserError if its game is over."""
+    from fourlab.errors import UserError
+    from fourlab.game.position import Position
+
+    position = Position(text, board, check_counts=not any_counts)
+    if (outcome := position.outcome()) is not None:
+        raise UserError(f"the game is over ({outcome}): {position!r}")
+    return position
 
 
 def positions_of(file: Path, board: str | None, any_counts: bool = False) -> "Iterator[Line]":
-    """The positions of a file, or of standard input if it is called -."""
+    """Read the positions of a file, or of standard input if `file` is "-"."""
     from fourlab.game.position_file import read_position_file, read_positions
 
     if str(file) == "-":
@@ -68,25 +129,44 @@ def positions_of(file: Path, board: str | None, any_counts: bool = False) -> "It
     return read_position_file(file, board, not any_counts)
 
 
+def as_arguments(options: Mapping[str, object]) -> list[str]:
+    """Return options as words of a command, for example to resume; leave out those of None."""
+    words = []
+    for name, value in options.items():
+        if value is not None:
+            words += [name, str(value)]
+    return words
+
+
 def print_json(value: Any) -> None:
-    """Print the value as JSON, readable and stable."""
+    """Print the value as indented JSON."""
     import json
 
     print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
-def may_be_terminal(stream: IO[str]) -> bool:
-    """Whether rich, which is slow to load, might find a terminal there.
+def print_facts(facts: Mapping[str, object], json: bool) -> None:
+    """Print named values: one per line, or as JSON."""
+    if json:
+        print_json(facts)
+        return
+    for name, value in facts.items():
+        print(f"{name}: {value}")
 
-    It looks at the stream, and at variables by which users ask for colours.
+
+def may_be_terminal(stream: IO[str]) -> bool:
+    """Return whether rich might treat the stream as a terminal, without importing rich.
+
+    Like rich, it looks at the stream and at the variables with which users request colours.
     """
     return stream.isatty() or any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
 
 
-def progress(things: Sequence[T], what: str) -> Iterable[T]:
-    """Go through the things with a progress bar on standard error, if anybody is there to see it."""
+def progress(items: Sequence[T], description: str) -> Iterable[T]:
+    """Iterate over the items with a progress bar on standard error if that is a terminal."""
     from rich.console import Console
     from rich.progress import track
 
     console = Console(stderr=True)
-    return track(things, what, console=console, transient=True, disable=not console.is_terminal)
+    is_hidden = not console.is_terminal
+    return track(items, description, console=console, transient=True, disable=is_hidden)

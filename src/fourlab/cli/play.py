@@ -1,4 +1,4 @@
-"""`fourlab play`: a game on the terminal, people and agents in any seat."""
+"""`fourlab play`: play a game in the terminal, with people and agents as either side."""
 
 import shlex
 import sys
@@ -10,7 +10,14 @@ from fourlab.agent import Agent, Limit
 from fourlab.agents.registry import make
 from fourlab.agents.simple.human import Human, HumanSays
 from fourlab.cli.board import plain_console, print_board
-from fourlab.cli.options import AnyCountsOption, BoardOption, JsonOption, StartOption, print_json
+from fourlab.cli.options import (
+    AnyCountsOption,
+    BoardOption,
+    JsonOption,
+    StartOption,
+    as_arguments,
+    print_json,
+)
 from fourlab.errors import UserError
 from fourlab.game.outcome import SIDE_NAMES
 from fourlab.game.position import Position
@@ -20,22 +27,37 @@ if TYPE_CHECKING:
 
 
 def play(
-    red: Annotated[str, typer.Option("--red", metavar="AGENT", help="Who plays first.")] = "human",
-    yellow: Annotated[str, typer.Option("--yellow", metavar="AGENT", help="Who plays second.")] = "rules",
+    red: Annotated[
+        str, typer.Option("--red", metavar="AGENT", help="First player (fourlab agents).")
+    ] = "human",
+    yellow: Annotated[
+        str, typer.Option("--yellow", metavar="AGENT", help="Second player.")
+    ] = "rules",
     board: BoardOption = None,
     start: StartOption = "",
     any_counts: AnyCountsOption = False,
-    hints: Annotated[bool, typer.Option("--hints/--no-hints", help="Show a suggestion before every human move.")] = False,
-    hint_agent: Annotated[str, typer.Option("--hint-agent", metavar="AGENT", help="Who gives hints.")] = "rules",
-    seconds: Annotated[float | None, typer.Option(help="Let agents think this long a move.")] = None,
-    simulations: Annotated[int | None, typer.Option(help="Limit agents to so many simulations a move.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Make the agents' chances repeatable.")] = None,
+    hints: Annotated[
+        bool, typer.Option("--hints/--no-hints", help="Show a hint before every human move.")
+    ] = False,
+    hint_agent: Annotated[
+        str, typer.Option("--hint-agent", metavar="AGENT", help="Agent that gives the hints.")
+    ] = "rules",
+    seconds: Annotated[
+        float | None, typer.Option(help="Time limit of agents per move, in seconds.")
+    ] = None,
+    simulations: Annotated[
+        int | None, typer.Option(help="Maximum number of simulations per move.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Random seed of the agents (default random).")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Play a game here: type a column, or back, hint, quit.
+    """Play a game in the terminal.
 
-    Both seats take any agent (fourlab agents); two agents play by themselves. With --json the finished game is one JSON
-    value on standard output, and the board goes to standard error.
+    Type a column number, or back to take a move back, hint, or quit. Both sides can be people or
+    agents; two agents play each other. With --json the finished game is printed as one JSON value
+    on standard output, and the board on standard error.
     """
     import numpy as np
 
@@ -45,114 +67,142 @@ def play(
     adviser = make(hint_agent)
     if isinstance(adviser, Human):
         raise UserError("hints must come from an agent, not from a person")
-    begin = Position(start, board, check_counts=not any_counts)
-    game = _Game(begin, seats, adviser, limit, np.random.default_rng(seed), table)
+    position = Position(start, board, check_counts=not any_counts)
+    game = _Game(position, seats, adviser, limit, np.random.default_rng(seed), table)
     try:
-        ended = game.run(hints)
+        ending = game.run(hints)
     except KeyboardInterrupt:
-        table.tell("")
-        ended = "interrupted"
-    position = game.positions[-1]
-    played = [column + 1 for column in game.columns]
+        table.show("")
+        ending = "interrupted"
     if json:
-        outcome = position.outcome()
-        print_json(
-            {
-                "red": red,
-                "yellow": yellow,
-                "board": str(position.rules),
-                "start": game.positions[0].write(),
-                "moves": played,
-                "outcome": None if outcome is None else str(outcome),
-            }
-        )
+        _print_json(game, red, yellow)
     else:
-        if ended != "over":
-            print(f"stopped; resume with: {_resume_command(position, red, yellow, limit)}")
-        print(f"moves: {' '.join(map(str, played)) or 'none'}")
-    if ended == "interrupted":
+        if ending != "over":
+            print(f"stopped; resume with: {_resume_command(game, red, yellow)}")
+        print(f"moves: {' '.join(str(column + 1) for column in game.columns) or 'none'}")
+    if ending == "interrupted":
         raise typer.Exit(130)
 
 
 class _Table:
-    """Where the board is shown and people are asked."""
+    """Shows the board on a stream and asks people for their moves."""
 
     def __init__(self, stream: IO[str]) -> None:
         self.console = plain_console(stream)
 
     def seat(self, spec: str) -> Agent:
+        """Return the agent of a spec; a person is asked at this table."""
         agent = make(spec)
-        return Human(self.ask, self.tell) if isinstance(agent, Human) else agent
+        return Human(self.ask, self.show) if isinstance(agent, Human) else agent
 
     def ask(self, prompt: str) -> str:
+        """Read a line; end the prompt's line if there is no more input."""
         self.console.print(prompt, end="")
         try:
             return input()
         except EOFError:
-            self.tell("")
+            self.show("")
             raise
 
-    def tell(self, text: str) -> None:
+    def show(self, text: str) -> None:
         self.console.print(text)
 
 
 class _Game:
-    """One game with take-backs: the positions so far and the columns between them."""
+    """A game with take-backs: the positions so far and the columns between them."""
 
     def __init__(
-        self, start: Position, seats: list[Agent], adviser: Agent, limit: Limit, rng: "np.random.Generator", table: _Table
+        self,
+        start: Position,
+        seats: list[Agent],
+        adviser: Agent,
+        limit: Limit,
+        rng: "np.random.Generator",
+        table: _Table,
     ) -> None:
-        self.positions, self.columns = [start], list[int]()
-        self.seats, self.adviser, self.limit, self.rng, self.table = seats, adviser, limit, rng, table
+        self.positions = [start]
+        self.columns: list[int] = []
+        self.seats = seats
+        self.adviser = adviser
+        self.limit = limit
+        self.rng = rng
+        self.table = table
 
     def run(self, hints: bool) -> str:
-        """Play until the game is "over" or somebody has "quit"; says which."""
+        """Play on; return "over" at the end of the game or "quit" if a person quits."""
         while (position := self.positions[-1]).outcome() is None:
-            seat = self.seats[position.to_move]
-            if isinstance(seat, Human):
+            agent = self.seats[position.to_move]
+            if isinstance(agent, Human):
                 print_board(position, self.table.console)
                 if hints:
                     self.hint(position)
             try:
-                column = seat.decide(position, self.limit, self.rng).column
-            except HumanSays as said:
-                if said.word == "quit":
+                column = agent.decide(position, self.limit, self.rng).column
+            except HumanSays as command:
+                if command.word == "quit":
                     return "quit"
-                self.take_back() if said.word == "back" else self.hint(position)
+                if command.word == "back":
+                    self.take_back()
+                else:
+                    self.hint(position)
                 continue
-            if not isinstance(seat, Human):
-                self.table.tell(f"{SIDE_NAMES[position.to_move]} plays {column + 1}")
+            if not isinstance(agent, Human):
+                self.table.show(f"{SIDE_NAMES[position.to_move]} plays {column + 1}")
             self.columns.append(column)
             self.positions.append(position.play(column))
         print_board(self.positions[-1], self.table.console)
         return "over"
 
     def take_back(self) -> None:
-        """Go back to the last position in which a person had the move."""
-        if not any(isinstance(self.seats[position.to_move], Human) for position in self.positions[:-1]):
-            self.table.tell("there is no move to take back")
+        """Return to the last position in which a person was to move."""
+        if not any(self.is_human(position) for position in self.positions[:-1]):
+            self.table.show("there is no move to take back")
             return
         while True:
             self.positions.pop()
             self.columns.pop()
-            if isinstance(self.seats[self.positions[-1].to_move], Human):
+            if self.is_human(self.positions[-1]):
                 return
 
+    def is_human(self, position: Position) -> bool:
+        """Return whether a person is to move."""
+        return isinstance(self.seats[position.to_move], Human)
+
     def hint(self, position: Position) -> None:
-        """Show what the adviser would play."""
+        """Show the column that the adviser would play."""
         import numpy as np
 
-        rng = np.random.default_rng(position.key)  # its own, so that asking changes nothing in a seeded game
+        # The adviser has its own generator, so that hints do not change a seeded game.
+        rng = np.random.default_rng(position.key)
         column = self.adviser.decide(position, self.limit, rng).column
-        self.table.tell(f"hint: column {column + 1}")
+        self.table.show(f"hint: column {column + 1}")
 
 
-def _resume_command(position: Position, red: str, yellow: str, limit: Limit) -> str:
-    words = ["fourlab", "play", "--red", red, "--yellow", yellow]
-    if position.moves is None:
-        words += ["--start", position.write("fen")]
-    else:
-        words += ["--board", str(position.rules), "--start", position.write("moves")]
-    words += [] if limit.seconds is None else ["--seconds", str(limit.seconds)]
-    words += [] if limit.simulations is None else ["--simulations", str(limit.simulations)]
-    return shlex.join(words)
+def _print_json(game: _Game, red: str, yellow: str) -> None:
+    start = game.positions[0]
+    outcome = game.positions[-1].outcome()
+    print_json(
+        {
+            "red": red,
+            "yellow": yellow,
+            "board": str(start.rules),
+            "start": start.write(),
+            "moves": [column + 1 for column in game.columns],
+            "outcome": None if outcome is None else str(outcome),
+        }
+    )
+
+
+def _resume_command(game: _Game, red: str, yellow: str) -> str:
+    position = game.positions[-1]
+    # Moves are shorter than a FEN, but a game from a hand-made position does not have all of them.
+    from_moves = position.moves is not None
+    options = {
+        "--red": red,
+        "--yellow": yellow,
+        "--board": str(position.rules) if from_moves else None,
+        "--start": position.write("moves" if from_moves else "fen"),
+        "--seconds": game.limit.seconds,
+        "--simulations": game.limit.simulations,
+    }
+    return shlex.join(["fourlab", "play", *as_arguments(options)])

@@ -1,18 +1,22 @@
-"""`fourlab positions`: the positions that have a name."""
+"""`fourlab positions`: list the named positions."""
 
 from fourlab.cli.options import JsonOption, print_json
 from fourlab.game.named import named_positions, positions_file
 
 
 def positions(json: JsonOption = False) -> None:
-    """List the named positions; a name can be given wherever a position can.
+    """List the named positions.
 
-    Your own go into a TOML file as lines of name = "position".
+    A name can be used wherever a command takes a position. Add your own to a TOML file, as lines
+    of the form name = "position"; the last line of the list says where that file is.
     """
-    known = named_positions()
+    rows = [
+        {"name": name, "position": position.text, "about": position.about}
+        for name, position in named_positions().items()
+    ]
     if json:
-        print_json([{"name": name, "position": each.text, "about": each.about} for name, each in known.items()])
+        print_json(rows)
         return
-    for name, each in known.items():
-        print(f"{name:16} {each.text}\n{'':16}   {each.about}")
+    for row in rows:
+        print(f"{row['name']:16} {row['position']}\n{'':16}   {row['about']}")
     print(f"\nYour own: {positions_file()}")

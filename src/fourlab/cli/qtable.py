@@ -1,30 +1,37 @@
-"""`fourlab qtable`: look at tables of learned values, read and write document 001's."""
+"""`fourlab qtable`: describe Q-tables, and convert them from and to Bhat's text format."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fourlab.cli.options import JsonOption, print_json
+from fourlab.cli.options import JsonOption, print_facts
 from fourlab.errors import UserError
 
-app = typer.Typer(help="Tables of learned values (fourlab train q makes them).", rich_markup_mode=None)
-OutOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")]
+app = typer.Typer(
+    help="Describe, import and export Q-tables.\n\n`fourlab train q` makes them.",
+    rich_markup_mode=None,
+)
+OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Output file.")]
 
 
 @app.command()
 def info(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A table; default the one that comes with Fourlab.")
+        Path | None,
+        typer.Argument(metavar="FILE", help="Table (default the one that comes with Fourlab)."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Tell what a table holds and how it was learned; a damaged one is refused."""
+    """Describe a table and how it was trained.
+
+    A damaged table is refused.
+    """
     from fourlab.agents.q.table import QTable, shipped_table
 
     table = shipped_table() if file is None else QTable.load(file)
     form = table.form
-    data = {
+    facts: dict[str, object] = {
         "board": str(form.rules),
         "form": form.form,
         "mirror": form.mirror,
@@ -34,25 +41,22 @@ def info(
         "loss": form.loss,
         "learned": table.about,
     }
-    if json:
-        print_json(data)
-        return
-    for name, value in data.items():
-        if isinstance(value, dict):
-            value = ", ".join(f"{each}={value[each]}" for each in value) or "nothing is known of it"
-        print(f"{name}: {value}")
+    if not json:
+        settings = ", ".join(f"{name}={value}" for name, value in table.about.items())
+        facts["learned"] = settings or "unknown"
+    print_facts(facts, json)
 
 
 @app.command("import")
 def read(
-    file: Annotated[Path, typer.Argument(metavar="FILE.gz", help="Document 001's form.")],
-    output: OutOption,
+    file: Annotated[Path, typer.Argument(metavar="FILE.gz", help="Values in Bhat's text format.")],
+    output: OutputOption,
     seat: Annotated[
-        str, typer.Option(help="Whose values they are: those of the first or the second player, or both.")
+        str, typer.Option(help="Player whose values they are: first, second or both.")
     ] = "second",
-    in_a_row: Annotated[int, typer.Option(help="How many discs make a line.")] = 4,
+    in_a_row: Annotated[int, typer.Option(help="Number of discs in a row that win.")] = 4,
 ) -> None:
-    """Read values in document 001's text form and write a table."""
+    """Convert values in Bhat's text format to a table."""
     from fourlab.agents.q.text import read_text
 
     if seat not in ("first", "second", "both"):
@@ -64,10 +68,12 @@ def read(
 
 @app.command("export")
 def write(
-    file: Annotated[Path, typer.Argument(metavar="FILE.q", help="A table of positions after a disc.")],
-    output: OutOption,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.q", help="Table with values of positions after a move.")
+    ],
+    output: OutputOption,
 ) -> None:
-    """Write a table in document 001's text form, gzipped."""
+    """Convert a table to Bhat's text format, gzipped."""
     from fourlab.agents.q.table import QTable
     from fourlab.agents.q.text import write_text
 

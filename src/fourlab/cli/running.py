@@ -1,7 +1,7 @@
-"""Options of every command that does long work: who works, and where the run is kept."""
+"""Options of every command that does long work: its workers, and where the run is stored."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,40 +14,71 @@ from fourlab.cli.options import (
     QuietOption,
     RunOption,
     WorkersOption,
+    print_json,
 )
 
 if TYPE_CHECKING:
     from fourlab.cli.working import Desk
+    from fourlab.jobs.run import Run
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Where the work is done; makes no difference to the result."""
+    """Where the work is done; has no influence on the results."""
 
     workers: WorkersOption = None
     executor: ExecutorOption = None
     address: AddressOption = None
 
 
-HERE = Workers()
+DEFAULT_WORKERS = Workers()
 
 
 @dataclass(frozen=True)
 class Running:
-    """Where the run is kept and what is shown of it."""
+    """Where the run is stored and how it is shown."""
 
-    name: Annotated[str | None, typer.Option(help="What the run is called.")] = None
+    name: Annotated[str | None, typer.Option(help="Name of the run.")] = None
     run: RunOption = None
     home: HomeOption = DEFAULT_HOME
     quiet: QuietOption = False
     json: JsonOption = False
 
-    def desk(self, workers: Workers = HERE, *more: str) -> "Desk":
-        """Where the job is worked on; `more` are options that resuming needs."""
+    def desk(self, workers: Workers = DEFAULT_WORKERS, *resume_options: str) -> "Desk":
+        """Return the desk that works on the command's job.
+
+        `resume_options` are added to the command that resumes the run.
+        """
         from fourlab.cli.working import Desk, conduct_of
 
         conduct, options = conduct_of(workers.workers, workers.executor, workers.address)
-        return Desk(self.home, self.run, self.name, conduct, self.quiet, (*options, *more))
+        options = (*options, *resume_options)
+        return Desk(self.home, self.run, self.name, conduct, self.quiet, options)
 
 
-USUAL = Running()
+DEFAULT_RUNNING = Running()
+
+
+def print_results(run: "Run", results: dict[str, Any], json: bool) -> None:
+    """Print the results of a run in the form of its kind, and where to read more."""
+    if json:
+        print_json({"run": str(run.folder), **results})
+        return
+    from fourlab.cli.standings import print_chess, print_findings, print_summary
+
+    kind = run.config["kind"]
+    if kind in ("match", "tournament"):
+        print_summary(results)
+        games = f"fourlab games {run.folder} lists the games"
+        print(f"run: {run.folder} (report.html shows it; {games})")
+        return
+    if kind == "chess":
+        print_chess(results)
+        print(f"run: {run.folder}")
+        return
+    if kind == "reproduce":
+        print_findings(results)
+    else:
+        print("\n".join([results["headline"], *results.get("lines", ())]))
+    if run.report_file.exists():
+        print(f"report: {run.report_file}")

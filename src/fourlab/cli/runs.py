@@ -1,4 +1,4 @@
-"""`fourlab runs`: the runs there are, and what makes them differ."""
+"""`fourlab runs`: list runs and compare their settings."""
 
 from typing import Annotated, Any
 
@@ -8,40 +8,52 @@ from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, print_json
 
 
 def runs(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="Compare these; default all, listed.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="RUN", help="Compare these runs (default: list all)."),
+    ] = None,
     home: HomeOption = DEFAULT_HOME,
     json: JsonOption = False,
 ) -> None:
-    """List runs with what came out, or compare some: only the settings in which they differ, and the results."""
+    """List runs, or compare some of them.
+
+    The list shows the state and the result of every run. A comparison shows only the settings in
+    which the runs differ, and their results.
+    """
     from fourlab.analysis.overview import compare, row
     from fourlab.jobs.run import all_runs, find_run
 
     chosen = [find_run(home, name) for name in names] if names else all_runs(home)
     rows = [row(run) for run in chosen]
     if json:
-        listed = [{**each, "results": run.results} for each, run in zip(rows, chosen, strict=True)]
+        listed = [
+            {**summary, "results": run.results} for summary, run in zip(rows, chosen, strict=True)
+        ]
         print_json({"settings": compare(chosen)["settings"], "runs": listed} if names else listed)
     elif names:
-        _print_compared(rows, compare(chosen)["settings"])
+        _print_comparison(rows, compare(chosen)["settings"])
     else:
-        for each in rows:
-            print(f"{each['name']}  {_state(each)}  {each['headline']}")
+        for summary in rows:
+            print(f"{summary['name']}  {_state(summary)}  {summary['headline']}")
         if not rows:
             print(f"there are no runs in {home}")
 
 
-def _print_compared(rows: list[dict[str, Any]], differing: dict[str, list[Any]]) -> None:
+def _print_comparison(rows: list[dict[str, Any]], differing: dict[str, list[Any]]) -> None:
+    """Print the runs with numbers, then a table of the settings that differ."""
+    for i, row in enumerate(rows):
+        print(f"[{i + 1}] {row['name']}: {_state(row)}, {row['headline']}")
     width = max([len(name) for name in differing] + [6])
-    for i, each in enumerate(rows):
-        print(f"[{i + 1}] {each['name']}: {_state(each)}, {each['headline']}")
-    print(f"{'':{width}}  " + "  ".join(f"{f'[{i + 1}]':24}" for i in range(len(rows))).rstrip())
+    numbers = "  ".join(f"{f'[{i + 1}]':24}" for i in range(len(rows)))
+    print(f"{'':{width}}  {numbers}".rstrip())
     for name, values in differing.items():
-        print(f"{name:{width}}  " + "  ".join(f"{'-' if value is None else str(value):24}" for value in values).rstrip())
+        cells = "  ".join(f"{'-' if value is None else str(value):24}" for value in values)
+        print(f"{name:{width}}  {cells}".rstrip())
     if not differing:
         print("the settings are the same")
 
 
 def _state(row: dict[str, Any]) -> str:
-    """How far a run is: `finished` needs no numbers but those of games, which may be worth knowing."""
+    """Return the status of a run, with its progress where that is counted."""
     progress = "" if row["done"] is None else f"  {row['done']} of {row['total']} {row['unit']}"
     return f"{row['status']}{progress}"

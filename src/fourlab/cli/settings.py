@@ -1,4 +1,4 @@
-"""`fourlab settings`: what can be set in a training."""
+"""`fourlab settings`: describe the settings of a training."""
 
 from typing import Annotated, Any
 
@@ -11,36 +11,53 @@ from fourlab.options import as_data, as_text, options_of, perhaps, schema_of
 
 
 def settings(
-    training: Annotated[str | None, typer.Argument(help=f"One of {', '.join(TRAININGS)}; default all, listed.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TRAINING", help=f"One of {', '.join(TRAININGS)} (default: list them)."
+        ),
+    ] = None,
     preset: Annotated[str | None, typer.Option(help="Show the values of this preset.")] = None,
-    faithful: Annotated[bool, typer.Option("--faithful", help="Of a report's preset, the values as they were coded.")] = False,
+    faithful: Annotated[
+        bool,
+        typer.Option(
+            "--faithful", help="Show a report's preset as its author coded it, bugs included."
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Show the settings of a training with defaults, ranges, units and help, and its presets.
+    """Show the settings and presets of a training.
 
-    Settings are changed by options of `fourlab train`, by --set NAME=VALUE, or in a TOML file.
+    Every setting is shown with its value, range, unit and help. To change settings, use the
+    options of `fourlab train`, --set NAME=VALUE, or a TOML file.
 
     Example: fourlab settings q --preset bhat
     """
-    if training is None:
-        for each in TRAININGS.values():
-            print(f"{each.name:10} presets {', '.join(each.presets)}; {each.help.splitlines()[0]}")
+    if name is None:
+        for training in TRAININGS.values():
+            presets = ", ".join(training.presets)
+            print(f"{training.name:10} presets {presets}; {training.help.splitlines()[0]}")
         return
-    if training not in TRAININGS:
-        raise UserError(f"there is no training {training!r}{perhaps(training, TRAININGS)}; trainings are {', '.join(TRAININGS)}")
-    chosen = TRAININGS[training]
-    values = chosen.preset(preset or chosen.usual, faithful)
+    if name not in TRAININGS:
+        raise UserError(
+            f"there is no training {name!r}{perhaps(name, TRAININGS)}; "
+            f"trainings are {', '.join(TRAININGS)}"
+        )
+    training = TRAININGS[name]
+    preset = preset or training.default_preset
+    values = training.preset(preset, faithful)
     if json:
-        schema = schema_of(chosen.settings)
-        print_json({"presets": list(chosen.presets), "values": as_data(values), "schema": schema})
+        schema = schema_of(training.settings)
+        print_json({"presets": list(training.presets), "values": as_data(values), "schema": schema})
         return
-    print(f"presets: {', '.join(chosen.presets)} (these are the values of {preset or chosen.usual})")
-    for name, option in options_of(chosen.settings).items():
-        unit = f", in {option.unit}" if option.unit not in ("", name) else ""
-        print(f"{name} = {_as_toml(getattr(values, name))}  ({option.wanted}{unit})\n    {option.help}")
+    print(f"presets: {', '.join(training.presets)} (these are the values of {preset})")
+    for key, option in options_of(training.settings).items():
+        unit = f", in {option.unit}" if option.unit not in ("", key) else ""
+        print(f"{key} = {_as_toml(getattr(values, key))}  ({option.allowed_values}{unit})")
+        print(f"    {option.help}")
 
 
 def _as_toml(value: Any) -> str:
     if isinstance(value, tuple):
-        return f"[{', '.join(_as_toml(each) for each in value)}]"
+        return f"[{', '.join(_as_toml(item) for item in value)}]"
     return f'"{value}"' if isinstance(value, str) else as_text(value)

@@ -1,4 +1,4 @@
-"""`fourlab show`: draw a position and write it in every notation."""
+"""`fourlab show`: draw a position and print it in every notation."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,7 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from fourlab.cli.board import print_board
-from fourlab.cli.options import AnyCountsOption, BoardOption, JsonOption, PositionArgument, print_json
+from fourlab.cli.options import (
+    AnyCountsOption,
+    BoardOption,
+    JsonOption,
+    PositionArgument,
+    print_json,
+)
 from fourlab.errors import UserError
 from fourlab.game.drawing import cell_name, svg
 from fourlab.game.notation import NOTATIONS
@@ -15,30 +21,36 @@ from fourlab.game.position import Position
 
 
 def show(
-    position: PositionArgument = "",
+    text: PositionArgument = "",
     board: BoardOption = None,
     any_counts: AnyCountsOption = False,
-    svg_file: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Also draw the board into an SVG file.")] = None,
+    svg_file: Annotated[
+        Path | None,
+        typer.Option("--svg", metavar="FILE", help="Also draw the board to an SVG file."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw a position, say who moves or who won, and write it in every notation."""
-    shown = Position(position, board, check_counts=not any_counts)
+    """Draw a position and print it in every notation.
+
+    Also prints the side to move, or who won and where.
+    """
+    position = Position(text, board, check_counts=not any_counts)
     if svg_file is not None:
         try:
-            svg_file.write_text(svg(shown), encoding="utf-8")
+            svg_file.write_text(svg(position), encoding="utf-8")
         except OSError as error:
             raise UserError(f"cannot write {svg_file}: {error.strerror}") from None
     if json:
-        print_json(describe(shown))
+        print_json(describe(position))
         return
-    print_board(shown)
+    print_board(position)
     print()
-    for name, text in _notations(shown).items():
-        print(f"{name:8} {text}")
+    for name, written in _notations(position).items():
+        print(f"{name:8} {written}")
 
 
 def describe(position: Position) -> dict[str, Any]:
-    """Everything there is to say about a position, as plain data; columns count from 1."""
+    """Return the position and its status as plain data; columns count from 1."""
     outcome = position.outcome()
     return {
         "board": str(position.rules),
@@ -54,13 +66,14 @@ def describe(position: Position) -> dict[str, Any]:
 
 
 def _notations(position: Position) -> dict[str, str]:
-    """The position in each notation that can hold it; the drawing has been shown already."""
+    """Return the position in every notation that can express it, except the drawing."""
     texts = {}
     for name in NOTATIONS:
+        # Notations of moves need the history, which a position read from a board does not have.
         if name == "ascii" or (position.moves is None and name in ("moves", "moves0", "letters")):
             continue
         try:
             texts[name] = position.write(name)
-        except UserError:  # no letters for so many columns
+        except UserError:  # the alphabet has no letters for more than 26 columns
             continue
     return texts

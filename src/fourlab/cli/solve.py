@@ -1,6 +1,6 @@
-"""`fourlab solve`: the exact value of positions."""
+"""`fourlab solve`: print the exact scores of positions."""
 
-import json as json_text
+import json as json_module
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,13 +27,30 @@ if TYPE_CHECKING:
     from fourlab.solver import Solver
 
 
+PositionsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="POSITION", help="Moves, names, any notation (default: read --file)."),
+]
+FileOption = Annotated[
+    Path,
+    typer.Option(
+        "--file", metavar="FILE", help="File of positions, one per line; - is standard input."
+    ),
+]
+JsonLinesOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object per line instead of text.")
+]
+
+
 def solve(
-    positions: Annotated[
-        list[str] | None, typer.Argument(metavar="[POSITION]...", help="Moves, names, any notation; none: read them, one a line.")
-    ] = None,
-    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="Where to read them; - is standard input.")] = Path("-"),
-    weak: Annotated[bool, typer.Option("--weak", help="Only who wins: 1, 0 or -1; much faster.")] = False,
-    all_columns: Annotated[bool, typer.Option("--all-columns", help="The score of every column instead; . where none.")] = False,
+    positions: PositionsArgument = None,
+    file: FileOption = Path("-"),
+    weak: Annotated[
+        bool, typer.Option("--weak", help="Find only the result, 1, 0 or -1; much faster.")
+    ] = False,
+    all_columns: Annotated[
+        bool, typer.Option("--all-columns", help="Print the score of every column; . if full.")
+    ] = False,
     board: BoardOption = None,
     any_counts: AnyCountsOption = False,
     seconds: SecondsOption = None,
@@ -41,13 +58,18 @@ def solve(
     threads: ThreadsOption = 1,
     memory: MemoryOption = 64,
     no_book: NoBookOption = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line instead of text.")] = False,
+    json: JsonLinesOption = False,
 ) -> None:
-    """Print every position's moves, exact score, nodes searched and microseconds.
+    """Print the exact scores of positions.
 
-    A score is for the side to move: 0 is a draw, 5 a win with the fifth last of its own discs, -5 a loss to the other side's
-    fifth last. Lines of the form "moves score" are tests: a wrong score is reported, and the exit code is 1. A score that
-    could not be proven within the limit is printed as its bounds, low..high. Every position is solved with an empty table.
+    Every line of output has a position, its score, the nodes searched and the microseconds spent.
+    A score is from the side to move's point of view: 0 is a draw, 5 a win with the fifth last of
+    its own discs, -5 a loss to the opponent's fifth last disc. A score that could not be proven
+    within the limit is printed as its bounds, low..high. Every position is solved with an empty
+    transposition table.
+
+    Input lines of the form "moves score" are tests: wrong scores are reported, and the exit code
+    is 1.
 
     Examples:
 
@@ -59,63 +81,103 @@ def solve(
 
     limit = Limit(seconds=seconds, nodes=nodes)
     solver = Solver(memory, threads, None if no_book else "shipped")
-    solved = wrong = unproven = 0
+    count = wrong = unproven = 0
     for line in _lines(positions, file, board, any_counts):
         solver.forget()
-        found = _solve(line.position, solver, limit, weak, all_columns)
-        expected = line.score if line.score is None or not weak else (line.score > 0) - (line.score < 0)
-        is_wrong = expected is not None and not found["lower"] <= expected <= found["upper"]
-        solved, wrong = solved + 1, wrong + is_wrong
-        unproven += expected is not None and found["score"] is None
+        result = _solve(line.position, solver, limit, weak, all_columns)
+        test = _compare(result, line.score, weak)
+        count += 1
+        wrong += test.get("wrong", False)
+        unproven += bool(test) and result["score"] is None
         if json:
-            test = {} if expected is None else {"expected": expected, "wrong": is_wrong}
-            print(json_text.dumps({"position": line.text, **found, **test}), flush=True)
+            text = json_module.dumps({"position": line.text, **result, **test})
         else:
-            print(_row(line, found, all_columns) + (f" wrong: {expected} was expected" if is_wrong else ""), flush=True)
+            text = _row(line, result, all_columns)
+            if test.get("wrong"):
+                text += f" wrong: {test['expected']} was expected"
+        print(text, flush=True)
     if unproven:
-        print(f"fourlab: {unproven} of {solved} scores could not be proven within the limit", file=sys.stderr)
+        _print_error(f"{unproven} of {count} scores could not be proven within the limit")
     if wrong:
-        print(f"fourlab: {wrong} of {solved} scores are not as expected", file=sys.stderr)
+        _print_error(f"{wrong} of {count} scores are not as expected")
         raise typer.Exit(1)
 
 
-def _lines(positions: list[str] | None, file: Path, board: str | None, any_counts: bool) -> Iterator[Line]:
+def _compare(result: dict[str, Any], expected: int | None, weak: bool) -> dict[str, Any]:
+    """Compare a result with the expected score of its line; return {} if the line has none."""
+    if expected is None:
+        return {}
+    if weak:
+        expected = _sign(expected)
+    return {"expected": expected, "wrong": not result["lower"] <= expected <= result["upper"]}
+
+
+def _print_error(text: str) -> None:
+    print(f"fourlab: {text}", file=sys.stderr)
+
+
+def _lines(
+    positions: list[str] | None, file: Path, board: str | None, any_counts: bool
+) -> Iterator[Line]:
+    """Return the positions on the command line, or those of the file."""
     if positions is not None and str(file) != "-":
         raise UserError("give positions or a file of them, not both")
     if positions is None:
         return positions_of(file, board, any_counts)
-    return (Line(text, Position(text, board, check_counts=not any_counts), None) for text in positions)
+    return (
+        Line(text, Position(text, board, check_counts=not any_counts), None) for text in positions
+    )
 
 
-def _solve(position: Position, solver: "Solver", limit: Limit, weak: bool, all_columns: bool) -> dict[str, Any]:
-    """What was found, as plain data."""
-    if all_columns:
-        columns = solver.columns(position, limit, weak)
-        lower, upper = max(each.lower for each in columns.values()), max(each.upper for each in columns.values())
-        nodes, seconds = sum(each.nodes for each in columns.values()), sum(each.seconds for each in columns.values())
-    else:
+def _solve(
+    position: Position, solver: "Solver", limit: Limit, weak: bool, all_columns: bool
+) -> dict[str, Any]:
+    """Return bounds, nodes and time as plain data; with `all_columns` also by column."""
+    if not all_columns:
         solution = solver.solve(position, limit, weak)
-        lower, upper, nodes, seconds = solution.lower, solution.upper, solution.nodes, solution.seconds
-    found: dict[str, Any] = _bounds(lower, upper, weak)
-    found |= {"nodes": nodes, "microseconds": round(1e6 * seconds)}
-    if all_columns:
-        found["columns"] = {str(column + 1): _bounds(each.lower, each.upper, weak) for column, each in columns.items()}
-    return found
+        result = _bounds(solution.lower, solution.upper, weak)
+        microseconds = round(1e6 * solution.seconds)
+        return {**result, "nodes": solution.nodes, "microseconds": microseconds}
+    columns = solver.columns(position, limit, weak)
+    solutions = columns.values()
+    lower = max(solution.lower for solution in solutions)
+    upper = max(solution.upper for solution in solutions)
+    return {
+        **_bounds(lower, upper, weak),
+        "nodes": sum(solution.nodes for solution in solutions),
+        "microseconds": round(1e6 * sum(solution.seconds for solution in solutions)),
+        "columns": {
+            str(column + 1): _bounds(solution.lower, solution.upper, weak)
+            for column, solution in columns.items()
+        },
+    }
 
 
 def _bounds(lower: int, upper: int, weak: bool) -> dict[str, Any]:
+    """Return the bounds of a score, and the score itself if they meet."""
     if weak:
-        lower, upper = (lower > 0) - (lower < 0), (upper > 0) - (upper < 0)
+        lower = _sign(lower)
+        upper = _sign(upper)
     return {"score": lower if lower == upper else None, "lower": lower, "upper": upper}
 
 
-def _row(line: Line, found: dict[str, Any], all_columns: bool) -> str:
+def _sign(score: int) -> int:
+    return (score > 0) - (score < 0)
+
+
+def _row(line: Line, result: dict[str, Any], all_columns: bool) -> str:
+    """Return the line of output for a position."""
     text = line.text or '""'
     if not all_columns:
-        return f"{text} {_number(found)} {found['nodes']} {found['microseconds']}"
-    numbers = [found["columns"].get(str(column + 1)) for column in range(line.position.rules.columns)]
-    return " ".join([text, *("." if each is None else _number(each) for each in numbers)])
+        return f"{text} {_score(result)} {result['nodes']} {result['microseconds']}"
+    scores = [text]
+    for column in range(line.position.rules.columns):
+        bounds = result["columns"].get(str(column + 1))
+        scores.append("." if bounds is None else _score(bounds))
+    return " ".join(scores)
 
 
-def _number(found: dict[str, Any]) -> str:
-    return str(found["score"]) if found["score"] is not None else f"{found['lower']}..{found['upper']}"
+def _score(bounds: dict[str, Any]) -> str:
+    if bounds["score"] is None:
+        return f"{bounds['lower']}..{bounds['upper']}"
+    return str(bounds["score"])

@@ -1,8 +1,11 @@
-"""What came out of a tournament, on the terminal."""
+"""Print the results of matches, tournaments, chess matches and studies."""
 
 from typing import Any
 
 from fourlab.arena.summary import head_to_head, interval
+
+MAX_BLUNDERS = 10
+"""Blunders to print; --json has all of them."""
 
 
 def print_summary(summary: dict[str, Any]) -> None:
@@ -15,39 +18,76 @@ def print_summary(summary: dict[str, Any]) -> None:
     else:
         _print_ratings(summary)
         _print_cross_table(summary)
-    _print_what_they_share(summary)
+    _print_games(summary)
     if summary["accuracy"] is not None:
         _print_accuracy(summary["accuracy"])
+
+
+def _print_score(one: str, other: str, match: dict[str, Any], unit: str) -> None:
+    """Print wins, draws, losses, Elo and the counts of pairs (or games) of two players."""
+    print(f"{one} against {other}: {match['games']} games")
+    for name in ("wins", "draws", "losses"):
+        print(f"  {name:7} {interval(match[name]['count'], match['games'])}")
+    print(f"  score   {_percent(match['score'])}")
+    print(f"  Elo: {match['elo']['text']}")
+    print(f"  normalized Elo: {match['normalized_elo']['text']}")
+    print(f"  likelihood of being stronger: {match['los']['text']}")
+    points = "0, ½, 1, 1½, 2 points" if unit == "pair" else "losses, draws, wins"
+    print(f"  {unit}s ({points}): {' '.join(map(str, match['counts']))}")
 
 
 def _print_match(summary: dict[str, Any]) -> None:
     (match,) = summary["matches"]
     one, other = match["agents"]
-    games, unit = match["games"], summary["unit"]
-    print(f"{one} against {other}: {games} games")
-    for name in ("wins", "draws", "losses"):
-        print(f"  {name:7} {interval(match[name]['count'], games)}")
-    print(f"  score   {_percent(match['score'])}")
-    for name, key in (("Elo", "elo"), ("normalized Elo", "normalized_elo"), ("likelihood of being stronger", "los")):
-        print(f"  {name}: {match[key]['text']}")
-    points = "0, ½, 1, 1½, 2 points" if unit == "pair" else "losses, draws, wins"
-    print(f"  {unit}s ({points}): {' '.join(map(str, match['counts']))}")
+    _print_score(one, other, match, summary["unit"])
     for agent in (one, other):
-        shares = summary["agents"][agent]
-        print(f"  {agent}: {_percent(shares['as_red']['score'])} as red, {_percent(shares['as_yellow']['score'])} as yellow")
+        scores = summary["agents"][agent]
+        red = _percent(scores["as_red"]["score"])
+        yellow = _percent(scores["as_yellow"]["score"])
+        print(f"  {agent}: {red} as red, {yellow} as yellow")
     if summary["sprt"] is not None:
         print(f"SPRT: {summary['sprt']['sentence']}")
 
 
+def print_chess(summary: dict[str, Any]) -> None:
+    """Print the result of a chess match."""
+    one, other = summary["players"]
+    _print_score(one, other, summary, "pair")
+    white = summary["as_white"]["score"]
+    black = summary["as_black"]["score"]
+    print(f"  {one}: {white:.1%} as white, {black:.1%} as black")
+    endings = ", ".join(f"{ending} {count}" for ending, count in summary["endings"].items())
+    print(f"  endings: {endings}")
+    plies = summary["plies"]
+    lengths = f"{plies['least']} to {plies['most']}, {plies['mean']:.1f} on average"
+    print(f"  plies after the opening: {lengths}")
+
+
+def print_findings(results: dict[str, Any]) -> None:
+    """Print how many findings of every experiment agree with its report."""
+    for name, parts in results["experiments"].items():
+        verdicts = [part["agrees"] for part in parts if part["kind"] == "finding"]
+        print(
+            f"{name}: {verdicts.count(True)} agree, {verdicts.count(False)} differ, "
+            f"{verdicts.count(None)} without comparison"
+        )
+
+
 def _print_ratings(summary: dict[str, Any]) -> None:
     width = max(len(name) for name in summary["agents"])
-    heads = f"{'games':>6}  {'score':>6}  {'as red':>6}  {'as yellow':>9}  Elo (Bradley-Terry, 95 %)"
-    print(f"{'agent':{width}}  {heads}")
+    print(
+        f"{'agent':{width}}  {'games':>6}  {'score':>6}  {'as red':>6}  {'as yellow':>9}"
+        "  Elo (Bradley-Terry, 95 %)"
+    )
     for rating in summary["ratings"]:
-        shares = summary["agents"][rating["agent"]]
-        scores = (f"{_percent(each['score']):>6}" for each in (shares, shares["as_red"]))
-        yellow = _percent(shares["as_yellow"]["score"])
-        print(f"{rating['agent']:{width}}  {rating['games']:6}  {'  '.join(scores)}  {yellow:>9}  {rating['elo']['text']}")
+        scores = summary["agents"][rating["agent"]]
+        score = _percent(scores["score"])
+        red = _percent(scores["as_red"]["score"])
+        yellow = _percent(scores["as_yellow"]["score"])
+        print(
+            f"{rating['agent']:{width}}  {rating['games']:6}  {score:>6}  {red:>6}  {yellow:>9}"
+            f"  {rating['elo']['text']}"
+        )
 
 
 def _print_cross_table(summary: dict[str, Any]) -> None:
@@ -62,41 +102,54 @@ def _print_cross_table(summary: dict[str, Any]) -> None:
     print()
 
 
-def _print_what_they_share(summary: dict[str, Any]) -> None:
+def _print_games(summary: dict[str, Any]) -> None:
+    """Print what concerns all games: first-player score, lengths, openings, times and faults."""
     first = summary["first_player"]
-    print(f"red, who moves first, scored {_percent(first['score'])}: {interval(first['wins']['count'], first['games'])} won")
+    wins = interval(first["wins"]["count"], first["games"])
+    print(f"red, who moves first, scored {_percent(first['score'])}: {wins} won")
     lengths = {int(length): count for length, count in summary["lengths"].items()}
     if lengths:
         mean = sum(length * count for length, count in lengths.items()) / sum(lengths.values())
         print(f"games had {min(lengths)} to {max(lengths)} plies, {mean:.1f} on average")
-    columns = (
-        f"{column}: {_percent(_score(counts))} of {sum(counts.values())}" for column, counts in summary["first_columns"].items()
-    )
     if summary["first_columns"]:
+        columns = (
+            f"{column}: {_percent(_score(counts))} of {sum(counts.values())}"
+            for column, counts in summary["first_columns"].items()
+        )
         print(f"first column after the opening, and its score: {', '.join(columns)}")
     if summary["repetitions"]:
-        print(f"{summary['repetitions']} {summary['unit']}s repeat others move by move and count once; more openings would help")
-    times = (f"{agent} {1000 * seconds:.3g}" for agent, seconds in summary["seconds_a_move"].items())
-    print(f"milliseconds a move: {', '.join(times)}")
+        print(
+            f"{summary['repetitions']} {summary['unit']}s repeat others move by move "
+            "and count once; more openings would help"
+        )
+    times = (
+        f"{agent} {1000 * seconds:.3g}" for agent, seconds in summary["seconds_a_move"].items()
+    )
+    print(f"milliseconds per move: {', '.join(times)}")
     if summary["interrupted"]:
         print(f"{summary['interrupted']} games were interrupted and will be played again")
     for fault in summary["faults"]:
-        print(f"{fault['games']} games ended by {fault['cause']}" + (f" of {fault['agent']}" if fault["agent"] else ""))
+        agent = f" of {fault['agent']}" if fault["agent"] else ""
+        print(f"{fault['games']} games ended by {fault['cause']}{agent}")
 
 
 def _print_accuracy(accuracy: dict[str, Any]) -> None:
-    print("beside the exact truth:")
-    for agent, found in accuracy["agents"].items():
-        kept, best = (round(found[each] * found["moves"]) for each in ("kept", "best"))
-        print(f"  {agent}: value kept in {interval(kept, found['moves'])} of {found['moves']} moves")
-        print(f"  {' ' * len(agent)}  exactly best {interval(best, found['moves'])}, {found['blunders']} blunders")
-    for blunder in accuracy["blunders"][:10]:
+    print("compared with the exact values:")
+    for agent, shares in accuracy["agents"].items():
+        moves = shares["moves"]
+        kept = interval(round(shares["kept"] * moves), moves)
+        best = interval(round(shares["best"] * moves), moves)
+        print(f"  {agent}: value kept in {kept} of {moves} moves")
+        print(f"  {' ' * len(agent)}  exactly best {best}, {shares['blunders']} blunders")
+    blunders = accuracy["blunders"]
+    for blunder in blunders[:MAX_BLUNDERS]:
         print(
-            f"  game {blunder['game']}, ply {blunder['ply'] + 1}: {blunder['agent']} played {blunder['column']},"
-            f" from {blunder['had']} to {blunder['has']}"
+            f"  game {blunder['game']}, ply {blunder['ply'] + 1}: "
+            f"{blunder['agent']} played {blunder['column']}, "
+            f"from {blunder['had']} to {blunder['has']}"
         )
-    if (more := len(accuracy["blunders"]) - 10) > 0:
-        print(f"  … and {more} more (--json lists them all)")
+    if len(blunders) > MAX_BLUNDERS:
+        print(f"  … and {len(blunders) - MAX_BLUNDERS} more (--json lists them all)")
 
 
 def _score(counts: dict[str, int]) -> float:

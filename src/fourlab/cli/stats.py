@@ -1,4 +1,4 @@
-"""`fourlab stats`: calculators for shares, leads and tests."""
+"""`fourlab stats`: calculators for confidence intervals, Elo and the SPRT."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,26 +10,29 @@ from fourlab.errors import UserError
 if TYPE_CHECKING:
     from fourlab.arena.tally import Tally
 
-app = typer.Typer(help="Calculators: how much do these results say?", rich_markup_mode=None)
-MOST = 10**12
+app = typer.Typer(help="Compute confidence intervals, Elo and SPRTs.", rich_markup_mode=None)
+MAX_COUNT = 10**12
 CountsArgument = Annotated[
     list[int],
     typer.Argument(
-        metavar="COUNTS...",
+        metavar="COUNTS",
         min=0,
-        max=MOST,
-        help="Three counts of games: wins, draws, losses. Or five of pairs, worst first: pairs with 0, ½, 1, 1½ and 2 points.",
+        max=MAX_COUNT,
+        help=(
+            "Wins, draws and losses (three counts of games); or the numbers of pairs with "
+            "0, ½, 1, 1½ and 2 points (five counts)."
+        ),
     ),
 ]
 
 
 @app.command()
 def wilson(
-    successes: Annotated[int, typer.Argument(min=0, max=MOST, help="How often it happened.")],
-    trials: Annotated[int, typer.Argument(min=0, max=MOST, help="Out of how many times.")],
+    successes: Annotated[int, typer.Argument(min=0, max=MAX_COUNT, help="Number of successes.")],
+    trials: Annotated[int, typer.Argument(min=0, max=MAX_COUNT, help="Number of trials.")],
     json: JsonOption = False,
 ) -> None:
-    """The 95 % interval of a share (Wilson 1927).
+    """Compute the 95 % interval of a share (Wilson 1927).
 
     Example: fourlab stats wilson 98 100
     """
@@ -40,18 +43,21 @@ def wilson(
     low, high = interval(successes, trials)
     share = successes / trials if trials else None
     if json:
-        print_json({"successes": successes, "trials": trials, "share": share, "low": low, "high": high})
+        print_json(
+            {"successes": successes, "trials": trials, "share": share, "low": low, "high": high}
+        )
     else:
-        found = "unknown" if share is None else _percent(share)
-        print(f"{successes} of {trials}: {found}, 95 % interval {_percent(low)} to {_percent(high)}")
+        text = "unknown" if share is None else _percent(share)
+        print(f"{successes} of {trials}: {text}, 95 % interval {_percent(low)} to {_percent(high)}")
 
 
 @app.command()
 def elo(counts: CountsArgument, json: JsonOption = False) -> None:
-    """The lead of an agent in Elo and in normalized Elo, with 95 % intervals, and how surely it is the stronger one.
+    """Compute an Elo difference with its 95 % interval.
 
-    Five counts are of pairs of games with the colours swapped, worst first. Three counts are of single games: WINS DRAWS
-    LOSSES.
+    Prints Elo, normalized Elo and the likelihood that the first player is stronger. Five counts
+    are of pairs of games with the colours swapped, worst first. Three counts are of single games:
+    WINS DRAWS LOSSES.
 
     Example: fourlab stats elo 4 20 41 26 9
     """
@@ -79,16 +85,17 @@ def elo(counts: CountsArgument, json: JsonOption = False) -> None:
 @app.command()
 def sprt(
     counts: CountsArgument,
-    elo0: Annotated[float, typer.Option(help="H0: the lead is so many Elo or less.")],
-    elo1: Annotated[float, typer.Option(help="H1: the lead is so many Elo or more.")],
-    alpha: Annotated[float, typer.Option(help="How often H1 may be accepted wrongly.")] = 0.05,
-    beta: Annotated[float, typer.Option(help="How often H0 may be accepted wrongly.")] = 0.05,
-    model: Annotated[str, typer.Option(help="The kind of Elo: normalized or logistic.")] = "normalized",
+    elo0: Annotated[float, typer.Option(help="H0: the Elo difference is at most this.")],
+    elo1: Annotated[float, typer.Option(help="H1: the Elo difference is at least this.")],
+    alpha: Annotated[float, typer.Option(help="Probability of accepting H1 wrongly.")] = 0.05,
+    beta: Annotated[float, typer.Option(help="Probability of accepting H0 wrongly.")] = 0.05,
+    model: Annotated[str, typer.Option(help="Kind of Elo: normalized or logistic.")] = "normalized",
     json: JsonOption = False,
 ) -> None:
-    """Whether a match may stop: the sequential probability ratio test of H1 against H0.
+    """Test whether a match may stop (SPRT).
 
-    Counts are given as to fourlab stats elo.
+    Runs the sequential probability ratio test of H1 against H0. Counts are the same as for
+    `fourlab stats elo`.
 
     Example: fourlab stats sprt 4 20 41 26 9 --elo0 0 --elo1 50
     """

@@ -1,17 +1,16 @@
-"""`fourlab study`: the experiments of the five reports, run again."""
+"""`fourlab study`: reproduce the experiments of the five reports."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fourlab.cli.generated import with_settings
 from fourlab.cli.options import SeedOption, print_json
-from fourlab.cli.running import Running, Workers
+from fourlab.cli.running import Running, Workers, print_results
 from fourlab.errors import UserError
 
 if TYPE_CHECKING:
-    from fourlab.jobs.run import Run
     from fourlab.studies.experiment import Experiment
 
 
@@ -19,27 +18,36 @@ if TYPE_CHECKING:
 def study(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="AUTHOR [ITEM]…", help="vannucci-abril, bhat, gao, sewell or arya; `all`, or `list`."),
+        typer.Argument(
+            metavar="AUTHOR [ITEM]…",
+            help="vannucci-abril, bhat, gao, sewell or arya; `all`, or `list`.",
+        ),
     ],
     workers: Workers,
     running: Running,
     scale: Annotated[
-        str, typer.Option(help="smoke: seconds, only whether it runs; quick: minutes; full: the reports' own sizes.")
+        str,
+        typer.Option(help="smoke (seconds, a test), quick (minutes) or full (the reports' sizes)."),
     ] = "quick",
     time: Annotated[
         bool,
-        typer.Option("--time", help="Give Arya's searches the seconds per move of the thesis, not simulations in their place."),
+        typer.Option(
+            "--time",
+            help="Limit Arya's searches by the thesis's seconds per move, not by simulations.",
+        ),
     ] = False,
     seed: SeedOption = 0,
     publish: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Copy the reports as Markdown with figures and data there.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Write reports (Markdown), figures and data here."),
     ] = None,
 ) -> None:
-    """Run the experiments of five student reports again, beside the exact values.
+    """Reproduce the experiments of five student reports.
 
-    `fourlab study list` shows them, `fourlab study list bhat` those of one report. Each ends with the reported numbers
-    beside ours, with the report's faults and without, a verdict, figures and data; report.html of the run shows
-    everything. The same command again resumes stopped work. The numbers of older versions work too: 001-table-5.
+    `fourlab study list` lists the experiments, `fourlab study list bhat` those of one report. Every
+    experiment compares the reported numbers with ours, with the report's bugs and without them,
+    and gives a verdict, figures and data; the run's report.html shows everything. The same command
+    again resumes stopped work. Names of older versions, such as 001-table-5, still work.
 
     Example: fourlab study bhat table-5 --scale quick
     """
@@ -55,17 +63,21 @@ def study(
     from fourlab.studies.report import check_target
     from fourlab.studies.report import publish as publish_reports
 
-    experiments = chosen(names)
+    experiments = [experiment.name for experiment in chosen(names)]
     if publish is not None:
         check_target(publish)
-    job = StudyJob(tuple(each.name for each in experiments), scale, seed, time)
+    job = StudyJob(tuple(experiments), scale, seed, time)
     run, results = running.desk(workers).work(job)
     if publish is not None:
         publish_reports(run, publish)
-    print_findings(run, results, [each.name for each in experiments], running.json)
+    if not running.json:
+        # Leave out the experiments of earlier commands, which the run may also have.
+        results["experiments"] = {name: results["experiments"][name] for name in experiments}
+    print_results(run, results, running.json)
 
 
 def _list(experiments: "list[Experiment]", json: bool) -> None:
+    """Print the experiments with their claims and their cost at every scale."""
     from fourlab.studies.catalogue import title_of
     from fourlab.studies.experiment import SCALES
 
@@ -73,38 +85,30 @@ def _list(experiments: "list[Experiment]", json: bool) -> None:
         print_json(
             [
                 {
-                    "name": each.name,
-                    "document": each.document,
-                    "study": title_of(each),
-                    "ids": each.ids,
-                    "title": each.title,
-                    "claim": each.claim,
-                    "seconds": dict(zip(SCALES, each.seconds, strict=True)),
-                    "needs": [package for package, _ in each.needs],
+                    "name": experiment.name,
+                    "document": experiment.document,
+                    "study": title_of(experiment),
+                    "ids": experiment.ids,
+                    "title": experiment.title,
+                    "claim": experiment.claim,
+                    "seconds": dict(zip(SCALES, experiment.seconds, strict=True)),
+                    "needs": [package for package, _ in experiment.needs],
                 }
-                for each in experiments
+                for experiment in experiments
             ]
         )
         return
-    for each in experiments:
-        cost = ", ".join(f"{scale} {_duration(seconds)}" for scale, seconds in zip(SCALES, each.seconds, strict=True))
-        needs = "".join(f"; needs {package}" for package, _ in each.needs)
-        print(f"{title_of(each)}  {each.title} ({', '.join(each.ids)}; {cost}{needs})\n    {each.claim}")
+    for experiment in experiments:
+        costs = ", ".join(
+            f"{scale} {_duration(seconds)}"
+            for scale, seconds in zip(SCALES, experiment.seconds, strict=True)
+        )
+        needs = "".join(f"; needs {package}" for package, _ in experiment.needs)
+        details = f"{', '.join(experiment.ids)}; {costs}{needs}"
+        print(f"{title_of(experiment)}  {experiment.title} ({details})\n    {experiment.claim}")
 
 
 def _duration(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.0f} h"
-
-
-def print_findings(run: "Run", results: dict[str, Any], names: list[str], json: bool) -> None:
-    """Say how often reports and our runs agree."""
-    if json:
-        print_json({"run": str(run.folder), **results})
-        return
-    for name in names:
-        verdicts = [part["agrees"] for part in results["experiments"][name] if part["kind"] == "finding"]
-        counted = f"{verdicts.count(True)} agree, {verdicts.count(False)} differ, {verdicts.count(None)} without comparison"
-        print(f"{name}: {counted}")
-    print(f"report: {run.report_file}")

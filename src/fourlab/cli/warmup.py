@@ -1,4 +1,4 @@
-"""`fourlab warmup`: compile kernels in advance."""
+"""`fourlab warmup`: compile kernels ahead of time."""
 
 import os
 import sys
@@ -12,22 +12,23 @@ from fourlab.cli.options import JsonOption, print_json
 if TYPE_CHECKING:
     from fourlab.compiled.background import Background, Worker
 
-MOST_JOBS = 16
+MAX_JOBS = 16
 DEFAULT_JOBS = min(2, os.cpu_count() or 1)
-
+LOAD_SECONDS = 0.1
+"""Estimated time to load a group from the cache."""
 
 GroupsArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[GROUP]...", help="Groups of kernels to compile (default: all)."),
+    typer.Argument(metavar="GROUP", help="Groups of kernels to compile (default all)."),
 ]
 JobsOption = Annotated[
     int,
     typer.Option(
         "--jobs",
         min=1,
-        max=MOST_JOBS,
+        max=MAX_JOBS,
         show_default=False,
-        help="Compile in this many processes (default 2); 1: in this one.",
+        help="Number of processes (default 2); 1 compiles in this process.",
     ),
 ]
 
@@ -37,39 +38,62 @@ def warmup(
     jobs: JobsOption = DEFAULT_JOBS,
     json: JsonOption = False,
 ) -> None:
-    """Compile kernels now, so that no later command waits.
+    """Compile kernels ahead of time.
 
-    Kernels are compiled in groups, such as "tree search" and solver, and the result is kept.
-    Every other command compiles what it needs when it needs it.
+    Kernels are compiled in groups, such as "tree search" and solver, and cached, so that no later
+    command has to wait. Without a warmup, every command compiles what it needs.
     """
     from fourlab.compiled._cache import CACHE_FOLDER, is_kept
-    from fourlab.compiled._jit import LOGGER
-    from fourlab.compiled.background import Background, Child, CompilationFailed, Here
+    from fourlab.compiled.background import Background, Child, Here
     from fourlab.compiled.warmup import GROUPS, check_names, is_compiled
 
     chosen = list(dict.fromkeys(names or GROUPS))
     check_names(chosen)
-    kept = is_kept(CACHE_FOLDER)
-    jobs = min(jobs, len(chosen)) if kept else 1  # what is not kept is of use to this process alone
-    # The longest first, so that no process is left with a long one at the end.
-    # A group that is compiled already is only loaded.
-    left = {name: 0.1 if is_compiled(name) else GROUPS[name].seconds for name in chosen}
-    order = sorted(chosen, key=lambda name: -left[name]) if jobs > 1 else chosen
+    is_cached = is_kept(CACHE_FOLDER)
+    # Without a cache, the work of other processes would be lost.
+    jobs = min(jobs, len(chosen)) if is_cached else 1
+    estimates = {
+        name: LOAD_SECONDS if is_compiled(name) else GROUPS[name].seconds for name in chosen
+    }
+    # The longest group first, so that no process is left with a long one at the end.
+    order = sorted(chosen, key=lambda name: -estimates[name]) if jobs > 1 else chosen
     seconds: dict[str, float] = {}
     cpu_seconds: dict[str, float] = {}
     started = time.perf_counter()
 
-    def compiled(name: str, spent: float, cpu_spent: float) -> None:
-        seconds[name], cpu_seconds[name] = round(spent, 3), round(cpu_spent, 3)
-        print(
-            f"fourlab: [{len(seconds)}/{len(order)}] {name}: {spent:.2f} s{_rest(background)}",
-            file=sys.stderr,
-        )
+    def on_compiled(name: str, spent: float, cpu_spent: float) -> None:
+        seconds[name] = round(spent, 3)
+        cpu_seconds[name] = round(cpu_spent, 3)
+        done = f"[{len(seconds)}/{len(order)}] {name}: {spent:.2f} s"
+        print(f"fourlab: {done}{_remaining(background)}", file=sys.stderr)
 
     workers: list[Worker] = [Child() for _ in range(jobs)] if jobs > 1 else [Here()]
-    background = Background(order, workers, left, on_compiled=compiled)
-    print(f"fourlab: {len(order)} groups, {jobs} at a time{_rest(background)}", file=sys.stderr)
-    LOGGER.disabled = True  # the lines below say it better
+    background = Background(order, workers, estimates, on_compiled=on_compiled)
+    plan = f"{len(order)} groups, {jobs} at a time"
+    print(f"fourlab: {plan}{_remaining(background)}", file=sys.stderr)
+    _run(background)
+    if json:
+        times = {
+            "total_seconds": round(time.perf_counter() - started, 3),
+            "seconds": {name: seconds[name] for name in chosen},
+            "cpu_seconds": {name: cpu_seconds[name] for name in chosen},
+        }
+        print_json({"cache": str(CACHE_FOLDER), "jobs": jobs, **times})
+    elif is_cached:
+        print(f"groups of kernels ready in {CACHE_FOLDER}: {', '.join(chosen)}")
+    else:
+        print(
+            "no cache folder is writable, so every process compiles again; "
+            "set FOURLAB_CACHE_DIR to a writable folder"
+        )
+
+
+def _run(background: "Background") -> None:
+    """Compile all groups; exit with code 1 if one cannot be compiled."""
+    from fourlab.compiled._jit import LOGGER
+    from fourlab.compiled.background import CompilationFailed
+
+    LOGGER.disabled = True  # groups are reported instead of single kernels
     try:
         background.run()
     except CompilationFailed as error:
@@ -78,19 +102,8 @@ def warmup(
     finally:
         LOGGER.disabled = False
         background.close()
-    if json:
-        spent = {
-            "total_seconds": round(time.perf_counter() - started, 3),
-            "seconds": {name: seconds[name] for name in chosen},
-            "cpu_seconds": {name: cpu_seconds[name] for name in chosen},
-        }
-        print_json({"cache": str(CACHE_FOLDER), "jobs": jobs, **spent})
-    elif kept:
-        print(f"groups of kernels ready in {CACHE_FOLDER}: {', '.join(chosen)}")
-    else:
-        print("no cache folder can be written, so every process compiles anew; FOURLAB_CACHE_DIR names one that can")
 
 
-def _rest(background: "Background") -> str:
+def _remaining(background: "Background") -> str:
     seconds = max(background.seconds_left().values())
     return f" (about {seconds:.0f} s left)" if seconds >= 1 else ""

@@ -1,4 +1,4 @@
-"""`fourlab web`: the page in the browser, and the REST API."""
+"""`fourlab web`: serve the web page and the REST API."""
 
 import sys
 from contextlib import suppress
@@ -12,20 +12,31 @@ from fourlab.cli.options import DEFAULT_HOME, HomeOption
 
 def web(
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 is every network of this machine.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Address to listen on; 0.0.0.0 is every network interface."
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8000,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
-    public: Annotated[bool, typer.Option("--public", help="For strangers: tighter caps, any host name.")] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 is any free port.")
+    ] = 8000,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+    ] = True,
+    public: Annotated[
+        bool, typer.Option("--public", help="Serve strangers: tighter limits, any host name.")
+    ] = False,
     allow_host: Annotated[
-        list[str] | None, typer.Option("--allow-host", metavar="NAME", help="A name under which the page may be asked for.")
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="Also accept requests for this host."),
     ] = None,
     home: HomeOption = DEFAULT_HOME,
 ) -> None:
-    """Serve the page: play, analyse, look into searches, review games, watch agents, see runs. Ctrl-C ends it.
+    """Serve the web page and the REST API.
 
-    The address holds the game, so it can be shared and kept. The REST API is under /api/v1, described in
-    /api/v1/openapi.json.
+    On the page you can play, analyse, inspect searches, review games, watch agents and see runs.
+    Its address contains the game, so it can be shared and bookmarked. The REST API is under
+    /api/v1, described in /api/v1/openapi.json. Ctrl-C stops the server.
     """
     from fourlab.web.serve import address_of, listen, open_browser, serve
     from fourlab.web.settings import PRIVATE, PUBLIC, Settings
@@ -39,18 +50,19 @@ def web(
     listening = listen(host, port)
     if public or host not in ("127.0.0.1", "localhost", "::1"):
         print(
-            "fourlab: others can reach this server; it has caps but neither passwords nor encryption (docs/scale.md)",
+            "fourlab: others can reach this server; "
+            "it limits their work but has no passwords and no encryption (docs/scale.md)",
             file=sys.stderr,
         )
     address = address_of(listening)
-    print(f"Fourlab is at {address} (Ctrl-C ends it)", flush=True)
+    print(f"Fourlab is at {address} (Ctrl-C stops it)", flush=True)
     if browser:
         open_browser(address)
-    with suppress(KeyboardInterrupt):  # which is how it is meant to end
+    with suppress(KeyboardInterrupt):  # the normal way to stop the server
         serve(listening, settings)
 
 
 def _announce(seconds: float) -> None:
-    """Say why some agents are not ready yet."""
+    """Print why some agents are not ready yet."""
     text = f"compiling for this machine, once, in about {seconds:.0f} s; levels 1 to 3 play already"
     print(f"fourlab: {text}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""A job on the terminal: progress, Ctrl-C, and the command that resumes it. The same for every kind."""
+"""Work on a job in the terminal: progress, Ctrl-C, and the command that resumes the run."""
 
 import os
 import shlex
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from fourlab.cli.options import may_be_terminal
+from fourlab.cli.options import as_arguments, may_be_terminal
 from fourlab.errors import Damaged, UserError
 from fourlab.jobs.job import Conduct, Event, Job, Note, Progress, Session
 from fourlab.jobs.runner import begin, work
@@ -23,107 +23,115 @@ if TYPE_CHECKING:
 
     from fourlab.jobs.run import Run
 
+# Without a terminal, a line of progress is printed when another twentieth of the work is done,
+# and at least every ten seconds while there are events.
 LINE_SECONDS = 10.0
-"""Without a terminal, a line tells of the progress at least so often while there is some …"""
 BLOCKS = 20
-"""… and whenever another twentieth of the work is done."""
 SPEED_SECONDS = 3600.0
-"""The time left is estimated from the speed over at most this long: one step may take minutes."""
+"""The remaining time is estimated from the speed of the last hour: one step may take minutes."""
 
 
 @dataclass(frozen=True)
 class Desk:
-    """How a command works on a job: where runs are, where the work is done, and what is shown."""
+    """Where and how a command works on a job."""
 
     home: Path = Path("runs")
     folder: Path | None = None
-    """The run's own folder, if the user names one."""
+    """The folder of the run, if the user names one."""
     name: str | None = None
     conduct: Conduct | None = None
     quiet: bool = False
     resume_options: tuple[str, ...] = ()
-    """Options that the resume command needs beside the folder."""
+    """Options that the resume command needs besides the folder."""
 
     def note(self, text: str) -> None:
-        """Tell something on the side."""
+        """Print a remark to standard error, unless quiet."""
         if not self.quiet:
             print(f"note: {text}", file=sys.stderr)
 
     def work(self, job: Job) -> "tuple[Run, dict[str, Any]]":
-        """Begin or resume a job and do what is missing; returns its run and its results.
+        """Begin or resume a job; return its run and its results.
 
-        Ctrl-C finishes what is in hand; the command then ends with exit code 130 and the command
-        that resumes the run.
+        Ctrl-C finishes the items in progress; the command then prints the command that resumes the
+        run and exits with code 130.
         """
         run = begin(job, self.home, self.folder, self.name, self.note)
         return run, self.work_on(job, run)
 
     def work_on(self, job: Job, run: "Run") -> dict[str, Any]:
-        """Do what is missing of a run."""
+        """Do the missing work of a run; return its results."""
         resume = shlex.join(["fourlab", "resume", str(run.folder), *self.resume_options])
         session = Session(self.conduct)
         try:
             with _interruptible(session, resume), _shown(session, self.quiet):
                 results = work(job, run, session)
         except MemoryError as error:
-            raise UserError(f"there is not enough memory for this; choose smaller settings ({error})") from None
+            raise UserError(
+                f"there is not enough memory for this; choose smaller settings ({error})"
+            ) from None
         except Damaged:
             raise
-        except OSError as error:  # a full disk, say
-            print(f"fourlab: {error}; what was saved is safe, resume with: {resume}", file=sys.stderr)
+        except OSError as error:  # for example a full disk
+            print(
+                f"fourlab: {error}; what was saved is safe, resume with: {resume}", file=sys.stderr
+            )
             raise typer.Exit(1) from None
         if results is None:
-            _stop(session, resume)
+            _exit_stopped(session, resume)
         return results
 
 
-def _stop(session: Session, resume: str) -> NoReturn:
-    where = ""
+def _exit_stopped(session: Session, resume: str) -> NoReturn:
+    """Print how far the job came and how to resume it, and exit."""
+    progress = ""
     if (last := session.last) is not None and last.total is not None:
-        where = f" after {last.done:,} of {last.total:,} {last.unit}"
-    print(f"stopped{where}; resume with:\n{resume}", file=sys.stderr)
+        progress = f" after {last.done:,} of {last.total:,} {last.unit}"
+    print(f"stopped{progress}; resume with:\n{resume}", file=sys.stderr)
     raise typer.Exit(130)
 
 
 @contextmanager
 def _interruptible(session: Session, resume: str) -> Iterator[None]:
-    """Ctrl-C (or a polite kill) finishes what is in hand, a second gives it up, a third leaves at once.
+    """Handle Ctrl-C and SIGTERM while a job is worked on.
 
-    What is stored is stored, and workers die with us.
+    The first one finishes the items in progress, the second abandons them, the third exits
+    immediately. Stored results are kept in any case, and workers end with this process.
     """
-    times = 0
+    presses = 0
 
-    def say(text: str) -> None:
-        os.write(2, f"\n{text}\n".encode())  # print may not be called while it is at work already
+    def show(text: str) -> None:
+        os.write(2, f"\n{text}\n".encode())  # print is not reentrant in a signal handler
 
-    def pressed(number: int, frame: object) -> None:
-        nonlocal times
-        times += 1
-        if times == 1:
+    def on_signal(number: int, frame: object) -> None:
+        nonlocal presses
+        presses += 1
+        if presses == 1:
             session.stop()
-            say("finishing what is in hand; press Ctrl-C again to give it up")
-        elif times == 2 and session.can_abort:
+            show("finishing the work in progress; press Ctrl-C again to abandon it")
+        elif presses == 2 and session.can_abort:
             session.abort()
-            say("giving up what is in hand; press Ctrl-C again to leave at once")
+            show("abandoning the work in progress; press Ctrl-C again to exit immediately")
         else:
-            say(f"stopped; what was saved is safe, resume with:\n{resume}")
+            show(f"stopped; what was saved is safe, resume with:\n{resume}")
             os._exit(130)
 
-    before = {each: signal.signal(each, pressed) for each in (signal.SIGINT, signal.SIGTERM)}
+    signals = (signal.SIGINT, signal.SIGTERM)
+    handlers = {number: signal.signal(number, on_signal) for number in signals}
     try:
         yield
     finally:
-        for each, handler in before.items():
-            # Who is leaving is not to be hurried.
-            signal.signal(each, signal.SIG_IGN if times else handler)
+        for number, handler in handlers.items():
+            # Once stopped, further signals must not interrupt the exit.
+            signal.signal(number, signal.SIG_IGN if presses else handler)
 
 
-def conduct_of(workers: int | None, executor: str | None, address: str | None) -> tuple[Conduct, tuple[str, ...]]:
-    """Where work is done as the options say, and the same options for the resume command."""
-    given = {"--workers": workers, "--executor": executor, "--address": address}
-    options = tuple(word for name, value in given.items() if value is not None for word in (name, str(value)))
-    usual = Conduct()
-    return Conduct(workers or usual.workers, executor, address), options
+def conduct_of(
+    workers: int | None, executor: str | None, address: str | None
+) -> tuple[Conduct, tuple[str, ...]]:
+    """Return the conduct that the options describe, and the options for the resume command."""
+    options = {"--workers": workers, "--executor": executor, "--address": address}
+    conduct = Conduct(workers or Conduct().workers, executor, address)
+    return conduct, tuple(as_arguments(options))
 
 
 # --- progress -----------------------------------------------------------------------------------
@@ -131,21 +139,21 @@ def conduct_of(workers: int | None, executor: str | None, address: str | None) -
 
 @contextmanager
 def _shown(session: Session, quiet: bool) -> Iterator[None]:
-    """Show a session's events: a bar on a terminal, else a line now and then."""
+    """Show the events of a session: as a bar on a terminal, otherwise as occasional lines."""
     if quiet:
-        session.listen(_only_notes)
+        session.subscribe(_print_note)
         yield
     elif (console := terminal()) is None:
-        session.listen(_Lines())
+        session.subscribe(_Lines())
         yield
     else:
-        with _bar(console) as hear:
-            session.listen(hear)
+        with _bar(console) as on_event:
+            session.subscribe(on_event)
             yield
 
 
 def terminal() -> "Console | None":
-    """Standard error, if it is a terminal."""
+    """Return a console on standard error, or None if that is not a terminal."""
     if not may_be_terminal(sys.stderr):
         return None
     from rich.console import Console
@@ -154,62 +162,75 @@ def terminal() -> "Console | None":
     return console if console.is_terminal else None
 
 
-def _only_notes(event: Event) -> None:
+def _print_note(event: Event) -> None:
     if isinstance(event, Note):
         print(f"note: {event.text}", file=sys.stderr)
 
 
 class _Speed:
-    """Units per second since the first event: what was done before a resume does not count."""
+    """Measures units per second since the first event of a stage.
+
+    What was done before a resume does not count.
+    """
 
     def __init__(self) -> None:
         self._first: tuple[float, Progress] | None = None
+        """Time and content of the first event."""
 
     def of(self, event: Progress) -> float:
-        """The speed now, 0 while it is not known."""
+        """Return the current speed, 0 as long as it is unknown."""
         now = time.monotonic()
-        if self._first is None or (self._first[1].stage, self._first[1].unit) != (event.stage, event.unit):
+        if self._first is None or not _is_same_stage(self._first[1], event):
             self._first = (now, event)
         since, first = self._first
         return (event.done - first.done) / (now - since) if now > since else 0.0
 
 
+def _is_same_stage(one: Progress, other: Progress) -> bool:
+    return (one.stage, one.unit) == (other.stage, other.unit)
+
+
 class _Lines:
-    """Lines for logs."""
+    """Prints progress as lines, for logs."""
 
     def __init__(self) -> None:
         self._speed = _Speed()
         self._last = time.monotonic()
+        """Time of the last line."""
         self._shown: tuple[str, int] | None = None
-        """The stage and the block of the last line, or of the first event."""
+        """Stage and block of the last line, or of the first event."""
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Note):
-            _only_notes(event)
+            _print_note(event)
             return
         speed = self._speed.of(event)
         now = time.monotonic()
-        place = (event.stage, BLOCKS * event.done // event.total if event.total else 0)
-        is_new = self._shown is None or self._shown[0] != event.stage
-        if is_new and event.done == event.total:
-            self._shown = place  # there is nothing left to do
+        block = BLOCKS * event.done // event.total if event.total else 0
+        is_new_stage = self._shown is None or self._shown[0] != event.stage
+        if is_new_stage and event.done == event.total:
+            self._shown = (event.stage, block)  # complete from the start: nothing to show
             return
-        if place == self._shown and now - self._last < LINE_SECONDS:
+        if self._shown == (event.stage, block) and now - self._last < LINE_SECONDS:
             return
-        self._shown = place
+        self._shown = (event.stage, block)
         self._last = now
         print(line(event, speed), file=sys.stderr, flush=True)
 
 
 def line(event: Progress, speed: float) -> str:
-    """Progress in one line."""
+    """Return progress as one line: stage, count, speed, remaining time and figures."""
     done = f"{event.done}/{event.total}" if event.total is not None else str(event.done)
-    words = [event.stage, f"{done} {event.unit}".strip()] if event.stage not in ("", "playing") else [f"{done} {event.unit}"]
+    words = [f"{done} {event.unit}".strip()]
+    if event.stage not in ("", "playing"):
+        words.insert(0, event.stage)
     if speed > 0:
         words.append(f"{speed:.1f} {event.unit}/s" if speed >= 0.1 else f"{1 / speed:.0f} s each")
         if event.total is not None and event.total > event.done:
             words.append(f"{_duration((event.total - event.done) / speed)} left")
-    return "  ".join([*words, *([event.text] if event.text else [])])
+    if event.text:
+        words.append(event.text)
+    return "  ".join(words)
 
 
 def _duration(seconds: float) -> str:
@@ -220,43 +241,40 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def _bar(console: "Console") -> Iterator[Callable[[Event], None]]:
-    """A bar with the latest figures below it."""
+    """Show a progress bar with the latest figures below it; yield its event handler."""
+    from rich import progress as rich_progress
     from rich.console import Group
     from rich.live import Live
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress import (
-        Progress as Bar,
-    )
     from rich.text import Text
 
-    parts = (
-        TextColumn("{task.fields[stage]}"),
-        BarColumn(20),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[unit]}"),
-        TimeRemainingColumn(),
+    bar = rich_progress.Progress(
+        rich_progress.TextColumn("{task.fields[stage]}"),
+        rich_progress.BarColumn(20),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TextColumn("{task.fields[unit]}"),
+        rich_progress.TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        speed_estimate_period=SPEED_SECONDS,
     )
-    bar = Bar(*parts, console=console, transient=True, speed_estimate_period=SPEED_SECONDS)
     task = bar.add_task("", total=None, stage="", unit="")
-    shown: list[str] = []
+    shown: Progress | None = None
 
     with Live(bar, console=console, transient=True) as live:
 
-        def hear(event: Event) -> None:
-            nonlocal task
+        def on_event(event: Event) -> None:
+            nonlocal task, shown
             if isinstance(event, Note):
                 console.print(f"note: {event.text}", highlight=False)
                 return
-            if shown != [event.stage, event.unit]:  # another stage has another speed
+            # Each stage is a task of its own, because it has its own speed.
+            if shown is None or not _is_same_stage(shown, event):
                 bar.remove_task(task)
-                task = bar.add_task("", total=event.total, completed=event.done, stage=event.stage, unit=event.unit)
-                shown[:] = [event.stage, event.unit]
+                task = bar.add_task(
+                    "", total=event.total, completed=event.done, stage=event.stage, unit=event.unit
+                )
+            shown = event
             bar.update(task, completed=event.done, total=event.total)
             live.update(Group(bar, Text(event.text)) if event.text else bar)
 
-        yield hear
+        yield on_event

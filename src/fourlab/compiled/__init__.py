@@ -1,5 +1,5 @@
-"""The decorator that compiles a kernel, and the kernels that several subjects share.
+"""The decorator that compiles kernels, and kernels that several packages share.
 
-Kernels work on plain integers and arrays. `game/bitboard.py` holds the rules as ordinary Python;
-`board` is the same rules, compiled.
+Kernels work on plain integers and arrays. `game/bitboard.py` has the rules in plain Python, and
+`board` has the same functions compiled.
 """

@@ -1,19 +1,21 @@
-"""Where compiled kernels are kept between processes.
+"""The on-disk cache of compiled kernels.
 
-Numba's own cache costs users a day: it ignores edits in other files, it fails at import when neither
-the package nor the home folder can be written, it forgets that bounds checking was asked for, its
-entries are tied to the path of the source file, and a damaged entry breaks every later process.
-This one has a file per kernel and signature. The file's name contains a hash of everything the
-machine code depends on: the source of the kernel's module and of all modules that one imports, the
-compile settings, the processor, and the versions of Python and Numba. So a second clone or virtual
-environment finds the entries of the first, and an edit recompiles only what depends on it.
+Numba's own cache ignores edits in other files, fails at import if neither the package nor the home
+folder is writable, ignores whether bounds checking is on, ties its entries to the path of the
+source file, and breaks every later process once an entry is damaged.
+
+This cache has one file per kernel and signature. The file's name contains a hash of everything that
+the machine code depends on: the source of the kernel's module and of all modules it imports, the
+compile settings, the processor, and the versions of Python and Numba. Thus a second clone or
+virtual environment uses the entries of the first, and an edit recompiles only the kernels that
+depend on it.
 """
 
 import atexit
 import contextlib
 import hashlib
 import os
-import pickle  # of machine code, in a folder only the user can write; Numba has no other form
+import pickle  # Numba has no other format for machine code; only the user can write the folder
 import re
 import shutil
 import sys
@@ -35,18 +37,18 @@ from fourlab.modules import closure
 
 _TEMPORARY = "fourlab-kernels-"
 _ALWAYS = ("fourlab.compiled._jit", "fourlab.compiled._cache")
-"""Modules that decide how every kernel is compiled."""
+"""Modules that determine how every kernel is compiled."""
 _CHECKSUM_BYTES = 32
 _KEPT_SECONDS = 30 * 24 * 3600.0
-"""Entries that nobody has loaded for this long are deleted."""
+"""Entries that have not been loaded for this long are deleted."""
 
 
 USED: set[str] = set()
-"""The names of all entries that this process has asked for or written."""
+"""The file names of all entries that this process has looked up or written."""
 
 
 class KernelCache(_Cache):  # type: ignore[misc]
-    """The compiled forms of one kernel on disk, in the protocol of Numba's dispatchers."""
+    """The cache entries of one kernel, with the interface that Numba's dispatchers expect."""
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         self._function = function
@@ -58,16 +60,18 @@ class KernelCache(_Cache):  # type: ignore[misc]
         return str(self._folder)
 
     def _note(self, file: Path) -> Path:
+        """Record that an entry is used."""
         USED.add(file.name)
         return file
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the compiled form for a signature, None if there is none; damaged files are deleted."""
+        """Return the entry for a signature, or None. A damaged entry is deleted."""
         target_context.refresh()
         file = self._note(self.file_of(signature, target_context.codegen()))
         with contextlib.suppress(OSError):
             content = file.read_bytes()
-            checksum, data = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
+            checksum = content[:_CHECKSUM_BYTES]
+            data = content[_CHECKSUM_BYTES:]
             if hashlib.sha256(data).digest() == checksum:
                 os.utime(file)  # marks the entry as used, see `prune`
                 return CompileResult._rebuild(target_context, *pickle.loads(data))
@@ -75,9 +79,10 @@ class KernelCache(_Cache):  # type: ignore[misc]
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep a compiled form; a folder that cannot be written is not an error."""
+        """Write the entry for a signature. Failing to write is not an error."""
         data = serialize.dumps(compiled._reduce())
         file = self._note(self.file_of(signature, compiled.codegen))
+        # Write to another name first: a process that reads meanwhile must not see half an entry.
         unfinished = file.with_suffix(f".{os.getpid()}.tmp")
         try:
             unfinished.write_bytes(hashlib.sha256(data).digest() + data)
@@ -91,36 +96,49 @@ class KernelCache(_Cache):  # type: ignore[misc]
     def file_of(self, signature: Any, codegen: Any) -> Path:
         """Return the path of the entry for a signature."""
         function = self._function
+        # Constants of an enclosing function are compiled in (`rollouts._lane_kernel`).
         constants = [cell.cell_contents for cell in function.__closure__ or ()]
         parts = (closure_hash(function.__module__), signature, codegen.magic_tuple(), constants)
         key = hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
-        name = re.sub(r"\W+", ".", f"{function.__module__.removeprefix('fourlab.')}.{function.__qualname__}")
+        module = function.__module__.removeprefix("fourlab.")
+        name = re.sub(r"\W+", ".", f"{module}.{function.__qualname__}")
         return self._folder / f"{name}-{key}.kernel"
 
     def enable(self) -> None:
-        """Part of Numba's protocol; the cache is always enabled."""
+        """Do nothing: part of Numba's interface, but this cache is always enabled."""
 
     def disable(self) -> None:
-        """Part of Numba's protocol; the cache is always enabled."""
+        """Do nothing: part of Numba's interface, but this cache is always enabled."""
 
     def flush(self) -> None:
-        """Part of Numba's protocol; entries are written at once."""
+        """Do nothing: part of Numba's interface, but entries are written at once."""
 
 
 def prune(folder: Path) -> None:
-    """Delete entries, and unfinished files, that have not been used for a month."""
+    """Delete entries and unfinished files that have not been used for a month."""
     oldest = time.time() - _KEPT_SECONDS
     for pattern in ("*.kernel", "*.tmp", "*.ready"):
         for file in folder.glob(pattern):
             with contextlib.suppress(OSError):
                 if file.stat().st_mtime < oldest:
                     file.unlink()
+    # The first version kept Numba's own cache in folders of this form beside ours.
+    for old in folder.parent.glob("[0-9a-f]" * 16):
+        with contextlib.suppress(OSError):
+            is_ours = all(inside.name.startswith("kernels_") for inside in old.iterdir())
+            if is_ours and old.stat().st_mtime < oldest:
+                shutil.rmtree(old, ignore_errors=True)
 
 
 @cache
 def closure_hash(module: str) -> str:
-    """Hash the sources a module depends on, the compile settings and the versions."""
-    versions = (numba.__version__, llvmlite.__version__, sys.version, sysconfig.get_config_var("abiflags"))
+    """Hash all sources that a module depends on, the compile settings and the versions."""
+    versions = (
+        numba.__version__,
+        llvmlite.__version__,
+        sys.version,
+        sysconfig.get_config_var("abiflags"),
+    )
     config = numba.config
     settings = (config.BOUNDSCHECK, str(config.OPT), getattr(config, "USING_SVML", None))
     digest = hashlib.sha256(repr((versions, settings)).encode())
@@ -130,7 +148,7 @@ def closure_hash(module: str) -> str:
 
 
 def cache_places() -> Iterator[Path]:
-    """Yield the folders to try, best first."""
+    """Yield the folders to try, in order of preference."""
     for variable in ("FOURLAB_CACHE_DIR", "NUMBA_CACHE_DIR"):
         if os.environ.get(variable):
             yield Path(os.environ[variable])
@@ -143,7 +161,7 @@ def cache_places() -> Iterator[Path]:
 
 
 def choose_cache_folder() -> Path | None:
-    """Make the cache folder at the first place that works, else a temporary one, else None."""
+    """Create the cache folder and return it: a temporary one if need be, None if nothing works."""
     for place in cache_places():
         folder = place / "kernels"
         with contextlib.suppress(OSError):
@@ -163,7 +181,7 @@ def is_kept(folder: Path | None) -> bool:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether only we can write the folder: its entries are pickles, which can run code."""
+    """Return whether only this user can write the folder: pickles can run code when loaded."""
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
         return False
     if sys.platform == "win32":

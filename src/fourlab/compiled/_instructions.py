@@ -1,4 +1,4 @@
-"""What `bits.py` and `atomic.py` are in kernels: LLVM instructions. `_jit.py` registers them with Numba."""
+"""The functions of `bits.py` and `atomic.py` as LLVM instructions, for use in kernels."""
 
 from typing import Any
 
@@ -31,18 +31,21 @@ def _leading_zeros(typing_context: Any, bits: Any) -> Any:
 def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(ir.VoidType(), [byte, number, number, number]), "llvm.prefetch.p0"
-        )
+        byte_pointer = ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        function_type = ir.FunctionType(ir.VoidType(), [byte_pointer, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), byte_pointer)
+        # For reading, with the highest temporal locality, into the data cache.
         read, keep, data_cache = (ir.Constant(number, value) for value in (0, 3, 1))
-        builder.call(function, [builder.bitcast(builder.gep(data, [arguments[1]]), byte), read, keep, data_cache])
+        builder.call(function, [address, read, keep, data_cache])
         return context.get_dummy_value()
 
     return types.void(array, types.int64), generate
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    """Return a pointer to an element of an array."""
     data = context.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [index])
 
@@ -65,8 +68,11 @@ def _replace(typing_context: Any, array: Any, index: Any, expected: Any, value: 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = _pointer(context, builder, signature.args[0], arguments[0], arguments[1])
         width = ir.IntType(signature.args[0].dtype.bitwidth)
-        words = arguments[2:] if width.width == 64 else [builder.trunc(word, width) for word in arguments[2:]]
-        pair = builder.cmpxchg(pointer, *words, "seq_cst")
+        expected, value = arguments[2:]
+        if width.width < 64:
+            expected = builder.trunc(expected, width)
+            value = builder.trunc(value, width)
+        pair = builder.cmpxchg(pointer, expected, value, "seq_cst")  # (before, success)
         before = builder.extract_value(pair, 0)
         before = builder.sext(before, ir.IntType(64)) if width.width < 64 else before
         return impl_ret_untracked(context, builder, signature.return_type, before)
@@ -74,8 +80,11 @@ def _replace(typing_context: Any, array: Any, index: Any, expected: Any, value: 
     return types.int64(array, types.int64, types.int64, types.int64), generate
 
 
+# Numba requires the same signatures as those of the Python functions, without annotations.
+
+
 @overload(popcount)
-def _compiled_popcount(bits):  # type: ignore[no-untyped-def]  # Numba compares the two signatures to the letter
+def _compiled_popcount(bits):  # type: ignore[no-untyped-def]
     return lambda bits: _ctpop(bits)
 
 

@@ -1,14 +1,14 @@
-"""The one decorator that compiles a kernel.
+"""The decorator that compiles a kernel.
 
 A kernel can be called from Python and from other kernels, and is compiled separately for the two:
 
-    from Python        optimised machine code with a Python wrapper, kept on disk (`_cache.py`)
+    from Python        optimised machine code with a Python wrapper, cached on disk (`_cache.py`)
     from a kernel      a *step*: LLVM code that is linked into the kernel that Python calls and
                        optimised as part of it; it has neither machine code nor a wrapper
 
-Plain `numba.njit` optimises every function again at each level of a chain of calls and generates
-machine code and wrappers for all of them, though Python calls only the topmost. That took half of
-the compile time.
+Plain `numba.njit` optimises every function again at each level of a call chain, and generates
+machine code and wrappers for all of them although Python calls only the topmost. Avoiding that
+halves the compile time.
 """
 
 import logging
@@ -32,17 +32,19 @@ from fourlab.compiled._cache import CACHE_FOLDER, KernelCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-LOGGER = logging.getLogger("fourlab.kernels")
-"""Says what is being compiled. Without any configuration, Python prints it to standard error."""
+PACKAGE = __name__.partition(".")[0]
+"""fourlab, or what a bundle of its modules is called."""
+LOGGER = logging.getLogger(f"{PACKAGE}.kernels")
+"""Announces slow compilations. By default Python prints its messages to standard error."""
 NOTICE_SECONDS = 0.5
 """A compilation that takes longer than this is announced."""
 
 
 def _load_numba_without_blas() -> None:
-    """Let Numba load its NumPy functions without a look for SciPy's BLAS, which takes 0.3 s.
+    """Let Numba load its NumPy functions without searching for SciPy's BLAS, which takes 0.3 s.
 
-    Without one, `np.cov` is a loop; no kernel of ours uses it. Functions like `np.dot` look for a
-    BLAS again when they are compiled.
+    Without a BLAS, `np.cov` is a loop, but no kernel uses it. Functions such as `np.dot` search
+    again when they are compiled.
     """
 
     def no_blas() -> None:
@@ -62,22 +64,22 @@ _SETTINGS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_
 
 
 def kernel(function: Function, inlined: bool = False) -> Function:
-    """Compile a function on first use; it runs without the GIL."""
+    """Return a kernel that compiles the function on first use and runs it without the GIL."""
     if numba.config.DISABLE_JIT:
         return function
     return Kernel(function, inlined)
 
 
 def inlined_kernel(function: Function) -> Function:
-    """Compile a function into each of its callers.
+    """Return a kernel that is always inlined into kernels that call it.
 
-    LLVM on its own leaves calls to some of the solver's small steps, which costs 10 %.
+    Left to itself, LLVM does not inline some of the solver's small steps, which costs 10 %.
     """
     return kernel(function, inlined=True)
 
 
 class Kernel(CPUDispatcher):  # type: ignore[misc]
-    """A compiled function; see the module for its two forms."""
+    """A compiled function; the module's docstring describes its two forms."""
 
     def __init__(self, function: Callable[..., Any], inlined: bool) -> None:
         super().__init__(function, targetoptions=dict(_SETTINGS))
@@ -87,30 +89,30 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         self._step = _Step(function, self, inlined)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A kernel travels to other processes by its name."""
+        """Pickle a kernel by name."""
         return _named, (self.py_func.__module__, self.py_func.__qualname__, self._step.inlined)
 
     @property
     def _numba_type_(self) -> types.Dispatcher:
-        """What other kernels see when they name this one: its step."""
+        """The type of a kernel inside other kernels: its step."""
         return types.Dispatcher(self._step)
 
 
 def _named(module: str, name: str, inlined: bool) -> Any:
-    """Return the kernel of that name, or a kernel made of the function of that name."""
+    """Return the kernel with this name, or a kernel made from the function with this name."""
     value = getattr(import_module(module), name)
     return value if isinstance(value, Kernel) else kernel(value, inlined)
 
 
 class _Announced:
-    """Numba's compiler of a function, with an announcement if it takes long."""
+    """Wraps Numba's compiler of a function and logs a message if it takes long."""
 
     def __init__(self, compiler: Any, function: Callable[..., Any]) -> None:
         self._compiler = compiler
         self._name = f"{function.__module__.removeprefix('fourlab.')}.{function.__name__}"
 
     def compile(self, arguments: Any, return_type: Any) -> Any:
-        """Compile for these types of arguments; what comes from the cache is never compiled."""
+        """Compile for these argument types; not called if the cache has the result."""
         notice = threading.Timer(NOTICE_SECONDS, self._announce)
         notice.daemon = True
         notice.start()
@@ -128,7 +130,7 @@ class _Announced:
 
 
 class _Step(CPUDispatcher):  # type: ignore[misc]
-    """A kernel as part of another one."""
+    """A kernel in the form in which other kernels call it."""
 
     def __init__(self, function: Callable[..., Any], kernel: Kernel, inlined: bool) -> None:
         settings = {**_SETTINGS, "no_cpython_wrapper": True, "forceinline": inlined}
@@ -138,13 +140,14 @@ class _Step(CPUDispatcher):  # type: ignore[misc]
 
     @property
     def is_compiling(self) -> bool:
-        """Whether a call found now is recursive; the kernel's own body names the step, too."""
+        """Whether a call is recursive: inside a kernel's body, its own name means the step."""
         return bool(super().is_compiling or self._kernel.is_compiling)
 
     def get_call_template(self, arguments: Any, keywords: Any) -> Any:
-        """Compile for the types of a call, once for all constants.
+        """Compile for the types of a call, ignoring the values of constants.
 
-        Numba would compile `f(x, 0)`, `f(x, 1)` and `f(x, y)` separately. LLVM knows constants anyway.
+        Numba would compile `f(x, 0)`, `f(x, 1)` and `f(x, y)` separately, with no gain: LLVM
+        propagates constants anyway.
         """
         unliteral = types.unliteral  # type: ignore[attr-defined]
         keywords = {name: unliteral(type_) for name, type_ in keywords.items()}
@@ -152,13 +155,13 @@ class _Step(CPUDispatcher):  # type: ignore[misc]
 
 
 class _StepLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """LLVM code that only serves to be linked into other libraries."""
+    """LLVM code that is only ever linked into other libraries."""
 
     def _optimize_final_module(self) -> None:
-        """Leave this to the library the code is linked into.
+        """Do nothing: the library that the code is linked into is optimised as a whole.
 
-        `_optimize_functions` stays: without it more reference counts survive, and Q-learning takes
-        40 % longer.
+        `_optimize_functions` is not overridden: without it more reference counting remains, and
+        Q-learning takes 40 % longer.
         """
 
     def _finalize_final_module(self) -> None:
@@ -170,28 +173,33 @@ class _StepLibrary(JITCodeLibrary):  # type: ignore[misc]
 class _StepLowering(NativeLowering):  # type: ignore[misc]
     """Generate the LLVM code of a step."""
 
-    _name = "fourlab_step_lowering"
+    _name = f"{PACKAGE}_step_lowering"
 
     def run_pass(self, state: Any) -> bool:
         state.library = _StepLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
-        # Callers refer to a function by the Python object of its machine code. A step has none, so
-        # this one cannot be called; it only names the step.
+        # Callers refer to a function by the Python object of its machine code. A step has no
+        # machine code, so this object cannot be called and only identifies the step.
         lowered = state["cr"]
         description = lowered.fndesc
-        name = _dynfunc.make_function(description.lookup_module(), description.qualname, "", 0, lowered.env, (state.library,))
+        name = _dynfunc.make_function(
+            description.lookup_module(), description.qualname, "", 0, lowered.env, (state.library,)
+        )
         state.targetctx.insert_user_function(name, description, [state.library])
         state["cr"] = _LowerResult(description, lowered.call_helper, cfunc=name, env=lowered.env)
         return True
 
 
 class _StepCompiler(CompilerBase):  # type: ignore[misc]
-    """Numba's usual pipeline but for its last pass."""
+    """Numba's usual pipeline, except for its last pass."""
 
     def define_pipelines(self) -> list[Any]:
-        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state, "fourlab_step")
-        pipeline.passes = [(_StepLowering, why) if step is NativeLowering else (step, why) for step, why in pipeline.passes]
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state, f"{PACKAGE}_step")
+        pipeline.passes = [
+            (_StepLowering if step is NativeLowering else step, description)
+            for step, description in pipeline.passes
+        ]
         pipeline._finalized = False
         pipeline.finalize()
         return [pipeline]

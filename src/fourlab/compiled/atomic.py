@@ -1,6 +1,6 @@
-"""Additions and exchanges that several threads may make at once on one array.
+"""Atomic operations on the elements of an array that threads share.
 
-As plain Python they are what follows, under the GIL; in kernels they are atomic instructions
+In plain Python they run as written here, under the GIL; in kernels they are atomic instructions
 (`_instructions.py`).
 """
 
@@ -8,14 +8,14 @@ import numpy as np
 
 
 def atomic_add(array: np.ndarray, index: int, amount: int) -> int:
-    """Add to one number and return what it was before."""
+    """Add to an element and return its previous value."""
     before = int(array[index])
     array[index] = before + amount
     return before
 
 
 def atomic_replace(array: np.ndarray, index: int, expected: int, value: int) -> int:
-    """Write the value if the number is what was expected; return what it was before."""
+    """Compare and swap: write `value` if the element is `expected`; return its previous value."""
     before = int(array[index])
     if before == expected:
         array[index] = value

@@ -1,11 +1,9 @@
-"""Compile groups of kernels in child processes, the most wanted group first.
+"""Compile groups of kernels in child processes, in order of priority.
 
-A child process reads the names of groups from its standard input and answers each with a line of
-JSON. Its standard input is also its lifeline: the system closes the pipe however the parent ends,
-and then the child ends too.
+A child process reads names of groups from its standard input and answers every name with a line of
+JSON. It ends when its standard input is closed, which the system does however the parent ends.
 
-This module itself imports nothing compiled, so that a server can import it before it answers its
-first request.
+This module imports nothing compiled, so that a server can import it before its first request.
 """
 
 import heapq
@@ -26,38 +24,38 @@ log = logging.getLogger(__name__)
 
 State = Literal["ready", "compiling", "queued"]
 STARTUP_SECONDS = 1.0
-"""CPU seconds until a child process has loaded the compiler."""
+"""CPU seconds that a child process takes to load the compiler."""
 PRIOR_SECONDS = 2.0
-"""With this weight the pace is assumed to be the typical one until it has been measured."""
+"""The weight, in typical seconds, of the prior that this machine compiles at the typical pace."""
 OVERDUE_SHARE = 0.1
-"""An overdue group is expected to take this share of its elapsed time more."""
+"""The estimated time left for an overdue group, as a share of its elapsed time."""
 
 
 class CompilationFailed(Exception):
-    """A group could not be compiled; the message is one line that says why."""
+    """A group could not be compiled; the message says why in one line."""
 
 
 class Closed(Exception):
-    """The compilation was ended before a group was ready."""
+    """Compilation was ended before a group was ready."""
 
 
 class Worker(Protocol):
     """Compiles one group at a time."""
 
     startup_seconds: float
-    """Typical seconds that the first group takes longer than the others."""
+    """Typical extra seconds for the first group."""
 
     def run(self, name: str) -> float:
         """Compile a group and return the CPU seconds it took; raises CompilationFailed."""
         ...
 
     def close(self) -> None:
-        """End, from any thread, also while a group is being compiled."""
+        """End the worker; may be called from any thread, even during a compilation."""
         ...
 
 
 class Child:
-    """A worker in a process of its own, started with the first group; killed when it is closed."""
+    """A worker in a child process, which starts with the first group and is killed by `close`."""
 
     startup_seconds = STARTUP_SECONDS
 
@@ -68,7 +66,7 @@ class Child:
         self._closed = False
 
     def run(self, name: str) -> float:
-        """Compile a group; a child that has died is replaced."""
+        """Compile a group, in a new process if the last one has died."""
         process = self._alive()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -76,7 +74,7 @@ class Child:
             process.stdin.write(f"{name}\n")
             process.stdin.flush()
             line = process.stdout.readline()
-        except (OSError, ValueError):  # the child has died, or `close` came in between
+        except (OSError, ValueError):  # the child has died, or another thread called `close`
             line = ""
         if not line:
             raise CompilationFailed(f"the process that compiled {name} ended")
@@ -93,6 +91,7 @@ class Child:
                 _end(self._process)
 
     def _alive(self) -> "subprocess.Popen[str]":
+        """Return the running process, started anew if necessary."""
         with self._lock:
             if self._closed:
                 raise CompilationFailed("the compilation was ended")
@@ -105,7 +104,7 @@ class Child:
 
 
 class Here:
-    """A worker in this process, for a cache that no other process would find."""
+    """A worker in this process, for a temporary cache that other processes do not share."""
 
     startup_seconds = 0.0
 
@@ -115,15 +114,15 @@ class Here:
 
         try:
             return compile_group(name)
-        except Exception as error:  # whatever goes wrong inside a compiler
+        except Exception as error:  # a compiler can raise anything
             raise CompilationFailed(f"cannot compile {name}: {_one_line(error)}") from error
 
     def close(self) -> None:
-        """A running compilation cannot be ended here."""
+        """Do nothing: a compilation in this process cannot be ended."""
 
 
 class Background:
-    """Groups of kernels on their way to being ready. Every method may be called from any thread."""
+    """Compiles groups of kernels in the background. Methods may be called from any thread."""
 
     def __init__(
         self,
@@ -134,32 +133,34 @@ class Background:
         load: Callable[[str], object] | None = None,
         on_compiled: Callable[[str, float, float], None] = lambda name, seconds, cpu_seconds: None,
     ) -> None:
-        """Take the names of the groups, the most wanted first, and those that are compiled already.
+        """Create a queue of groups.
 
-        `load` is called with a group once it is compiled, before it is ready: a server loads it
-        from the cache, which takes up to a second that should not count as thinking time. If
-        compiling fails, `load` is all that is left to try; a group for which it fails as well
-        counts as ready, so that nobody waits for it in vain.
-        `on_compiled` is called with a group, its seconds and its CPU seconds, one at a time.
+        `names` are the groups in order of priority, `compiled` those that are compiled already, and
+        `typical` the typical seconds to compile each group. `load` is called with the name of a
+        compiled group before the group counts as ready: a server loads the kernels from the cache
+        then, since the up to one second that this takes must not count as thinking time. `load` is
+        called even if the compilation failed, and the group counts as ready whether `load` succeeds
+        or not, so that no request waits forever. `on_compiled` is called with the name, the seconds
+        and the CPU seconds of a compiled group; calls never overlap.
         """
         self._names = tuple(dict.fromkeys(names))
-        self._workers, self._typical, self._load, self._on_compiled = (
-            workers,
-            typical,
-            load,
-            on_compiled,
-        )
+        self._workers = workers
+        self._typical = typical
+        self._load = load
+        self._on_compiled = on_compiled
         self._lock = threading.RLock()
         self._closed = False
         self._queue: list[str] = []
-        self._running: dict[str, tuple[float, float]] = {}  # its start, its typical seconds
-        self._spent = self._typically = PRIOR_SECONDS  # measured so far, and typical
+        self._running: dict[str, tuple[float, float]] = {}  # start, typical seconds
+        # Seconds that compiled groups took, and would typically take; both start with the prior.
+        self._spent = PRIOR_SECONDS
+        self._typically = PRIOR_SECONDS
         self._futures: dict[str, Future[None]] = {}
         done = set(compiled)
         self._to_load: list[str] = []
         for name in self._names:
             future: Future[None] = Future()
-            future.set_running_or_notify_cancel()  # nobody who stops waiting for it can cancel it
+            future.set_running_or_notify_cancel()  # a waiter that gives up cannot cancel it
             if name not in done:
                 self._queue.append(name)
             elif load is not None:
@@ -170,27 +171,27 @@ class Background:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All groups."""
+        """The names of all groups."""
         return self._names
 
     def start(self) -> None:
-        """Begin to compile, and to load what is compiled."""
+        """Start compiling in the background, and loading the groups that are compiled already."""
         if self._to_load:
             threading.Thread(target=self._load_compiled, daemon=True, name="load").start()
         for worker in self._workers[: len(self._queue)]:
             threading.Thread(target=self._work, args=(worker,), daemon=True, name="compile").start()
 
     def run(self) -> None:
-        """Compile everything, then return; raises CompilationFailed at the first failure."""
+        """Compile all groups and return; raises CompilationFailed at the first failure."""
         if [type(worker) for worker in self._workers] == [Here]:
-            self._work(self._workers[0])  # in this thread, where Ctrl-C is heard
+            self._work(self._workers[0])  # in this thread, which receives Ctrl-C
         else:
             self.start()
         for future in wait(self._futures.values(), return_when=FIRST_EXCEPTION).done:
             future.result()
 
     def close(self) -> None:
-        """End at once; whoever waits gets Closed."""
+        """End all compilations; futures that are not done raise Closed."""
         with self._lock:
             self._closed = True
             self._queue.clear()
@@ -202,28 +203,29 @@ class Background:
 
     def prefer(self, names: Iterable[str]) -> list["Future[None]"]:
         """Move groups to the front of the queue; return the futures of those not ready."""
-        known = [name for name in names if name in self._futures]
-        wanted = [name for name in known if not self._futures[name].done()]
+        unready = [
+            name for name in names if name in self._futures and not self._futures[name].done()
+        ]
         with self._lock:
-            first = [name for name in wanted if name in self._queue]
+            first = [name for name in unready if name in self._queue]
             self._queue = [*first, *(name for name in self._queue if name not in first)]
-        return [self._futures[name] for name in wanted]
+        return [self._futures[name] for name in unready]
 
     def state(self, name: str) -> State:
-        """Say how far a group is."""
+        """Return the state of a group."""
         with self._lock:
             if self._futures[name].done():
                 return "ready"
             return "compiling" if name in self._running else "queued"
 
     def is_ready(self) -> bool:
-        """Whether all groups are ready."""
+        """Return whether all groups are ready."""
         return all(future.done() for future in self._futures.values())
 
     def seconds_left(self) -> dict[str, float]:
-        """Estimate in how many seconds each group will be ready; 0 for those that are.
+        """Estimate the seconds until each group is ready, 0 if it is.
 
-        The estimate follows from typical times and the pace on this machine so far.
+        Estimates are typical times multiplied by this machine's pace so far.
         """
         with self._lock:
             now = time.monotonic()
@@ -242,22 +244,26 @@ class Background:
             return left
 
     def _pace(self, now: float) -> float:
-        """Return the seconds on the wall that a typical second takes, overdue groups included."""
+        """Return wall-clock seconds per typical second, taking overdue groups into account."""
         pace = self._spent / self._typically
+        # A running group says something about the pace only once it is overdue.
         running = [(now - started, typical) for started, typical in self._running.values()]
         late = [(elapsed, typical) for elapsed, typical in running if elapsed > pace * typical]
         spent = self._spent + sum(elapsed for elapsed, _ in late)
         return spent / (self._typically + sum(typical for _, typical in late))
 
     def _work(self, worker: Worker) -> None:
+        """Compile groups with a worker until the queue is empty."""
         startup = worker.startup_seconds
         while (name := self._take(startup)) is not None:
-            started, failure, cpu_seconds = time.monotonic(), None, 0.0
+            started = time.monotonic()
+            failure = None
+            cpu_seconds = 0.0
             try:
                 cpu_seconds = worker.run(name)
             except CompilationFailed as error:
                 failure = error
-            except Exception as error:  # no process could be started, say
+            except Exception as error:  # for example, no process could be started
                 failure = CompilationFailed(f"cannot compile {name}: {_one_line(error)}")
             if self._load is not None and not self._closed:
                 self._try_load(self._load, name, failure)
@@ -308,13 +314,13 @@ class Background:
             if failure is None and not self._closed:
                 try:
                     self._on_compiled(name, seconds, cpu_seconds)
-                except Exception as error:  # nobody reads what it prints, say; `run` raises it
+                except Exception as error:  # for example, a closed pipe; `run` raises it
                     outcome = error
         _settle(self._futures[name], outcome)
 
 
 def _settle(future: "Future[None]", failure: Exception | None) -> None:
-    """Give a future its result; `close` and a worker may do so at the same time."""
+    """Set the outcome of a future; `close` and a worker may do so at the same time."""
     with suppress(InvalidStateError):
         if failure is None:
             future.set_result(None)
@@ -329,19 +335,19 @@ _CHILD = (
 
 
 def _start(niceness: int) -> "subprocess.Popen[str]":
-    """Start a child in a process group of its own: Ctrl-C is for the parent, who ends its children."""
-    apart: dict[str, Any] = {"process_group": 0}
+    """Start a child in its own process group, so that only the parent receives Ctrl-C."""
+    group_options: dict[str, Any] = {"process_group": 0}
     if sys.platform == "win32":
         priority = subprocess.BELOW_NORMAL_PRIORITY_CLASS if niceness else 0
-        apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | priority}
+        group_options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | priority}
     return subprocess.Popen(
-        # -P: modules are not looked for in the user's current folder.
+        # -P keeps the user's current folder out of the module search path.
         [sys.executable, "-P", "-c", _CHILD, json.dumps(sys.path), str(niceness)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,  # what matters is in the answers
+        stderr=subprocess.DEVNULL,  # errors are reported in the answers
         text=True,
-        **apart,
+        **group_options,
     )
 
 
@@ -350,7 +356,7 @@ def _end(process: "subprocess.Popen[str]") -> None:
     process.wait()
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            with suppress(OSError):  # what was not written yet is of no use any more
+            with suppress(OSError):  # unwritten data does not matter any more
                 stream.close()
 
 
@@ -366,15 +372,16 @@ def _answer_parent(niceness: int) -> None:
         name = names.get()
         try:
             answer: dict[str, object] = {"seconds": compile_group(name)}
-        except Exception as error:  # whatever goes wrong inside a compiler; the parent decides
+        except Exception as error:  # a compiler can raise anything; the parent decides
             answer = {"error": _one_line(error)}
         print(json.dumps(answer), flush=True)
 
 
 def _listen(names: "queue.SimpleQueue[str]") -> None:
+    """Queue the lines of standard input; end the process when it is closed."""
     for line in sys.stdin:
         names.put(line.rstrip("\n"))
-    os._exit(0)  # also in the middle of a compilation
+    os._exit(0)  # even in the middle of a compilation
 
 
 def _one_line(error: Exception) -> str:

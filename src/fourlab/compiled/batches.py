@@ -1,6 +1,6 @@
-"""Many games in step: a column is played in each of an array of positions.
+"""Many games in lockstep: a move in every position of an array.
 
-Positions are two arrays int64[games], `own` and `mask`, as one position is two integers (game/bitboard.py).
+Positions are two arrays int64[games], `own` and `mask`, with the layout of game/bitboard.py.
 """
 
 import numpy as np
@@ -10,44 +10,48 @@ from fourlab.compiled.board import has_line, landing, landings, mirror
 from fourlab.compiled.threats import winning_cells
 from fourlab.game.geometry import Geometry, geometry_of
 
-GOES_ON, DRAWN, WON = 0, 1, 2
-"""How a game stands after a move: nobody can lose by moving."""
+ONGOING, DRAWN, WON = 0, 1, 2
+"""The states of a game after a move. The side that moved cannot have lost."""
 
 
 @kernel
 def play_columns(own: np.ndarray, mask: np.ndarray, columns: np.ndarray, g: Geometry) -> np.ndarray:
-    """Play an open column in every game, in place, the other side being to move then; returns how each game stands."""
-    stands = np.zeros(len(own), np.int64)
+    """Play a column in every game, in place, and return the new states, int64[games].
+
+    The columns must not be full. `own` then holds the discs of the other side.
+    """
+    states = np.zeros(len(own), np.int64)
     for i in range(len(own)):
         cell = landing(mask[i], columns[i], g)
-        stones = own[i] | cell
+        discs = own[i] | cell
+        # Change sides: what is not own belongs to the opponent, who moves next.
         own[i] ^= mask[i]
         mask[i] |= cell
-        if has_line(stones, g.height, g.in_a_row):
-            stands[i] = WON
+        if has_line(discs, g.height, g.in_a_row):
+            states[i] = WON
         elif mask[i] == g.cells:
-            stands[i] = DRAWN
-    return stands
+            states[i] = DRAWN
+    return states
 
 
 @kernel
 def open_columns(mask: np.ndarray, g: Geometry) -> np.ndarray:
-    """Tell which columns can be played: bool[games, columns]."""
-    found = np.zeros((len(mask), g.columns), np.bool_)
+    """Return which columns are not full, bool[games, columns]."""
+    open_ = np.zeros((len(mask), g.columns), np.bool_)
     for i in range(len(mask)):
         for column in range(g.columns):
-            found[i, column] = landing(mask[i], column, g) != 0
-    return found
+            open_[i, column] = landing(mask[i], column, g) != 0
+    return open_
 
 
 @kernel
 def urgent_columns(own: np.ndarray, mask: np.ndarray, central: bool, g: Geometry) -> np.ndarray:
-    """Tell among which columns the agent `rules` chooses: bool[games, columns].
+    """Return the columns among which the agent `rules` chooses, bool[games, columns].
 
-    Those that win at once; if there are none, those that keep the other side from it; if there are none, all. If
-    `central`, only the nearest to the centre of these.
+    These are the columns that win at once; if there are none, those that block the opponent's win;
+    if there are none, all that are not full. If `central`, only the ones nearest the centre remain.
     """
-    found = np.zeros((len(mask), g.columns), np.bool_)
+    urgent = np.zeros((len(mask), g.columns), np.bool_)
     for i in range(len(mask)):
         landing_cells = landings(mask[i], g)
         cells = landing_cells & winning_cells(own[i], mask[i], g)
@@ -55,20 +59,22 @@ def urgent_columns(own: np.ndarray, mask: np.ndarray, central: bool, g: Geometry
             cells = landing_cells & winning_cells(own[i] ^ mask[i], mask[i], g)
         if not cells:
             cells = landing_cells
-        nearest = 2 * g.columns
+        nearest = 2 * g.columns  # twice the distance from the centre
         for column in range(g.columns):
             if (cells >> column * g.height) & ((1 << g.rows) - 1):
-                found[i, column] = True
+                urgent[i, column] = True
                 nearest = min(nearest, abs(2 * column - g.columns + 1))
         if central:
             for column in range(g.columns):
-                found[i, column] &= abs(2 * column - g.columns + 1) == nearest
-    return found
+                urgent[i, column] &= abs(2 * column - g.columns + 1) == nearest
+    return urgent
 
 
 @kernel
-def mirror_moves(own: np.ndarray, mask: np.ndarray, columns: np.ndarray, which: np.ndarray, g: Geometry) -> None:
-    """Exchange left and right, in place, in those positions and their columns that `which` says, bool[games]."""
+def mirror_moves(
+    own: np.ndarray, mask: np.ndarray, columns: np.ndarray, which: np.ndarray, g: Geometry
+) -> None:
+    """Mirror the positions and columns selected by `which`, bool[games], in place."""
     for i in range(len(own)):
         if which[i]:
             own[i] = mirror(own[i], g)
@@ -77,7 +83,7 @@ def mirror_moves(own: np.ndarray, mask: np.ndarray, columns: np.ndarray, which: 
 
 
 def warm_up() -> None:
-    """Make a move in one game, and mirror it."""
+    """Compile the kernels: make a move in one game and mirror it."""
     board = geometry_of(7, 6, 4)
     own, mask, columns = (np.zeros(1, np.int64) for _ in range(3))
     open_columns(mask, board)

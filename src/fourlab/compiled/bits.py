@@ -1,6 +1,6 @@
 """Single machine instructions that Python has no operator for.
 
-As plain Python they are what follows; in kernels they are the instructions themselves
+In plain Python they run as written here; in kernels they are the instructions themselves
 (`_instructions.py`).
 """
 
@@ -8,14 +8,14 @@ import numpy as np
 
 
 def popcount(bits: int) -> int:
-    """Count the ones."""
+    """Return the number of set bits."""
     return int(bits).bit_count()
 
 
 def bit_length(bits: int) -> int:
-    """Count the binary digits of a number that is not negative."""
+    """Return the number of binary digits of a non-negative integer, 0 for 0."""
     return int(bits).bit_length()
 
 
 def prefetch(array: np.ndarray, index: int) -> None:
-    """Ask the memory for a word that will be read soon."""
+    """Start loading an element into the cache; does nothing in plain Python."""

@@ -1,4 +1,4 @@
-"""The rules of `game/bitboard.py`, compiled, for the other kernels to call."""
+"""The functions of `game/bitboard.py`, compiled for use in kernels."""
 
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.game import bitboard as rules

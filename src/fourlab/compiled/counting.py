@@ -1,4 +1,4 @@
-"""Counting: paths of play (perft) and distinct positions, the classic proofs that the rules are right."""
+"""Count move sequences (perft) and distinct positions, the standard tests of move generation."""
 
 from collections.abc import Iterator
 
@@ -12,12 +12,13 @@ from fourlab.game.geometry import Geometry, geometry_of
 
 @kernel
 def perft(own: int, mask: int, g: Geometry, depth: int) -> int:
-    """Count the ways to play exactly `depth` more discs; a finished game cannot be continued.
+    """Return the number of ways to play exactly `depth` more discs; finished games do not continue.
 
     The position must not be over.
     """
     if depth == 0:
         return 1
+    # The last disc need not be played: every column that is not full is one way.
     if depth == 1:
         return popcount(landings(mask, g))
     count = 0
@@ -29,49 +30,50 @@ def perft(own: int, mask: int, g: Geometry, depth: int) -> int:
 
 
 def distinct(own: int, mask: int, g: Geometry) -> Iterator[int]:
-    """Yield the number of distinct positions after 0, 1, 2, … more discs, until no game goes on.
+    """Yield the number of distinct positions after 0, 1, 2, … more discs, until every game is over.
 
-    Ended games count but are not continued. The position must not be over.
+    Finished games are counted once but not continued. The position must not be over.
     """
     keys = np.array([key(own, mask, g)], np.int64)
     unfinished = keys
     while len(keys):
         yield len(keys)
+        # Remove duplicates. No key is 0, so the first one always differs from its predecessor.
         keys = np.sort(children(unfinished, g))
         keys = keys[np.diff(keys, prepend=0) != 0]
-        unfinished = keys[goes_on(keys, g)]
+        unfinished = keys[is_unfinished(keys, g)]
 
 
 @kernel
 def children(keys: np.ndarray, g: Geometry) -> np.ndarray:
-    """Play every legal column of every position; positions reached twice appear twice."""
-    found = np.empty(len(keys) * g.columns, np.int64)
+    """Return the keys after every legal move in every position, duplicates included."""
+    child_keys = np.empty(len(keys) * g.columns, np.int64)
     count = 0
     for i in range(len(keys)):
         own, mask = from_key(int(keys[i]), g)
         for column in range(g.columns):
             cell = landing(mask, column, g)
             if cell != 0:
-                found[count] = key(mask ^ own, mask | cell, g)
+                child_keys[count] = key(mask ^ own, mask | cell, g)
                 count += 1
-    return found[:count]
+    return child_keys[:count]
 
 
 @kernel
-def goes_on(keys: np.ndarray, g: Geometry) -> np.ndarray:
-    """Mark the positions whose last disc has not won; a full board has no children, so it needs no mark."""
-    marks = np.empty(len(keys), np.bool_)
+def is_unfinished(keys: np.ndarray, g: Geometry) -> np.ndarray:
+    """Return which positions are not won, bool[keys]; full boards count as not won."""
+    unfinished_marks = np.empty(len(keys), np.bool_)
     for i in range(len(keys)):
         own, mask = from_key(int(keys[i]), g)
-        marks[i] = not has_line(mask ^ own, g.height, g.in_a_row)
-    return marks
+        unfinished_marks[i] = not has_line(mask ^ own, g.height, g.in_a_row)
+    return unfinished_marks
 
 
 def warm_up_perft() -> None:
-    """Count a few games."""
+    """Compile `perft`."""
     perft(0, 0, geometry_of(7, 6, 4), 3)
 
 
 def warm_up_distinct() -> None:
-    """Count the positions of a tiny board."""
+    """Compile the kernels of `distinct`."""
     sum(distinct(0, 0, geometry_of(3, 2, 3)))

@@ -1,13 +1,13 @@
-"""Where lines begin; `rules.has_line` only tells whether there is one."""
+"""Locate winning lines; `has_line` only says whether there is one."""
 
 from fourlab.compiled._jit import kernel
 from fourlab.game.geometry import Geometry
 
 
 @kernel
-def line_starts(stones: int, step: int, in_a_row: int) -> int:
-    """Mark where lines begin in one direction: `has_line` without its branches."""
-    run, length = stones & (stones >> step), 2
+def line_starts(discs: int, step: int, in_a_row: int) -> int:
+    """Return the first cells of lines in one direction: `has_line` without its branches."""
+    run, length = discs & (discs >> step), 2
     while 2 * length < in_a_row:
         run &= run >> min(length * step, 63)
         length *= 2
@@ -16,9 +16,9 @@ def line_starts(stones: int, step: int, in_a_row: int) -> int:
 
 @kernel
 def first_line(own: int, mask: int, g: Geometry) -> int:
-    """Say who owns the line that begins first, reading rows from the top: +1 `own`, -1 the other side, 0 nobody.
+    """Return whose line begins first when rows are read from the top: +1 `own`, -1 other, 0 none.
 
-    A line begins at its left end, a vertical one at its top.
+    A line begins at its left end, a vertical line at its top.
     """
     mine, theirs = line_heads(own, g), line_heads(own ^ mask, g)
     if mine == 0 or theirs == 0:
@@ -34,9 +34,10 @@ def first_line(own: int, mask: int, g: Geometry) -> int:
 
 
 @kernel
-def line_heads(stones: int, g: Geometry) -> int:
-    """Mark the left ends of all lines, and the tops of vertical ones."""
-    heads = line_starts(stones, 1, g.in_a_row) << (g.in_a_row - 1)
+def line_heads(discs: int, g: Geometry) -> int:
+    """Return the left ends of all lines, and the tops of vertical ones."""
+    # A vertical line starts at its lowest cell, and its top is in_a_row - 1 cells above.
+    heads = line_starts(discs, 1, g.in_a_row) << (g.in_a_row - 1)
     for step in (g.height, g.height - 1, g.height + 1):
-        heads |= line_starts(stones, step, g.in_a_row)
+        heads |= line_starts(discs, step, g.in_a_row)
     return heads

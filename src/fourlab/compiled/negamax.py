@@ -1,8 +1,10 @@
-"""Kaggle's negamax player: four plies deep, with its own peculiar scores.
+"""Kaggle's negamax player, with its scores as they are in ConnectX; four plies by default.
 
-It looks for a win at once in every node. Where the depth ends, a column is scored like a win this late in the game plus one
-point for each own disc beside, above or below the landing cell (below only above the second-lowest row); that such guesses
-count as much as wins is the original's fault, kept because people play against it. There is no alpha-beta.
+Every node is checked for a win at once. At the maximum depth, a column scores as much as a win at
+this point of the game would, plus one point for every own disc left, right, above or below the
+landing cell (below only if the cell is above the second row). That such estimates count as much as
+wins is a flaw of the original, reproduced here because people play against it. There is no
+alpha-beta pruning.
 """
 
 import numpy as np
@@ -16,23 +18,33 @@ from fourlab.game.geometry import Geometry, geometry_of
 
 
 @kernel
-def kaggle_negamax(own: int, mask: int, g: Geometry, depth: int, random_ties: bool, state: int) -> tuple[int, int, int]:
+def kaggle_negamax(
+    own: int, mask: int, g: Geometry, depth: int, random_ties: bool, state: int
+) -> tuple[int, int, int]:
     """Return twice the score, the column (-1 on a full board) and the random state.
 
-    Equal scores keep the first column or, with `random_ties`, change to the later one with chance one half. The stack is
-    our own: Numba cannot reload a recursive kernel from its cache when another kernel calls it.
+    Among equal scores the first column wins or, with `random_ties`, each later one replaces it with
+    probability one half. The search keeps its own stack, because Numba cannot load a recursive
+    kernel from its cache when another kernel calls it.
     """
+    # The path from the root, one entry per level: the position, the best score so far (doubled, so
+    # that it is an integer) and its column, and the column to try next, -1 for a new node and
+    # g.columns for one that is done.
     owns, masks = np.empty(depth + 1, np.int64), np.empty(depth + 1, np.int64)
-    scores, chosen, tried = np.empty(depth + 1, np.int64), np.empty(depth + 1, np.int64), np.empty(depth + 1, np.int64)
+    scores, chosen, tried = (
+        np.empty(depth + 1, np.int64),
+        np.empty(depth + 1, np.int64),
+        np.empty(depth + 1, np.int64),
+    )
     level = 0
     owns[0], masks[0], tried[0] = own, mask, -1
     while True:
         own, mask = owns[level], masks[level]
-        if tried[level] < 0:  # a node seen for the first time
+        if tried[level] < 0:  # the node is new
             scores[level], chosen[level] = enter(own, mask, g)
             tried[level] = 0 if chosen[level] < 0 and mask != g.cells else g.columns
         if tried[level] == g.columns:
-            # The node is done: hand its score to the node above, for which it is the opposite.
+            # The node is done: back up its score, which has the opposite sign for its parent.
             if level == 0:
                 return scores[0], chosen[0], state
             level -= 1
@@ -47,7 +59,10 @@ def kaggle_negamax(own: int, mask: int, g: Geometry, depth: int, random_ties: bo
                 level += 1
                 owns[level], masks[level], tried[level] = mask ^ own, mask | cell, -1
                 continue
-            score = g.columns * g.rows + 1 - popcount(mask) + 2 * own_neighbours(own, cell, column, g)
+            # Twice the score of a win at this point, plus two for every neighbour.
+            score = (
+                g.columns * g.rows + 1 - popcount(mask) + 2 * own_neighbours(own, cell, column, g)
+            )
         if score > scores[level]:
             scores[level], chosen[level] = score, column
         elif score == scores[level] and random_ties:
@@ -59,7 +74,11 @@ def kaggle_negamax(own: int, mask: int, g: Geometry, depth: int, random_ties: bo
 
 @kernel
 def enter(own: int, mask: int, g: Geometry) -> tuple[int, int]:
-    """Score a node without looking further: 0 on a full board, a win at once, else the least score and no column."""
+    """Return twice the score and the column of a node before its children are searched.
+
+    A full board scores 0 without a column, and a win at once has its column; otherwise the score is
+    below all others and there is no column.
+    """
     size = g.columns * g.rows
     if mask == g.cells:
         return 0, -1
@@ -73,7 +92,7 @@ def enter(own: int, mask: int, g: Geometry) -> tuple[int, int]:
 
 @kernel
 def own_neighbours(own: int, cell: int, column: int, g: Geometry) -> int:
-    """Count own discs left, right, above, and below unless the cell is in the two lowest rows."""
+    """Count own discs left, right, above, and below if the cell is in the third row or higher."""
     second_row_or_lower = cell & ((3 * g.bottom) & g.cells)
     neighbours = (cell << 1) & g.cells
     if column > 0:
@@ -86,5 +105,5 @@ def own_neighbours(own: int, cell: int, column: int, g: Geometry) -> int:
 
 
 def warm_up() -> None:
-    """Search one ply."""
+    """Compile the kernels: search one ply."""
     kaggle_negamax(0, 0, geometry_of(7, 6, 4), 1, False, 1)

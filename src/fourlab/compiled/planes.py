@@ -1,10 +1,13 @@
-"""Positions as networks see them: planes of numbers, the top row first, seen by the side to move.
+"""Network inputs: positions as planes of numbers, from the side to move's point of view.
 
-cells     one plane: 1 the side to move's discs, 2 the other's, 0 empty (document 003)
-stones    two planes: own discs, the other's
-empty     three planes: own discs, the other's, empty cells (document 004)
-threats   six planes: own discs, the other's, where a disc can land, the empty cells that would complete a line of one's
-          own, those that would complete one of the other's, and the rows counted odd, on which red's threats are good
+cells     one plane: 1 for own discs, 2 for the opponent's, 0 for empty cells (SeWell)
+stones    two planes: own discs, opponent's discs
+empty     three planes: own discs, opponent's discs, empty cells (Arya)
+threats   six planes: own discs, opponent's discs, cells where a disc can land, empty cells that
+          complete an own line, empty cells that complete an opponent's line, and the odd rows, in
+          which red's threats are strong
+
+The first row of a plane is the top row of the board.
 """
 
 import numpy as np
@@ -15,11 +18,11 @@ from fourlab.compiled.threats import winning_cells
 from fourlab.game.geometry import Geometry, geometry_of
 
 PLANES = {"cells": 1, "stones": 2, "empty": 3, "threats": 6}
-"""How many planes each kind has."""
+"""The number of planes of each kind."""
 
 
 def encode(own: np.ndarray, mask: np.ndarray, g: Geometry, kind: str) -> np.ndarray:
-    """Draw float32[batch, planes, rows, columns] of positions given as int64[batch] each."""
+    """Return positions, int64[batch] each, as float32[batch, planes, rows, columns]."""
     planes = np.zeros((len(own), PLANES[kind], g.rows, g.columns), np.float32)
     if kind == "cells":
         draw_cells(own, mask, g, planes)
@@ -30,7 +33,7 @@ def encode(own: np.ndarray, mask: np.ndarray, g: Geometry, kind: str) -> np.ndar
 
 @kernel
 def draw_cells(own: np.ndarray, mask: np.ndarray, g: Geometry, planes: np.ndarray) -> None:
-    """Fill one plane: 1 for own discs, 2 for the other's."""
+    """Fill the one plane of `cells`."""
     for i in range(len(own)):
         draw(own[i], g, 1, planes[i, 0])
         draw(own[i] ^ mask[i], g, 2, planes[i, 0])
@@ -38,7 +41,7 @@ def draw_cells(own: np.ndarray, mask: np.ndarray, g: Geometry, planes: np.ndarra
 
 @kernel
 def draw_planes(own: np.ndarray, mask: np.ndarray, g: Geometry, planes: np.ndarray) -> None:
-    """Fill two planes with the discs, and one more with the empty cells or four with what they mean."""
+    """Fill the planes of `stones`, `empty` or `threats`, told apart by their number."""
     for i in range(len(own)):
         draw(own[i], g, 1, planes[i, 0])
         draw(own[i] ^ mask[i], g, 1, planes[i, 1])
@@ -52,20 +55,21 @@ def draw_planes(own: np.ndarray, mask: np.ndarray, g: Geometry, planes: np.ndarr
 
 
 @kernel
-def draw(cells: int, g: Geometry, ink: int, plane: np.ndarray) -> None:
-    """Write a number into the cells of a plane."""
+def draw(cells: int, g: Geometry, number: int, plane: np.ndarray) -> None:
+    """Write a number into some cells of a plane."""
     for column in range(g.columns):
         bits = (cells >> column * g.height) & ((1 << g.rows) - 1)
+        # Bits run from the bottom up, rows of a plane from the top down.
         row = g.rows - 1
         while bits:
             if bits & 1:
-                plane[row, column] = ink
+                plane[row, column] = number
             bits >>= 1
             row -= 1
 
 
 def warm_up() -> None:
-    """Encode one position in every way."""
+    """Compile the kernels: encode one position in every way."""
     nothing = np.zeros(1, np.int64)
     for kind in PLANES:
         encode(nothing, nothing, geometry_of(7, 6, 4), kind)

@@ -1,8 +1,10 @@
-"""A random generator whose whole state is one positive integer, passed in and handed back.
+"""A random number generator whose state is one positive integer.
 
-Multiply-with-carry (Marsaglia): the low 32 bits `x` and the carry `c` above them become `A * x + c`; the output is
-`x ^ c`. Every number stays below 2**63, so the same lines run compiled and as plain Python and give the same stream.
-A * 2**32 - 1 is a safe prime, hence every state but 0 lies on a cycle of 2**61.6 draws.
+Kernels take the state as an argument and return the new one. The generator is Marsaglia's
+multiply-with-carry: with `x` the low 32 bits of the state and `c` the carry above them, the next
+state is `A * x + c`, and the output is `x ^ c`. All numbers stay below 2**63, so compiled code and
+plain Python produce the same stream. A * 2**32 - 1 is a safe prime, so every state except 0 lies on
+a cycle of about 2**61.6 numbers.
 """
 
 import numpy as np
@@ -10,28 +12,31 @@ import numpy as np
 from fourlab.compiled._jit import kernel
 
 A = 1621085529
+"""The multiplier."""
 LOW = 0xFFFFFFFF
+"""The mask of the low 32 bits."""
 
 
 def seed_state(seed: int | np.random.SeedSequence) -> int:
-    """Turn a seed into a first state."""
+    """Return the initial state for a seed."""
     return seed_states(seed, 1)[0]
 
 
 def seed_states(seed: int | np.random.SeedSequence, count: int) -> list[int]:
-    """Turn a seed into the first states of several independent streams."""
+    """Return the initial states of several independent streams for one seed."""
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     words = sequence.generate_state(count, np.uint64)
+    # 0 and A * 2**32 - 1 are fixed points of the generator, so states are between them.
     return [1 + int(word) % (A * 2**32 - 2) for word in words]
 
 
 @kernel
 def advance(state: int) -> int:
-    """Step the generator."""
+    """Return the next state."""
     return A * (state & LOW) + (state >> 32)
 
 
 @kernel
 def below(n: int, state: int) -> int:
-    """Read a number from 0 to n - 1 off the state, n at most 2**31; the bias is below n / 2**32."""
+    """Return a number from 0 to n - 1; n is at most 2**31, and the bias is below n / 2**32."""
     return (((state & LOW) ^ (state >> 32)) * n) >> 32

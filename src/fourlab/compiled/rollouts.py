@@ -1,4 +1,4 @@
-"""Games to the end: at random, with wins and blocks, against negamax, and many side by side in vector lanes."""
+"""Rollouts: uniformly random, with wins and blocks, against negamax, and vectorised in lanes."""
 
 from collections.abc import Callable
 from functools import cache
@@ -14,21 +14,22 @@ from fourlab.compiled.threats import winning_cells
 from fourlab.game.geometry import Geometry, geometry_of
 
 LANES = 16
+"""Games that are played at the same time."""
 
 
 @kernel
 def rollout(own: int, mask: int, g: Geometry, state: int) -> tuple[int, int, int]:
     """Play uniformly random columns until the game ends.
 
-    The position must not be over. Returns the result for the side to move at the start (+1, 0, -1), the number of
-    discs played, and the generator's state.
+    The position must not be over. Returns the result from the point of view of the side to move at
+    the start (+1, 0, -1), the number of discs played, and the random state.
     """
     sign, plies = 1, 0
     while mask != g.cells:
         state = advance(state)
         cell = landing(mask, below(g.columns, state), g)
         if cell == 0:
-            continue  # a full column: drawing again keeps the open ones equally likely
+            continue  # a full column; sampling again keeps the others equally likely
         own |= cell
         mask |= cell
         plies += 1
@@ -40,8 +41,14 @@ def rollout(own: int, mask: int, g: Geometry, state: int) -> tuple[int, int, int
 
 
 @kernel
-def rollouts(own: int, mask: int, g: Geometry, games: int, state: int) -> tuple[int, int, int, int, int]:
-    """Play many rollouts; returns wins, draws and losses of the side to move, all discs played, and the state."""
+def rollouts(
+    own: int, mask: int, g: Geometry, games: int, state: int
+) -> tuple[int, int, int, int, int]:
+    """Play many rollouts.
+
+    Returns the wins, draws and losses of the side to move, the number of discs played, and the
+    random state.
+    """
     wins = draws = losses = discs = 0
     for _ in range(games):
         result, plies, state = rollout(own, mask, g, state)
@@ -54,14 +61,14 @@ def rollouts(own: int, mask: int, g: Geometry, games: int, state: int) -> tuple[
 
 @kernel
 def rollout_with_wins_and_blocks(own: int, mask: int, g: Geometry, state: int) -> tuple[int, int]:
-    """Play at random, but win at once if possible, else prevent the other side from doing so."""
+    """Play at random, but win at once if possible, else block the opponent's immediate win."""
     sign = 1
     while mask != g.cells:
         playable = landings(mask, g)
         if winning_cells(own, mask, g) & playable:
             return sign, state
         forced = winning_cells(own ^ mask, mask, g) & playable
-        cell = forced & -forced  # the lowest of them: two threats cannot both be met
+        cell = forced & -forced  # one of them: two threats cannot both be blocked
         while cell == 0:
             state = advance(state)
             cell = landing(mask, below(g.columns, state), g)
@@ -75,7 +82,7 @@ def rollout_with_wins_and_blocks(own: int, mask: int, g: Geometry, state: int) -
 def rollout_against_negamax(
     own: int, mask: int, g: Geometry, random_ties: bool, negamax_moves: bool, state: int
 ) -> tuple[int, int]:
-    """Play one side at random and the other by Kaggle's negamax."""
+    """Play one side at random and the other with Kaggle's negamax."""
     sign = 1
     while mask != g.cells:
         cell = 0
@@ -95,18 +102,25 @@ def rollout_against_negamax(
     return 0, state
 
 
-def lane_rollouts(own: int, mask: int, g: Geometry, games: int, seed: int) -> tuple[int, int, int, int]:
-    """Play many rollouts in lanes, about two and a half times as fast as `rollouts`.
+def lane_rollouts(
+    own: int, mask: int, g: Geometry, games: int, seed: int
+) -> tuple[int, int, int, int]:
+    """Play many rollouts in vector lanes, about two and a half times as fast as `rollouts`.
 
-    Lane k plays exactly the games that `rollouts` plays from the k-th state of `seed_states(seed, LANES)`. Every lane
-    has a fixed share of the games: taking whichever finish first would favour short ones. The board size is compiled
-    into the loop, so the first call on a new size takes a second or two.
-    Returns wins, draws and losses of the side to move, and all discs played.
+    Lane k plays exactly the games that `rollouts` plays from the k-th of `seed_states(seed,
+    LANES)`. Every lane plays a fixed share of the games; counting whichever games finish first
+    would favour short ones. The board size is compiled into the loop, so the first call for a new
+    board takes a second or two. Returns the wins, draws and losses of the side to move, and the
+    number of discs played.
     """
-    share = np.full(LANES, games // LANES, np.int64)
-    share[: games % LANES] += 1
-    lanes = np.zeros((8, LANES), np.int64)
-    lanes[0], lanes[1], lanes[2], lanes[3], lanes[4] = own, mask, seed_states(seed, LANES), share, 1
+    games_left = np.full(LANES, games // LANES, np.int64)
+    games_left[: games % LANES] += 1
+    lanes = np.zeros((8, LANES), np.int64)  # the rows are explained in `play_lanes`
+    lanes[0] = own
+    lanes[1] = mask
+    lanes[2] = seed_states(seed, LANES)
+    lanes[3] = games_left
+    lanes[4] = 1
     _lane_kernel(g)(own, mask, lanes.reshape(-1))
     discs, wins, losses = (int(row.sum()) for row in lanes[5:])
     return wins, games - wins - losses, losses, discs
@@ -114,15 +128,19 @@ def lane_rollouts(own: int, mask: int, g: Geometry, games: int, seed: int) -> tu
 
 @cache
 def _lane_kernel(g: Geometry) -> Callable[[int, int, np.ndarray], None]:
-    """Compile the lane loop for one board size: constants let LLVM turn the inner loop into vector instructions."""
+    """Return the lane loop for one board size.
+
+    With the board size as constants, LLVM turns the inner loop into vector instructions.
+    """
     columns, height, in_a_row, bottom, cells = g.columns, g.height, g.in_a_row, g.bottom, g.cells
     column_cells = (1 << g.rows) - 1
 
     @kernel
     def play_lanes(start_own: int, start_mask: int, lane: np.ndarray) -> None:
-        # lane[8 * LANES]: own, mask, random state, games left, "the first side is to move",
-        # discs played, wins, losses. One flat array means one pointer, which needs no alias checks.
-        # There are no branches in the inner loop, only selections; a lane that has played its share stands still.
+        # lane is int64[8 * LANES]: own, mask, random state, games left, 1 if the side to move is
+        # the one that began, discs played, wins, losses. One flat array is one pointer, so the loop
+        # needs no alias checks. The inner loop has no branches, only selections; a lane whose games
+        # are all played keeps its state.
         busy = 1
         while busy > 0:
             busy = 0
@@ -130,15 +148,19 @@ def _lane_kernel(g: Geometry) -> Callable[[int, int, np.ndarray], None]:
                 own, mask, state = lane[j], lane[LANES + j], lane[2 * LANES + j]
                 left, first = lane[3 * LANES + j], lane[4 * LANES + j]
                 running = 1 if left > 0 else 0
+                # A full column leaves the position as it is; the next step samples again.
                 next_state = advance(state)
                 cell = (mask + bottom) & (column_cells << below(columns, next_state) * height)
                 played = 1 if cell != 0 else 0
                 own |= cell
                 mask |= cell
                 lines = line_starts(own, 1, in_a_row) | line_starts(own, height, in_a_row)
-                lines |= line_starts(own, height - 1, in_a_row) | line_starts(own, height + 1, in_a_row)
+                lines |= line_starts(own, height - 1, in_a_row) | line_starts(
+                    own, height + 1, in_a_row
+                )
                 won = (1 if lines != 0 else 0) & played
                 over = (1 if mask == cells else 0) | won
+                # After the end of a game, the lane starts the next one.
                 turned = own ^ mask if played == 1 else own
                 lane[j] = start_own if over == 1 else turned
                 lane[LANES + j] = start_mask if over == 1 else mask
@@ -155,10 +177,10 @@ def _lane_kernel(g: Geometry) -> Callable[[int, int, np.ndarray], None]:
 
 
 def warm_up() -> None:
-    """Play a few random games."""
+    """Compile `rollouts`."""
     rollouts(0, 0, geometry_of(7, 6, 4), 10, seed_state(0))
 
 
 def warm_up_lanes() -> None:
-    """Play a few random games in vector lanes."""
+    """Compile `lane_rollouts`."""
     lane_rollouts(0, 0, geometry_of(7, 6, 4), 10, 0)

@@ -1,39 +1,40 @@
-"""Which empty cells would complete a line."""
+"""Threats: cells that would complete a line."""
 
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.game.geometry import Geometry
 
 
 @inlined_kernel
-def winning_cells(stones: int, mask: int, g: Geometry) -> int:
-    """Return the empty cells, reachable now or not, that would complete a line of the stones."""
+def winning_cells(discs: int, mask: int, g: Geometry) -> int:
+    """Return the empty cells, playable now or not, that would complete a line of the discs."""
     if g.in_a_row != 4:
-        return completing_cells(stones, g) & (g.cells ^ mask)
-    up = stones << 1  # the usual game, written out: a column's missing cell is always on top
-    found = up & (up << 1) & (up << 2)
+        return completing_cells(discs, g) & (g.cells ^ mask)
+    up = discs << 1  # of a vertical line, only the top cell can be missing
+    cells = up & (up << 1) & (up << 2)
+    # In the other directions, the missing cell is outside two neighbours or between two and one.
     for step in (g.height, g.height - 1, g.height + 1):
-        pairs = (stones << step) & (stones << 2 * step)
-        found |= pairs & ((stones << 3 * step) | (stones >> step))
-        pairs = (stones >> step) & (stones >> 2 * step)
-        found |= pairs & ((stones >> 3 * step) | (stones << step))
-    return found & (g.cells ^ mask)
+        pairs = (discs << step) & (discs << 2 * step)
+        cells |= pairs & ((discs << 3 * step) | (discs >> step))
+        pairs = (discs >> step) & (discs >> 2 * step)
+        cells |= pairs & ((discs >> 3 * step) | (discs << step))
+    return cells & (g.cells ^ mask)
 
 
 @kernel
-def completing_cells(stones: int, g: Geometry) -> int:
-    """Return the cells, empty or not, that complete a line of any length with the stones.
+def completing_cells(discs: int, g: Geometry) -> int:
+    """Return the cells, empty or not, that complete a line of the discs, for any line length.
 
-    A cell completes a line if the other in_a_row - 1 cells of that line are covered; each of the in_a_row places that
-    the missing cell can have is tried in each direction.
+    A cell completes a line if the other in_a_row - 1 cells of the line hold discs. All in_a_row
+    places of the missing cell are tried in every direction.
     """
-    found = 0
+    cells = 0
     for step in (1, g.height, g.height - 1, g.height + 1):
         for missing in range(g.in_a_row):
             line = g.cells
             for place in range(g.in_a_row):
                 if place < missing:
-                    line &= stones << min((missing - place) * step, 63)
+                    line &= discs << min((missing - place) * step, 63)
                 elif place > missing:
-                    line &= stones >> min((place - missing) * step, 63)
-            found |= line
-    return found
+                    line &= discs >> min((place - missing) * step, 63)
+            cells |= line
+    return cells

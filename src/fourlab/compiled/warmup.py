@@ -1,9 +1,9 @@
-"""A tiny call of every kernel, so that all are compiled and cached before somebody waits for them.
+"""Compile all kernels ahead of time, by a small call of each.
 
-Kernels are compiled in groups. Each group's call is a function in the module of its kernels; GROUPS
-names it by import string, since these modules belong to all subjects. A group that has been
-compiled leaves a stamp in the cache folder, a list of cache entries by which a later process knows
-that it need not compile the group.
+Kernels are compiled in groups. A group is compiled by calling one function in the module of its
+kernels; GROUPS names it as a string, because these modules belong to all packages. A compiled
+group leaves a stamp in the cache folder: a list of its cache entries, by which a later process sees
+that the group need not be compiled again.
 """
 
 import hashlib
@@ -26,11 +26,11 @@ class Group(NamedTuple):
     """Kernels that are compiled together."""
 
     module: str
-    """The module that holds the kernels and the call."""
+    """The module of the kernels."""
     call: str
-    """The function that calls all of them."""
+    """The function in that module that calls all of them."""
     seconds: float
-    """Typical CPU seconds to compile (`fourlab warmup --jobs 1 --json`); for estimates only."""
+    """Typical CPU seconds to compile, for estimates (`fourlab warmup --jobs 1 --json`)."""
 
 
 GROUPS: dict[str, Group] = {
@@ -54,7 +54,7 @@ GROUPS: dict[str, Group] = {
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise UserError for a name that is not a group."""
+    """Raise UserError for a name that is not in GROUPS."""
     for name in names:
         if name not in GROUPS:
             groups = ", ".join(GROUPS)
@@ -62,18 +62,18 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def load(name: str) -> None:
-    """Compile a group, or load it from the cache."""
+    """Compile a group or load it from the cache."""
     group = GROUPS[name]
     getattr(import_module(group.module), group.call)()
 
 
 def compile_group(name: str) -> float:
-    """Compile a group, or load it from the cache, and leave a stamp; return the CPU seconds spent."""
+    """Compile a group or load it from the cache, leave a stamp, and return the CPU seconds."""
     before = time.thread_time()
     load(name)
     spent = time.thread_time() - before
     if (stamp := stamp_of(name)) is not None:
-        with suppress(UserError):  # a full disk: the next process compiles or loads again
+        with suppress(UserError):  # on a full disk, for example, the next process checks again
             write_atomically(stamp, "\n".join(sorted(USED)).encode())
     return spent
 
@@ -89,7 +89,7 @@ def is_compiled(name: str) -> bool:
 
 
 def stamp_of(name: str) -> Path | None:
-    """Return the file that marks a group as compiled; None if the cache ends with this process."""
+    """Return the file that marks a group as compiled; None if the cache is temporary."""
     folder = CACHE_FOLDER
     if folder is None or not is_kept(folder):
         return None
@@ -97,7 +97,7 @@ def stamp_of(name: str) -> Path | None:
 
 
 def _state(module: str) -> str:
-    """Hash what a module's kernels are compiled from and for: sources, versions, settings, processor."""
+    """Hash what a module's machine code depends on: sources, versions, settings, processor."""
     features = llvmlite.binding.get_host_cpu_features().flatten()
     processor = (llvmlite.binding.get_host_cpu_name(), features)
     settings = (numba.config.CPU_NAME, numba.config.CPU_FEATURES)

@@ -1,1 +1,1 @@
-"""Positions with exact results: sampled, solved, loaded and stored."""
+"""Data sets of positions with exact results: sampling, solving, loading and saving."""

@@ -1,11 +1,11 @@
-"""Data sets that take hours to solve, as jobs: what is solved is kept in the run's journal."""
+"""Jobs that solve data sets for hours; a journal in the run folder keeps what is solved."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from fourlab.datasets import labels
 from fourlab.datasets.teacher import random_positions, solve_positions, solve_uci8
@@ -14,42 +14,49 @@ from fourlab.files import digest, write_atomically
 from fourlab.game.rules import Rules
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
-from fourlab.solver.many import check_target, earlier_journal
+from fourlab.solver.many import OnProgress, check_target, earlier_journal
 
 
 @dataclass(frozen=True)
-class Uci8Job:
-    """Solve the UCI data set without a book."""
+class DatasetJob:
+    """The file and what all data sets have in common."""
 
     extent: ClassVar[frozenset[str]] = frozenset({"file"})
 
     file: Path
 
+    def extended(self, config: dict[str, Any]) -> Self:
+        """Return the job itself: the size of a data set is part of its identity."""
+        return self
+
+
+@dataclass(frozen=True)
+class Uci8Job(DatasetJob):
+    """Solve the UCI data set without a book."""
+
     @property
     def name(self) -> str:
-        """Which data set."""
+        """The name of the data set."""
         return "dataset-uci8"
 
     @property
     def config(self) -> dict[str, Any]:
-        """Nothing can be set but where the data set is wanted."""
+        """The data set and the file, the only setting."""
         return {"kind": "dataset", "set": "uci8", "file": str(self.file.resolve())}
 
     def check(self) -> None:
-        """Refuse a file that cannot be written."""
+        """Raise UserError for a file that cannot be written."""
         check_target(self.file)
-
-    def extended(self, config: dict[str, Any]) -> "Uci8Job":
-        """The same."""
-        return self
 
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
         """Solve what is missing, and write the data set."""
         product = run.folder / "uci8.data"
         journal = run.folder / "journal"
         if not product.exists():
-            told = _positions_told(session)
-            solved = solve_uci8(journal, session.executor(), told, earlier_journal(self.file))
+            on_progress = _progress_of_positions(session)
+            solved = solve_uci8(
+                journal, session.executor(), on_progress, earlier_journal(self.file)
+            )
             if solved is None:
                 return None
             write_atomically(product, labels.as_text(solved))
@@ -61,12 +68,9 @@ class Uci8Job:
 
 
 @dataclass(frozen=True)
-class SolvedJob:
-    """Draw positions of all phases from random games, and solve each of their columns."""
+class SolvedJob(DatasetJob):
+    """Sample positions of all phases from random games, and solve all their columns."""
 
-    extent: ClassVar[frozenset[str]] = frozenset({"file"})
-
-    file: Path
     rules: Rules
     positions: int
     plies: tuple[int, int]
@@ -75,12 +79,12 @@ class SolvedJob:
 
     @property
     def name(self) -> str:
-        """The board and how many positions there are."""
+        """The board and the number of positions."""
         return f"dataset-{self.rules}-{self.positions}"
 
     @property
     def config(self) -> dict[str, Any]:
-        """What is drawn; the file is not part of a run's identity."""
+        """All settings; the file is not part of a run's identity."""
         return {
             "kind": "dataset",
             "set": "solved",
@@ -93,31 +97,33 @@ class SolvedJob:
 
     @property
     def command(self) -> str:
-        """The command that makes it, for the file's own description."""
+        """The command that makes the data set, for the description in the file."""
         first, last = self.plies
         return (
-            f"fourlab dataset solved --positions {self.positions} --plies {first}-{last} --board {self.rules} --seed {self.seed}"
+            f"fourlab dataset solved --positions {self.positions} --plies {first}-{last} "
+            f"--board {self.rules} --seed {self.seed}"
         )
 
     def check(self) -> None:
-        """Refuse a file that cannot be written, and positions that cannot be had."""
+        """Raise UserError for a file that cannot be written, or too few positions on the board."""
         check_target(self.file)
         if self.file.suffix != ".npz":
-            raise UserError(f"the file of a solved data set ends in .npz, not {self.file.suffix or 'so'}: {self.file}")
-        _drawn(self.rules, self.positions, self.plies, self.seed)
-
-    def extended(self, config: dict[str, Any]) -> "SolvedJob":
-        """The same."""
-        return self
+            raise UserError(f"the file of a solved data set must end in .npz: {self.file}")
+        _sampled(self.rules, self.positions, self.plies, self.seed)
 
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
         """Solve what is missing, and write the data set."""
         product = run.folder / "solved.npz"
         journal = run.folder / "journal"
         if not product.exists():
-            keys = _drawn(self.rules, self.positions, self.plies, self.seed)
-            told = _positions_told(session)
-            solved = solve_positions(self.rules, keys, journal, session.executor(), told, earlier_journal(self.file))
+            solved = solve_positions(
+                self.rules,
+                _sampled(self.rules, self.positions, self.plies, self.seed),
+                journal,
+                session.executor(),
+                _progress_of_positions(session),
+                earlier_journal(self.file),
+            )
             if solved is None:
                 return None
             made_by = {"command": self.command, "plies": list(self.plies), "seed": self.seed}
@@ -135,7 +141,7 @@ class SolvedJob:
 
 
 def read_job(config: Mapping[str, Any]) -> Uci8Job | SolvedJob:
-    """The job of a run's configuration."""
+    """Return the job of a run's configuration."""
     file = Path(config["file"])
     if config["set"] == "uci8":
         return Uci8Job(file)
@@ -144,14 +150,16 @@ def read_job(config: Mapping[str, Any]) -> Uci8Job | SolvedJob:
     return SolvedJob(file, rules, config["positions"], (first, last), config["seed"])
 
 
-_drawn = lru_cache(maxsize=1)(random_positions)
+# `check` and `work` need the same positions.
+_sampled = lru_cache(maxsize=1)(random_positions)
 
 
-def _positions_told(session: Session) -> Any:
-    return lambda done, of: session.tell(Progress(done, of, "positions", "solving"))
+def _progress_of_positions(session: Session) -> OnProgress:
+    return lambda done, total: session.emit(Progress(done, total, "positions", "solving"))
 
 
 def _finish(run: Run, journal: Path, file: Path, about: dict[str, Any]) -> dict[str, Any]:
+    """Delete the journal and write the results."""
     journal.unlink(missing_ok=True)
     headline = f"{about['positions']:,} positions in {file.name}, sha256 {about['sha256']}"
     results = {"headline": headline, "file": str(file), **about}

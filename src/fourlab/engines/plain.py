@@ -1,4 +1,4 @@
-"""Two protocols for programs that want no more than an answer: a score for a position, or a column for a column."""
+"""Two minimal protocols: a score for every position, or a column for every column."""
 
 from collections.abc import Callable
 
@@ -15,29 +15,51 @@ from fourlab.solver import Solver
 
 
 def solver_of(spec: str) -> Solver:
-    """The solver behind the agent `perfect`, which alone knows exact scores."""
+    """Return the solver of the agent `perfect`, the only one with exact scores."""
     agent = make(spec)
     if not isinstance(agent, Perfect):
-        raise UserError(f"with the protocol pons only agent 'perfect' can be served, since scores are exact, not {spec!r}")
+        raise UserError(
+            "with the protocol pons only agent 'perfect' can be served, since scores are exact, "
+            f"not {spec!r}"
+        )
     return Solver(agent.megabytes, agent.threads, "shipped" if agent.book else None)
 
 
-def serve_pons(solver: Solver, read: Read, say: Say, complain: Callable[[str], None], rules: Rules, limit: Limit) -> None:
-    """A position a line in, the position and its exact score out, as Pascal Pons's solver does; an empty line if it has none."""
+def serve_pons(
+    solver: Solver,
+    read: Read,
+    say: Say,
+    complain: Callable[[str], None],
+    rules: Rules,
+    limit: Limit,
+) -> None:
+    """Answer every line, a position, with the position and its exact score.
+
+    This is the format of Pascal Pons's solver. A line that is not a position to solve is answered
+    with an empty line and a message to `complain`. A score that the limit leaves unproven is
+    written as LOWER..UPPER.
+    """
     for number, line in enumerate(read_lines(read), 1):
         text = line.strip()
         try:
-            found = solver.solve(Position(text, rules), limit)
+            solution = solver.solve(Position(text, rules), limit)
         except UserError as error:
             complain(f"line {number}: {error}")
             say("")
             continue
-        say(f"{text} {found.lower}" if found.score is not None else f"{text} {found.lower}..{found.upper}")
+        if solution.score is None:
+            say(f"{text} {solution.lower}..{solution.upper}")
+        else:
+            say(f"{text} {solution.score}")
 
 
 def serve_line(agent: Agent, read: Read, say: Say, rules: Rules, limit: Limit, seed: int) -> None:
-    """The opponent's column in, our own out; `go` if we are to begin, `new` for a new game."""
-    rng, position = np.random.default_rng(seed), Position(board=rules)
+    """Answer every line, the opponent's column, with the agent's column.
+
+    `go` asks the agent to move first, `new` starts a new game, `quit` ends.
+    """
+    rng = np.random.default_rng(seed)
+    position = Position(board=rules)
     for line in read_lines(read):
         word = line.strip()
         match word:

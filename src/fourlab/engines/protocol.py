@@ -1,7 +1,7 @@
-"""The words of the engine protocol C4I, read and written in one place for both sides.
+"""Parse and format the lines of the engine protocol C4I, for both sides.
 
-docs/engine-protocol.md tells what they mean. What is read here was written by others: whatever can be passed over is, and
-the rest is a UserError.
+docs/engine-protocol.md documents them. Input comes from other programs: what is not understood is
+ignored where that is safe, and raises UserError otherwise.
 """
 
 import itertools
@@ -16,58 +16,60 @@ from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC, Rules
 
 PER_MILLE = 1000
+"""The sum of the three numbers after `score wdl`."""
 MOST_WORDS = 200
-"""More words of a line nobody needs."""
+"""Words of a line beyond this number are ignored."""
 
 
 def words_of(line: str) -> list[str]:
-    """The words of a line, as far as they matter."""
+    """Return the first words of a line, at most MOST_WORDS."""
     return line.split(maxsplit=MOST_WORDS)[:MOST_WORDS]
 
 
 def is_number(word: str) -> bool:
-    """Whether a word is a whole number that anybody could mean."""
+    """Return whether a word is a non-negative integer of at most 15 digits."""
     return re.fullmatch(r"[0-9]{1,15}", word) is not None
 
 
-# --- options -----------------------------------------------------------------------------------------------------------
+# --- options ------------------------------------------------------------------------------------
 
 
 def write_option(name: str, default: str) -> str:
-    """The line by which an engine offers an option."""
+    """Return the line that offers an option."""
     return f"option name {name} type string default {default}"
 
 
 def read_option(line: str) -> str | None:
-    """The name of the option that a line offers; None if it offers none."""
+    """Return the name of the option that a line offers, None if it offers none."""
     match = re.fullmatch(r"option name (.+?)( type .*)?", " ".join(words_of(line)))
     return match[1] if match else None
 
 
 def write_setoption(name: str, value: str) -> str:
-    """The line that sets an option."""
+    """Return the line that sets an option."""
     return f"setoption name {name} value {value}"
 
 
 def read_setoption(words: Sequence[str]) -> tuple[str, str]:
-    """The name and the value told by the words behind `setoption`."""
+    """Return the name and the value in the words after `setoption`."""
     match = re.fullmatch(r"name (.+?) value( .*)?", " ".join(words))
     if match is None:
         raise UserError(f"cannot read {' '.join(words)[:60]!r}; it is setoption name X value Y")
     return match[1], (match[2] or "").strip()
 
 
-# --- newgame and position ----------------------------------------------------------------------------------------------
+# --- newgame and position -----------------------------------------------------------------------
 
 
 def write_newgame(rules: Rules, seed: int) -> str:
-    """The line that begins a game."""
+    """Return the line that starts a game."""
     return f"newgame {rules} seed {seed}"
 
 
 def read_newgame(words: Sequence[str]) -> tuple[Rules, int | None]:
-    """The board, by default the usual one, and the seed if one is given; from the words behind `newgame`."""
-    board, seed = list(words), None
+    """Return the board, 7x6x4 by default, and the seed, if any, in the words after `newgame`."""
+    board = list(words)
+    seed = None
     if len(board) > 1 and board[-2] == "seed" and is_number(board[-1]):
         seed = int(board[-1])
         del board[-2:]
@@ -77,21 +79,30 @@ def read_newgame(words: Sequence[str]) -> tuple[Rules, int | None]:
 
 
 def write_position(position: Position) -> str:
-    """The line that sets up a position: by its moves if they are known."""
+    """Return the line that sets up a position: by its moves, or by FEN if they are unknown."""
     if position.moves is None:
         return f"position fen {position.write('fen')}"
-    return " ".join(["position startpos", *(["moves"] if position.moves else []), *_from_1(position.moves)])
+    words = ["position startpos"]
+    if position.moves:
+        words += ["moves", *_from_1(position.moves)]
+    return " ".join(words)
 
 
 def read_position(words: Sequence[str], rules: Rules) -> Position:
-    """The position told by the words behind `position`; `startpos` is on the board given, a fen tells its own."""
+    """Return the position in the words after `position`.
+
+    `startpos` is the empty board of `rules`; a FEN carries its own board size.
+    """
     match words:
         case ["startpos", *rest]:
             position = Position(board=rules)
         case ["fen", cells, side, in_a_row, *rest]:
             position = Position(f"{cells} {side} {in_a_row}", notation="fen", check_counts=False)
         case _:
-            raise UserError(f"cannot read {' '.join(words)[:60]!r}; it is position startpos or fen, then perhaps moves")
+            raise UserError(
+                f"cannot read {' '.join(words)[:60]!r}; "
+                "it is position startpos or fen, then perhaps moves"
+            )
     if rest and rest[0] != "moves":
         raise UserError(f"cannot read {rest[0][:20]!r} in a position, where only moves can follow")
     for word in rest[1:]:
@@ -101,24 +112,25 @@ def read_position(words: Sequence[str], rules: Rules) -> Position:
     return position
 
 
-# --- go ----------------------------------------------------------------------------------------------------------------
+# --- go -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Go:
-    """The question: which column?"""
+    """The command to think and answer with a column."""
 
     limit: Limit = field(default_factory=Limit)
     infinite: bool = False
-    """Think until told to stop, and do not answer before."""
+    """Think until `stop`, and do not answer before."""
     multipv: int = 1
-    """How many columns to tell of."""
+    """Number of columns to report."""
 
     def write(self) -> str:
-        """The question as a line."""
-        words, limit = ["go"], self.limit
+        """Return the command as a line."""
+        words = ["go"]
+        limit = self.limit
         if limit.seconds is not None:
-            words.append(f"movetime {max(1, round(limit.seconds * 1000))}")
+            words.append(f"movetime {max(1, round(limit.seconds * 1000))}")  # milliseconds
         for name in ("simulations", "nodes", "depth"):
             if (bound := getattr(limit, name)) is not None:
                 words.append(f"{name} {bound}")
@@ -130,21 +142,22 @@ class Go:
 
     @classmethod
     def read(cls, words: Sequence[str]) -> "Go":
-        """The question told by the words behind `go`; what is not known is passed over, and a bound is at least 1."""
+        """Parse the words after `go`; ignore unknown ones, and count a bound of 0 as 1."""
+        names = ("movetime", "simulations", "nodes", "depth", "multipv")
         bounds: dict[str, int] = {}
         for name, number in itertools.pairwise(words):
-            if name in ("movetime", "simulations", "nodes", "depth", "multipv") and is_number(number):
+            if name in names and is_number(number):
                 bounds[name] = max(1, int(number))
         seconds = bounds["movetime"] / 1000 if "movetime" in bounds else None
         limit = Limit(seconds, bounds.get("simulations"), bounds.get("nodes"), bounds.get("depth"))
         return cls(limit, "infinite" in words, bounds.get("multipv", 1))
 
 
-# --- info --------------------------------------------------------------------------------------------------------------
+# --- info ---------------------------------------------------------------------------------------
 
 
 def fault_of_info(words: list[str], columns: int) -> str:
-    """What is wrong with the words behind `info`; nothing is an empty text."""
+    """Return what is wrong with the words after `info`; empty if nothing is."""
     match words:
         case []:
             return ""
@@ -156,32 +169,40 @@ def fault_of_info(words: list[str], columns: int) -> str:
             return fault_of_info(rest, columns)
         case ["score", "win" | "loss" | "draw", *rest]:
             return fault_of_info(rest, columns)
-        case ["score", "wdl", *shares] if all(map(is_number, shares[:3])) and sum(map(int, shares[:3])) == PER_MILLE:
+        case ["score", "wdl", *shares] if (
+            all(map(is_number, shares[:3])) and sum(map(int, shares[:3])) == PER_MILLE
+        ):
             return fault_of_info(shares[3:], columns)
         case ["pv", *line]:
-            wrong = next((word for word in line if not is_number(word) or not 1 <= int(word) <= columns), None)
-            return "" if wrong is None else f"{wrong!r} is no column"
-    return f"{' '.join(words[:2])!r} is not what the protocol says"
+            for word in line:
+                if not is_number(word) or not 1 <= int(word) <= columns:
+                    return f"{word!r} is not a column"
+            return ""
+    return f"{' '.join(words[:2])!r} is not part of the protocol"
 
 
 @dataclass(frozen=True)
 class Info:
-    """What an engine thinks of a position, or of its second best column and so on, in one line."""
+    """An engine's evaluation of a position, or of one of its columns, in one line."""
 
     multipv: int | None = None
-    """1 for the column it would play, 2 for the next best; None if it tells of one only."""
+    """1 for the best column, 2 for the next best; None if only the best is reported."""
     depth: int | None = None
     nodes: int | None = None
     simulations: int | None = None
     value: float | None = None
-    """-1 to +1 for the side to move."""
+    """From the side to move's point of view, -1 to +1."""
     proven: Exact | None = None
-    """What it says it has proved."""
+    """The result the engine claims to have proved."""
     line: tuple[int, ...] = ()
-    """The play it expects, columns from 0."""
+    """The principal variation, columns counted from 0."""
 
     def write(self) -> str:
-        """One line; a value becomes shares of wins and losses, since an agent does not tell draws apart."""
+        """Return the line.
+
+        A value is written as shares of wins and losses without draws, since a value alone does not
+        determine the share of draws.
+        """
         words = ["info"]
         for name in ("multipv", "depth"):
             if (number := getattr(self, name)) is not None:
@@ -202,11 +223,14 @@ class Info:
 
     @classmethod
     def read(cls, words: Sequence[str]) -> "Info":
-        """What the words behind `info` tell; what cannot be read is passed over."""
+        """Parse the words after `info`; ignore what cannot be read."""
         numbers: dict[str, int] = {}
-        value, proven, line = None, None, tuple[int, ...]()
-        for at in range(len(words)):
-            match words[at:]:
+        value: float | None = None
+        proven: Exact | None = None
+        line: tuple[int, ...] = ()
+        # Try every word as the beginning of an entry; arguments match none and are passed over.
+        for start in range(len(words)):
+            match words[start:]:
                 case ["string", *_]:
                     break
                 case ["pv", *columns]:
@@ -216,15 +240,22 @@ class Info:
                 case ["score", ("win" | "draw" | "loss") as result, *rest]:
                     plies = int(rest[0]) if rest and is_number(rest[0]) else None
                     exact = Result.of_word(result)
-                    proven, value = Exact(exact, plies), float(exact)
-                case ["score", "wdl", *shares] if len(shares) >= 3 and all(map(is_number, shares[:3])):
+                    proven = Exact(exact, plies)
+                    value = float(exact)
+                case ["score", "wdl", *shares] if len(shares) >= 3 and all(
+                    map(is_number, shares[:3])
+                ):
                     win, draw, loss = map(int, shares[:3])
                     if total := win + draw + loss:
-                        proven, value = None, (win - loss) / total
-                case [("multipv" | "depth" | "nodes" | "simulations") as name, number, *_] if is_number(number):
+                        proven = None
+                        value = (win - loss) / total
+                case [("multipv" | "depth" | "nodes" | "simulations") as name, number, *_] if (
+                    is_number(number)
+                ):
                     numbers[name] = int(number)
         return cls(**numbers, value=value, proven=proven, line=line)
 
 
 def _from_1(columns: Sequence[int]) -> list[str]:
+    """Return columns, given from 0, as words that count from 1."""
     return [str(column + 1) for column in columns]

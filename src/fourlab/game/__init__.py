@@ -1,1 +1,1 @@
-"""What Connect Four is: positions, outcomes, notations. Plain Python, nothing compiled, quick to import."""
+"""Connect Four itself: positions, outcomes, notations. Plain Python, so it imports quickly."""

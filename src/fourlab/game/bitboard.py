@@ -1,37 +1,42 @@
-"""What Connect Four is, on plain integers: where a disc lands, what a line is, what a key is.
+"""The rules of Connect Four on bitboards: landing cells, winning lines and position keys.
 
-These functions are ordinary Python, so that `Position` can ask them without loading a compiler; `board.py` compiles
-the very same functions for the searches. Each stands alone (calls no other) so that both uses stay possible.
+These functions are plain Python, so `Position` can call them without loading a compiler, and
+`compiled/board.py` compiles the same functions for the searches. None of them calls another, which
+keeps both uses possible.
 
-The bits of a 7x6 board. A position is two integers: `own`, the discs of the side to move, and `mask`, all discs.
+A position is two integers: `own`, the discs of the side to move, and `mask`, all discs. This is the
+bit layout of a 7x6 board:
 
-      .  .  .  .  .  .  .      the guard row is never covered, so a shifted
-      6 13 20 27 34 41 48      line cannot run from one column into the next
+      .  .  .  .  .  .  .      the guard row is always empty, so a shifted
+      6 13 20 27 34 41 48      line cannot wrap from one column into the next
     +---------------------+
     | 5 12 19 26 33 40 47 |    one step up         is + 1
     | 4 11 18 25 32 39 46 |    one step right      is + 7 (the height)
     | 3 10 17 24 31 38 45 |    up and to the right is + 8
     | 2  9 16 23 30 37 44 |    down and right      is + 6
     | 1  8 15 22 29 36 43 |
-    | 0  7 14 21 28 35 42 |    column 4 for people is column 3 here: bits 21 to 26
+    | 0  7 14 21 28 35 42 |    the fourth column is column 3: bits 21 to 26
     +---------------------+
 
-Example: after 4, 4, 5 the mask holds bits 21, 22 and 28; yellow is to move and owns bit 22.
+Example: after the moves 4, 4, 5 (counted from 1, as players do), `mask` has bits 21, 22 and 28 set.
+Yellow is to move and owns bit 22.
 """
 
 from fourlab.game.geometry import Geometry
 
 
-def has_line(stones: int, height: int, in_a_row: int) -> bool:
-    """Tell whether the stones hold a winning line: in_a_row of them side by side in one of four directions.
+def has_line(discs: int, height: int, in_a_row: int) -> bool:
+    """Return whether the discs contain a line of `in_a_row` in any of the four directions.
 
-    `run` keeps the stones that begin a run of `length`; shifting it onto itself doubles the length. With four in a row
-    that is two shifts a direction: pairs, then pairs of pairs. A shift of 64 or more is undefined in machine code, and
-    lines too long for a narrow board would ask for one, hence the `min`.
+    `run` marks the discs that start a run of `length` discs. Intersecting it with itself, shifted
+    by `length` cells, doubles the length. Four in a row takes two shifts per direction: pairs, then
+    pairs of pairs.
     """
     for step in (1, height, height - 1, height + 1):  # up, right, down-right, up-right
-        run, length = stones & (stones >> step), 2
+        run, length = discs & (discs >> step), 2
         while 2 * length < in_a_row:
+            # Compiled code must not shift by 64 or more, which a line longer than a narrow board
+            # would require.
             run &= run >> min(length * step, 63)
             length *= 2
         if run & (run >> min((in_a_row - length) * step, 63)):
@@ -39,11 +44,11 @@ def has_line(stones: int, height: int, in_a_row: int) -> bool:
     return False
 
 
-def line_cells(stones: int, height: int, in_a_row: int) -> int:
-    """Collect every cell of every winning line that the stones hold."""
+def line_cells(discs: int, height: int, in_a_row: int) -> int:
+    """Return all cells of all winning lines that the discs contain."""
     cells = 0
     for step in (1, height, height - 1, height + 1):
-        run = stones
+        run = discs
         for _ in range(in_a_row - 1):
             run &= run >> step
         for distance in range(in_a_row):
@@ -52,9 +57,9 @@ def line_cells(stones: int, height: int, in_a_row: int) -> int:
 
 
 def landing(mask: int, column: int, g: Geometry) -> int:
-    """Return the cell where a disc dropped into the column comes to rest, 0 if the column is full.
+    """Return the cell where a disc dropped into the column lands, or 0 if the column is full.
 
-    Adding the column's lowest bit to its filled bits carries up to the first empty cell.
+    A column is filled from below, so adding its lowest bit carries up to the first empty cell.
     """
     return (mask + g.bottom) & (((1 << g.rows) - 1) << column * g.height)
 
@@ -65,19 +70,20 @@ def landings(mask: int, g: Geometry) -> int:
 
 
 def key(own: int, mask: int, g: Geometry) -> int:
-    """Number a position: in each column a 1 above the topmost disc, and below it the side to move's discs.
+    """Return the unique key of a position; `from_key` is the inverse.
 
-    Different positions have different keys, and `from_key` reads the position back.
+    In each column the highest set bit marks the first empty cell, and the bits below it are the
+    discs of the side to move.
     """
     return own + mask + g.bottom
 
 
 def from_key(key: int, g: Geometry) -> tuple[int, int]:
-    """Read `own` and `mask` back from a key."""
+    """Return `own` and `mask` of the position with this key."""
     own, mask = 0, 0
     for column in range(g.columns):
         bits = (key >> column * g.height) & ((1 << g.height) - 1)
-        top = 1
+        top = 1  # the marker bit, just above the topmost disc
         while 2 * top <= bits:
             top *= 2
         own |= (bits - top) << column * g.height
@@ -85,10 +91,10 @@ def from_key(key: int, g: Geometry) -> tuple[int, int]:
     return own, mask
 
 
-def mirror(stones: int, g: Geometry) -> int:
-    """Exchange left and right."""
+def mirror(discs: int, g: Geometry) -> int:
+    """Return the discs with left and right exchanged."""
     mirrored = 0
     for column in range(g.columns):
-        bits = (stones >> column * g.height) & ((1 << g.height) - 1)
+        bits = (discs >> column * g.height) & ((1 << g.height) - 1)
         mirrored |= bits << (g.columns - 1 - column) * g.height
     return mirrored

@@ -1,7 +1,8 @@
-"""Positions that have a name; a name is accepted wherever a position is.
+"""Named positions; a name is accepted wherever a position is.
 
-Add your own from Python with `add`, or for every command in a TOML file of `name = "position"` lines: the file named by
-FOURLAB_POSITIONS, else `fourlab/positions.toml` in XDG_CONFIG_HOME or `~/.config`.
+Add your own from Python with `add`, or for every command in a TOML file of `name = "position"`
+lines: the file named by FOURLAB_POSITIONS, or else `fourlab/positions.toml` in XDG_CONFIG_HOME or
+`~/.config`.
 """
 
 import os
@@ -13,23 +14,23 @@ from fourlab.errors import UserError
 
 @dataclass(frozen=True)
 class NamedPosition:
-    """A position under a name."""
+    """A position that has a name."""
 
     text: str
-    """The position in any notation that says its own board size."""
+    """The position, in a notation that includes the board size."""
     about: str
-    """Where it comes from, in one line."""
+    """One line about its origin."""
 
 
 def _sewell(figure: str) -> str:
-    return f"document 003, figure {figure}: a board shown with the value network's prediction"
+    return f"SeWell, figure {figure}: a board shown with the value network's prediction"
 
 
 BUILT_IN = {
     "empty": NamedPosition("7/7/7/7/7/7 r 4", "the start of a game on 7x6"),
     "vannucci-abril": NamedPosition(
         "yyyr1r1/yrrr1y1/ryyy1r1/yrrr1y1/rrry1y1/yyry1r1 r 4",
-        "document 000: twelve empty cells, red to move; only columns 5 and 7 are open",
+        "Vannucci & Abril: twelve empty cells, red to move; all columns but 5 and 7 are full",
     ),
     "sewell-2l": NamedPosition("3y3/3r3/3y3/3r3/2yy3/2rr3 r 4", _sewell("2 left")),
     "sewell-2r": NamedPosition("7/7/3y3/2rr3/2yy3/2rr2y r 4", _sewell("2 right")),
@@ -42,7 +43,7 @@ _added: dict[str, NamedPosition] = {}
 
 
 def add(name: str, text: str, about: str = "") -> None:
-    """Give a position a name for the rest of this process."""
+    """Name a position for the rest of this process."""
     _check_name(name)
     if name in BUILT_IN:
         raise UserError(f"the position {name!r} is built in and cannot be replaced")
@@ -50,12 +51,12 @@ def add(name: str, text: str, about: str = "") -> None:
 
 
 def named_positions() -> dict[str, NamedPosition]:
-    """All named positions: built in, from the user's file, added."""
+    """Return all named positions: built in, from the user's file, and added."""
     return {**_from_file(), **_added, **BUILT_IN}
 
 
 def positions_file() -> Path | None:
-    """The user's own file of named positions; it need not exist."""
+    """Return the user's file of named positions, which need not exist."""
     if os.environ.get("FOURLAB_POSITIONS"):
         return Path(os.environ["FOURLAB_POSITIONS"])
     try:
@@ -69,7 +70,7 @@ def _from_file() -> dict[str, NamedPosition]:
     file = positions_file()
     if file is None:
         return {}
-    import tomllib  # read for names only; most positions are written as moves
+    import tomllib  # deferred: most positions are written as moves and need no file
 
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -85,8 +86,11 @@ def _from_file() -> dict[str, NamedPosition]:
 
 
 def _check_name(name: str) -> None:
-    """A name must not look like a game in digits or letters, or it would hide that game."""
+    """Refuse a name that also reads as moves in digits or letters, since it would hide them."""
     if not name or any(letter.isspace() or letter in "/[,:" for letter in name):
         raise UserError(f"a position's name has no spaces and none of / [ , : ({name!r})")
     if name.isdigit() or (name.isalpha() and name not in BUILT_IN):
-        raise UserError(f"a position's name needs a hyphen or a digit among its letters, or it reads as moves ({name!r})")
+        raise UserError(
+            "a position's name needs a hyphen or a digit among its letters, "
+            f"or it reads as moves ({name!r})"
+        )

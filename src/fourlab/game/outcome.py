@@ -7,7 +7,7 @@ SIDE_NAMES = ("red", "yellow")
 
 
 class Outcome(Enum):
-    """How a game ended; the value is the score in red's view."""
+    """How a game ended; the value is the result from red's point of view."""
 
     RED_WINS = 1
     DRAW = 0
@@ -15,11 +15,11 @@ class Outcome(Enum):
 
     @property
     def winner(self) -> int | None:
-        """The side that won, None for a draw."""
+        """The winning side; None for a draw."""
         return {1: RED, 0: None, -1: YELLOW}[self.value]
 
     def score(self, side: int) -> int:
-        """The result as one side sees it: +1 won, 0 drawn, -1 lost."""
+        """Return the result from one side's point of view: +1 win, 0 draw, -1 loss."""
         score: int = self.value
         return score if side == RED else -score
 
@@ -28,7 +28,7 @@ class Outcome(Enum):
 
 
 class Result(IntEnum):
-    """A result from one side's point of view, as the number it counts."""
+    """A result from one side's point of view; the value is what it counts."""
 
     LOSS = -1
     DRAW = 0
@@ -41,17 +41,17 @@ class Result(IntEnum):
 
     @property
     def verdict(self) -> str:
-        """What is said of the side to move: wins, draw or loses."""
+        """The result as a statement about the side to move: wins, draw or loses."""
         return ("draw", "wins", "loses")[self]
 
     @classmethod
     def of_word(cls, word: str) -> "Result":
-        """Return the result of a noun; raises KeyError."""
+        """Return the result named by a noun; raises KeyError for any other word."""
         return cls[word.upper()]
 
     @classmethod
     def of_score(cls, score: int) -> "Result":
-        """Return the sign of a solver's score."""
+        """Return the result that a solver's score stands for: its sign."""
         return cls((score > 0) - (score < 0))
 
     def __neg__(self) -> "Result":

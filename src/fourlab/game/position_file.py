@@ -1,4 +1,4 @@
-"""Files of positions, one a line, perhaps with a known score as in Pascal Pons's test sets."""
+"""Files of positions, one per line, optionally with a score as in Pascal Pons's test sets."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -17,34 +17,39 @@ class Line:
     """One position of a file."""
 
     text: str
-    """As it was written, without the score."""
+    """The position as written, without the score."""
     position: Position
     score: int | None
-    """What the file says the position is worth to the side to move, Pons's scale."""
+    """The score in the file, for the side to move and on Pons's scale; None if there is none."""
 
 
-def read_position_file(file: Path, board: str | Rules | None = None, check_counts: bool = True) -> Iterator[Line]:
-    """Read the positions of a file."""
+def read_position_file(
+    file: Path, board: str | Rules | None = None, check_counts: bool = True
+) -> Iterator[Line]:
+    """Yield the positions of a file."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"cannot read {file}: {reason}") from None
     return read_positions(lines, str(file), board, check_counts)
 
 
 def read_positions(
     lines: Iterable[str], name: str, board: str | Rules | None = None, check_counts: bool = True
 ) -> Iterator[Line]:
-    """Read positions one by one, in any notation of one line; empty lines and those beginning with # are passed over.
+    """Yield the positions of lines, in any one-line notation.
 
-    An error tells the file and the line.
+    Empty lines and lines that start with # are skipped. Errors state `name` and the line number.
     """
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if not text or text.startswith("#"):
             continue
-        match = _WITH_SCORE.fullmatch(text)
-        text, score = (match[1], int(match[2])) if match else (text, None)
+        score = None
+        if match := _WITH_SCORE.fullmatch(text):
+            text = match[1]
+            score = int(match[2])
         try:
             yield Line(text, Position(text, board, check_counts=check_counts), score)
         except UserError as error:

@@ -1,4 +1,4 @@
-"""A finished game: who played, what was played, how it ended and why."""
+"""The record of a game: its moves, its result and why it ended."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,24 +12,24 @@ class Cause(StrEnum):
     """Why a game ended."""
 
     NORMAL = "normal"
-    """Four in a row, or a full board."""
+    """A winning line or a full board."""
     ILLEGAL = "illegal move"
     TIMEOUT = "timeout"
     CRASH = "crash"
     INTERRUPTED = "interrupted"
-    """Nobody's fault; such a game has no result."""
+    """Neither side is at fault, and the game has no result."""
 
 
 @dataclass(frozen=True)
 class Thought:
-    """What an agent told about one move; nothing of it decides the game."""
+    """What an agent reported about one of its moves."""
 
     value: float | None
-    """The expected result for the side that moved, -1 to +1."""
+    """The expected result from the point of view of the side that moved, -1 to +1."""
     visits: tuple[int, ...] | None
-    """How often the search looked at each column."""
+    """Visits per column of the board."""
     seconds: float
-    """How long the move took."""
+    """Wall-clock time of the move."""
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,17 @@ class Record:
 
     start: Position
     columns: tuple[int, ...]
-    """What was played from the start on, counted from 0."""
+    """The columns played from `start`, counted from 0."""
     result: Outcome | None
-    """None if the game has no result."""
+    """None if the game was interrupted."""
     cause: Cause = Cause.NORMAL
     detail: str = ""
-    """What went wrong, in one line."""
+    """One line about what went wrong; empty for a normal end."""
     thoughts: tuple[Thought, ...] = ()
-    """One for each column played."""
+    """One per move, or none."""
 
     def positions(self) -> Iterator[Position]:
-        """Every position of the game, the start first."""
+        """Yield every position of the game, beginning with the start."""
         position = self.start
         yield position
         for column in self.columns:
@@ -57,7 +57,7 @@ class Record:
 
     @property
     def at_fault(self) -> int | None:
-        """The side that lost for another reason than the game; None if there is none."""
+        """The side that lost by an illegal move, a timeout or a crash; None if there is none."""
         if self.cause in (Cause.NORMAL, Cause.INTERRUPTED) or self.result is None:
             return None
         return YELLOW if self.result.winner == RED else RED

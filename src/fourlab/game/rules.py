@@ -1,4 +1,4 @@
-"""The rules of one game: how large the board is and how many discs make a line."""
+"""The rules of a game: the board size and the length of a winning line."""
 
 import re
 from dataclasses import dataclass
@@ -24,14 +24,18 @@ class Rules:
         if self.in_a_row > MAX_BITS:
             raise UserError(f"no board has room for {self.in_a_row} in a row")
         if (self.rows + 1) * self.columns > MAX_BITS:
-            raise UserError(f"board {self} is too large: (rows + 1) * columns may be at most {MAX_BITS}")
+            raise UserError(
+                f"board {self} is too large: (rows + 1) * columns may be at most {MAX_BITS}"
+            )
 
     @classmethod
     def parse(cls, text: str) -> "Rules":
-        """Read 7x6x4, or 7x6 for four in a row."""
+        """Read rules written as 7x6x4, or as 7x6 for four in a row."""
         match = re.fullmatch(r"(\d{1,3})x(\d{1,3})(?:x(\d{1,9}))?", text.strip().lower())
         if match is None:
-            raise UserError(f"a board is written COLUMNSxROWSxINAROW, for example 7x6x4, not {text!r}")
+            raise UserError(
+                f"a board is written COLUMNSxROWSxINAROW, for example 7x6x4, not {text!r}"
+            )
         columns, rows, in_a_row = match.groups()
         return cls(int(columns), int(rows), int(in_a_row or 4))
 

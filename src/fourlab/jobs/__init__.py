@@ -1,1 +1,1 @@
-"""Long work: run folders, and the executors that do it in parallel."""
+"""Long-running work: jobs, run folders, and the executors that work in parallel."""

@@ -1,7 +1,7 @@
-"""Imported by the fork server and nobody else.
+"""Signal handling of the fork server, the only process that imports this module.
 
-A signal to the whole process group is for the main process, so the server itself ignores SIGTERM.
-The processes it forks do not: they have the usual handler, or set their own.
+A signal to the whole process group is meant for the main process, so the server ignores SIGTERM.
+The workers it forks get the default handler back and may install their own.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""Long work as a value: what it does, how far it is, and how it is stopped.
+"""Jobs: long-running work as values, with progress events and a way to stop.
 
-A job is found or begun in a run folder (`runner.begin`) and worked on (`runner.work`). Whatever it
-does depends on its configuration and on what it has stored, so that work that was stopped or killed
-at any moment ends with the same results as work that never was.
+`runner.begin` finds or creates the run folder of a job, and `runner.work` does the work. The
+results of a job depend only on its configuration and on what it has stored, so a job that is
+stopped or killed at any moment and then resumed ends with the same results as an uninterrupted one.
 """
 
 import os
@@ -10,27 +10,28 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from fourlab.jobs.executors import Executor, check, executor
+from fourlab.jobs.executors import Executor, check, make_executor
 from fourlab.jobs.run import Run
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a job is: the event that terminals, notebooks and the Lab page show."""
+    """The progress of a job, as terminals, notebooks and the Lab page show it."""
 
     done: int
     total: int | None
+    """None if the total is unknown."""
     unit: str
     """What is counted: games, positions, epochs."""
     stage: str = ""
-    """What is being done, where a job does one thing after another."""
+    """The current stage, for jobs with several."""
     text: str = ""
     """The latest figures, in a few words."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """Something worth knowing that is not progress."""
+    """A remark for the user that is not progress."""
 
     text: str
 
@@ -40,87 +41,86 @@ Event = Progress | Note
 
 @dataclass(frozen=True)
 class Conduct:
-    """Where a job is worked on; nothing of it changes what comes out."""
+    """Where the work of a job runs; has no influence on the results."""
 
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     executor: str | None = None
-    """local (processes), threads or ray; None for what suits the job."""
+    """local (processes), threads or ray; None for the job's default."""
     address: str | None = None
-    """Of a Ray cluster."""
+    """The address of a Ray cluster."""
 
     def __post_init__(self) -> None:
         check(self.executor or "local", self.workers, self.address)
 
 
 class Session:
-    """One sitting of work on a job: its executors, who hears of its progress, and whether to stop."""
+    """The executors, event subscribers and stop flag of a job while it is worked on."""
 
     def __init__(
         self,
         conduct: Conduct | None = None,
-        tell: Callable[[Event], None] = lambda event: None,
+        on_event: Callable[[Event], None] = lambda event: None,
     ) -> None:
         self.conduct = conduct or Conduct()
-        self._listeners = [tell]
+        self._subscribers = [on_event]
         self._executors: list[Executor] = []
         self.last: Progress | None = None
-        """The latest progress."""
+        """The latest progress event."""
         self.stopped = False
-        """Whether somebody wants the job to stop; it then finishes what is in hand."""
+        """Whether the job should stop as soon as the items in progress are finished."""
 
-    def listen(self, tell: Callable[[Event], None]) -> None:
-        """Tell somebody else, too."""
-        self._listeners.append(tell)
+    def subscribe(self, on_event: Callable[[Event], None]) -> None:
+        """Call `on_event` with every event from now on."""
+        self._subscribers.append(on_event)
 
-    def ignore(self, tell: Callable[[Event], None]) -> None:
-        """Tell somebody no more."""
-        self._listeners.remove(tell)
+    def unsubscribe(self, on_event: Callable[[Event], None]) -> None:
+        """Stop calling `on_event`."""
+        self._subscribers.remove(on_event)
 
-    def tell(self, event: Event) -> None:
-        """Tell everybody who listens."""
+    def emit(self, event: Event) -> None:
+        """Pass an event to all subscribers."""
         if isinstance(event, Progress):
             self.last = event
-        for listener in self._listeners:
-            listener(event)
+        for on_event in self._subscribers:
+            on_event(event)
 
     def note(self, text: str) -> None:
-        """Tell something that is not progress."""
-        self.tell(Note(text))
+        """Emit a remark that is not progress."""
+        self.emit(Note(text))
 
-    def executor(self, staying: bool = False) -> Executor:
-        """The executor of the conduct, which stops when the session is stopped."""
+    def executor(self, keep_alive: bool = False) -> Executor:
+        """Return the executor chosen in `conduct`; it stops when the session stops."""
         name = self.conduct.executor or "local"
-        made = executor(name, self.conduct.workers, self.conduct.address, staying)
-        return self.use(made)
+        return self.use(make_executor(name, self.conduct.workers, self.conduct.address, keep_alive))
 
-    def use(self, made: Executor) -> Executor:
-        """Stop this executor, too, when the session is stopped."""
-        self._executors.append(made)
+    def use(self, executor: Executor) -> Executor:
+        """Stop this executor, too, when the session stops; returns it."""
+        self._executors.append(executor)
         if self.stopped:
-            made.stop()
-        return made
+            executor.stop()
+        return executor
 
     def stop(self) -> None:
-        """Begin nothing new and finish what is in hand."""
+        """Finish the items in progress and start no new ones."""
         self.stopped = True
-        for each in self._executors:
-            each.stop()
+        for executor in self._executors:
+            executor.stop()
 
     def abort(self) -> None:
-        """Give up what is in hand, too; it will be done again."""
+        """Abandon the items in progress as well; a resumed job does them again."""
         self.stopped = True
-        for each in self._executors:
-            each.abort()
+        for executor in self._executors:
+            executor.abort()
 
     @property
     def can_abort(self) -> bool:
-        """Whether what is in hand is in workers' hands, which can be told to give it up."""
+        """Whether items are in progress on executors, which can abandon them."""
         return bool(self._executors)
 
     def close(self) -> None:
-        """There is no more work."""
-        for each in self._executors:
-            each.close()
+        """Release the workers of all executors."""
+        for executor in self._executors:
+            executor.close()
         self._executors.clear()
 
 
@@ -129,35 +129,35 @@ class Extendable(Protocol):
     """A job whose number of games can be raised."""
 
     def with_games(self, games: int) -> "Job":
-        """The same with this many games in all."""
+        """Return the same job with `games` games in total."""
         ...
 
 
 class Job(Protocol):
-    """Long work. A kind of job is added by one line in `kinds.KINDS`."""
+    """Long-running work. A new kind of job needs one line in `kinds.KINDS`."""
 
     extent: ClassVar[frozenset[str]]
-    """Names in the configuration that say how much is done or where the product goes.
+    """Configuration keys that say how much is done or where the product is written.
 
-    They are not part of the identity of a run: with more of it, a finished run goes on.
+    They are not part of a run's identity: raising one of them extends a finished run.
     """
 
     @property
     def name(self) -> str:
-        """What a new run is called."""
+        """The name of a new run."""
         ...
 
     @property
     def config(self) -> dict[str, Any]:
-        """What is done, as TOML and JSON have it, `kind` first."""
+        """The configuration in types that TOML and JSON share, `kind` first."""
         ...
 
     def check(self) -> None:
-        """Refuse work that cannot be done, before a run is begun for it."""
+        """Raise UserError if the job cannot run; called before its run folder is created."""
         ...
 
     def extended(self, config: dict[str, Any]) -> "Job":
-        """The job that does what this one asks for and at least as much as a run already has."""
+        """Return this job, extended to at least as much as an existing run's `config` asks for."""
         ...
 
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:

@@ -1,7 +1,8 @@
-"""Every kind of job, and the way back from a run folder to its job."""
+"""The kinds of jobs, and the way back from a run folder to its job."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 from fourlab.errors import UserError
@@ -20,24 +21,18 @@ KINDS = {
     "train-q": "fourlab.agents.q.settings:TRAINING.read_job",
     "train-value": "fourlab.agents.value.settings:TRAINING.read_job",
 }
-"""The kind of a run to the function that makes its job from the configuration.
+"""The function that makes a job from its configuration, by kind, as MODULE:ATTRIBUTE.
 
-By import string, since jobs are at the bottom and subjects above: listing runs loads no torch.
+These are strings because this package is below the packages that define the jobs. They also
+keep the list of runs fast: it imports no torch.
 """
 
 
 def job_of(run: Run) -> Job:
-    """The job that a run folder belongs to."""
+    """Return the job of a run folder."""
     kind = run.config.get("kind")
     if kind not in KINDS:
         raise UserError(f"{run.folder} is a run of kind {kind!r}, which this version does not know")
-    read: Callable[[Mapping[str, Any]], Job] = _imported(KINDS[kind])
-    return read(run.config)
-
-
-def _imported(name: str) -> Any:
-    module, _, path = name.partition(":")
-    found: Any = import_module(module)
-    for attribute in path.split("."):
-        found = getattr(found, attribute)
-    return found
+    module, _, attribute = KINDS[kind].partition(":")
+    read_job: Callable[[Mapping[str, Any]], Job] = attrgetter(attribute)(import_module(module))
+    return read_job(run.config)

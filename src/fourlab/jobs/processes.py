@@ -1,11 +1,11 @@
 """How worker processes are started.
 
-On Linux, Python's fork server is asked: a process that has imported what workers need and forks
-itself for each of them, which takes milliseconds. Elsewhere every worker is a new interpreter, which
-takes half a second of CPU time. Forking the calling process would copy the locks of its threads.
+On Linux, Python's fork server starts them: a process that has imported what workers need forks
+itself, which takes milliseconds. Elsewhere every worker is a new interpreter, which takes half a
+second of CPU time. Forking the calling process is no option: it would copy its threads' locks.
 
-Workers of the fork server have the environment variables of the moment when this process started its
-first one; later changes of `os.environ` do not reach them.
+Workers of the fork server inherit the environment variables that this process had when it started
+its first worker; later changes to `os.environ` do not reach them.
 """
 
 import sys
@@ -14,13 +14,13 @@ from multiprocessing.context import BaseContext
 
 PLAIN = ["fourlab.jobs.fork_server", "fourlab.agents.registry", "fourlab.arena.tournament"]
 COMPILED = ["fourlab.agents.mcts.agent", "fourlab.solver"]
-"""What the fork server imports, the second list only if the compiler is loaded when this process
-starts its first worker: workers will need it, too. By name, since these modules belong to higher
-layers."""
+"""What the fork server imports: the first list always, the second only if this process has loaded
+the compiler by the time it starts its first worker, because then workers need it, too. Modules are
+named by strings because they belong to higher layers."""
 
 
 def worker_context() -> BaseContext:
-    """Return the context of `multiprocessing` that starts workers."""
+    """Return the `multiprocessing` context that starts workers."""
     if sys.platform != "linux":
         return get_context("spawn")
     server = get_context("forkserver")

@@ -1,1 +1,1 @@
-"""Networks: their forms, their weights, and judging positions with them. The only package that defines torch modules."""
+"""Neural networks: architectures, weights, evaluators. No other package defines torch modules."""

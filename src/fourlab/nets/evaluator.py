@@ -1,4 +1,4 @@
-"""Judging positions with a network in an ONNX file; needs onnxruntime, not torch."""
+"""Evaluating positions with a network in an ONNX file; needs onnxruntime, not torch."""
 
 import hashlib
 import json
@@ -16,9 +16,9 @@ from fourlab.game.rules import Rules
 from fourlab.nets.base import NetworkEvaluator
 from fourlab.nets.network import Network
 
-MOST_BYTES = 1 << 30
+MAX_BYTES = 1 << 30
 PROBES = 8
-"""A network that is read is asked about so many positions."""
+"""Number of positions on which a network is tested when it is loaded."""
 SHIPPED = files("fourlab.nets") / "weights"
 ONLY_IN_THE_REPOSITORY = ("arya-1000", "arya-5000")
 """Networks of the studies, 2.4 MB each, that the wheel leaves out (pyproject.toml)."""
@@ -27,65 +27,82 @@ ONLY_IN_THE_REPOSITORY = ("arya-1000", "arya-5000")
 class OnnxEvaluator(NetworkEvaluator):
     """An evaluator whose network is in an ONNX file.
 
-    One of precision int8 (nets/quantise.py) knows its differences from the exact one.
+    `differences` holds, by head, how far an int8 network (nets/quantise.py) is from the exact one;
+    it is empty for precision fp32.
     """
 
     def __init__(self, data: bytes, name: str) -> None:
         try:
             self._session = open_session(data)
             metadata = self._session.get_modelmeta().custom_metadata_map
-        except Exception as error:  # onnxruntime has its own kinds for every way in which a file can be wrong
-            raise UserError(f"{name} is not an ONNX network or is damaged: {str(error).splitlines()[0][:120]}") from None
+        except Exception as error:  # onnxruntime raises many exceptions of its own
+            raise UserError(
+                f"{name} is not an ONNX network or is damaged: {_first_line(error)}"
+            ) from None
         if not {"network", "bytes", "sha256"} <= metadata.keys():
             raise UserError(f"{name} is an ONNX file, but not one of Fourlab's networks")
+        # The metadata follow the graph in the file; a wrong size makes the checksum wrong, too.
         graph = data[: int(metadata["bytes"])] if metadata["bytes"].isdecimal() else b""
         if checksum(graph, metadata) != metadata["sha256"]:
             raise UserError(f"{name} is damaged: its checksum is wrong")
         super().__init__(Network.read(metadata["network"]))
         self.precision = "int8" if "int8" in metadata else "fp32"
         try:
-            self.differences = {head: float(each) for head, each in json.loads(metadata.get("int8", "{}")).items()}
+            differences = json.loads(metadata.get("int8", "{}"))
+            self.differences = {head: float(number) for head, number in differences.items()}
         except (ValueError, TypeError, AttributeError):
-            raise UserError(f"{name} does not tell how exact it is") from None
+            raise UserError(f"{name} does not say how exact it is") from None
         self._heads = [output.name for output in self._session.get_outputs()]
-        self._check_answers(name)
+        self._check_outputs(name)
 
-    def _check_answers(self, name: str) -> None:
-        """Refuse a graph that does not answer as its form says, or not in numbers."""
+    def _check_outputs(self, name: str) -> None:
+        """Raise UserError unless the outputs have the described shapes and are finite."""
         expected = {
-            head: (PROBES, layers[-1].outputs) for head, layers in self.network.parts().items() if head != "body" and layers
+            head: (PROBES, layers[-1].outputs)
+            for head, layers in self.network.parts().items()
+            if head != "body" and layers
         }
         try:
-            found = self.heads(self.planes(*probe_positions(self.rules, PROBES)))
-        except Exception as error:  # onnxruntime's own kinds again
-            raise UserError(f"{name} does not fit its description: {str(error).splitlines()[0][:120]}") from None
-        if {head: answer.shape for head, answer in found.items()} != expected:
-            raise UserError(f"{name} does not fit its description: its answers have another form")
-        if not all(np.isfinite(answer).all() for answer in found.values()):
+            outputs = self.heads(self.planes(*probe_positions(self.rules, PROBES)))
+        except Exception as error:  # onnxruntime's own exceptions again
+            raise UserError(f"{name} does not fit its description: {_first_line(error)}") from None
+        if {head: output.shape for head, output in outputs.items()} != expected:
+            raise UserError(f"{name} does not fit its description: its outputs have another shape")
+        if not all(np.isfinite(output).all() for output in outputs.values()):
             raise UserError(f"{name} is damaged: it answers with numbers that are not finite")
 
     def heads(self, planes: np.ndarray) -> dict[str, np.ndarray]:
-        """The network's own answers, by head: value[batch, 1 or 3] as its labels are, policy[batch, columns]."""
-        return dict(zip(self._heads, self._session.run(self._heads, {"planes": planes}), strict=True))
+        """Return the raw outputs by head."""
+        outputs = self._session.run(self._heads, {"planes": planes})
+        return dict(zip(self._heads, outputs, strict=True))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0][:120]
 
 
 def open_session(data: bytes) -> Any:
-    """An ONNX file, ready to run in one thread."""
+    """Return an onnxruntime session for an ONNX file, on one thread of the CPU."""
     import onnxruntime
 
-    onnxruntime.set_default_logger_severity(3)  # warnings about the machine are of no use to a player
+    onnxruntime.set_default_logger_severity(3)  # errors only, no warnings about the hardware
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
     return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 
-def checksum(graph: bytes, told: Mapping[str, str]) -> str:
-    """Names a graph, the form that it claims to have and how exact it claims to be."""
-    return hashlib.sha256(graph + (told["network"] + told.get("int8", "")).encode()).hexdigest()
+def checksum(graph: bytes, metadata: Mapping[str, str]) -> str:
+    """Return the SHA-256 over a graph, its declared architecture and its declared precision."""
+    claims = metadata["network"] + metadata.get("int8", "")
+    return hashlib.sha256(graph + claims.encode()).hexdigest()
 
 
 def probe_positions(rules: Rules, count: int = 64, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of random games, for comparing answers: `own` and `mask`, the empty board first."""
+    """Return `own` and `mask`, int64[count] each, of random games; the empty board comes first.
+
+    Outputs of networks are compared on these positions. In none of them is the game over.
+    """
     own, mask = _probe_positions(rules, count, seed).copy()
     return own, mask
 
@@ -93,8 +110,10 @@ def probe_positions(rules: Rules, count: int = 64, seed: int = 0) -> tuple[np.nd
 @lru_cache(maxsize=8)
 def _probe_positions(rules: Rules, count: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    own, mask = [0], [0]
+    own = [0]
+    mask = [0]
     while len(own) < count:
+        # Games have a random length; those that end before are dropped.
         position = Position(board=rules)
         for _ in range(int(rng.integers(rules.rows * rules.columns))):
             if position.outcome() is not None:
@@ -107,29 +126,37 @@ def _probe_positions(rules: Rules, count: int, seed: int) -> np.ndarray:
 
 
 SHIPPED_AT = -1
-"""When a network that comes with Fourlab was changed: never."""
+"""Stands for the modification time of a network that comes with Fourlab."""
 
 
 def load(name: str) -> OnnxEvaluator:
-    """The network of a file, or the shipped one of that name; one that was read before is not read again."""
+    """Load a network from a file, or a shipped network by name.
+
+    The last few networks are cached until their files change.
+    """
     shipped = SHIPPED / f"{name}.onnx"
     if not name.endswith(".onnx") and shipped.is_file():
-        return _loaded(name, SHIPPED_AT, 0)
+        return _load(name, SHIPPED_AT, 0)
     file = Path(name)
     try:
+        # Time and size are part of the key of the cache, so a replaced file is loaded again.
         status = file.stat()
-        if status.st_size > MOST_BYTES:
+        if status.st_size > MAX_BYTES:
             raise UserError(f"{file} is too large for a network")
-        return _loaded(str(file.resolve()), status.st_mtime_ns, status.st_size)
+        return _load(str(file.resolve()), status.st_mtime_ns, status.st_size)
     except OSError as error:
         check_shipped(name)
-        names = sorted(each.name.removesuffix(".onnx") for each in SHIPPED.iterdir() if each.name.endswith(".onnx"))
-        known = f"; with Fourlab come {', '.join(names)}" if names else ""
-        raise UserError(f"cannot read the network {name}: {error.strerror}{known}") from None
+        names = sorted(
+            file.name.removesuffix(".onnx")
+            for file in SHIPPED.iterdir()
+            if file.name.endswith(".onnx")
+        )
+        choices = f"; Fourlab comes with {', '.join(names)}" if names else ""
+        raise UserError(f"cannot read the network {name}: {error.strerror}{choices}") from None
 
 
 def check_shipped(name: str) -> None:
-    """Refuse a network that an installed wheel does not contain, and say where it is."""
+    """Raise UserError for a network that is only in the repository, saying where it is."""
     if name in ONLY_IN_THE_REPOSITORY and not (SHIPPED / f"{name}.onnx").is_file():
         raise UserError(
             f"the network {name} is not in the installed package: copy "
@@ -138,6 +165,7 @@ def check_shipped(name: str) -> None:
 
 
 @lru_cache(maxsize=8)
-def _loaded(name: str, changed_at: int, size: int) -> OnnxEvaluator:
-    data = (SHIPPED / f"{name}.onnx").read_bytes() if changed_at == SHIPPED_AT else Path(name).read_bytes()
-    return OnnxEvaluator(data, name)
+def _load(name: str, changed_at: int, size: int) -> OnnxEvaluator:
+    """Load a network; a changed modification time or size makes a new cache entry."""
+    file = SHIPPED / f"{name}.onnx" if changed_at == SHIPPED_AT else Path(name)
+    return OnnxEvaluator(file.read_bytes(), name)

@@ -7,26 +7,30 @@ from fourlab.nets.network import Layer, Network
 
 
 class Net(nn.Module):
-    """The modules of a form; `forward` returns the value and the policy, None for a head that there is not."""
+    """The torch modules of an architecture."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
         self.network = network
+        # Attribute names are part of the weights' names in files, such as body.0.weight.
         parts = network.parts()
         self.body = _sequence(parts["body"])
         self.value = _sequence(parts["value"])
         self.policy = _sequence(parts["policy"])
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-        """Judge float32[batch, planes, rows, columns]: value[batch, 1 or 3] and policy[batch, columns]."""
-        seen = self.body(planes)
-        value = self.value(seen) if len(self.value) else None
-        policy = self.policy(seen) if len(self.policy) else None
+        """Evaluate float32[batch, planes, rows, columns].
+
+        Returns value[batch, 1 or 3] and policy[batch, columns], None for a missing head.
+        """
+        features = self.body(planes)
+        value = self.value(features) if len(self.value) else None
+        policy = self.policy(features) if len(self.policy) else None
         return value, policy
 
 
 class Residual(nn.Module):
-    """Two convolutions and a way around them."""
+    """A residual block: two convolutions and a skip connection."""
 
     def __init__(self, planes: int) -> None:
         super().__init__()
@@ -35,18 +39,18 @@ class Residual(nn.Module):
         self.conv2 = nn.Conv2d(planes, planes, 3, padding=1)
         self.norm2 = nn.BatchNorm2d(planes)
 
-    def forward(self, seen: torch.Tensor) -> torch.Tensor:
-        """Add to the input what the convolutions make of it."""
-        inner = torch.relu(self.norm1(self.conv1(seen)))
-        return torch.relu(seen + self.norm2(self.conv2(inner)))
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Add the output of the convolutions to the input."""
+        inner = torch.relu(self.norm1(self.conv1(x)))
+        return torch.relu(x + self.norm2(self.conv2(inner)))
 
 
 class Dense(nn.Linear):
-    """A dense layer that takes a board as one row of numbers."""
+    """A dense layer that flattens its input."""
 
-    def forward(self, seen: torch.Tensor) -> torch.Tensor:
-        """Every input to every output."""
-        return super().forward(seen.flatten(1))
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Apply the layer to [batch, ...]; returns [batch, outputs]."""
+        return super().forward(x.flatten(1))
 
 
 def _sequence(layers: list[Layer]) -> nn.Sequential:

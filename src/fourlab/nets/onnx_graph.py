@@ -1,12 +1,12 @@
 """Networks as ONNX graphs, for playing without torch.
 
-The graph is written layer by layer from the same form as the torch modules, with the same names of weights; no exporter is
-needed. A batch normalisation behind a convolution is worked into its weights. Behind the graph the file carries the form and a
-checksum of both: two protobuf messages one after the other are one message, so this is still an ordinary ONNX file.
+The graph is written layer by layer from the same architecture as the torch modules, with torch's
+names for the weights, so no exporter is needed. A batch normalisation after a convolution is folded
+into its weights. The architecture and a checksum are appended to the graph as a second protobuf
+message. Concatenated messages are merged when read, so the file is an ordinary ONNX file.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,130 +16,162 @@ from onnx import TensorProto, helper, numpy_helper
 from fourlab.compiled.planes import PLANES
 from fourlab.errors import UserError
 from fourlab.nets.evaluator import OnnxEvaluator, checksum, probe_positions
-from fourlab.nets.network import Layer, Network
+from fourlab.nets.network import (
+    BATCHNORM_ARRAYS,
+    BATCHNORM_EPSILON,
+    Layer,
+    Network,
+    folded_batchnorms,
+)
 
 OPSET = 17
-EPSILON = 1e-5
-"""Of torch's batch normalisation."""
-NORM = ("weight", "bias", "running_mean", "running_var")
-"""What it has learned."""
+IR_VERSION = 8
+"""The ONNX file version that belongs to opset 17."""
 TOLERANCE = 1e-4
-"""By so much the graph may differ from torch."""
+"""The largest difference between an output of the graph and one of torch."""
 
 
-def write_onnx(network: Network, weights: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> bytes:
-    """The file of a network; `outputs` are torch's answers for `probe_positions`, by head, and the graph must give the same."""
+def write_onnx(
+    network: Network, weights: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
+) -> bytes:
+    """Return the ONNX file of a network.
+
+    `outputs` are torch's outputs for `probe_positions`, by head; UserError is raised if those of
+    the graph differ by more than TOLERANCE.
+    """
     data = seal(_graph(network, weights), {"network": network.write()})
-    judge = OnnxEvaluator(data, "the exported graph")
-    found = judge.heads(judge.planes(*probe_positions(network.rules)))
-    for name, expected in outputs.items():
-        if not np.abs(found[name] - expected).max() <= TOLERANCE:
-            raise UserError(f"the exported {name} differs from torch's by more than {TOLERANCE:g}")
+    evaluator = OnnxEvaluator(data, "the exported graph")
+    exported = evaluator.heads(evaluator.planes(*probe_positions(network.rules)))
+    for head, expected in outputs.items():
+        # Negated, so that a NaN is refused.
+        if not np.abs(exported[head] - expected).max() <= TOLERANCE:
+            raise UserError(f"the exported {head} differs from torch's by more than {TOLERANCE:g}")
     return data
 
 
-def seal(graph: bytes, told: Mapping[str, str]) -> bytes:
-    """A graph with what is told about it and a checksum of both."""
+def seal(graph: bytes, metadata: Mapping[str, str]) -> bytes:
+    """Append metadata and a checksum of both to a graph."""
     tail = onnx.ModelProto()
-    helper.set_model_props(tail, {**told, "bytes": str(len(graph)), "sha256": checksum(graph, told)})
+    size_and_checksum = {"bytes": str(len(graph)), "sha256": checksum(graph, metadata)}
+    helper.set_model_props(tail, {**metadata, **size_and_checksum})
     data: bytes = graph + tail.SerializeToString(deterministic=True)
     return data
 
 
 def _graph(network: Network, weights: Mapping[str, np.ndarray]) -> bytes:
-    writer = _Layers(weights)
+    writer = _LayerWriter(weights)
     parts = network.parts()
     shape = (PLANES[network.features], network.rules.rows, network.rules.columns)
-    seen = writer.part("body", parts["body"], "planes")
-    results = []
+    body = writer.part("body", parts["body"], "planes")
+    outputs = []
     for head in ("value", "policy"):
         if parts[head]:
-            result = writer.part(head, parts[head], seen)
-            writer.node("Identity", [result], head)
-            results.append(helper.make_tensor_value_info(head, TensorProto.FLOAT, ["batch", parts[head][-1].outputs]))
-    return writer.write([helper.make_tensor_value_info("planes", TensorProto.FLOAT, ["batch", *shape])], results)
+            writer.node("Identity", [writer.part(head, parts[head], body)], head)
+            size: list[str | int | None] = ["batch", parts[head][-1].outputs]
+            outputs.append(helper.make_tensor_value_info(head, TensorProto.FLOAT, size))
+    planes = helper.make_tensor_value_info("planes", TensorProto.FLOAT, ["batch", *shape])
+    return writer.write([planes], outputs)
 
 
 class Writer:
-    """Collects nodes and weights."""
+    """Collects the nodes and weights of a graph. Values are identified by their names."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.weights: dict[str, onnx.TensorProto] = {}
 
     def node(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
-        """Write one node; returns the name of its output."""
+        """Add a node; returns the name of its output."""
         self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))
         return output
 
     def put(self, name: str, numbers: np.ndarray | np.generic) -> str:
-        """Put weights into the file; returns their name."""
+        """Add an array of weights; returns its name."""
         self.weights[name] = numpy_helper.from_array(np.asarray(numbers), name)
         return name
 
-    def write(self, inputs: Sequence[onnx.ValueInfoProto], outputs: Sequence[onnx.ValueInfoProto]) -> bytes:
-        """The graph as a file."""
-        graph = helper.make_graph(self.nodes, "fourlab", inputs, outputs, list(self.weights.values()))
+    def write(
+        self, inputs: Sequence[onnx.ValueInfoProto], outputs: Sequence[onnx.ValueInfoProto]
+    ) -> bytes:
+        """Return the graph as an ONNX file."""
+        graph = helper.make_graph(
+            self.nodes, "fourlab", inputs, outputs, list(self.weights.values())
+        )
+        # Nodes outside the standard domain are onnxruntime's own operators, version 1.
         domains = {"": OPSET, **{node.domain: 1 for node in self.nodes if node.domain}}
         opsets = [helper.make_opsetid(domain, version) for domain, version in domains.items()]
         model = helper.make_model(graph, opset_imports=opsets, producer_name="fourlab")
-        model.ir_version = 8
+        model.ir_version = IR_VERSION
         onnx.checker.check_model(model)
+        # Deterministic, so that equal networks give equal files.
         data: bytes = model.SerializeToString(deterministic=True)
         return data
 
 
-class _Layers(Writer):
-    """Writes layers."""
+class _LayerWriter(Writer):
+    """Writes layers with float32 weights."""
 
-    def __init__(self, weights: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
         super().__init__()
-        self.given = weights
+        self.arrays = arrays
 
-    def part(self, part: str, layers: list[Layer], seen: str) -> str:
-        """Write the layers of the body or of a head."""
-        folded = {
-            place for place, pair in enumerate(pairwise(layers), 1) if [each.kind for each in pair] == ["conv", "batchnorm"]
-        }
-        for place, layer in enumerate(layers):
-            if place not in folded:
-                seen = self.layer(layer, f"{part}.{place}", seen, f"{part}.{place + 1}" if place + 1 in folded else None)
-        return seen
+    def part(self, part: str, layers: list[Layer], x: str) -> str:
+        """Write the layers of the body or of a head; returns the name of its output."""
+        folded = folded_batchnorms(layers)
+        for index, layer in enumerate(layers):
+            if index not in folded:
+                norm = f"{part}.{index + 1}" if index + 1 in folded else None
+                x = self.layer(layer, f"{part}.{index}", x, norm)
+        return x
 
-    def layer(self, layer: Layer, name: str, seen: str, norm: str | None) -> str:
-        """Write one layer, with the normalisation `norm` if it takes one in; returns the name of its output."""
+    def layer(self, layer: Layer, name: str, x: str, norm: str | None) -> str:
+        """Write one layer, with the batch normalisation `norm` folded into it if not None."""
         match layer.kind:
             case "conv":
-                return self.conv(name, seen, norm)
+                return self.conv(name, x, norm)
             case "batchnorm":
-                return self.norm(name, seen)
+                arrays = self.put_arrays(name, BATCHNORM_ARRAYS)
+                return self.node(
+                    "BatchNormalization", [x, *arrays], f"{name}.out", epsilon=BATCHNORM_EPSILON
+                )
             case "residual":
-                inner = self.conv(f"{name}.conv1", seen, f"{name}.norm1")
-                inner = self.conv(f"{name}.conv2", self.node("Relu", [inner], f"{name}.inner"), f"{name}.norm2")
-                return self.node("Relu", [self.node("Add", [seen, inner], f"{name}.sum")], f"{name}.out")
+                inner = self.conv(f"{name}.conv1", x, f"{name}.norm1")
+                inner = self.node("Relu", [inner], f"{name}.inner")
+                inner = self.conv(f"{name}.conv2", inner, f"{name}.norm2")
+                total = self.node("Add", [x, inner], f"{name}.sum")
+                return self.node("Relu", [total], f"{name}.out")
             case "dense":
-                flat = self.node("Flatten", [seen], f"{name}.flat", axis=1)
-                weights = [self.put(f"{name}.{part}", self.given[f"{name}.{part}"]) for part in ("weight", "bias")]
-                return self.node("Gemm", [flat, *weights], f"{name}.out", transB=1)
+                flat = self.node("Flatten", [x], f"{name}.flat", axis=1)
+                arrays = self.put_arrays(name, ("weight", "bias"))
+                return self.node("Gemm", [flat, *arrays], f"{name}.out", transB=1)
             case "tanh":
-                return self.node("Tanh", [seen], f"{name}.out")
+                return self.node("Tanh", [x], f"{name}.out")
             case _:
-                return self.node("Relu", [seen], f"{name}.out")
+                return self.node("Relu", [x], f"{name}.out")
 
-    def conv(self, name: str, seen: str, norm: str | None) -> str:
-        """Write a 3x3 convolution with the normalisation after it: (conv(x) - mean) * gain + shift is a convolution too."""
-        weight, bias = self.given[f"{name}.weight"], self.given[f"{name}.bias"]
+    def conv(self, name: str, x: str, norm: str | None) -> str:
+        """Write a 3x3 convolution with the batch normalisation after it.
+
+        (conv(x) - mean) * gain + shift is again a convolution with a bias.
+        """
+        weight = self.arrays[f"{name}.weight"]
+        bias = self.arrays[f"{name}.bias"]
         if norm is not None:
-            gain, shift, mean, variance = (self.given[f"{norm}.{part}"].astype(np.float64) for part in NORM)
-            gain /= np.sqrt(variance + EPSILON)
-            weight, bias = weight * gain[:, None, None, None], (bias - mean) * gain + shift
+            # In float64, and rounded to float32 once at the end.
+            gain, shift, mean, variance = (
+                self.arrays[f"{norm}.{part}"].astype(np.float64) for part in BATCHNORM_ARRAYS
+            )
+            gain /= np.sqrt(variance + BATCHNORM_EPSILON)
+            weight = weight * gain[:, None, None, None]
+            bias = (bias - mean) * gain + shift
         weights = [
             self.put(f"{name}.weight", weight.astype(np.float32)),
             self.put(f"{name}.bias", bias.astype(np.float32)),
         ]
-        return self.node("Conv", [seen, *weights], f"{name}.out", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+        return self.node(
+            "Conv", [x, *weights], f"{name}.out", kernel_shape=[3, 3], pads=[1, 1, 1, 1]
+        )
 
-    def norm(self, name: str, seen: str) -> str:
-        """Write a batch normalisation with what was learned."""
-        learned = [self.put(f"{name}.{part}", self.given[f"{name}.{part}"]) for part in NORM]
-        return self.node("BatchNormalization", [seen, *learned], f"{name}.out", epsilon=EPSILON)
+    def put_arrays(self, name: str, parts: Sequence[str]) -> list[str]:
+        """Add arrays of a layer as they are; returns their names."""
+        return [self.put(f"{name}.{part}", self.arrays[f"{name}.{part}"]) for part in parts]

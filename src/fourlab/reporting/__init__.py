@@ -1,1 +1,1 @@
-"""Figures, pages and measurements; every subject makes its own report with them."""
+"""Figures, HTML pages and speed measurements, from which every package makes its own reports."""

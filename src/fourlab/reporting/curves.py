@@ -1,4 +1,4 @@
-"""Metrics of a training as curves."""
+"""Training metrics as curves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,17 +7,20 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Curve:
-    """What to draw of the metrics: some of their numbers in one panel."""
+    """A panel of a figure with some of the metrics."""
 
     label: str
-    """What the panel's axis says."""
+    """The label of the y axis."""
     names: tuple[str, ...]
-    """Which numbers of a row; those of nested tables as `rules.score`."""
+    """The metrics to draw; those in nested tables are named like `rules.score`."""
     logarithmic: bool = False
 
 
 def number(row: Mapping[str, Any], name: str) -> float | None:
-    """A number of a row, `rules.score` being the score in the table `rules`; None where there is none."""
+    """Return a number from a row of metrics, or None if it has none.
+
+    `rules.score` is the score in the nested table `rules`.
+    """
     value: Any = row
     for part in name.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None

@@ -1,4 +1,4 @@
-"""Figures, drawn by matplotlib without a screen.
+"""Figures, drawn by matplotlib without a display.
 
 Matplotlib is the optional extra `plots`: callers check `can_draw` first, and reports show
 `NEEDS_PLOTS` in place of figures they cannot draw.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
+from fourlab.reporting.svg import compact
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,13 +24,13 @@ COLOURS = ("#1b6ca8", "#e07a1f", "#2e8b57", "#c0392b", "#7d5ba6", "#8c6d46", "#d
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 INSTALL = "pip install 'fourlab[plots]'"
 NEEDS_PLOTS = f"figures need: {INSTALL}"
-"""What a report shows where its figures would be."""
+"""What a report shows in place of its figures."""
 DRAWING = threading.Lock()
-"""matplotlib's settings are those of the whole program, so one figure is drawn at a time."""
+"""matplotlib's settings are global, so only one figure is drawn at a time."""
 
 
 def can_draw() -> bool:
-    """Whether matplotlib is installed."""
+    """Return whether matplotlib is installed."""
     try:
         import matplotlib  # noqa: F401
     except ModuleNotFoundError:
@@ -38,48 +39,65 @@ def can_draw() -> bool:
 
 
 class Snapshot(Protocol):
-    """The root of a search after some simulations."""
+    """The root of a search after a number of simulations."""
 
     @property
     def simulations(self) -> int:
-        """How many."""
+        """The number of simulations so far."""
         ...
 
     @property
     def visits(self) -> tuple[int, ...]:
-        """Per column."""
+        """Visits per column."""
         ...
 
     @property
     def means(self) -> tuple[float | None, ...]:
-        """Per column, None before the first visit."""
+        """Mean results per column, None before the first visit."""
         ...
 
 
-def convergence(trace: Sequence[Snapshot], title: str) -> "Figure":
-    """Means and visits of every column against simulations, as documents 000 and 002 wanted to see them."""
+def _figure(width: float, height: float) -> "Figure":
+    """Return an empty figure; sizes are in inches."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def convergence(trace: Sequence[Snapshot], title: str) -> "Figure":
+    """Draw the means and visits of every column against the number of simulations.
+
+    Vannucci & Abril and Gao asked for such plots.
+    """
+    figure = _figure(10, 4.2)
     means, visits = figure.subplots(1, 2)
-    columns = [column for column in range(len(trace[-1].visits)) if trace[-1].visits[column] > 0]
-    for column in columns:
+    for column, total in enumerate(trace[-1].visits):
+        if total == 0:
+            continue
         style = {
             "color": COLOURS[column % 7],
             "marker": MARKS[column % 7],
             "markersize": 3,
             "markevery": 5,
             "label": f"column {column + 1}",
+            "linewidth": 1.2,
         }
-        known = [(each.simulations, each.means[column]) for each in trace if each.means[column] is not None]
-        means.plot(*zip(*known, strict=True), linewidth=1.2, **style)
-        seen = [(each.simulations, each.visits[column]) for each in trace if each.visits[column] > 0]
-        visits.plot(*zip(*seen, strict=True), linewidth=1.2, **style)
+        mean_points = [
+            (snapshot.simulations, snapshot.means[column])
+            for snapshot in trace
+            if snapshot.means[column] is not None
+        ]
+        means.plot(*zip(*mean_points, strict=True), **style)
+        visit_points = [
+            (snapshot.simulations, snapshot.visits[column])
+            for snapshot in trace
+            if snapshot.visits[column] > 0
+        ]
+        visits.plot(*zip(*visit_points, strict=True), **style)
     for axes, label in ((means, "mean result for the side to move"), (visits, "visits")):
-        axes.set_xscale("log")
-        axes.set_xlabel("simulations")
-        axes.set_ylabel(label)
+        axes.set(xscale="log", xlabel="simulations", ylabel=label)
         axes.grid(alpha=0.3)
+    # Means lie between -1 and +1.
     means.set_ylim(-1.05, 1.05)
     visits.set_yscale("log")
     visits.legend(fontsize="small")
@@ -88,52 +106,60 @@ def convergence(trace: Sequence[Snapshot], title: str) -> "Figure":
 
 
 def lengths(counts: Mapping[int, int]) -> "Figure":
-    """How many games had how many plies; odd lengths are red's wins."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 2.8), layout="constrained")
+    """Draw the number of games by length in plies; the last disc of odd lengths is red's."""
+    figure = _figure(7, 2.8)
     axes = figure.subplots()
-    for name, colour, remainder in (("red's last disc", COLOURS[3], 1), ("yellow's last disc", COLOURS[1], 0)):
+    for name, colour, remainder in (
+        ("red's last disc", COLOURS[3], 1),
+        ("yellow's last disc", COLOURS[1], 0),
+    ):
         plies = [length for length in sorted(counts) if length % 2 == remainder]
         axes.bar(plies, [counts[length] for length in plies], width=0.8, color=colour, label=name)
-    axes.set_xlabel("plies")
-    axes.set_ylabel("games")
+    axes.set(xlabel="plies", ylabel="games")
     axes.legend(fontsize="small")
     axes.grid(alpha=0.3, axis="y")
     return figure
 
 
 def first_columns(counts: Mapping[int, tuple[int, int, int]]) -> "Figure":
-    """Wins, draws and losses of the side that moved first after the opening, by its column."""
-    from matplotlib.figure import Figure
+    """Draw the results of the side that moves first after the opening, by its first column.
 
-    figure = Figure(figsize=(7, 2.8), layout="constrained")
+    `counts` has wins, draws and losses by column.
+    """
+    figure = _figure(7, 2.8)
     axes = figure.subplots()
-    columns, below = sorted(counts), [0] * len(counts)
-    for place, (name, colour) in enumerate((("won", COLOURS[0]), ("drawn", "#b8b8b8"), ("lost", COLOURS[1]))):
+    columns = sorted(counts)
+    labels = [str(column) for column in columns]
+    bottom = [0] * len(counts)
+    outcomes = (("won", COLOURS[0]), ("drawn", "#b8b8b8"), ("lost", COLOURS[1]))
+    for place, (name, colour) in enumerate(outcomes):
         heights = [counts[column][place] for column in columns]
-        axes.bar([str(column) for column in columns], heights, bottom=below, color=colour, label=name, width=0.7)
-        below = [low + height for low, height in zip(below, heights, strict=True)]
-    axes.set_xlabel("first column after the opening")
-    axes.set_ylabel("games")
+        axes.bar(labels, heights, bottom=bottom, color=colour, label=name, width=0.7)
+        bottom = [low + height for low, height in zip(bottom, heights, strict=True)]
+    axes.set(xlabel="first column after the opening", ylabel="games")
     axes.legend(fontsize="small")
     axes.grid(alpha=0.3, axis="y")
     return figure
 
 
-def estimates(values: Mapping[str, tuple[float, float | None, float | None]], label: str) -> "Figure":
-    """Numbers with their intervals, one below the other; an end without a bound is an arrow."""
-    from matplotlib.figure import Figure
+def estimates(
+    values: Mapping[str, tuple[float, float | None, float | None]], label: str
+) -> "Figure":
+    """Draw values with their intervals, one row for each.
 
-    figure = Figure(figsize=(7, 1.2 + 0.38 * len(values)), layout="constrained")
+    An interval is (value, low, high); an arrow stands for an end that is None.
+    """
+    figure = _figure(7, 1.2 + 0.38 * len(values))
     axes = figure.subplots()
     ends = [end for value in values.values() for end in value if end is not None]
     margin = 0.15 * (max(ends) - min(ends)) or 50.0
     for row, (value, low, high) in enumerate(values.values()):
-        left, right = (value - margin if low is None else low), (value + margin if high is None else high)
+        left = value - margin if low is None else low
+        right = value + margin if high is None else high
         axes.plot([left, right], [row, row], color=COLOURS[0], linewidth=2)
-        for end, bound, mark in ((left, low, "<"), (right, high, ">")):
-            axes.plot(end, row, marker=mark if bound is None else "|", color=COLOURS[0], markersize=7)
+        for end, bound, arrow in ((left, low, "<"), (right, high, ">")):
+            mark = arrow if bound is None else "|"
+            axes.plot(end, row, marker=mark, color=COLOURS[0], markersize=7)
         axes.plot(value, row, marker="o", color=COLOURS[0])
     axes.set_yticks(range(len(values)), list(values), parse_math=False)
     axes.invert_yaxis()
@@ -143,16 +169,18 @@ def estimates(values: Mapping[str, tuple[float, float | None, float | None]], la
 
 
 def running_score(scores: Sequence[float], agent: str) -> "Figure":
-    """The mean score after each unit with its normal 95 % band."""
+    """Draw the mean score after every opening with its 95 % band (normal approximation)."""
     import numpy as np
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 2.8), layout="constrained")
+    figure = _figure(7, 2.8)
     axes = figure.subplots()
     number = np.arange(1, len(scores) + 1)
     mean = np.cumsum(scores) / number
-    band = 1.96 * np.sqrt(np.maximum(np.cumsum(np.square(scores)) / number - mean**2, 0) / number)
-    axes.fill_between(number, np.clip(mean - band, 0, 1), np.clip(mean + band, 0, 1), color=COLOURS[0], alpha=0.2, linewidth=0)
+    variance = np.maximum(np.cumsum(np.square(scores)) / number - mean**2, 0)
+    band = 1.96 * np.sqrt(variance / number)
+    low = np.clip(mean - band, 0, 1)
+    high = np.clip(mean + band, 0, 1)
+    axes.fill_between(number, low, high, color=COLOURS[0], alpha=0.2, linewidth=0)
     axes.plot(number, mean, color=COLOURS[0])
     axes.axhline(0.5, color="#888888", linewidth=0.8)
     axes.set_ylim(0, 1)
@@ -163,67 +191,87 @@ def running_score(scores: Sequence[float], agent: str) -> "Figure":
 
 
 def training(rows: Sequence[Mapping[str, Any]], unit: str, curves: "Sequence[Curve]") -> "Figure":
-    """Metrics against what is done, a panel for each curve."""
-    from matplotlib.figure import Figure
-
+    """Draw metrics against progress, with one panel for every curve."""
     from fourlab.reporting.curves import number
 
-    figure = Figure(figsize=(7, 0.6 + 2.1 * len(curves)), layout="constrained")
+    figure = _figure(7, 0.6 + 2.1 * len(curves))
     panels = figure.subplots(len(curves), 1, sharex=True, squeeze=False)[:, 0]
     for axes, curve in zip(panels, curves, strict=True):
         for place, name in enumerate(curve.names):
-            points = [(row[unit], value) for row in rows if (value := number(row, name)) is not None]
+            points = [
+                (row[unit], value) for row in rows if (value := number(row, name)) is not None
+            ]
             if points:
-                mark = "o" if len(points) < 40 else ""
-                axes.plot(
-                    *zip(*points, strict=True), color=COLOURS[place % 7], marker=mark, markersize=3, label=name, linewidth=1.2
-                )
-        if curve.logarithmic and axes.dataLim.y1 > 0:  # only then there is something to show
+                style = {
+                    "color": COLOURS[place % 7],
+                    "marker": "o" if len(points) < 40 else "",
+                    "markersize": 3,
+                    "label": name,
+                    "linewidth": 1.2,
+                }
+                axes.plot(*zip(*points, strict=True), **style)
+        # A logarithmic axis needs something above zero.
+        if curve.logarithmic and axes.dataLim.y1 > 0:
             axes.set_yscale("log")
         axes.set_ylabel(curve.label)
         axes.grid(alpha=0.3)
         if len(curve.names) > 1:
-            axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))  # outside, where no points are
+            # To the right of the panel, where it hides no points.
+            axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     panels[-1].set_xlabel(unit)
     return figure
 
 
 def cross_table(names: Sequence[str], scores: Mapping[tuple[str, str], float]) -> "Figure":
-    """The score of each row's agent against each column's."""
-    from matplotlib.figure import Figure
-
+    """Draw the score of every row's agent against every column's."""
     size = len(names)
-    figure = Figure(figsize=(3.2 + 0.62 * size, 1.4 + 0.42 * size), layout="constrained")
+    figure = _figure(3.2 + 0.62 * size, 1.4 + 0.42 * size)
     axes = figure.subplots()
     grid = [[scores.get((one, other), float("nan")) for other in names] for one in names]
     axes.imshow(grid, cmap="RdBu", vmin=0, vmax=1, aspect="auto")
+    style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
     for row, one in enumerate(names):
         for column, other in enumerate(names):
             if (score := scores.get((one, other))) is not None:
                 ink = "white" if abs(score - 0.5) > 0.3 else "black"
-                axes.text(column, row, f"{100 * score:.0f}", ha="center", va="center", fontsize=8, color=ink)
+                axes.text(column, row, f"{100 * score:.0f}", color=ink, **style)
     axes.set_xticks(range(size), [str(i + 1) for i in range(size)])
-    axes.set_yticks(range(size), [f"{name}  {i + 1}" for i, name in enumerate(names)], parse_math=False)
+    axes.set_yticks(
+        range(size), [f"{name}  {i + 1}" for i, name in enumerate(names)], parse_math=False
+    )
     axes.set_xlabel("score in percent of row against column")
     return figure
 
 
 def win_chance(
-    plies: Sequence[int], chances: Sequence[float], estimates: Sequence[float | None], mistakes: Sequence[int]
+    plies: Sequence[int],
+    chances: Sequence[float],
+    estimates: Sequence[float | None],
+    mistakes: Sequence[int],
 ) -> "Figure":
-    """Red's expected score along a game: the truth as steps, the estimate beside it; mistakes, by their place, are marked."""
-    from matplotlib.figure import Figure
+    """Draw red's expected score along a game, proven and estimated.
 
-    figure = Figure(figsize=(9, 2.8), layout="constrained")
+    `mistakes` are indices into `plies`; they are marked.
+    """
+    figure = _figure(9, 2.8)
     axes = figure.subplots()
     axes.fill_between(plies, 0.5, chances, step="post", color=COLOURS[3], alpha=0.15, linewidth=0)
-    axes.step(plies, chances, where="post", color=COLOURS[3], linewidth=2, label="proven, else estimated")
-    guessed = [(ply, estimate) for ply, estimate in zip(plies, estimates, strict=True) if estimate is not None]
-    if guessed:
-        axes.plot(*zip(*guessed, strict=True), color=COLOURS[0], linewidth=1, linestyle="--", label="estimated")
+    axes.step(
+        plies, chances, where="post", color=COLOURS[3], linewidth=2, label="proven, else estimated"
+    )
+    points = [
+        (ply, estimate)
+        for ply, estimate in zip(plies, estimates, strict=True)
+        if estimate is not None
+    ]
+    if points:
+        xs, ys = map(list, zip(*points, strict=True))
+        axes.plot(xs, ys, color=COLOURS[0], linewidth=1, linestyle="--", label="estimated")
     if mistakes:
-        marked = [plies[place] for place in mistakes], [chances[place] for place in mistakes]
-        axes.plot(*marked, linestyle="", marker="X", markersize=8, color="black", label="mistakes")
+        style: dict[str, Any] = {"linestyle": "", "marker": "X", "markersize": 8, "color": "black"}
+        mistake_plies = [plies[place] for place in mistakes]
+        mistake_chances = [chances[place] for place in mistakes]
+        axes.plot(mistake_plies, mistake_chances, label="mistakes", **style)
     axes.set_ylim(-0.05, 1.05)
     axes.set_yticks((0, 0.5, 1), ("yellow wins", "draw", "red wins"))
     axes.set_xlabel("discs on the board")
@@ -233,22 +281,30 @@ def win_chance(
 
 
 def render(figure: "Figure", kind: str, salt: str = "fourlab") -> bytes:
-    """Draw the figure as svg, png or pdf. The same figure gives the same bytes.
+    """Return the figure as svg, png or pdf. Equal figures give equal bytes.
 
-    Figures that are to share a page need different salts, or their parts would have the same names.
+    Figures on the same page need different salts, which make the ids of their elements unique.
     """
     import matplotlib
 
-    stable = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
-    drawn = io.BytesIO()
-    with DRAWING, matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # the reader's fonts may have what ours lacks
-        figure.savefig(drawn, format=kind, metadata=stable)
-    return drawn.getvalue()
+    # Left out: what would differ from one run or version to the next.
+    varying = {"svg": "Date", "png": "Software", "pdf": "CreationDate"}[kind]
+    image = io.BytesIO()
+    with (
+        DRAWING,
+        matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}),
+        warnings.catch_warnings(),
+    ):
+        # A glyph that is missing here may exist in the reader's fonts.
+        warnings.filterwarnings("ignore", message="Glyph")
+        figure.savefig(image, format=kind, metadata={varying: None})
+    if kind == "svg":
+        return compact(image.getvalue().decode()).encode()
+    return image.getvalue()
 
 
 def save(figure: "Figure", file: Path, salt: str = "fourlab") -> None:
-    """Write the figure; the ending of the name says as what."""
+    """Write the figure to a file; the suffix chooses svg, png or pdf."""
     kind = file.suffix.lstrip(".").lower()
     if kind not in ("svg", "png", "pdf"):
         raise UserError(f"a figure is written as .svg, .png or .pdf, not {file.name}")

@@ -1,4 +1,4 @@
-"""Pages that need no other file: style, tables, drawings."""
+"""Self-contained HTML pages: style, tables, figures."""
 
 import itertools
 import json
@@ -19,33 +19,37 @@ STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 table { border-collapse: collapse; margin: .6rem 0; } .wide { overflow-x: auto; }
-th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+th, td { text-align: left; vertical-align: top; padding: .25rem .8rem .25rem 0; }
+th, td { border-bottom: 1px solid var(--line); }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-figure { margin: 1rem 0; background: white; color: black; padding: .5rem; border-radius: .4rem; overflow-x: auto; }
+figure { margin: 1rem 0; padding: .5rem; border-radius: .4rem; overflow-x: auto; }
+figure { background: white; color: black; }
 figure svg { max-width: 100%; height: auto; }
 pre { background: var(--soft); padding: .8rem; overflow-x: auto; } .lead { font-size: 1.1rem; }
 """
 
 
 NO_FIGURES = f'<p class="missing">{escape(figures.NEEDS_PLOTS, quote=False)}</p>'
-"""Stands where figures would be."""
+"""Stands in place of figures."""
 
 
 def page(title: str, parts: Iterable[str]) -> str:
-    """The whole page around its parts."""
+    """Return a whole page around its parts."""
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>\n<body>\n'
-        + "\n".join(parts)
-        + "\n</body></html>\n"
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(title)}</title>"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{STYLE}</style></head>\n<body>\n" + "\n".join(parts) + "\n</body></html>\n"
     )
 
 
 def how_it_was_made(run: Run) -> Iterator[str]:
-    """The configuration and the environment of a run."""
+    """Yield the configuration and the environment of a run."""
+    config = (run.folder / "config.toml").read_text(encoding="utf-8")
+    environment = {name: value for name, value in run.manifest.items() if name != "config"}
     yield "<h2>How it was made</h2>"
-    yield f"<pre>{escape((run.folder / 'config.toml').read_text(encoding='utf-8'))}</pre>"
-    yield f"<pre>{escape(json.dumps({k: v for k, v in run.manifest.items() if k != 'config'}, indent=2))}</pre>"
+    yield f"<pre>{escape(config)}</pre>"
+    yield f"<pre>{escape(json.dumps(environment, indent=2))}</pre>"
 
 
 def inline_figures(
@@ -54,8 +58,8 @@ def inline_figures(
 ) -> dict[str, str]:
     """Save figures as NAME.svg in `folder` and return them, by name, as elements for a page.
 
-    Without matplotlib the first one is a line that says what to install. Drawings of an earlier
-    state of the run are removed then: they would contradict the tables beside them.
+    Without matplotlib, the first of them is a line that says what to install, the others are left
+    out, and figures from an earlier state of the run are deleted: they would contradict the tables.
     """
     if not figures.can_draw():
         shutil.rmtree(folder, ignore_errors=True)
@@ -70,19 +74,23 @@ def inline_figures(
 
 
 def within_page(svg: str) -> str:
-    """A drawing without what stands before it in a file of its own."""
+    """Return the `<svg>` element of an SVG file."""
     return svg[svg.index("<svg") :]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Rows under their heads."""
-    top = "".join(f"<th>{escape(name)}</th>" for name in head)
+    """Return an HTML table."""
+    headings = "".join(f"<th>{escape(name)}</th>" for name in head)
     body = "".join(f"<tr>{cells(row)}</tr>" for row in rows)
-    return f'<div class="wide"><table><tr>{top}</tr>{body}</table></div>'
+    return f'<div class="wide"><table><tr>{headings}</tr>{body}</table></div>'
 
 
 def cells(row: Iterable[object]) -> str:
-    """The cells of one row, whole numbers to the right."""
-    return "".join(
-        f'<td class="number">{cell}</td>' if isinstance(cell, int) else f"<td>{escape(str(cell))}</td>" for cell in row
-    )
+    """Return the cells of one row, with integers aligned to the right."""
+    html = ""
+    for cell in row:
+        if isinstance(cell, int):
+            html += f'<td class="number">{cell}</td>'
+        else:
+            html += f"<td>{escape(str(cell))}</td>"
+    return html

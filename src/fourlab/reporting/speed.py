@@ -1,21 +1,22 @@
-"""Measuring speed on machines that are never quiet: competitors take turns, and each one's best turn counts."""
+"""Measuring speed on a busy machine: competitors take turns, and the best turn counts."""
 
 import time
 from collections.abc import Callable
 
 
 def rates(competitors: dict[str, Callable[[], int]], turns: int = 5) -> dict[str, float]:
-    """Measure work per CPU second of this thread.
+    """Return the work per CPU second of this thread, by competitor.
 
-    Every competitor does one piece of work a turn and returns how much it was. Turns are interleaved, so a slow moment
-    of the machine falls on all; one turn in advance, not counted, lets everybody compile.
+    A competitor does one piece of work per turn and returns its amount. Turns are interleaved, so
+    that a slow moment of the machine affects all competitors. A first turn, not counted, lets them
+    compile.
     """
     best = dict.fromkeys(competitors, 0.0)
     for turn in range(turns + 1):
         for name, work in competitors.items():
             before = time.thread_time()
             done = work()
-            spent = max(time.thread_time() - before, 1e-9)
-            if turn:
-                best[name] = max(best[name], done / spent)
+            seconds = max(time.thread_time() - before, 1e-9)
+            if turn > 0:
+                best[name] = max(best[name], done / seconds)
     return best

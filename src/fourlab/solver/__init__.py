@@ -1,4 +1,4 @@
-"""The exact value of positions: a solver that owns its memory, and books of what it has solved."""
+"""Exact solutions of positions: the solver, and opening books of solved positions."""
 
 from fourlab.solver.book import Book, shipped_book
 from fourlab.solver.solution import Solution

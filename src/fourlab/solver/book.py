@@ -1,7 +1,8 @@
-"""A book: the exact scores of all positions up to some ply, one of each mirror pair.
+"""Opening books: the exact scores of all positions up to a given ply.
 
-A book is one `.npz` file: the sorted canonical keys as differences (small numbers, which compress), a score for each, and a
-description with a checksum of both.
+A book is one `.npz` file with the sorted canonical keys as differences (small numbers compress
+well), their scores, and a description that includes a checksum of both. A position and its mirror
+image share an entry.
 """
 
 import hashlib
@@ -25,52 +26,60 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Book:
-    """Scores for the side to move, by canonical key."""
+    """Exact scores by canonical key, from the point of view of the side to move."""
 
     rules: Rules
     plies: int
-    """Every position with at most so many discs is in the book, unless the game is over."""
+    """The book has every position with up to this many discs in which the game is not over."""
     keys: np.ndarray
-    """int64, sorted."""
+    """int64[entries]: canonical keys in ascending order."""
     scores: np.ndarray
-    """int8, Pons's scale."""
+    """int8[entries]: scores on Pons's scale."""
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def score(self, position: Position) -> int | None:
-        """The score of a position, if the book holds it."""
+        """Return the score of a position, or None if it is not in the book."""
         if position.rules != self.rules or position.ply > self.plies:
             return None
         key = position.canonical_key
-        place = int(np.searchsorted(self.keys, key))
-        return int(self.scores[place]) if place < len(self.keys) and self.keys[place] == key else None
+        index = int(np.searchsorted(self.keys, key))
+        if index == len(self.keys) or self.keys[index] != key:
+            return None
+        return int(self.scores[index])
 
     @property
     def checksum(self) -> str:
-        """Names the contents."""
+        """The SHA-256 of the keys and scores."""
         return hashlib.sha256(self.keys.astype("<i8").tobytes() + self.scores.tobytes()).hexdigest()
 
     def save(self, file: Path) -> None:
-        """Write the book, whole or not at all."""
-        about = {"format": FORMAT, "board": str(self.rules), "plies": self.plies, "entries": len(self), "sha256": self.checksum}
-        memory = io.BytesIO()
+        """Write the book to a file, atomically."""
+        about = {
+            "format": FORMAT,
+            "board": str(self.rules),
+            "plies": self.plies,
+            "entries": len(self),
+            "sha256": self.checksum,
+        }
+        buffer = io.BytesIO()
         np.savez_compressed(
-            memory,
+            buffer,
             differences=np.diff(self.keys, prepend=0),
             scores=self.scores,
             about=np.frombuffer(json.dumps(about).encode(), np.uint8),
         )
-        write_atomically(file, memory.getvalue())
+        write_atomically(file, buffer.getvalue())
 
     @classmethod
     def load(cls, file: Path) -> "Book":
-        """Read a book; one that is damaged is refused."""
+        """Read a book; raise UserError if it is missing or damaged."""
         try:
             return cls._parse(file.read_bytes())
         except FileNotFoundError:
             raise UserError(f"there is no book {file}") from None
-        except Exception as error:  # a damaged file can fail in any part of zip, zlib, NumPy and JSON
+        except Exception as error:  # zip, zlib, NumPy and JSON raise many kinds for damaged files
             raise UserError(f"{file} is not a book or is damaged: {error}") from None
 
     @classmethod
@@ -79,7 +88,12 @@ class Book:
             about: dict[str, Any] = json.loads(parts["about"].tobytes())
             if about["format"] != FORMAT:
                 raise ValueError(f"format {about['format']} instead of {FORMAT}")
-            book = cls(Rules.parse(about["board"]), int(about["plies"]), np.cumsum(parts["differences"]), parts["scores"])
+            book = cls(
+                Rules.parse(about["board"]),
+                int(about["plies"]),
+                np.cumsum(parts["differences"]),
+                parts["scores"],
+            )
         if book.checksum != about["sha256"]:
             raise ValueError("its checksum is wrong")
         return book
@@ -87,6 +101,6 @@ class Book:
 
 @cache
 def shipped_book() -> Book | None:
-    """The book that comes with the package; None if this copy has none."""
+    """Return the book that comes with the package; None if this copy has none."""
     data = shipped.read("fourlab.solver", "book.npz")
     return None if data is None else Book._parse(data)

@@ -1,4 +1,4 @@
-"""Building a book: solve every position of the last ply, then reason back to the empty board."""
+"""Build a book: solve all positions of the last ply, then back up scores to the empty board."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,39 +9,43 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fourlab.compiled.counting import children, goes_on
+from fourlab.compiled.counting import children, is_unfinished
 from fourlab.compiled.threats import winning_cells
 from fourlab.errors import UserError
 from fourlab.files import digest, write_atomically
-from fourlab.game import bitboard as bit_rules
+from fourlab.game import bitboard
 from fourlab.game.geometry import Geometry
 from fourlab.game.rules import Rules
 from fourlab.jobs.executors import Executor
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
 from fourlab.solver.book import Book
-from fourlab.solver.many import Told, check_target, earlier_journal, score, solve_all
+from fourlab.solver.many import OnProgress, check_target, earlier_journal, score, solve_all
 
 
 @dataclass(frozen=True)
 class BookJob:
-    """Build a book. What is solved is kept in the run's journal; the product is book.npz, copied to the file."""
+    """Build a book.
+
+    Solved positions are kept in the run's journal, so that a stopped run can be resumed. The
+    product is book.npz in the run folder, and a copy of it in `file`.
+    """
 
     extent: ClassVar[frozenset[str]] = frozenset({"file"})
 
     rules: Rules
     plies: int
     file: Path
-    """Where the book is wanted."""
+    """Where to write the book."""
 
     @property
     def name(self) -> str:
-        """The board and the plies."""
+        """The name of the run: the board and the number of plies."""
         return f"book-{self.rules}-{self.plies}"
 
     @property
     def config(self) -> dict[str, Any]:
-        """The file is not part of a run's identity: a finished book is copied again."""
+        """The run's configuration; with another `file` it is still the same run."""
         return {
             "kind": "book",
             "board": str(self.rules),
@@ -50,16 +54,16 @@ class BookJob:
         }
 
     def check(self) -> None:
-        """Refuse a file that cannot be written, and more plies than there are."""
+        """Raise UserError if the file cannot be written or no game lasts that many plies."""
         check_target(self.file)
         _levels(self.rules, self.plies)
 
     def extended(self, config: dict[str, Any]) -> "BookJob":
-        """The same."""
+        """Return the job itself: a book has nothing to extend."""
         return self
 
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
-        """Solve what is missing, and write the book."""
+        """Solve the remaining positions and write the book; None if the run was stopped."""
         product = run.folder / "book.npz"
         if not product.exists():
             journal = run.folder / "journal"
@@ -68,7 +72,7 @@ class BookJob:
                 self.plies,
                 journal,
                 session.executor(),
-                lambda done, of: session.tell(Progress(done, of, "positions", "solving")),
+                lambda done, of: session.emit(Progress(done, of, "positions", "solving")),
                 earlier_journal(self.file),
             )
             if book is None:
@@ -78,9 +82,9 @@ class BookJob:
         book = Book.load(product)
         if not self.file.exists() or digest(self.file) != digest(product):
             write_atomically(self.file, product.read_bytes())
-        words = f"{len(book):,} positions of up to {self.plies} plies on {self.rules}"
+        summary = f"{len(book):,} positions of up to {self.plies} plies on {self.rules}"
         results = {
-            "headline": f"{words}, sha256 {book.checksum}",
+            "headline": f"{summary}, sha256 {book.checksum}",
             "file": str(self.file),
             "positions": len(book),
             "sha256": book.checksum,
@@ -90,7 +94,7 @@ class BookJob:
 
 
 def read_job(config: Mapping[str, Any]) -> BookJob:
-    """The job of a run's configuration."""
+    """Return the job that a run's configuration describes."""
     return BookJob(Rules.parse(config["board"]), config["plies"], Path(config["file"]))
 
 
@@ -99,27 +103,29 @@ def build_book(
     plies: int,
     journal: Path,
     executor: Executor,
-    told: Told = lambda done, total: None,
+    on_progress: OnProgress = lambda done, total: None,
     earlier: Path | None = None,
 ) -> Book | None:
-    """Build a book; None if the executor was stopped before the end."""
+    """Return the book, or None if the executor was stopped before the end."""
     levels = _levels(rules, plies)
-    last = levels[-1]
     about: dict[str, object] = {"board": str(rules), "plies": plies}
-    scores = solve_all(last, rules, score, journal, about, executor, told, earlier=earlier)
-    if scores is None:
+    last_scores = solve_all(
+        levels[-1], rules, score, journal, about, executor, on_progress, earlier=earlier
+    )
+    if last_scores is None:
         return None
-    books = [scores]
-    for level, below in zip(levels[-2::-1], levels[:0:-1], strict=True):
-        books.append(_back_up(level, below, books[-1], rules.geometry))
-    keys, values = np.concatenate(levels[::-1]), np.concatenate(books)
+    scores_by_level = [last_scores]  # from the last ply back to the empty board
+    for level, next_level in zip(levels[-2::-1], levels[:0:-1], strict=True):
+        scores_by_level.append(_back_up(level, next_level, scores_by_level[-1], rules.geometry))
+    keys = np.concatenate(levels[::-1])
+    scores = np.concatenate(scores_by_level)
     order = np.argsort(keys)
-    return Book(rules, plies, keys[order], values[order])
+    return Book(rules, plies, keys[order], scores[order])
 
 
 @lru_cache(maxsize=1)
 def _levels(rules: Rules, plies: int) -> list[np.ndarray]:
-    """The positions after 0, 1, …, `plies` discs."""
+    """Return the canonical keys of the positions after 0, 1, …, `plies` discs."""
     levels = list(islice(unfinished_positions(rules), plies + 1))
     if len(levels) <= plies:
         raise UserError(f"no game on {rules} lasts {plies} plies without an end")
@@ -127,31 +133,35 @@ def _levels(rules: Rules, plies: int) -> list[np.ndarray]:
 
 
 def unfinished_positions(rules: Rules) -> Iterator[np.ndarray]:
-    """Yield the sorted canonical keys of the positions after 0, 1, 2, … discs in which the game goes on."""
+    """Yield the canonical keys of all unfinished positions after 0, 1, 2, … discs, sorted."""
     g = rules.geometry
-    keys = np.array([bit_rules.key(0, 0, g)], np.int64)
-    for _ in range(g.columns * g.rows):  # a full board is the end
+    keys = np.array([bitboard.key(0, 0, g)], np.int64)
+    for _ in range(g.columns * g.rows):  # a full board is never unfinished
         if not len(keys):
             return
         yield keys
         keys = np.unique(canonical(children(keys, g), g))
-        keys = keys[goes_on(keys, g)]
+        keys = keys[is_unfinished(keys, g)]
 
 
 def canonical(keys: np.ndarray, g: Geometry) -> np.ndarray:
-    """The smaller key of each position and its mirror image."""
-    return np.minimum(keys, bit_rules.mirror(keys, g))  # type: ignore[arg-type]  # shifts work on whole arrays too
+    """Return for every key the smaller of the keys of the position and its mirror image."""
+    # Shifts work on whole arrays too.
+    return np.minimum(keys, bitboard.mirror(keys, g))  # type: ignore[arg-type]
 
 
-def _back_up(keys: np.ndarray, below: np.ndarray, scores: np.ndarray, g: Geometry) -> np.ndarray:
-    """The scores of one ply's positions from those of the next."""
-    found = np.empty(len(keys), np.int8)
+def _back_up(
+    keys: np.ndarray, next_keys: np.ndarray, next_scores: np.ndarray, g: Geometry
+) -> np.ndarray:
+    """Return the scores of one ply's positions, given those of the next ply."""
+    scores = np.empty(len(keys), np.int8)
     for i, key in enumerate(keys):
-        own, mask = bit_rules.from_key(int(key), g)
+        own, mask = bitboard.from_key(int(key), g)
         left = g.columns * g.rows - mask.bit_count()
-        if winning_cells(own, mask, g) & bit_rules.landings(mask, g):
-            found[i] = (left + 1) // 2
+        if winning_cells(own, mask, g) & bitboard.landings(mask, g):
+            scores[i] = (left + 1) // 2
             continue
-        after = canonical(children(keys[i : i + 1], g), g)
-        found[i] = -scores[np.searchsorted(below, after)].min() if left > 1 else 0
-    return found
+        child_keys = canonical(children(keys[i : i + 1], g), g)
+        # Without a win at once, the last disc of a board makes a draw.
+        scores[i] = -next_scores[np.searchsorted(next_keys, child_keys)].min() if left > 1 else 0
+    return scores

@@ -1,4 +1,4 @@
-"""Games played to their end without a mistake, for learning from what is exactly known."""
+"""Perfect play from a position to the end of the game, as training data with exact targets."""
 
 import numpy as np
 
@@ -12,12 +12,18 @@ from fourlab.solver.kernel import solve
 from fourlab.solver.table import new_table
 
 NO_COLUMN = -2
-NO_END = 1 << 60
+"""The result of a full column."""
+MAX_NODES = 1 << 60
+"""No limit: every search is completed."""
 
 
 @kernel
 def column_results(own: int, mask: int, g: Geometry, table: np.ndarray, results: np.ndarray) -> int:
-    """Find what every column leads to, 1, 0 or -1 for the side to move, NO_COLUMN where it is full; returns the best of them."""
+    """Write the exact result of every column into `results` and return the best of them.
+
+    Results are from the point of view of the side to move: 1 win, 0 draw, -1 loss, NO_COLUMN for a
+    full column.
+    """
     wins = winning_cells(own, mask, g) & landings(mask, g)
     stop, nodes, best = np.zeros(1, np.uint8), np.zeros(1, np.int64), NO_COLUMN
     for column in range(g.columns):
@@ -32,7 +38,17 @@ def column_results(own: int, mask: int, g: Geometry, table: np.ndarray, results:
         else:
             left = g.columns * g.rows - popcount(mask | cell)
             lower, upper = solve(
-                own ^ mask, mask | cell, -(left >> 1), (left + 1) >> 1, (-1, 1), g, table, 0, NO_END, stop, nodes
+                own ^ mask,
+                mask | cell,
+                -(left >> 1),
+                (left + 1) >> 1,
+                (-1, 1),
+                g,
+                table,
+                0,
+                MAX_NODES,
+                stop,
+                nodes,
             )
             results[column] = -1 if lower > 0 else 1 if upper < 0 else 0
         best = max(best, results[column])
@@ -44,34 +60,38 @@ def play_out(
     own: int,
     mask: int,
     g: Geometry,
-    table: np.ndarray,  # the solver's
-    owns: np.ndarray,  # int64[cells]: positions met, as their side to move sees them
-    masks: np.ndarray,  # int64[cells]
-    policies: np.ndarray,  # float32[cells, columns]: the best columns share the chance
+    table: np.ndarray,  # the solver's transposition table
+    owns: np.ndarray,  # int64[cells], output: `own` of the positions reached
+    masks: np.ndarray,  # int64[cells], output: `mask` of the positions reached
+    policies: np.ndarray,  # float32[cells, columns], output: uniform over the best columns
     state: int,
 ) -> tuple[int, int, int]:
-    """Play a position to the end, each side always one of its best columns by lot, and one that wins at once if there is any.
+    """Play from a position to the end, both sides choosing uniformly among their best columns.
 
-    Returns how many positions were met, the result for the side to move at first, and the random state.
+    If a side can win at once, it does. Returns the number of positions reached, the result from the
+    point of view of the side to move at the start, and the random state.
     """
     results = np.zeros(g.columns, np.int64)
-    met, first = 0, 0
+    reached, first_result = 0, 0
     while mask != g.cells:
         best = column_results(own, mask, g, table, results)
         wins = winning_cells(own, mask, g)
-        if wins & landings(mask, g):  # why wait
+        if wins & landings(mask, g):  # of the winning columns, keep those that win at once
             for column in range(g.columns):
                 if not landing(mask, column, g) & wins:
                     results[column] = NO_COLUMN
         count = 0
         for column in range(g.columns):
             count += results[column] == best
-        owns[met], masks[met] = own, mask
+        owns[reached], masks[reached] = own, mask
         for column in range(g.columns):
-            policies[met, column] = np.float32(1 / count) if results[column] == best else np.float32(0)
-        if met == 0:
-            first = best
-        met += 1
+            policies[reached, column] = (
+                np.float32(1 / count) if results[column] == best else np.float32(0)
+            )
+        if reached == 0:
+            first_result = best
+        reached += 1
+        # Choose one of the best columns, uniformly at random.
         state = advance(state)
         number, chosen = below(count, state), -1
         for column in range(g.columns):
@@ -83,13 +103,13 @@ def play_out(
         if wins & cell:
             break
         own, mask = own ^ mask, mask | cell
-    return met, first, state
+    return reached, first_result, state
 
 
 def warm_up() -> None:
-    """Play the last disc of a game."""
+    """Compile the kernels: play the last disc of a game."""
     board = geometry_of(7, 6, 4)
-    own, mask = np.zeros((2, 42), np.int64)
-    full = board.cells ^ (1 << 6 * board.height + 5)  # one cell left
+    owns, masks = np.zeros((2, 42), np.int64)
     policies = np.zeros((42, board.columns), np.float32)
-    play_out(0, full, board, new_table(1 << 10), own, mask, policies, 1)
+    last_cell = 1 << 6 * board.height + 5  # the top of the last column
+    play_out(0, board.cells ^ last_cell, board, new_table(1 << 10), owns, masks, policies, 1)

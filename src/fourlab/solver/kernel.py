@@ -1,8 +1,19 @@
-"""The exact value of a position.
+"""The alpha-beta search that proves the exact score of a position.
 
-Scores are Pascal Pons's: for the side to move, 0 is a draw, n > 0 a win with the n-th last of its own discs (1: with its very
-last), -n likewise a loss. The solver asks one question again and again, "is the score greater than alpha?", and closes in on
-the score from both sides; such a question lets a search stop at the first good answer.
+Scores are on Pascal Pons's scale, from the point of view of the side to move:
+
+     0   draw
+    +n   win with the n-th last of one's own discs: +1 with the very last, +2 with the one before
+    -n   loss, when the opponent wins with the n-th last of its discs
+
+With `left` empty cells, a win with the next disc scores (left + 1) // 2, the highest possible
+score, and a loss to the opponent's next disc scores -(left // 2), the lowest. All bounds below
+follow from these two.
+
+The search only ever answers the null-window question "is the score greater than alpha?"
+(`exceeds`). A driver (`solve`) asks it for one alpha after another and narrows the proven bounds
+until they meet. Since one move that exceeds alpha is enough, a null window cuts off more than a
+wide one, and the transposition table keeps what earlier questions have proven.
 
 `docs/agents/perfect.md` explains every idea and what it gains.
 """
@@ -14,24 +25,49 @@ from fourlab.compiled.bits import popcount, prefetch
 from fourlab.compiled.board import has_line, landings, mirror
 from fourlab.compiled.threats import winning_cells
 from fourlab.game.geometry import Geometry, geometry_of
-from fourlab.solver.table import HIGHEST, LOWEST, bucket_of, copy_entries, mix, new_table, probe, store
+from fourlab.solver.table import (
+    HIGHEST,
+    LOWEST,
+    bucket_of,
+    copy_entries,
+    mix,
+    new_table,
+    probe,
+    store,
+)
 
 NO, YES, UNKNOWN = 0, 1, -1
+"""Answers to "is the score greater than alpha?"."""
+
+# The search keeps its own stack, an int64 array of frames. A frame describes one node:
+#
+#   ALPHA    the question asked about the node
+#   NEXT     the place in the ranks of the child to search next
+#   COUNT    the number of children to search
+#   MIXED    the node's key in the transposition table
+#   NODES    the nodes spent when the node was entered
+#   RANKS    from here one word per column: the children to search, best first, as
+#            (move score << 6) + (number of the child)
+#
+# After the ranks follow the children, CHILD words each, in the order in which they were generated.
+# A child is the position after a move and all forced replies (`play_forced`). NEGATED_ says whether
+# those replies changed the side to move, so that the child's answer must be negated.
 ALPHA, NEXT, COUNT, MIXED, NODES, RANKS = range(6)
-"""The fields of a stack frame. From RANKS on, a number for each child still to be searched, best first: how good it looks, and
-in the last six bits which child it is. After them the children themselves, CHILD words each:"""
 OWN_, MASK_, ALPHA_, NEGATED_, MOVES_, THREATS_, MIXED_, CHILD = range(8)
 
-# The ideas, each of which `benchmarks/ablation.py` switches off to measure it. Constants cost nothing once compiled.
+# Switches for the ideas, which `benchmarks/ablation.py` turns off one at a time to measure them.
+# They are compile-time constants and cost nothing.
 TABLE, EXTREMES_FIRST, FORCED_REPLIES, CLAIMEVEN, PREFETCH = (True,) * 5
 CENTRE_FIRST, THREATS_FIRST, WEIGHED_THREATS = True, True, True
 PROBE_CHILDREN = 12
-"""With so many cells left, the table is asked about all children before one is searched."""
+"""With at least this many empty cells, all children are looked up in the table before one is
+searched."""
 MIRRORED_PLIES = 12
-"""Up to so many discs, a position and its mirror image share an entry; later they hardly ever meet."""
+"""Up to this many discs, a position and its mirror image share a table entry. Later a search hardly
+ever reaches both."""
 
-BETWEEN_STOPS = 1024
-"""The stop flag is read once in so many nodes."""
+NODES_PER_CHECK = 1024
+"""Nodes between two checks of the stop flag."""
 
 
 @kernel
@@ -40,31 +76,35 @@ def solve(
     mask: int,
     lower: int,
     upper: int,
-    asked: tuple[int, int],
+    window: tuple[int, int],
     g: Geometry,
     table: np.ndarray,  # int64[words], a power of two
     jitter: int,
-    most_nodes: int,
-    stop: np.ndarray,  # uint8[1]
-    nodes: np.ndarray,  # int64[1]: counted up
+    max_nodes: int,
+    stop: np.ndarray,  # uint8[1]: another thread sets it to 1 to end the search
+    nodes: np.ndarray,  # int64[1]: nodes spent, incremented
 ) -> tuple[int, int]:
-    """Narrow the proven bounds of a position's score, as far as is `asked`, as most_nodes allows, and as nobody says stop.
+    """Narrow `lower` <= score <= `upper` and return the new bounds.
 
-    The position must not be over. To be asked (-40, 40) is to find the score, and (-1, 1) to find out who wins: a score at or
-    beyond an end of that range may be anything there. Equal bounds are the score. With jitter 0 the search is always the
-    same; threads that share a table each take another number, so that they do not all do the same work.
+    The search ends when the bounds meet inside `window`, `max_nodes` is spent, or `stop` is set.
+    The window (-40, 40) asks for the exact score. The window (-1, 1) asks only for the winner: a
+    score outside it is proven to be at least 1 or at most -1, no more.
+
+    The position must not be over. With jitter 0 the search is deterministic. Threads that share a
+    table use different jitters, which shuffle the move order so that they search different nodes.
     """
     left = g.columns * g.rows - popcount(mask)
     if winning_cells(own, mask, g) & landings(mask, g):
         return (left + 1) >> 1, (left + 1) >> 1
+    # Without a win at once, the best case is a win with the disc after next, two plies later.
     lower, upper = max(lower, -(left >> 1)), min(upper, (left - 1) >> 1)
     stack = np.empty((left + 1) * frame_size(g), np.int64)
     while True:
-        low, high = max(lower, asked[0]), min(upper, asked[1])
+        low, high = max(lower, window[0]), min(upper, window[1])
         if low >= high:
             break
-        alpha = next_question(low, high)
-        answer = exceeds(own, mask, alpha, g, table, jitter, most_nodes, stop, nodes, stack)
+        alpha = next_alpha(low, high)
+        answer = exceeds(own, mask, alpha, g, table, jitter, max_nodes, stop, nodes, stack)
         if answer == UNKNOWN:
             break
         if answer == YES:
@@ -75,8 +115,12 @@ def solve(
 
 
 @kernel
-def next_question(low: int, high: int) -> int:
-    """Which alpha to ask next. Extreme scores first: quick wins are common, and quickly found or refuted."""
+def next_alpha(low: int, high: int) -> int:
+    """Return the alpha to ask about next, low <= alpha < high.
+
+    It is the middle of the window, or half of `low` or `high` if that is further from 0, as in
+    Pons's solver. Early wins and losses are common, and questions about them are answered quickly.
+    """
     alpha = 0 if not EXTREMES_FIRST and low < 0 < high else low + ((high - low) >> 1)
     if EXTREMES_FIRST:
         if alpha <= 0 and -((-low) >> 1) < alpha:
@@ -88,7 +132,7 @@ def next_question(low: int, high: int) -> int:
 
 @inlined_kernel
 def frame_size(g: Geometry) -> int:
-    """How many words a stack frame has."""
+    """Return the number of words in a stack frame."""
     return RANKS + (1 + CHILD) * g.columns
 
 
@@ -100,66 +144,87 @@ def exceeds(
     g: Geometry,
     table: np.ndarray,
     jitter: int,
-    most_nodes: int,
+    max_nodes: int,
     stop: np.ndarray,
     nodes: np.ndarray,
     stack: np.ndarray,  # int64[(cells left + 1) * frame_size]
 ) -> int:
-    """Tell whether the score of a position is greater than alpha: YES, NO, or UNKNOWN if the search had to end.
+    """Return YES if the score is greater than alpha, NO if not, UNKNOWN if the search was cut off.
 
-    The side to move must not be able to win at once. It exceeds alpha if the other side fails to exceed -alpha - 1 after
-    one of its moves. The stack is our own; a node's answer is `answer`, UNKNOWN while it is being searched.
+    The side to move must not be able to win at once. Its score exceeds alpha if and only if, after
+    one of its moves, the opponent's score does not exceed -alpha - 1. `answer` is the answer for
+    the current node, UNKNOWN as long as children are left to search.
     """
     size, frame, spent = frame_size(g), 0, nodes[0]
-    pause = min(most_nodes, spent)
+    next_check = min(max_nodes, spent)
     threats = winning_cells(own ^ mask, mask, g)
-    own, mask, alpha, root_negated, moves, threats, answer = play_forced(own, mask, alpha, threats, g)
+    own, mask, alpha, root_negated, moves, threats, answer = play_forced(
+        own, mask, alpha, threats, g
+    )
     if answer != UNKNOWN:
         return negate(answer, root_negated)
-    mixed = name_of(own, mask, g)
+    mixed = mixed_key(own, mask, g)
     while True:
-        # 1. Enter a node, of which nothing is plain to see.
-        if spent >= pause:
+        # 1. Enter a node that `play_forced` could not answer.
+        if spent >= next_check:
             nodes[0] = spent
-            if spent >= most_nodes or stop[0]:
+            if spent >= max_nodes or stop[0]:
                 return UNKNOWN
-            pause = min(most_nodes, spent + BETWEEN_STOPS)
+            next_check = min(max_nodes, spent + NODES_PER_CHECK)
         spent += 1
-        answer = judge(probe(table, mixed), alpha) if TABLE else UNKNOWN
+        answer = answer_from(probe(table, mixed), alpha) if TABLE else UNKNOWN
         if answer == UNKNOWN:
-            # 2. List its children, best first.
-            count, answer = list_children(stack, frame, own, mask, alpha, moves, threats, g, table, jitter)
-            if answer == UNKNOWN and TABLE and g.columns * g.rows - popcount(mask) >= PROBE_CHILDREN:
-                count, answer = ask_children(stack, frame, count, g, table)
+            # 2. Generate its children, best first.
+            count, answer = list_children(
+                stack, frame, own, mask, alpha, moves, threats, g, table, jitter
+            )
+            if (
+                answer == UNKNOWN
+                and TABLE
+                and g.columns * g.rows - popcount(mask) >= PROBE_CHILDREN
+            ):
+                count, answer = probe_children(stack, frame, count, g, table)
             stack[frame + ALPHA], stack[frame + NEXT], stack[frame + COUNT] = alpha, 0, count
             stack[frame + MIXED], stack[frame + NODES] = mixed, spent
-        # 3. Hand answers up.
+        # 3. Back up answers, as far as each one settles its parent.
         while answer != UNKNOWN:
             if frame == 0:
                 nodes[0] = spent
                 return negate(answer, root_negated)
             frame -= size
-            child = frame + RANKS + g.columns + CHILD * (stack[frame + RANKS + stack[frame + NEXT]] & 63)
+            child = (
+                frame
+                + RANKS
+                + g.columns
+                + CHILD * (stack[frame + RANKS + stack[frame + NEXT]] & 63)
+            )
             stack[frame + NEXT] += 1
             if negate(answer, stack[child + NEGATED_] != 0) == NO:
-                answer = YES  # the other side failed to exceed -alpha - 1
+                answer = YES  # the opponent's score does not exceed -alpha - 1
             else:
                 answer = NO if stack[frame + NEXT] == stack[frame + COUNT] else UNKNOWN
             if answer != UNKNOWN:
+                # YES proves a lower bound, NO an upper bound.
                 alpha = stack[frame + ALPHA]
                 low, high = (alpha + 1, HIGHEST) if answer == YES else (LOWEST, alpha)
                 if TABLE:
                     store(table, stack[frame + MIXED], low, high, spent - stack[frame + NODES] + 1)
-        # 4. Go down to the next child.
-        child = frame + RANKS + g.columns + CHILD * (stack[frame + RANKS + stack[frame + NEXT]] & 63)
+        # 4. Descend to the next child.
+        child = (
+            frame + RANKS + g.columns + CHILD * (stack[frame + RANKS + stack[frame + NEXT]] & 63)
+        )
         own, mask, alpha = stack[child + OWN_], stack[child + MASK_], stack[child + ALPHA_]
-        moves, threats, mixed = stack[child + MOVES_], stack[child + THREATS_], stack[child + MIXED_]
+        moves, threats, mixed = (
+            stack[child + MOVES_],
+            stack[child + THREATS_],
+            stack[child + MIXED_],
+        )
         frame += size
 
 
 @inlined_kernel
-def judge(bounds: tuple[int, int], alpha: int) -> int:
-    """Answer from bounds of the score, if they allow."""
+def answer_from(bounds: tuple[int, int], alpha: int) -> int:
+    """Return the answer that bounds of the score imply, or UNKNOWN."""
     if bounds[0] > alpha:
         return YES
     return NO if bounds[1] <= alpha else UNKNOWN
@@ -167,37 +232,41 @@ def judge(bounds: tuple[int, int], alpha: int) -> int:
 
 @inlined_kernel
 def negate(answer: int, negated: bool) -> int:
-    """The same answer for the other side, which asks the opposite."""
+    """Return the answer to the opponent's question -alpha - 1, which is the opposite one."""
     return 1 - answer if negated else answer
 
 
 @inlined_kernel
-def name_of(own: int, mask: int, g: Geometry) -> int:
-    """The number under which the table knows a position."""
-    key = own + mask
+def mixed_key(own: int, mask: int, g: Geometry) -> int:
+    """Return the key of a position in the transposition table."""
+    key = own + mask  # unique, as `bitboard.key` without its constant
     if popcount(mask) <= MIRRORED_PLIES:
         key = min(key, mirror(key, g))
     return mix(key, g.columns * g.height)
 
 
 @inlined_kernel
-def play_forced(own: int, mask: int, alpha: int, threats: int, g: Geometry) -> tuple[int, int, int, bool, int, int, int]:
-    """Play on while only one move does not lose at once, or until the answer is plain.
+def play_forced(
+    own: int, mask: int, alpha: int, threats: int, g: Geometry
+) -> tuple[int, int, int, bool, int, int, int]:
+    """Play forced replies: as long as a single move does not lose at once, play it.
 
-    `threats` are the cells with which the other side would win. Returns the position and alpha then, whether the sides have
-    been exchanged, the moves that do not lose at once, the threats, and the answer or UNKNOWN.
+    `threats` are the cells that complete a line of the opponent. Returns the position reached,
+    alpha for its side to move, whether that is the other side than at first, its moves that do not
+    lose at once, the opponent's threats, and the answer for the position reached, UNKNOWN if it
+    must be searched.
     """
     negated = False
     while True:
         left = g.columns * g.rows - popcount(mask)
         moves = non_losing(mask, threats, g)
-        if moves == 0:  # the other side wins with its next disc
+        if moves == 0:  # the opponent wins with its next disc
             return own, mask, alpha, negated, moves, threats, YES if -(left >> 1) > alpha else NO
-        if left <= 2:  # two discs that do not win
+        if left <= 2:  # neither of the last two discs wins: a draw
             return own, mask, alpha, negated, moves, threats, YES if alpha < 0 else NO
-        if alpha >= (left - 1) >> 1:  # even a win with the next disc but one is not enough
+        if alpha >= (left - 1) >> 1:  # even a win with the disc after next is not enough
             return own, mask, alpha, negated, moves, threats, NO
-        if alpha < -((left - 2) >> 1):  # even a loss as soon as possible is enough
+        if alpha < -((left - 2) >> 1):  # even the earliest possible loss is enough
             return own, mask, alpha, negated, moves, threats, YES
         if moves & (moves - 1) or not FORCED_REPLIES:
             return own, mask, alpha, negated, moves, threats, claimeven(own, mask, alpha, left, g)
@@ -210,21 +279,30 @@ def play_forced(own: int, mask: int, alpha: int, threats: int, g: Geometry) -> t
 
 @inlined_kernel
 def non_losing(mask: int, threats: int, g: Geometry) -> int:
-    """The moves after which the other side cannot win at once; the side to move must not be able to win itself."""
+    """Return the landing cells after which the opponent cannot win with its next disc.
+
+    `threats` are the cells that complete a line of the opponent. The side to move must not be able
+    to win at once.
+    """
     moves = landings(mask, g)
     forced = moves & threats
     if forced:
-        moves = 0 if forced & (forced - 1) else forced  # two cells to block, one disc to do it
-    return moves & ~(threats >> 1)  # nor must a disc open the cell above it to the other side
+        moves = 0 if forced & (forced - 1) else forced  # one disc cannot block two cells
+    return moves & ~(threats >> 1)  # a disc below a threat lets the opponent play there
 
 
 @inlined_kernel
 def claimeven(own: int, mask: int, alpha: int, left: int, g: Geometry) -> int:
-    """Answer, if it can be seen that yellow need only follow red in every column.
+    """Return the answer that follows if yellow always replies in red's column, or UNKNOWN.
 
-    With an even number of rows and of discs in each column, yellow can always play on top of red. Then red gets every empty
-    cell of the odd rows and yellow those of the even rows: if red has no line with those, it cannot win; if yellow has one
-    too, red loses. With one odd column and yellow to move, yellow makes it even.
+    If the number of rows is even and every column holds an even number of discs, yellow can always
+    play on top of red's disc (Allis's claimeven). Red then gets all empty cells of the odd rows and
+    yellow all of the even rows. If red has no line with those, red cannot win; if in addition
+    yellow has one, red loses. If yellow is to move and a single column is odd, yellow first makes
+    it even.
+
+    Yellow is to move if `left` is odd. Yellow's score is then at least 0, or at least 1 with a
+    line: enough to answer alpha <= 0 with yellow to move, and alpha >= -1 with red to move.
     """
     if g.rows & 1 or not CLAIMEVEN:
         return UNKNOWN
@@ -255,41 +333,51 @@ def list_children(
     mask: int,
     alpha: int,
     moves: int,
-    their_threats: int,
+    opponent_threats: int,
     g: Geometry,
     table: np.ndarray,
     jitter: int,
 ) -> tuple[int, int]:
-    """Write the children after forced replies, those that look best first, central ones first among equals.
+    """Write the children into the frame, ranked by `move_score`, then from the centre outwards.
 
-    Returns how many there are, and an answer. A child whose answer is plain is never searched: a move that makes two threats
-    at once, say, or one above another.
+    Returns the number of children to search and the answer for the node, UNKNOWN if there are any.
+    A child that `play_forced` answers is not written: it is either the move that settles the node
+    (a double threat, for example) or not worth searching.
     """
     left = g.columns * g.rows - popcount(mask)
     column_cells, ranks, count = (1 << g.rows) - 1, frame + RANKS, 0
     for i in range(g.columns):
-        column = ((g.columns - 1) >> 1) + ((i + 1) >> 1 if i & 1 else -(i >> 1)) if CENTRE_FIRST else i
+        column = (
+            ((g.columns - 1) >> 1) + ((i + 1) >> 1 if i & 1 else -(i >> 1)) if CENTRE_FIRST else i
+        )
         move = moves & (column_cells << column * g.height)
         if move == 0:
             continue
         after = mask | move
         threats = winning_cells(own | move, after, g)
-        now = threats & landings(after, g)
+        immediate = threats & landings(after, g)
         child = frame + RANKS + g.columns + CHILD * count
-        child_own, child_mask, child_alpha, negated, child_moves, child_threats, answer = play_forced(
-            (own | move) ^ after, after, -alpha - 1, threats, g
+        child_own, child_mask, child_alpha, negated, child_moves, child_threats, answer = (
+            play_forced((own | move) ^ after, after, -alpha - 1, threats, g)
         )
         if answer != UNKNOWN:
             if negate(answer, negated) == NO:
                 return count, YES
             continue
-        mixed = name_of(child_own, child_mask, g)
+        mixed = mixed_key(child_own, child_mask, g)
         if PREFETCH:
             prefetch(table, bucket_of(table, mixed))
-        stack[child + OWN_], stack[child + MASK_], stack[child + ALPHA_] = child_own, child_mask, child_alpha
+        stack[child + OWN_], stack[child + MASK_], stack[child + ALPHA_] = (
+            child_own,
+            child_mask,
+            child_alpha,
+        )
         stack[child + NEGATED_], stack[child + MOVES_] = negated, child_moves
         stack[child + THREATS_], stack[child + MIXED_] = child_threats, mixed
-        rank = ((looks(threats, now, their_threats, left, g) + ((mixed >> jitter) & 3 if jitter else 0)) << 6) + count
+        score = move_score(threats, immediate, opponent_threats, left, g)
+        noise = (mixed >> jitter) & 3 if jitter else 0
+        rank = ((score + noise) << 6) + count
+        # Insertion sort, descending. Equal scores keep their order: central columns first.
         place = ranks + count
         while place > ranks and stack[place - 1] >> 6 < rank >> 6:
             stack[place] = stack[place - 1]
@@ -300,39 +388,50 @@ def list_children(
 
 
 @inlined_kernel
-def looks(threats: int, now: int, their_threats: int, left: int, g: Geometry) -> int:
-    """How good a move looks by the threats we have after it.
+def move_score(threats: int, immediate: int, opponent_threats: int, left: int, g: Geometry) -> int:
+    """Estimate a move by the threats that its side has after it; higher is better.
 
-    A threat above one of theirs is worthless: they must be stopped below it, and then they stop us. One in a row that
-    zugzwang favours, odd for red and even for yellow, counts for more, and one that can be stopped `now` for less.
+    A threat directly above one of the opponent's is worthless: blocking the lower one lets the
+    opponent block the upper one. A threat in a row that zugzwang favours (odd rows for red, even
+    rows for yellow) counts more. One of the `immediate` threats, which the opponent can block with
+    its next disc, counts less.
     """
     if not THREATS_FIRST:
         return 0
     if not WEIGHED_THREATS:
         return popcount(threats)
-    lasting = threats & ~(their_threats << 1)
+    lasting = threats & ~(opponent_threats << 1)
     favoured = lasting & (~g.odd_rows if left & 1 else g.odd_rows)
-    return 4 * popcount(lasting) + 2 * popcount(favoured) - popcount(now)
+    return 4 * popcount(lasting) + 2 * popcount(favoured) - popcount(immediate)
 
 
 @inlined_kernel
-def ask_children(stack: np.ndarray, frame: int, count: int, g: Geometry, table: np.ndarray) -> tuple[int, int]:
-    """Ask the table about every child: one known to fail answers, those known to succeed are struck off the list."""
+def probe_children(
+    stack: np.ndarray, frame: int, count: int, g: Geometry, table: np.ndarray
+) -> tuple[int, int]:
+    """Look up every child in the table.
+
+    Returns the number of children still to search and the answer for the node: YES as soon as the
+    table shows a child in which the opponent fails. Children in which the opponent succeeds are
+    removed from the ranks.
+    """
     ranks, kept = frame + RANKS, frame + RANKS
     for place in range(ranks, ranks + count):
         child = ranks + g.columns + CHILD * (stack[place] & 63)
-        known = judge(probe(table, stack[child + MIXED_]), stack[child + ALPHA_])
-        if known == UNKNOWN:
+        child_answer = answer_from(probe(table, stack[child + MIXED_]), stack[child + ALPHA_])
+        if child_answer == UNKNOWN:
             stack[kept] = stack[place]
             kept += 1
-        elif negate(known, stack[child + NEGATED_] != 0) == NO:
+        elif negate(child_answer, stack[child + NEGATED_] != 0) == NO:
             return count, YES
     return kept - ranks, (UNKNOWN if kept > ranks else NO)
 
 
 def warm_up() -> None:
-    """Solve a tiny board, then copy the table into a larger one."""
+    """Compile the kernels: solve a tiny board, then copy the table into a larger one."""
     table = new_table(64)
     board = geometry_of(3, 2, 3)
-    solve(0, 0, -9, 9, (-40, 40), board, table, 0, 1 << 60, np.zeros(1, np.uint8), np.zeros(1, np.int64))
+    stop = np.zeros(1, np.uint8)
+    nodes = np.zeros(1, np.int64)
+    solve(0, 0, -9, 9, (-40, 40), board, table, 0, 1 << 60, stop, nodes)
     copy_entries(table, new_table(128))

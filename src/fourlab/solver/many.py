@@ -1,7 +1,7 @@
-"""Solving many positions, in parallel and resumable.
+"""Solve many positions in parallel, resumably.
 
-The work is cut into chunks of neighbouring positions, which share much of a table. Every finished chunk is one line in a
-journal, so that work that was stopped goes on where it was.
+The work is cut into chunks of neighbouring positions, whose searches share many table entries.
+Every finished chunk becomes one line of a journal, from which stopped work is resumed.
 """
 
 import json
@@ -24,43 +24,47 @@ from fourlab.jobs.executors import Executor, Lost
 from fourlab.solver.solver import Solver
 
 CHUNK = 16
+"""Positions per chunk."""
 WORKER_MEGABYTES = 16
+"""The size of a worker's transposition table."""
 CLOSED = -128
-"""What stands for the score of a full column."""
+"""The score of a full column: the lowest int8, which no score reaches."""
 
 Question = Callable[[Solver, Position], Any]
-"""What is asked of every position; the answer is a small integer or a list of them."""
-Told = Callable[[int, int], None]
-"""Hears how many positions are solved, and of how many."""
+"""Computes the answer for one position: an integer that fits into int8, or a list of them."""
+OnProgress = Callable[[int, int], None]
+"""Called with the number of solved positions and the total."""
 
 
 def score(solver: Solver, position: Position) -> int:
-    """The exact score."""
-    found = solver.solve(position).score
-    assert found is not None
-    return found
+    """Return the exact score of a position."""
+    exact_score = solver.solve(position).score
+    assert exact_score is not None
+    return exact_score
 
 
 def result(solver: Solver, position: Position) -> int:
-    """Who wins: +1 the side to move, 0 nobody, -1 the other."""
-    found = solver.solve(position, weak=True).result
-    assert found is not None
-    return found
+    """Return the result for the side to move: +1 win, 0 draw, -1 loss."""
+    exact_result = solver.solve(position, weak=True).result
+    assert exact_result is not None
+    return exact_result
 
 
 def column_scores(solver: Solver, position: Position) -> list[int]:
-    """The exact score of every column, CLOSED for full ones."""
-    found = solver.columns(position)
-    return [found[column].lower if column in found else CLOSED for column in range(position.rules.columns)]
+    """Return the exact score of every column of the board, CLOSED for full ones."""
+    scores = [CLOSED] * position.rules.columns
+    for column, solution in solver.columns(position).items():
+        scores[column] = solution.lower
+    return scores
 
 
 def earlier_journal(file: Path) -> Path:
-    """Where a version before kept the journal: beside the file that it was to write."""
+    """Return where earlier versions kept the journal: beside the file to be written."""
     return file.with_name(file.name + ".journal")
 
 
 def _take_over(earlier: Path, journal: Path, heading: dict[str, object]) -> None:
-    """Go on with an earlier journal if it is of the same work; one of other work is left alone."""
+    """Move the journal of an earlier version here, if it belongs to the same work."""
     if journal.exists() or not earlier.exists():
         return
     first = earlier.read_text(encoding="utf-8").partition("\n")[0]
@@ -71,9 +75,11 @@ def _take_over(earlier: Path, journal: Path, heading: dict[str, object]) -> None
 
 
 def check_target(file: Path) -> None:
-    """Refuse a file that could not be written in the end."""
-    if file.is_dir() or not file.parent.is_dir():
-        raise UserError(f"cannot write {file}: {'it is a folder' if file.is_dir() else 'there is no such folder'}")
+    """Raise UserError if a file could not be written once the work is done."""
+    if file.is_dir():
+        raise UserError(f"cannot write {file}: it is a folder")
+    if not file.parent.is_dir():
+        raise UserError(f"cannot write {file}: there is no such folder")
 
 
 def solve_all(
@@ -83,37 +89,40 @@ def solve_all(
     journal: Path,
     about: dict[str, object],
     executor: Executor,
-    told: Told = lambda done, total: None,
+    on_progress: OnProgress = lambda done, total: None,
     book: str | None = None,
     earlier: Path | None = None,
 ) -> np.ndarray | None:
-    """The answers for all positions as int8, one row each; None if the executor was stopped before.
+    """Return the answers for all positions as int8, one row each; None if the executor was stopped.
 
-    What is in the journal is not solved again. `about` heads the journal: it must name the positions
-    and the question, so that no other work goes on with it. Solvers look into the book "shipped", or
-    into none. Whoever has saved the answers removes the journal. A journal of a version before may
-    be somewhere else, `earlier`.
+    Positions in the journal are not solved again. `about` is the heading of the journal. It must
+    identify the positions and the question, so that other work is not resumed by mistake. `book` is
+    "shipped" or None. The caller deletes the journal once it has saved the answers. `earlier` is
+    where an earlier version may have left its journal.
     """
     heading = {**about, "chunk": CHUNK}
     if earlier is not None:
         _take_over(earlier, journal, heading)
     chunks = {start: keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK)}
-    answers = {start: found for start, found in _read(journal, heading) if len(found) == len(chunks.get(start, ()))}
+    answers = {}
+    for start, chunk_answers in _read(journal, heading):
+        if len(chunk_answers) == len(chunks.get(start, ())):
+            answers[start] = chunk_answers
     missing = [start for start in chunks if start not in answers]
-    done = sum(len(found) for found in answers.values())
-    told(done, len(keys))
+    done = sum(len(chunk_answers) for chunk_answers in answers.values())
+    on_progress(done, len(keys))
     if missing:
         with _open(journal) as lines:
             if journal.stat().st_size == 0:
                 _append(lines, heading)
             for batch in executor.map(_Chunks(keys, str(rules), question, book), missing):
-                for start, found in batch:
-                    if isinstance(found, Lost):
-                        raise UserError(f"solving failed: {found.why}")
-                    _append(lines, {"start": start, "scores": found})
-                    answers[start] = np.array(found, np.int8)
-                    done += len(found)
-                told(done, len(keys))
+                for start, scores in batch:
+                    if isinstance(scores, Lost):
+                        raise UserError(f"solving failed: {scores.why}")
+                    _append(lines, {"start": start, "scores": scores})
+                    answers[start] = np.array(scores, np.int8)
+                    done += len(scores)
+                on_progress(done, len(keys))
     if len(answers) < len(chunks):
         return None
     return np.concatenate([answers[start] for start in chunks])
@@ -121,7 +130,7 @@ def solve_all(
 
 @dataclass(frozen=True)
 class _Chunks:
-    """Work of an executor: the positions from a place on."""
+    """The work of an executor; an item is the index of a chunk's first position."""
 
     keys: np.ndarray
     board: str
@@ -129,24 +138,27 @@ class _Chunks:
     book: str | None
 
     def prepare(self) -> None:
-        """Compile or load the solver."""
+        """Compile the solver or load it from the cache."""
         _solver(self.book, threading.get_ident())
 
     def __call__(self, number: int, watch: Any) -> list[Any]:
-        """Solve the chunk that begins there."""
+        """Solve the chunk that starts at index `number`."""
         chunk = self.keys[number : number + CHUNK]
         return solve_chunk(chunk, self.board, self.question, self.book)
 
 
-def solve_chunk(keys: np.ndarray, board: str, question: Question, book: str | None = None) -> list[Any]:
-    """Solve some positions; a worker keeps its table from chunk to chunk."""
-    rules, solver = Rules.parse(board), _solver(book, threading.get_ident())
+def solve_chunk(
+    keys: np.ndarray, board: str, question: Question, book: str | None = None
+) -> list[Any]:
+    """Return the answers for some positions. A worker keeps its table from chunk to chunk."""
+    rules = Rules.parse(board)
+    solver = _solver(book, threading.get_ident())
     return [question(solver, Position.from_key(key, rules)) for key in keys]
 
 
 @cache
 def _solver(book: str | None, thread: int) -> Solver:
-    """Each thread has a solver of its own, for a table belongs to one search at a time."""
+    """Return the solver of a thread. Threads cannot share one: it runs one search at a time."""
     return Solver(WORKER_MEGABYTES, book=book)
 
 
@@ -164,7 +176,11 @@ def _append(lines: TextIO, entry: dict[str, object]) -> None:
 
 
 def _read(journal: Path, heading: dict[str, object]) -> list[tuple[int, np.ndarray]]:
-    """What was solved before; a last line cut short by a crash is cut off, so that more can be written."""
+    """Return the chunks in a journal, with the index of their first position.
+
+    An incomplete last line, left by a crash, is removed from the file so that it can be appended
+    to.
+    """
     if not journal.exists():
         return []
     data = journal.read_bytes()
@@ -172,10 +188,19 @@ def _read(journal: Path, heading: dict[str, object]) -> list[tuple[int, np.ndarr
     try:
         entries = [json.loads(line) for line in whole.splitlines()]
         matches = not entries or entries[0] == heading
-        found = [(int(entry["start"]), np.array(entry["scores"], np.int8)) for entry in entries[1:] if matches]
+        chunks = [
+            (int(entry["start"]), np.array(entry["scores"], np.int8))
+            for entry in entries[1:]
+            if matches
+        ]
     except (ValueError, TypeError, KeyError, OverflowError):
-        raise UserError(f"{journal} is not the journal of a book or data set; move it away to begin anew") from None
+        raise UserError(
+            f"{journal} is not the journal of a book or data set; move it away to begin anew"
+        ) from None
     if not matches:
-        raise UserError(f"{journal} belongs to another book or data set ({entries[0]}); move it away to begin anew")
+        raise UserError(
+            f"{journal} belongs to another book or data set ({entries[0]}); "
+            "move it away to begin anew"
+        )
     os.truncate(journal, len(whole))
-    return found
+    return chunks

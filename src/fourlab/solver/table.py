@@ -1,13 +1,22 @@
-"""A transposition table: what is already known of positions, in one array of 64-bit words.
+"""The transposition table: proven bounds of scores in one array of 64-bit words.
 
-A position's key is mixed into another number of as many bits, one to one. The low bits of that number choose a bucket of
-four words, the others are stored, so a word names its position exactly and a wrong one is never believed:
+A position's key is mixed into another number with as many bits. The low bits of the mixed key
+select a bucket of four words, and the remaining bits are stored as the tag. Mixing is a bijection,
+so bucket and tag identify the position: two positions are never confused. An entry is one word:
 
-    tag << 17  |  work << 12  |  lower bound + 32 << 6  |  31 - upper bound
+    bits 17 and up   tag
+    bits 12 to 16    work: the bit length of the number of nodes that the entry took, at most 31
+    bits  6 to 11    lower bound + 32
+    bits  0 to  5    31 - upper bound
 
-An empty word therefore says: nothing known. `work` tells the nodes it took to find out, as a power of two. A new entry
-replaces the cheapest of three, which moves to the fourth word; a cheap new entry goes to the fourth word itself. Several
-threads may share a table without locks: words are read and written whole, and every one is true by itself.
+An empty word (0) thus has the bounds LOWEST and HIGHEST, which say nothing.
+
+Replacement: the first three words of a bucket keep the entries with the most work, and the fourth
+takes everything else. A new entry with at least as much work as the cheapest of the three replaces
+it, and the cheapest moves to the fourth word; any other new entry goes to the fourth word.
+
+Threads may share a table without locks. Words are read and written whole, and every entry is valid
+on its own; a lost update costs time but never correctness.
 """
 
 import mmap
@@ -18,23 +27,29 @@ from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import bit_length
 
 BUCKET = 4
+"""Words per bucket: 32 bytes, half a cache line."""
 LOWEST, HIGHEST = -32, 31
-"""The bounds of a position of which nothing is known."""
-MOST_TAG_BITS = 46
+"""The bounds of a position that is not in the table: no score is outside them."""
+MAX_TAG_BITS = 46
+"""The 64 bits of a word without the 17 below the tag and the sign bit."""
 _HUGE_PAGE = 1 << 21
-_MOST_WORK = 31
+_MAX_WORK = 31
+# Multiplying by an odd number modulo a power of two is a bijection.
 _ODD, _OTHER_ODD = 0x2545F4914F6CDD1D, 0x1B03738712FAD5C9
 
 
 def new_table(words: int) -> np.ndarray:
-    """An empty table of so many words, a power of two; its memory is released with the array.
+    """Return an empty table; `words` is a power of two. Its memory is released with the array.
 
-    Buckets must not straddle cache lines, and with pages of two megabytes the solver runs a third faster.
+    Memory maps start at a page boundary, so no bucket straddles two cache lines. With huge pages (2
+    MiB) the solver is a third faster.
     """
     size = 8 * words
     if size < _HUGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.frombuffer(mmap.mmap(-1, size), np.int64)
-    memory = mmap.mmap(-1, size + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # shared memory gets no huge pages
+    # The kernel gives huge pages to private mappings only, and only to aligned parts of them.
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    memory = mmap.mmap(-1, size + _HUGE_PAGE, flags=flags)
     memory.madvise(mmap.MADV_HUGEPAGE)
     whole = np.frombuffer(memory, np.int64)
     start = -whole.ctypes.data % _HUGE_PAGE // 8
@@ -42,13 +57,16 @@ def new_table(words: int) -> np.ndarray:
 
 
 def fewest_words(bits: int) -> int:
-    """The smallest table for keys of so many bits: what does not choose the bucket must fit into the tag."""
-    return BUCKET << max(0, bits - MOST_TAG_BITS)
+    """Return the size of the smallest table for keys of `bits` bits.
+
+    The bits that do not select the bucket must fit into the tag.
+    """
+    return BUCKET << max(0, bits - MAX_TAG_BITS)
 
 
 @inlined_kernel
 def mix(key: int, bits: int) -> int:
-    """Shuffle a key of so many bits, one to one."""
+    """Map a key of `bits` bits to another number of `bits` bits, one to one."""
     all_bits = (1 << bits) - 1
     mixed = (int(key) * _ODD) & all_bits
     mixed ^= mixed >> (bits >> 1)
@@ -58,19 +76,19 @@ def mix(key: int, bits: int) -> int:
 
 @inlined_kernel
 def bucket_of(table: np.ndarray, mixed: int) -> int:
-    """The first word of a position's bucket."""
+    """Return the index of the first word of a position's bucket."""
     return (mixed & ((len(table) >> 2) - 1)) << 2
 
 
 @inlined_kernel
 def tag_of(table: np.ndarray, mixed: int) -> int:
-    """What a word says to name its position."""
+    """Return the bits of a mixed key that do not select the bucket."""
     return mixed >> (bit_length(len(table)) - 3)
 
 
 @inlined_kernel
 def probe(table: np.ndarray, mixed: int) -> tuple[int, int]:
-    """Look up the bounds of a position."""
+    """Return the bounds of a position, LOWEST and HIGHEST if it is not in the table."""
     start, tag = bucket_of(table, mixed), tag_of(table, mixed)
     for word in range(start, start + BUCKET):
         entry = int(table[np.uint64(word)])
@@ -81,7 +99,7 @@ def probe(table: np.ndarray, mixed: int) -> tuple[int, int]:
 
 @inlined_kernel
 def store(table: np.ndarray, mixed: int, lower: int, upper: int, nodes: int) -> None:
-    """Add bounds of a position to those known, and that it took so many nodes to find them."""
+    """Store bounds that took `nodes` nodes to prove, intersected with the bounds already stored."""
     start, tag = bucket_of(table, mixed), tag_of(table, mixed)
     cheapest, least, place = start, 64, -1
     for word in range(start, start + BUCKET):
@@ -90,9 +108,10 @@ def store(table: np.ndarray, mixed: int, lower: int, upper: int, nodes: int) -> 
             place = word
             lower, upper = max(lower, ((old >> 6) & 63) - 32), min(upper, 31 - (old & 63))
             break
+        # The fourth word is not protected, whatever work its entry took.
         if word < start + BUCKET - 1 and (old >> 12) & 31 < least:
             cheapest, least = word, (old >> 12) & 31
-    work = min(bit_length(nodes), _MOST_WORK)
+    work = min(bit_length(nodes), _MAX_WORK)
     if place < 0:
         last = start + BUCKET - 1
         if work >= least:
@@ -105,8 +124,8 @@ def store(table: np.ndarray, mixed: int, lower: int, upper: int, nodes: int) -> 
 
 @kernel
 def copy_entries(table: np.ndarray, larger: np.ndarray) -> None:
-    """Take everything known along into a larger table."""
-    shift = bit_length(len(table)) - 3
+    """Copy all entries into a larger table."""
+    shift = bit_length(len(table)) - 3  # the bits that select the bucket
     for word in range(len(table)):
         entry = int(table[word])
         if entry != 0:

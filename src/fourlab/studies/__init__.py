@@ -1,1 +1,1 @@
-"""Every experiment of the five documents, run again beside the exact truth."""
+"""Replications of every experiment in the five reports, checked against exact values."""

@@ -1,4 +1,4 @@
-"""All experiments, by name."""
+"""The catalogue of all experiments and the names by which users select them."""
 
 import difflib
 from functools import cache
@@ -12,47 +12,65 @@ DOCUMENTS = {
     **{source.number: f"{source.authors}: {source.about}" for source in SOURCES.values()},
     "all": "All agents of the reports, and ours",
 }
-MODULES = {**{source.number: author.replace("-", "_") for author, source in SOURCES.items()}, "all": "league"}
-"""Where each report's experiments are, below `fourlab.studies`."""
+"""The title of each report's page, by the report's number."""
+MODULES = {
+    **{source.number: author.replace("-", "_") for author, source in SOURCES.items()},
+    "all": "league",
+}
+"""The module below `fourlab.studies` that holds each report's experiments."""
 
 
 @cache
 def all_experiments() -> dict[str, Experiment]:
     """Return every experiment by name, in the order of the reports."""
-    found = [each for module in MODULES.values() for each in import_module(f"fourlab.studies.{module}").EXPERIMENTS]
-    return {each.name: each for each in found}
+    modules = [import_module(f"fourlab.studies.{module}") for module in MODULES.values()]
+    return {experiment.name: experiment for module in modules for experiment in module.EXPERIMENTS}
 
 
 def chosen(names: list[str]) -> list[Experiment]:
-    """Return the experiments that names mean: an author, perhaps with items, or an experiment's own name, or `all`."""
-    known, found = all_experiments(), {}
-    for name in _whole_names(names):
-        meant = [each for each in known.values() if name in ("all", each.name, each.document)]
-        if not meant:
-            near = difflib.get_close_matches(name, [*known, *DOCUMENTS, *SOURCES], n=1, cutoff=0.5)
+    """Return the selected experiments in catalogue order, without duplicates.
+
+    A name is `all`, an author (optionally followed by items, as in `bhat table-5`), a report's
+    number, or the full name of an experiment.
+    """
+    catalogue = all_experiments()
+    selected = set[str]()
+    for name in _full_names(names):
+        matches = [
+            experiment.name
+            for experiment in catalogue.values()
+            if name in ("all", experiment.name, experiment.document)
+        ]
+        if not matches:
+            options = [*catalogue, *DOCUMENTS, *SOURCES]
+            near = difflib.get_close_matches(name, options, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]}? " if near else ""
             raise UserError(f"there is no experiment {name!r}; {hint}fourlab study list shows all")
-        found.update({each.name: each for each in meant})
-    return [each for each in known.values() if each.name in found]
+        selected.update(matches)
+    return [experiment for experiment in catalogue.values() if experiment.name in selected]
 
 
-def _whole_names(names: list[str]) -> list[str]:
-    """Put an author's number before the items that follow: bhat table-5 is 001-table-5."""
-    whole: list[str] = []
-    number, items = "", list[str]()
+def _full_names(names: list[str]) -> list[str]:
+    """Replace authors and their items by numbers: `bhat table-5` becomes `001-table-5`."""
+    full: list[str] = []
+    number = ""  # of the latest author
+    items = list[str]()  # that follow the latest author
     for name in [*names, None]:  # None ends the last author's items
         if name not in SOURCES and number and f"{number}-{name}" in all_experiments():
             items.append(f"{number}-{name}")
             continue
-        if number:  # an author without items means all of theirs
-            whole += items or [number]
-        number, items = (SOURCES[name].number if name in SOURCES else ""), []
+        if number:  # an author without items means all of that author's experiments
+            full += items or [number]
+        number = SOURCES[name].number if name in SOURCES else ""
+        items = []
         if name is not None and not number:
-            whole.append(name)
-    return whole
+            full.append(name)
+    return full
 
 
 def title_of(experiment: Experiment) -> str:
-    """Return the words by which `fourlab study` takes an experiment: bhat table-5."""
+    """Return the words that select an experiment on the command line: `bhat table-5`."""
     author = AUTHOR_OF.get(experiment.document)
-    return experiment.name if author is None else f"{author} {experiment.name.removeprefix(f'{experiment.document}-')}"
+    if author is None:
+        return experiment.name
+    return f"{author} {experiment.name.removeprefix(f'{experiment.document}-')}"

@@ -1,4 +1,4 @@
-"""What an experiment is: a value that says what a document claims and how to find out, and what it finds."""
+"""The form of an experiment: a report's claim, a way to test it, and the parts of the result."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,36 +14,37 @@ if TYPE_CHECKING:
     from fourlab.studies.workbench import Workbench
 
 SCALES = ("smoke", "quick", "full")
-"""smoke: does it run at all; quick: minutes; full: the document's own sizes."""
+"""smoke checks that an experiment runs, quick takes minutes, full uses the report's own sizes."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One number of a document beside ours."""
+    """One number from a report beside ours."""
 
     what: str
+    """The quantity."""
     document: str
-    """As the document has it; empty where it has none."""
+    """The reported value, in the report's own form; empty if the report has none."""
     faithful: str
-    """Ours, with the document's own faults; with its interval where chance plays a part."""
+    """Our value with the report's faults, with an interval if it depends on chance."""
     corrected: str = ""
-    """Ours, without them."""
+    """Our value without the faults."""
     truth: str = ""
-    """What is exactly so, where that is known."""
+    """The exact value, where it is known."""
     agrees: bool | None = None
-    """Whether the document's number and our faithful one agree; None where there is nothing to compare."""
+    """Whether the reported and the faithful value agree; None if they cannot be compared."""
     why: str = ""
-    """Why not, or what explains the difference between faithful and corrected: the number of the fault, B1 to B20, first."""
+    """The explanation of a difference: first the faults (B1 to B20) that cause it, if any."""
 
     @property
     def verdict(self) -> str:
-        """For people."""
+        """The verdict as pages show it."""
         return {True: "agrees", False: "differs", None: "–"}[self.agrees]
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with the numbers it shows."""
+    """A figure and its data."""
 
     name: str
     """A short name for files."""
@@ -54,7 +55,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Text:
-    """Something to be read as it stands: a game that was played, printed lines."""
+    """Preformatted text, such as a printed game."""
 
     title: str
     lines: str
@@ -65,34 +66,34 @@ Part = Finding | Table | Picture | Text
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment of a document."""
+    """One experiment of a report."""
 
     name: str
-    """The document's number and a word or two: 001-table-5."""
+    """The report's number and a word or two: 001-table-5."""
     ids: tuple[str, ...]
-    """What it covers of the list of all that the documents contain: D1-05."""
+    """The items of the reports' inventory that this experiment covers: D1-05."""
     title: str
     claim: str
-    """What the document says came out."""
+    """What the report says."""
     sizes: Mapping[str, Mapping[str, Any]]
-    """By scale: how many games, runs, simulations."""
+    """Numbers of games, runs, simulations, and so on, by scale."""
     conduct: "Callable[[Workbench], Iterator[Part]]"
-    """Does it, and tells what was found."""
+    """Runs the experiment and yields the parts of its result."""
     seconds: tuple[float, float, float] = (1, 10, 100)
-    """About how long it takes on two cores, by scale."""
+    """Approximate duration on two cores, by scale."""
     needs: tuple[tuple[str, str], ...] = ()
-    """Packages it cannot do without, each with the extra that brings it: ("torch", "train")."""
+    """Required packages, with the extra that installs them: ("torch", "train")."""
 
     networks: tuple[str, ...] = ()
-    """Shipped networks it plays with; an installed wheel does not contain all of them."""
+    """Shipped networks that the experiment plays with; an installed wheel may lack some."""
 
     @property
     def document(self) -> str:
-        """The document's number; `all` for what belongs to none of them alone."""
+        """The report's number, or `all` for experiments across reports."""
         return self.name[:3] if self.name[:3].isdecimal() else "all"
 
     def check(self) -> None:
-        """Refuse to begin without what it needs."""
+        """Raise UserError if a required package or network is missing."""
         for package, extra in self.needs:
             if find_spec(package) is None:
                 raise UserError(f"{self.name} needs {package}: pip install 'fourlab[{extra}]'")

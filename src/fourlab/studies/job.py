@@ -1,4 +1,4 @@
-"""Experiments of the reports as a job: one run folder per scale and seed, experiment by experiment."""
+"""Replications as a job: one run folder per scale and seed, one experiment after another."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,91 +9,99 @@ from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
 from fourlab.studies.catalogue import all_experiments
 from fourlab.studies.experiment import Experiment
-from fourlab.studies.report import check_work, found_by, keep, lacks_figures, write_reports
+from fourlab.studies.report import check_work, lacks_figures, load_parts, save_parts, write_reports
 from fourlab.studies.workbench import Stopped, Workbench
 
 
 @dataclass(frozen=True)
 class StudyJob:
-    """Run experiments again."""
+    """Run experiments of the reports again."""
 
     extent: ClassVar[frozenset[str]] = frozenset({"experiments"})
 
     experiments: tuple[str, ...]
-    """What is to be done now, by name."""
+    """The names of the experiments to run now."""
     scale: str
     seed: int = 0
     by_clock: bool = False
     """Whether Arya's searches get the thesis's seconds per move."""
     recorded: tuple[str, ...] = ()
-    """What the run was asked for before; resuming it does all of that."""
+    """The experiments that earlier commands requested; resuming the run does them all."""
     resumed: bool = False
-    """Whether everything that the run has begun is to be done, too."""
+    """Whether to finish every experiment that the run has begun as well."""
 
     @property
     def name(self) -> str:
-        """The scale."""
+        """The name of the run, with its scale."""
         return f"reproduce-{self.scale}"
 
     @property
     def config(self) -> dict[str, Any]:
-        """The experiments are not part of a run's identity."""
+        """The configuration; the list of experiments is not part of a run's identity."""
         config: dict[str, Any] = {"kind": "reproduce", "scale": self.scale, "seed": self.seed}
         if self.by_clock:
             config["time"] = True
-        wanted = {*self.recorded, *self.experiments}
-        return {**config, "experiments": [name for name in all_experiments() if name in wanted]}
+        requested = {*self.recorded, *self.experiments}
+        return {**config, "experiments": [name for name in all_experiments() if name in requested]}
 
     def check(self) -> None:
-        """Refuse experiments whose packages are missing."""
+        """Raise UserError if an experiment lacks a package or a network."""
         for name in self.experiments:
             all_experiments()[name].check()
 
     def extended(self, config: dict[str, Any]) -> "StudyJob":
-        """The same work; what was asked for before stays on record."""
+        """Return the same job with the experiments of an earlier configuration on record."""
         return replace(self, recorded=tuple(config.get("experiments", ())))
 
     def chosen(self, run: Run) -> list[Experiment]:
-        """Return the experiments to be done, in the order of the catalogue."""
-        wanted = set(self.experiments)
-        if self.resumed:  # runs of older versions do not say what they were asked for; what they began does
-            wanted |= {file.parent.name for file in run.folder.glob("work/*/begun.json")}
-        return [experiment for name, experiment in all_experiments().items() if name in wanted]
+        """Return the experiments to run, in catalogue order."""
+        requested = set(self.experiments)
+        if self.resumed:
+            # Older versions did not record the requested experiments, but their work folders
+            # show which ones were begun.
+            requested |= {file.parent.name for file in run.folder.glob("work/*/begun.json")}
+        return [experiment for name, experiment in all_experiments().items() if name in requested]
 
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
-        """Do the experiments that are not done, and write the reports."""
+        """Run the unfinished experiments and write the reports; None if the job was stopped."""
         chosen = self.chosen(run)
-        for each in chosen:
-            check_work(run, each)
+        for experiment in chosen:
+            check_work(run, experiment)
         finished = False
-        executor = session.executor(staying=True)
+        executor = session.executor(keep_alive=True)
         with suppress(Stopped):
-            for number, each in enumerate(chosen):
+            for number, experiment in enumerate(chosen, 1):
                 if session.stopped:
                     raise Stopped
-                if found_by(run, each.name) is not None and not lacks_figures(run, each.name):
+                name = experiment.name
+                if load_parts(run, name) is not None and not lacks_figures(run, name):
                     continue
-                title = f"{each.name} ({number + 1}/{len(chosen)})"
+                title = f"{name} ({number}/{len(chosen)})"
 
-                def tell(what: str, done: int, of: int, title: str = title) -> None:
-                    session.tell(Progress(done, of, what, title))
+                def on_progress(piece: str, done: int, total: int, title: str = title) -> None:
+                    session.emit(Progress(done, total, piece, title))
 
                 bench = Workbench(
-                    run.folder / "work" / each.name,
+                    run.folder / "work" / name,
                     self.scale,
-                    each.sizes[self.scale],
+                    experiment.sizes[self.scale],
                     self.seed,
                     executor,
-                    tell,
+                    on_progress,
                     self.by_clock,
                 )
-                keep(run, each, list(each.conduct(bench)))
+                save_parts(run, experiment, list(experiment.conduct(bench)))
             finished = True
         results = write_reports(run)
         return results if finished else None
 
 
 def read_job(config: Mapping[str, Any]) -> StudyJob:
-    """The job of a run's configuration: every experiment that the run was ever asked for."""
-    names = tuple(config.get("experiments", ()))
-    return StudyJob(names, config["scale"], config["seed"], bool(config.get("time", False)), resumed=True)
+    """Return the job of a run's configuration, with every experiment ever requested from it."""
+    return StudyJob(
+        tuple(config.get("experiments", ())),
+        config["scale"],
+        config["seed"],
+        by_clock=bool(config.get("time", False)),
+        resumed=True,
+    )

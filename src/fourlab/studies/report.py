@@ -1,4 +1,4 @@
-"""What experiments found, as pages: one of each document and an index, for the browser and as Markdown."""
+"""The results of experiments as pages: one per report and an index, in HTML and Markdown."""
 
 import csv
 import io
@@ -22,101 +22,137 @@ from fourlab.studies.workbench import read_json
 from fourlab.version import __version__
 
 HEAD = ("quantity", "document", "ours, faithful", "ours, corrected", "exact", "verdict", "why")
+"""The header of the findings' CSV files."""
+PAGE_HEAD = ("quantity", "report", *HEAD[2:-1], "explanation")
+"""The same columns as pages name them."""
+INDEX_TITLE = "The experiments of the five reports, replicated"
+INDEX_HEAD = ("experiment", "claim of the report", "agrees", "differs", "without comparison")
 FOUND = "found.json"
+"""The file in an experiment's work folder that holds its parts, written when it is complete."""
+Parts = Sequence[Mapping[str, Any]]
+"""The parts of an experiment as stored: the fields of each one, and its kind."""
 
 
-def keep(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
-    """Write what an experiment found: pictures, data as CSV, and last the list of all parts.
+def save_parts(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
+    """Write an experiment's figures and CSV data, and finally the list of all its parts.
 
-    Without matplotlib the pictures are left out; their data are not.
+    Without matplotlib, figures are omitted but their data are written.
     """
-    home, found = run.folder / experiment.document, []
+    home = run.folder / experiment.document
+    stored: list[dict[str, Any]] = []
     for number, part in enumerate(parts):
-        name = f"{experiment.name}-{part.name}" if isinstance(part, Picture) else f"{experiment.name}-{number}"
+        suffix = part.name if isinstance(part, Picture) else number
+        name = f"{experiment.name}-{suffix}"
         if isinstance(part, Finding):
-            found.append({"kind": "finding", **asdict(part)})
+            stored.append({"kind": "finding", **asdict(part)})
         elif isinstance(part, Text):
-            found.append({"kind": "text", **asdict(part)})
+            stored.append({"kind": "text", **asdict(part)})
         elif isinstance(part, Table):
             _write(home / "data" / f"{name}.csv", _csv(part))
-            found.append({"kind": "table", "file": f"{name}.csv", **asdict(part)})
+            stored.append({"kind": "table", "file": f"{name}.csv", **asdict(part)})
         else:
             _write(home / "data" / f"{name}.csv", _csv(part.data))
             if figures.can_draw():
                 drawing = figures.render(part.draw(), "svg", salt=name)
                 _write(home / "figures" / f"{name}.svg", drawing)
-            found.append({"kind": "picture", "file": name, "caption": part.caption})
-    _write(home / "data" / f"{experiment.name}.csv", _csv(_findings(found)))
-    _write(run.folder / "work" / experiment.name / FOUND, json.dumps(found, ensure_ascii=False).encode())
+            stored.append({"kind": "picture", "file": name, "caption": part.caption})
+    findings = Table("", HEAD, tuple(_finding_rows(stored)))
+    _write(home / "data" / f"{experiment.name}.csv", _csv(findings))
+    _write(
+        run.folder / "work" / experiment.name / FOUND,
+        json.dumps(stored, ensure_ascii=False).encode(),
+    )
 
 
-def found_by(run: Run, name: str) -> list[dict[str, Any]] | None:
-    """What an experiment found, if it is done."""
+def load_parts(run: Run, name: str) -> list[dict[str, Any]] | None:
+    """Return the stored parts of an experiment, or None if it is not complete."""
     file = run.folder / "work" / name / FOUND
     return read_json(file, list) if file.exists() else None
 
 
 def lacks_figures(run: Run, name: str) -> bool:
-    """Whether an experiment was done without matplotlib and could be drawn now."""
+    """Return whether an experiment lacks figures that could be drawn now."""
     home = run.folder / all_experiments()[name].document
-    pictures = [part for part in found_by(run, name) or () if part["kind"] == "picture"]
+    pictures = [part for part in load_parts(run, name) or () if part["kind"] == "picture"]
     missing = any(not (home / "figures" / f"{part['file']}.svg").exists() for part in pictures)
     return missing and figures.can_draw()
 
 
 def check_work(run: Run, experiment: Experiment) -> None:
-    """Refuse to go on with what was begun with other sizes or by another version: the parts would not belong together."""
+    """Raise UserError if the experiment was begun with other sizes or by another version.
+
+    Its old and new results must not be mixed. Work that has not begun is put on record.
+    """
     file = run.folder / "work" / experiment.name / "begun.json"
-    now = json.loads(json.dumps({"fourlab": __version__, "size": dict(experiment.sizes[run.config["scale"]])}))
+    sizes = dict(experiment.sizes[run.config["scale"]])
+    now = json.loads(json.dumps({"fourlab": __version__, "size": sizes}))
     if not file.exists():
         _write(file, json.dumps(now).encode())
     elif (begun := read_json(file)) != now:
         raise UserError(
-            f"{experiment.name} was begun with {begun}, not {now}; remove {file.parent} to do it again, or take another --run"
+            f"{experiment.name} was begun with {begun}, not {now}; "
+            f"remove {file.parent} to do it again, or use another --run"
         )
 
 
 def write_reports(run: Run) -> dict[str, Any]:
-    """Write a report of each document of which something is done, and the index; returns all findings for machines."""
-    done = _all_found(run)
+    """Write a page for each report with complete experiments, and the index; return all parts."""
+    done = _all_parts(run)
     for document in _documents(done):
-        parts = {name: found for name, found in done.items() if all_experiments()[name].document == document}
-        title = DOCUMENTS[document] if document == "all" else f"Document {document} – {DOCUMENTS[document]}"
-        html = [f"<h1>{escape(title)}</h1>", '<p><a href="../report.html">All documents</a></p>']
-        for name, found in parts.items():
-            html += _html(run.folder / document, name, found)
-        run.write(f"{document}/report.html", page(title, [*html, *how_it_was_made(run)]))
-        lines = [f"# {title}", ""]
-        for name, found in parts.items():
-            lines += _markdown(run.folder / document, name, found)
-        run.write(f"{document}/report.md", "\n".join(lines))
-    rows = [_row(name, found) for name, found in done.items()]
-    head = ("experiment", "what the document says", "agrees", "differs", "without comparison")
-    html = ["<h1>The experiments of the five documents, beside the truth</h1>", f"<p>{escape(_scale(run))}</p>"]
-    links = "".join(
-        f'<li><a href="{name}/report.html">{escape(f"{name} {DOCUMENTS[name]}")}</a></li>' for name in _documents(done)
-    )
-    run.write("report.html", page("The experiments", [*html, f"<ul>{links}</ul>", table(head, rows), *how_it_was_made(run)]))
-    lines = ["# The experiments of the five documents, beside the truth", "", _scale(run), ""]
-    lines += [f"- [{name}]({name}/report.md) {DOCUMENTS[name]}" for name in _documents(done)]
-    run.write("report.md", "\n".join([*lines, "", *_markdown_table(head, rows), ""]))
+        parts = {
+            name: experiment_parts
+            for name, experiment_parts in done.items()
+            if all_experiments()[name].document == document
+        }
+        _write_document(run, document, parts)
+    _write_index(run, done)
     results = {"scale": run.config["scale"], "seed": run.config["seed"], "experiments": done}
     run.write("results.json", results)
     return results
 
 
+def _write_document(run: Run, document: str, done: Mapping[str, Parts]) -> None:
+    """Write the page of one report."""
+    home = run.folder / document
+    title = DOCUMENTS[document]
+    html = [f"<h1>{escape(title)}</h1>", '<p><a href="../report.html">All reports</a></p>']
+    lines = [f"# {title}", ""]
+    for name, parts in done.items():
+        html += _html(home, name, parts)
+        lines += _markdown(home, name, parts)
+    run.write(f"{document}/report.html", page(title, [*html, *how_it_was_made(run)]))
+    run.write(f"{document}/report.md", "\n".join(lines))
+
+
+def _write_index(run: Run, done: Mapping[str, Parts]) -> None:
+    """Write the index of all experiments with the counts of their verdicts."""
+    scale = _scale(run)
+    rows = [_index_row(name, parts) for name, parts in done.items()]
+    links = "".join(
+        f'<li><a href="{name}/report.html">{escape(f"{name} {DOCUMENTS[name]}")}</a></li>'
+        for name in _documents(done)
+    )
+    html = [f"<h1>{INDEX_TITLE}</h1>", f"<p>{escape(scale)}</p>", f"<ul>{links}</ul>"]
+    html += [table(INDEX_HEAD, rows), *how_it_was_made(run)]
+    run.write("report.html", page("The experiments", html))
+    lines = [f"# {INDEX_TITLE}", "", scale, ""]
+    lines += [f"- [{name}]({name}/report.md) {DOCUMENTS[name]}" for name in _documents(done)]
+    run.write("report.md", "\n".join([*lines, "", *_markdown_table(INDEX_HEAD, rows), ""]))
+
+
 def check_target(folder: Path) -> None:
-    """Refuse a place where nothing can be published."""
+    """Raise UserError if reports cannot be published to this path."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"cannot publish to {folder}: it is not a folder")
 
 
 def publish(run: Run, folder: Path) -> None:
-    """Copy the Markdown, figures, data and manifest of a run's reports, without what only a browser needs.
+    """Copy the Markdown, figures, data and manifest of a run's reports.
 
-    What an earlier report of the same documents left there goes; other documents stay, but the index is that of this run.
+    Replaces earlier figures and data of the same reports. Other reports stay, but the index is
+    that of this run.
     """
-    for document in _documents(_all_found(run)):
+    for document in _documents(_all_parts(run)):
         for kind in ("figures", "data"):
             shutil.rmtree(folder / document / kind, ignore_errors=True)
     for file in sorted(run.folder.rglob("*")):
@@ -126,78 +162,97 @@ def publish(run: Run, folder: Path) -> None:
     _write(folder / "manifest.json", (run.folder / "manifest.json").read_bytes())
 
 
-def _all_found(run: Run) -> dict[str, list[dict[str, Any]]]:
-    """What all experiments found that are done."""
-    return {name: found for name in all_experiments() if (found := found_by(run, name)) is not None}
+def _all_parts(run: Run) -> dict[str, list[dict[str, Any]]]:
+    """Return the parts of all complete experiments, by name."""
+    return {
+        name: parts for name in all_experiments() if (parts := load_parts(run, name)) is not None
+    }
 
 
 def _scale(run: Run) -> str:
-    thinking = ", searches by the clock" if run.config.get("time") else ""
-    told = f"Scale {run.config['scale']}{thinking}, seed {run.config['seed']}. Shares have 95 % intervals (Wilson)."
-    return f"{told} The documents' faults, B1 to B20, are listed in docs/reproduce.md."
+    clock = ", searches by the clock" if run.config.get("time") else ""
+    return (
+        f"Scale {run.config['scale']}{clock}, seed {run.config['seed']}. "
+        "Shares have 95 % Wilson intervals. "
+        "The reports' faults, B1 to B20, are listed in docs/reproduce.md."
+    )
 
 
 def _documents(done: Mapping[str, Any]) -> list[str]:
     return sorted({all_experiments()[name].document for name in done})
 
 
-def _row(name: str, found: Sequence[Mapping[str, Any]]) -> tuple[object, ...]:
-    verdicts = [each["agrees"] for each in found if each["kind"] == "finding"]
-    return (name, all_experiments()[name].claim, verdicts.count(True), verdicts.count(False), verdicts.count(None))
+def _index_row(name: str, parts: Parts) -> tuple[object, ...]:
+    verdicts = [part["agrees"] for part in parts if part["kind"] == "finding"]
+    counts = [verdicts.count(verdict) for verdict in (True, False, None)]
+    return name, all_experiments()[name].claim, *counts
 
 
-def _findings(found: Sequence[Mapping[str, Any]]) -> Table:
-    kept = [
-        Finding(**{key: value for key, value in each.items() if key != "kind"}) for each in found if each["kind"] == "finding"
-    ]
-    rows = ((each.what, each.document, each.faithful, each.corrected, each.truth, each.verdict, each.why) for each in kept)
-    return Table("", HEAD, tuple(rows))
-
-
-def _html(home: Path, name: str, found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    experiment, findings = all_experiments()[name], _findings(found)
-    yield f'<h2 id="{name}">{escape(experiment.title)}</h2>'
-    yield f"<p>{escape(', '.join(experiment.ids))}. The document: {escape(experiment.claim)}</p>"
-    if findings.rows:
-        yield table(*_used(findings))
-    for each in found:
-        if each["kind"] == "table":
-            yield f"<h3>{escape(each['title'])}</h3>" + table(each["head"], each["rows"])
-        elif each["kind"] == "text":
-            yield f"<h3>{escape(each['title'])}</h3><pre>{escape(each['lines'])}</pre>"
-        elif each["kind"] == "picture":
-            file = home / "figures" / f"{each['file']}.svg"
-            shown = within_page(file.read_text(encoding="utf-8")) if file.exists() else NO_FIGURES
-            yield f"<figure>{shown}<figcaption>{escape(each['caption'])}</figcaption></figure>"
-
-
-def _markdown(home: Path, name: str, found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    experiment, findings = all_experiments()[name], _findings(found)
-    yield from (f"## {experiment.title}", "", f"`{name}`, {', '.join(experiment.ids)}. The document: {experiment.claim}", "")
-    if findings.rows:
-        yield from (*_markdown_table(*_used(findings)), "")
-    for each in found:
-        if each["kind"] == "table":
-            yield from (
-                f"**{each['title']}** ([data](data/{each['file']}))",
-                "",
-                *_markdown_table(each["head"], each["rows"]),
-                "",
+def _finding_rows(parts: Parts) -> Iterator[tuple[object, ...]]:
+    """Yield the findings in the columns of HEAD."""
+    for part in parts:
+        if part["kind"] == "finding":
+            fields = {key: value for key, value in part.items() if key != "kind"}
+            finding = Finding(**fields)
+            yield (
+                finding.what,
+                finding.document,
+                finding.faithful,
+                finding.corrected,
+                finding.truth,
+                finding.verdict,
+                finding.why,
             )
-        elif each["kind"] == "text":
-            yield from (f"**{each['title']}**", "", "```text", each["lines"], "```", "")
-        elif each["kind"] == "picture":
-            file = each["file"]
+
+
+def _html(home: Path, name: str, parts: Parts) -> Iterator[str]:
+    experiment = all_experiments()[name]
+    rows = list(_finding_rows(parts))
+    yield f'<h2 id="{name}">{escape(experiment.title)}</h2>'
+    yield f"<p>{escape(', '.join(experiment.ids))}. Claim: {escape(experiment.claim)}</p>"
+    if rows:
+        yield table(*_without_empty_columns(rows))
+    for part in parts:
+        if part["kind"] == "table":
+            yield f"<h3>{escape(part['title'])}</h3>" + table(part["head"], part["rows"])
+        elif part["kind"] == "text":
+            yield f"<h3>{escape(part['title'])}</h3><pre>{escape(part['lines'])}</pre>"
+        elif part["kind"] == "picture":
+            file = home / "figures" / f"{part['file']}.svg"
+            drawing = NO_FIGURES
+            if file.exists():
+                drawing = within_page(file.read_text(encoding="utf-8"))
+            yield f"<figure>{drawing}<figcaption>{escape(part['caption'])}</figcaption></figure>"
+
+
+def _markdown(home: Path, name: str, parts: Parts) -> Iterator[str]:
+    experiment = all_experiments()[name]
+    rows = list(_finding_rows(parts))
+    yield from (f"## {experiment.title}", "")
+    yield from (f"`{name}`, {', '.join(experiment.ids)}. Claim: {experiment.claim}", "")
+    if rows:
+        yield from (*_markdown_table(*_without_empty_columns(rows)), "")
+    for part in parts:
+        if part["kind"] == "table":
+            yield from (f"**{part['title']}** ([data](data/{part['file']}))", "")
+            yield from (*_markdown_table(part["head"], part["rows"]), "")
+        elif part["kind"] == "text":
+            yield from (f"**{part['title']}**", "", "```text", part["lines"], "```", "")
+        elif part["kind"] == "picture":
+            file = part["file"]
             drawn = (home / "figures" / f"{file}.svg").exists()
-            picture = f"![{each['caption']}](figures/{file}.svg)"
+            picture = f"![{part['caption']}](figures/{file}.svg)"
             yield picture if drawn else f"({figures.NEEDS_PLOTS})"
-            yield from ("", f"{each['caption']} ([data](data/{file}.csv))", "")
+            yield from ("", f"{part['caption']} ([data](data/{file}.csv))", "")
 
 
-def _used(findings: Table) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
-    """The head and the rows without columns in which nothing stands."""
-    used = [place for place in range(len(findings.head)) if any(row[place] for row in findings.rows)]
-    return tuple(findings.head[place] for place in used), [tuple(row[place] for place in used) for row in findings.rows]
+def _without_empty_columns(
+    rows: Sequence[tuple[object, ...]],
+) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+    """Return the head and the rows of a page's table of findings, without empty columns."""
+    used = [column for column in range(len(PAGE_HEAD)) if any(row[column] for row in rows)]
+    head = tuple(PAGE_HEAD[column] for column in used)
+    return head, [tuple(row[column] for column in used) for row in rows]
 
 
 def _markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
@@ -209,11 +264,11 @@ def _markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> It
 
 
 def _csv(data: Table) -> bytes:
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
     writer.writerow(data.head)
     writer.writerows(data.rows)
-    return written.getvalue().encode()
+    return text.getvalue().encode()
 
 
 def _write(file: Path, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Many independent searches of one position, made anywhere, and what their means say."""
+"""Many independent searches of one position, and the distribution of their means."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,99 +14,114 @@ from fourlab.game.position import Position
 from fourlab.studies.workbench import Workbench
 
 RESAMPLES = 4000
+"""The number of bootstrap resamples."""
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Line:
-    """One way to search one position, tried so often."""
+    """A search of one position, repeated in sets of independent runs."""
 
     spec: str
     position: Position
     sets: int
     runs: int
-    """How many searches a set has."""
+    """Searches per set."""
 
 
 @dataclass(frozen=True)
 class Searched:
-    """What a line found, by set, run and open column."""
+    """The results of a line, by set, run and legal column."""
 
     means: Floats
-    """-1 to +1; float64[sets, runs, columns]. A search of as many simulations as columns has tried them all."""
+    """Mean results of the root's columns, -1 to +1; float64[sets, runs, columns].
+
+    A search with at least as many simulations as legal columns has tried them all.
+    """
     visits: Floats
-    """float64[sets, runs, columns]."""
+    """Visits of the root's columns; float64[sets, runs, columns]."""
 
     @property
     def runs(self) -> Floats:
-        """The means of all runs, whatever their set; float64[runs, columns]."""
+        """The means of all runs of all sets; float64[runs, columns]."""
         return self.means.reshape(-1, self.means.shape[2])
 
     def share_first(self, column: int) -> tuple[int, int]:
-        """In how many runs the column, by its place among the open ones, is the best one; of how many."""
+        """Return in how many runs a column has the best mean, and the number of runs.
+
+        `column` is an index into the legal columns.
+        """
         return int((best_places(self.runs) == column).sum()), len(self.runs)
 
     def sets_first(self, column: int) -> tuple[int, int]:
-        """The same of the means of sets."""
+        """Return in how many sets a column has the best mean of means, and the number of sets."""
         return int((best_places(self.means.mean(axis=1)) == column).sum()), len(self.means)
 
 
 @dataclass(frozen=True)
 class _Sets:
-    """The work: sets of searches by their numbers."""
+    """Search one set, selected by number; the seed of a set depends on its number alone."""
 
     lines: tuple[Line, ...]
-    """The line of every number."""
+    """The line of each set."""
     seed: int
 
     def __call__(self, number: int) -> list[Any]:
+        """Return mean and visits by run and column."""
         line = self.lines[number]
         agent = make(line.spec)
         assert isinstance(agent, MCTS)
-        found = replace(agent, runs=line.runs).search(line.position, Limit(), np.random.default_rng([self.seed, number]))
-        return [[[round(each.value or 0.0, 6), each.visits] for each in tree.columns()] for tree in found.trees]
+        search = replace(agent, runs=line.runs).search(
+            line.position, Limit(), np.random.default_rng([self.seed, number])
+        )
+        return [
+            [[round(column.value or 0.0, 6), column.visits] for column in tree.columns()]
+            for tree in search.trees
+        ]
 
 
 def search_all(bench: Workbench, name: str, lines: Mapping[str, Line]) -> dict[str, Searched]:
-    """Search by all lines; together, since processes take their time to start."""
+    """Run all lines as one piece of work, because worker processes are slow to start."""
     sets = tuple(line for line in lines.values() for _ in range(line.sets))
-    results, found = bench.repeat(name, _Sets(sets, bench.seed), len(sets)), {}
+    results = bench.repeat(name, _Sets(sets, bench.seed), len(sets))
+    searched = {}
     for key, line in lines.items():
-        numbers = np.array(results[: line.sets], dtype=np.float64)  # [sets, runs, columns, mean and visits]
+        # float64[sets, runs, columns, 2]: mean and visits
+        numbers = np.array(results[: line.sets], dtype=np.float64)
         results = results[line.sets :]
-        found[key] = Searched(numbers[..., 0], numbers[..., 1])
-    return found
+        searched[key] = Searched(numbers[..., 0], numbers[..., 1])
+    return searched
 
 
 def best_places(means: Floats) -> NDArray[np.intp]:
-    """Which column, by its place, has the greatest mean in each row."""
+    """Return the index of the greatest value along the last axis."""
     return np.asarray(means.argmax(axis=-1))
 
 
-def means_of_so_many(runs: Floats, number: int, seed: int) -> Floats:
-    """What means of so many runs look like: drawn from those there are; float64[RESAMPLES, columns]."""
-    return np.array(drawn(runs, number, seed).mean(axis=1), dtype=np.float64)
+def resampled_means(runs: Floats, number: int, seed: int) -> Floats:
+    """Return bootstrap means of `number` runs; float64[RESAMPLES, columns]."""
+    return np.array(resampled(runs, number, seed).mean(axis=1), dtype=np.float64)
 
 
-def drawn(runs: Floats, number: int, seed: int) -> Floats:
-    """Sets of so many runs, drawn with replacement; float64[RESAMPLES, number, columns]."""
+def resampled(runs: Floats, number: int, seed: int) -> Floats:
+    """Sample sets of `number` runs with replacement; float64[RESAMPLES, number, columns]."""
     rng = np.random.default_rng([seed, number])
     return runs[rng.integers(len(runs), size=(RESAMPLES, number))]
 
 
-def middle(values: Floats, share: float = 0.95) -> tuple[float, float]:
-    """Between which ends the middle part of some values lies."""
+def central_interval(values: Floats, share: float = 0.95) -> tuple[float, float]:
+    """Return the ends of the interval that holds the central `share` of the values."""
     low, high = np.quantile(values, [(1 - share) / 2, (1 + share) / 2])
     return float(low), float(high)
 
 
 def within(value: float, values: Floats, share: float = 0.99) -> bool:
-    """Whether a document's number may well be one of ours: it lies in their middle part."""
-    low, high = middle(values, share)
+    """Return whether a reported number lies in the central part of our values."""
+    low, high = central_interval(values, share)
     return low <= value <= high
 
 
 def band(values: Floats, digits: int = 3) -> str:
-    """The middle 95 % of some values, for people."""
-    low, high = middle(values)
-    return f"{values.mean():.{digits}f}, 95 % of them in [{low:.{digits}f}, {high:.{digits}f}]"
+    """Return the mean and the central 95 % of the values as text."""
+    low, high = central_interval(values)
+    return f"{values.mean():.{digits}f}, central 95 % [{low:.{digits}f}, {high:.{digits}f}]"

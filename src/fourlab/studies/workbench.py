@@ -1,4 +1,4 @@
-"""Where an experiment is done: games, repetitions and calculations that are remembered, so that stopped work goes on."""
+"""The workbench of an experiment: games and results stored by name, so that work can resume."""
 
 import json
 import time
@@ -17,89 +17,100 @@ from fourlab.game.record import Cause
 from fourlab.jobs.executors import Executor, Lost
 
 SAVE_SECONDS = 5.0
+"""The interval between writes of partial results."""
 
 
 class Stopped(Exception):
-    """The work was stopped before it was done; what is done is remembered."""
+    """Raised when work is stopped before it is complete; finished parts are stored."""
 
 
 @dataclass(frozen=True)
 class _Repetition:
-    """Work of an executor."""
+    """Adapts a function of a number to an executor's work."""
 
-    what: Callable[[int], Any]
+    function: Callable[[int], Any]
 
     def prepare(self) -> None:
-        """Nothing has to be got ready."""
+        """Do nothing: there is nothing to load."""
 
     def __call__(self, number: int, watch: Any) -> Any:
-        """Do it once."""
-        return self.what(number)
+        """Call the function once."""
+        return self.function(number)
 
 
 @dataclass(frozen=True)
 class Workbench:
-    """A place for one experiment at one scale. Everything done here has a name, and is done once."""
+    """Run the work of one experiment at one scale; every named piece is computed only once."""
 
     folder: Path
     scale: str
     size: Mapping[str, Any]
-    """How many games, runs, simulations: the experiment's own words."""
+    """Numbers of games, runs, simulations, and so on, by the experiment's own names."""
     seed: int
     executor: Executor
-    told: Callable[[str, int, int], None] = lambda what, done, of: None
-    """Hears how much of what is done."""
+    on_progress: Callable[[str, int, int], None] = lambda piece, done, total: None
+    """Called with the name of a piece of work, how much of it is done, and the total."""
     by_clock: bool = False
-    """Whether searches that the documents gave seconds get seconds, and not the simulations that stand for them."""
+    """Whether searches with a time limit in the reports get that time, not simulations instead."""
 
-    def seconds(self, documents: float) -> float | None:
-        """The document's seconds a move, if they are asked for."""
-        return documents if self.by_clock else None
+    def seconds(self, reported: float) -> float | None:
+        """Return the reported seconds per move if searches run by the clock, else None."""
+        return reported if self.by_clock else None
 
-    def calculate(self, name: str, what: Callable[[], Any]) -> Any:
-        """A result that JSON can hold."""
+    def calculate(self, name: str, function: Callable[[], Any]) -> Any:
+        """Return the function's result, which JSON must be able to represent."""
         file = self.folder / f"{name}.json"
         if not file.exists():
-            self.told(name, 0, 1)
-            self._write(file, what())
-            self.told(name, 1, 1)
+            self.on_progress(name, 0, 1)
+            self._write(file, function())
+            self.on_progress(name, 1, 1)
         return read_json(file)
 
-    def repeat(self, name: str, what: Callable[[int], Any], times: int) -> list[Any]:
-        """The results of calls with 0, 1, 2, …, made anywhere in any order. `what` is a function of a module, or such a value."""
+    def repeat(self, name: str, function: Callable[[int], Any], times: int) -> list[Any]:
+        """Return the results of `function(0)`, `function(1)`, …, computed by the executor.
+
+        The executor may call it in any order and in other processes, so `function` must be
+        picklable: a module's function or an instance of a module's class.
+        """
         file = self.folder / f"{name}.json"
-        found: dict[str, Any] = read_json(file, dict) if file.exists() else {}
-        missing = [number for number in range(times) if str(number) not in found]
+        results: dict[str, Any] = read_json(file, dict) if file.exists() else {}
+        missing = [number for number in range(times) if str(number) not in results]
         saved = time.monotonic()
         if missing:
-            self.told(name, len(found), times)
-            for batch in self.executor.map(_Repetition(what), missing):
+            self.on_progress(name, len(results), times)
+            for batch in self.executor.map(_Repetition(function), missing):
                 for number, result in batch:
                     if isinstance(result, Lost):
                         raise UserError(f"{name} failed: {result.why}")
-                    found[str(number)] = result
-                self.told(name, len(found), times)
+                    results[str(number)] = result
+                self.on_progress(name, len(results), times)
                 if time.monotonic() - saved > SAVE_SECONDS:
-                    self._write(file, found)
+                    self._write(file, results)
                     saved = time.monotonic()
-            self._write(file, found)
-            if len(found) < times:
+            self._write(file, results)
+            if len(results) < times:
                 raise Stopped
-        found = json.loads(json.dumps(found))  # as it will be read the next time
-        return [found[str(number)] for number in range(times)]
+        # A resumed run reads the results from JSON, where tuples are lists and keys are text.
+        results = json.loads(json.dumps(results))
+        return [results[str(number)] for number in range(times)]
 
     def play(self, name: str, tournament: Tournament, thoughts: bool = False) -> list[StoredGame]:
-        """The games of a tournament; `thoughts` with what the agents thought."""
+        """Return the games of a tournament, with the agents' evaluations if `thoughts`."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        total = len(tournament)
         with Store(self.folder / f"{name}.sqlite") as store:
-            if len(store.finished()) < len(tournament):
-                self.told(name, len(store.finished()), len(tournament))
+            if len(store.finished()) < total:
+                self.on_progress(name, len(store.finished()), total)
                 results = play_tournament(
-                    tournament, store, self.executor, make, lambda results, games: self.told(name, results.games, len(tournament))
+                    tournament,
+                    store,
+                    self.executor,
+                    make,
+                    lambda results, games: self.on_progress(name, results.games, total),
                 )
-                if results.games < len(tournament):
+                if results.games < total:
                     raise Stopped
-            return whole(name, list(store.games(thoughts=thoughts)))
+            return completed(name, list(store.games(thoughts=thoughts)))
 
     def _write(self, file: Path, value: Any) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -107,22 +118,23 @@ class Workbench:
 
 
 def read_json(file: Path, kind: type = object) -> Any:
-    """What was written down of work that is remembered; whoever finds it damaged is told what to do."""
+    """Return the content of a work file; raise UserError if it is damaged or not a `kind`."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
-        found = None
+        content = None
     else:
-        if isinstance(found, kind):
-            return found
+        if isinstance(content, kind):
+            return content
     raise UserError(f"{file} is damaged; remove it and give the command again")
 
 
-def whole(name: str, games: list[StoredGame]) -> list[StoredGame]:
-    """Games that all came to a regular end; a crash is no result."""
+def completed(name: str, games: list[StoredGame]) -> list[StoredGame]:
+    """Return the games, or raise UserError if one ended irregularly: a crash is not a result."""
     for game in games:
         if game.cause != Cause.NORMAL.value:
             raise UserError(
-                f"game {game.number} of {name}, {game.red} against {game.yellow}, ended by {game.cause}: {game.detail}"
+                f"game {game.number} of {name}, {game.red} against {game.yellow}, "
+                f"ended by {game.cause}: {game.detail}"
             )
     return games

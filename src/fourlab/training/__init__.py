@@ -1,1 +1,1 @@
-"""Turning games and solved positions into better agents."""
+"""Training agents: the resumable loop, batches of games, replay buffers and evaluation."""

@@ -1,4 +1,4 @@
-"""How well a player of many games at a time plays: games against simple opponents, and positions whose exact value is known."""
+"""Evaluating a player during training: matches against opponents, and exactly solved positions."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from fourlab.agent import Limit
-from fourlab.compiled.board import from_key
 from fourlab.compiled.random import seed_state
 from fourlab.datasets.sample import sample
 from fourlab.game.position import Position
@@ -15,51 +14,90 @@ from fourlab.game.rules import Rules
 from fourlab.solver import Solver
 from fourlab.training.games import Chooser, match
 
-MOST_EMPTY = 28
-"""Positions with so many empty cells are solved in no time; earlier ones are not asked."""
+MAX_EMPTY = 28
+"""Only positions with at most this many empty cells are used: they are solved at once."""
 LIMIT = Limit(nodes=300_000)
 """Positions that take longer, on large boards, are left out."""
-CLOSED = -2
-"""What stands for the result of a full column."""
+FULL_COLUMN = -2
+"""Stands for the result of a full column; lower than every real result."""
 
 
-class Exam:
-    """The same questions every time, so that the answers can be compared."""
+def compare_with_best(results: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Compare chosen columns, int64[N], with the exact results of every column, int64[N, columns].
 
-    def __init__(self, rules: Rules, games: int, positions: int, opponents: Mapping[str, Chooser] | None = None) -> None:
-        """Play this many games against each opponent, and ask this many positions."""
+    Return two bool[N] arrays: whether the choice keeps the game-theoretic value, and whether the
+    position is decisive, meaning that at least one column does not keep it.
+    """
+    best = results.max(axis=1)
+    # Full columns cannot be chosen, so they must not count as the worst choice.
+    worst = np.where(results == FULL_COLUMN, 1, results).min(axis=1)
+    return results[np.arange(len(results)), columns] == best, worst < best
+
+
+class Benchmark:
+    """Evaluates players on the same openings and positions every time, for comparable scores."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        games: int,
+        positions: int,
+        opponents: Mapping[str, Chooser] | None = None,
+    ) -> None:
+        """Play `games` games against every opponent, and use about `positions` positions."""
         self.rules = rules
-        self._games, self._positions = games, positions
+        self._games = games
+        self._positions = positions
         self._opponents = opponents or {}
 
-    def take(self, player: Chooser) -> dict[str, Any]:
-        """Examine a player; returns a table for each opponent, and one, `exact`, on the positions if there are any."""
+    def run(self, player: Chooser) -> dict[str, Any]:
+        """Evaluate a player.
+
+        Returns a table for every opponent, by its spec, and the table `exact` for the positions, if
+        there are any: the share of all and of decisive positions in which the player kept the
+        game-theoretic value.
+        """
         rng = np.random.default_rng(0)
-        results: dict[str, Any] = {
-            spec: match(player, opponent, self._games, self.rules, rng) for spec, opponent in self._opponents.items()
+        tables: dict[str, Any] = {
+            spec: match(player, opponent, self._games, self.rules, rng)
+            for spec, opponent in self._opponents.items()
         }
-        own, mask, worth = self.questions
+        own, mask, results = self.test_set
         if len(own):
-            chosen = worth[np.arange(len(own)), player(own, mask, rng)]
-            best, worst = worth.max(axis=1), np.where(worth == CLOSED, 1, worth).min(axis=1)
-            results["exact"] = {"positions": len(own), "kept": float((chosen == best).mean())}
-            if (decisive := worst < best).any():
-                results["exact"]["decisive"] = float((chosen == best)[decisive].mean())
-        return results
+            kept, decisive = compare_with_best(results, player(own, mask, rng))
+            tables["exact"] = {"positions": len(own), "kept": float(kept.mean())}
+            if decisive.any():
+                tables["exact"]["decisive"] = float(kept[decisive].mean())
+        return tables
 
     @cached_property
-    def questions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions of random games, half of them with care: `own`, `mask`, and every column's result, CLOSED for full ones."""
-        g, solver, state = self.rules.geometry, Solver(16), seed_state(0)
+    def test_set(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Solved positions of random games, in half of which wins and blocks are not overlooked.
+
+        The arrays are `own` and `mask`, int64[N], and the result of every column for the side to
+        move, int64[N, columns]: 1, 0, -1, or FULL_COLUMN.
+        """
+        g = self.rules.geometry
+        solver = Solver(16)
+        state = seed_state(0)
         cells = g.columns * g.rows
-        plies = range(max(cells // 3, cells - MOST_EMPTY), 5 * cells // 7 + 1)
-        found: list[tuple[int, int, list[int]]] = []
+        # From the first third of the game, or as early as MAX_EMPTY allows, to five sevenths.
+        plies = range(max(cells // 3, cells - MAX_EMPTY), 5 * cells // 7 + 1)
+        own: list[int] = []
+        mask: list[int] = []
+        results: list[list[int | None]] = []
         for ply in plies:
             keys, state = sample(ply, 8 * self._positions, g, state)
-            for key in keys[: -(-self._positions // len(plies))].tolist():
-                solved = solver.columns(Position.from_key(key, self.rules), LIMIT, weak=True)
-                results = [solved[column].result if column in solved else CLOSED for column in range(g.columns)]
-                if None not in results:
-                    found.append((*from_key(key, g), [result for result in results if result is not None]))
-        own, mask, worth = ([each[part] for each in found] for part in range(3))
-        return np.array(own, np.int64), np.array(mask, np.int64), np.array(worth, np.int64)
+            per_ply = -(-self._positions // len(plies))  # rounded up
+            for key in keys[:per_ply].tolist():
+                position = Position.from_key(key, self.rules)
+                solved = solver.columns(position, LIMIT, weak=True)
+                row = [
+                    solved[column].result if column in solved else FULL_COLUMN
+                    for column in range(g.columns)
+                ]
+                if None not in row:  # all columns are proven within LIMIT
+                    own.append(position.own)
+                    mask.append(position.mask)
+                    results.append(row)
+        return np.array(own, np.int64), np.array(mask, np.int64), np.array(results, np.int64)

@@ -1,4 +1,4 @@
-"""Games played in step, against oneself and against others, so that a network is asked once for many positions."""
+"""Many games played in lockstep, so that a network evaluates all their positions in one batch."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,74 +6,100 @@ from typing import Any
 import numpy as np
 
 from fourlab.arena.statistics import wilson
-from fourlab.compiled.batches import GOES_ON, WON, open_columns, play_columns
+from fourlab.compiled.batches import ONGOING, WON, open_columns, play_columns
 from fourlab.game.rules import Rules
 
 Chooser = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
-"""A player of many games: `own` and `mask` in, a column for each out."""
+"""A player of many games: takes `own` and `mask`, int64[games] each, and returns a column for every
+game, int64[games]."""
 SELF = "self"
 LEARNER = -1
-"""Who is to move if it is none of the opponents."""
+"""The number of the learner where opponents are numbered from 0."""
 
 
 def draw(choices: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """In each row of bool[games, columns], one of the columns that are True, each with the same chance."""
+    """Choose, in every row of bool[games, columns], one of the True columns uniformly at random."""
+    # Random numbers are at least 0, so the largest one is never that of a False column.
     columns: np.ndarray = np.where(choices, rng.random(choices.shape), -1.0).argmax(axis=1)
     return columns
 
 
 class StepGames:
-    """Games that go on for ever: one that is over begins anew, its opponent and the opponent's seat drawn by lot."""
+    """An endless stream of games: a finished game is replaced by a new one.
 
-    def __init__(self, count: int, rules: Rules, opponents: Sequence[Chooser | None], rng: np.random.Generator) -> None:
-        """Begin; an opponent that is None is the learner itself."""
+    The opponent of a new game, and the side it plays, are chosen at random.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        rules: Rules,
+        opponents: Sequence[Chooser | None],
+        rng: np.random.Generator,
+    ) -> None:
+        """Start `count` games; the opponent None stands for the learner itself."""
         self.rules = rules
-        self._players = {i: each for i, each in enumerate(opponents) if each is not None}
-        self._opponents = np.array([LEARNER if each is None else i for i, each in enumerate(opponents)])
+        self._players = {
+            number: opponent for number, opponent in enumerate(opponents) if opponent is not None
+        }
+        self._opponents = np.array(
+            [LEARNER if opponent is None else number for number, opponent in enumerate(opponents)]
+        )
         self.own = np.zeros(count, np.int64)
         self.mask = np.zeros(count, np.int64)
         self.ply = np.zeros(count, np.int64)
         self.opponent = np.zeros(count, np.int64)
-        """Which of the opponents plays each game; LEARNER if it plays itself."""
+        """The number of every game's opponent; LEARNER for self-play."""
         self.seat = np.zeros(count, np.int64)
-        """The side on which it plays: 0 red, 1 yellow."""
-        self._begin(np.ones(count, np.bool_), rng)
+        """The side that the opponent plays: 0 red, 1 yellow."""
+        self._restart(np.ones(count, np.bool_), rng)
 
-    def _begin(self, which: np.ndarray, rng: np.random.Generator) -> None:
-        """Begin games anew, those that are True in bool[games]."""
-        count = int(which.sum())
-        self.own[which] = self.mask[which] = self.ply[which] = 0
-        self.opponent[which] = rng.choice(self._opponents, count)
-        self.seat[which] = rng.integers(2, size=count)
+    def _restart(self, games: np.ndarray, rng: np.random.Generator) -> None:
+        """Start new games in place of those that are True in bool[games]."""
+        count = int(games.sum())
+        self.own[games] = 0
+        self.mask[games] = 0
+        self.ply[games] = 0
+        self.opponent[games] = rng.choice(self._opponents, count)
+        self.seat[games] = rng.integers(2, size=count)
 
     def choose(self, learner: Chooser, rng: np.random.Generator) -> np.ndarray:
-        """The column to be played in each game, by whoever is to move."""
+        """Return the column to play in every game, chosen by its side to move."""
         mover = np.where(self.ply % 2 == self.seat, self.opponent, LEARNER)
+        # One call per player for all games in which it is to move.
         columns = np.zeros(len(self.own), np.int64)
         for number, player in {LEARNER: learner, **self._players}.items():
-            if (turn := mover == number).any():
+            turn = mover == number
+            if turn.any():
                 columns[turn] = player(self.own[turn], self.mask[turn], rng)
         return columns
 
     def play(self, columns: np.ndarray, rng: np.random.Generator) -> int:
-        """Play a column in every game and begin those anew that are over; returns how many these are."""
-        over = play_columns(self.own, self.mask, columns, self.rules.geometry) != GOES_ON
+        """Play a column in every game and replace finished games; returns how many these are."""
+        over = play_columns(self.own, self.mask, columns, self.rules.geometry) != ONGOING
         self.ply += 1
-        self._begin(over, rng)
+        self._restart(over, rng)
         return int(over.sum())
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All of it, for a checkpoint."""
+        """Return the whole state, for a checkpoint."""
         return {name: getattr(self, name) for name in ("own", "mask", "ply", "opponent", "seat")}
 
 
 OPENING = 4
-"""Matches begin with so many random moves, fewer on tiny boards, so that games differ."""
+"""Matches start with this many random moves, fewer on tiny boards, so that games differ."""
 
 
-def match(player: Chooser, opponent: Chooser, games: int, rules: Rules, rng: np.random.Generator) -> dict[str, Any]:
-    """Play some games from random openings, each opening twice, each side beginning once; returns what came out."""
+def match(
+    player: Chooser, opponent: Chooser, games: int, rules: Rules, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Play a match from random openings, each of them twice with sides exchanged.
+
+    Returns the player's wins, draws, losses and score, and the 95 % Wilson interval of its share of
+    wins.
+    """
     g = rules.geometry
+    # Openings are the same for every call with the same generator state.
     own, mask = np.zeros((2, max(1, games // 2)), np.int64)
     for _ in range(min(OPENING, g.columns * g.rows // 3)):
         play_columns(own, mask, draw(open_columns(mask, g), rng), g)
@@ -90,21 +116,37 @@ def match(player: Chooser, opponent: Chooser, games: int, rules: Rules, rng: np.
 
 
 def play_off(
-    player: Chooser, opponent: Chooser, own: np.ndarray, mask: np.ndarray, rules: Rules, rng: np.random.Generator
+    player: Chooser,
+    opponent: Chooser,
+    own: np.ndarray,
+    mask: np.ndarray,
+    rules: Rules,
+    rng: np.random.Generator,
 ) -> tuple[int, int, int]:
-    """Play every position out twice, each side beginning once; returns the player's wins, draws and losses."""
-    own, mask = np.tile(own, 2), np.tile(mask, 2)
+    """Play every position to the end twice, with sides exchanged.
+
+    Returns the player's wins, draws and losses.
+    """
+    own = np.tile(own, 2)
+    mask = np.tile(mask, 2)
+    # Whether the player is to move: it moves first in the first copy of every position.
     turn = np.arange(len(own)) < len(own) // 2
-    wins = draws = losses = 0
+    wins = 0
+    draws = 0
+    losses = 0
     while len(own):
         columns = np.zeros(len(own), np.int64)
-        for whose, choose in ((turn, player), (~turn, opponent)):
-            if whose.any():
-                columns[whose] = choose(own[whose], mask[whose], rng)
-        stands = play_columns(own, mask, columns, rules.geometry)
-        won, goes_on = stands == WON, stands == GOES_ON
+        for games, choose in ((turn, player), (~turn, opponent)):
+            if games.any():
+                columns[games] = choose(own[games], mask[games], rng)
+        status = play_columns(own, mask, columns, rules.geometry)
+        won = status == WON
+        unfinished = status == ONGOING
         wins += int((won & turn).sum())
         losses += int((won & ~turn).sum())
-        draws += int((~won & ~goes_on).sum())
-        own, mask, turn = own[goes_on], mask[goes_on], ~turn[goes_on]
+        draws += int((~won & ~unfinished).sum())
+        # `play_columns` has exchanged the sides: `own` belongs to the new side to move.
+        own = own[unfinished]
+        mask = mask[unfinished]
+        turn = ~turn[unfinished]
     return wins, draws, losses

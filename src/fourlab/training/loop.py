@@ -1,15 +1,16 @@
-"""Training that can be stopped at any moment and goes on as if nothing had happened.
+"""A training loop that can be stopped or killed at any moment and resumed with the same results.
 
-A training run's folder holds, beside what every run has:
+The folder of a training run holds, besides the usual files:
 
-    training.json           what is counted, how much there is to do, and which curves tell how it goes
-    metrics.jsonl           one line per piece of work
+    training.json           the unit of progress, the total, and the curves to draw
+    metrics.jsonl           one row per piece of work
     tensorboard/            the same for TensorBoard, if that is installed
-    checkpoints/000042/     all that is needed to go on after piece 42; the last four are kept
+    checkpoints/000042/     the complete state after piece 42; the last four are kept
 
-Work is done in pieces. Going on means: load the newest whole checkpoint, forget the metrics that came after it, do the
-next piece. Whatever a trainee does must depend on its settings and its saved state alone, so that a run that was stopped a
-hundred times ends with the same bytes as one that never was.
+Work is done in pieces, such as an epoch or a batch of games. Resuming means to load the newest
+undamaged checkpoint, drop the metrics that came after it, and do the next piece. A trainee must
+depend only on its settings and its saved state, so that a run that was interrupted a hundred times
+ends with the same bytes as one that never was.
 """
 
 import json
@@ -28,15 +29,15 @@ from fourlab.jobs.run import Run
 from fourlab.reporting.curves import Curve
 from fourlab.training.tensorboard import Events
 
-KEPT = 4
-"""So many checkpoints are kept."""
-MOST_ROW_BYTES = 1 << 20
+CHECKPOINTS_KEPT = 4
+MAX_ROW_BYTES = 1 << 20
+"""No row of metrics is longer."""
 CHECKPOINT_SECONDS = 60.0
-"""A checkpoint is written when the last is so old, when the training is stopped and when it is finished."""
+"""Time between checkpoints; one is also written when the training stops or ends."""
 
 
 class Trainee(Protocol):
-    """Something that learns, piece by piece."""
+    """Something that learns, one piece of work after another."""
 
     unit: str
     """What `done` counts: games, epochs, steps."""
@@ -44,33 +45,36 @@ class Trainee(Protocol):
 
     @property
     def done(self) -> int:
-        """How much is done."""
+        """The amount of work done, in units."""
         ...
 
     @property
     def total(self) -> int:
-        """How much there is to do."""
+        """The amount of work in all, in units."""
         ...
 
     @property
     def finished(self) -> bool:
-        """Whether there is nothing left to do."""
+        """Whether no work is left."""
         ...
 
     def advance(self) -> dict[str, Any]:
-        """Do the next piece of work; returns its row of metrics, with `done` under the unit's name."""
+        """Do the next piece of work; returns its metrics, with `done` under the unit's name."""
         ...
 
     def save(self, folder: Path) -> None:
-        """Write all that `load` needs into an empty folder."""
+        """Write the complete state into an empty folder."""
         ...
 
     def load(self, folder: Path) -> None:
-        """Become what was saved."""
+        """Restore the state that `save` has written."""
         ...
 
     def finish(self, run: Run) -> dict[str, Any]:
-        """Write what came of it into the run's folder; returns the results, `headline` among them: one line for people."""
+        """Write the product into the run folder.
+
+        Returns the results; their `headline` is one line for people.
+        """
         ...
 
 
@@ -78,48 +82,53 @@ def train(
     run: Run,
     trainee: Trainee,
     stopped: Callable[[], bool] = lambda: False,
-    told: Callable[[dict[str, Any]], None] = lambda row: None,
-    noted: Callable[[str], None] = lambda text: None,
+    on_row: Callable[[dict[str, Any]], None] = lambda row: None,
+    on_note: Callable[[str], None] = lambda text: None,
     checkpoint_seconds: float | None = None,
 ) -> dict[str, Any] | None:
-    """Train until it is finished or somebody says stop; returns the results, or None if it was stopped before the end.
+    """Train until the trainee is finished or `stopped()` is true.
 
-    `told` hears every row of metrics, and first, when the run goes on, the last row of before; `noted` hears of trouble. A
-    trainee whose pieces are dear may say how old a checkpoint gets, by an attribute of that name.
+    Returns the results, or None if the training was stopped. `on_row` is called with every row of
+    metrics, and when a run is resumed first with its last row; `on_note` is called with warnings. A
+    trainee whose pieces are expensive may choose the time between its checkpoints with an attribute
+    `checkpoint_seconds`.
     """
     if checkpoint_seconds is None:
         checkpoint_seconds = getattr(trainee, "checkpoint_seconds", CHECKPOINT_SECONDS)
-    piece, seconds = _restore(run, trainee, noted)
-    rows = _keep_metrics(run, piece)
-    run.write(
-        "training.json", {"unit": trainee.unit, "total": trainee.total, "curves": [asdict(each) for each in trainee.curves]}
-    )
+    piece, seconds = _restore(run, trainee, on_note)
+    rows = _truncate_metrics(run, piece)
+    curves = [asdict(curve) for curve in trainee.curves]
+    about = {"unit": trainee.unit, "total": trainee.total, "curves": curves}
+    run.write("training.json", about)
     if rows:
-        told(rows[-1])
+        on_row(rows[-1])
+    # A finished training may have been killed before its results were written.
     if trainee.finished and run.results is not None:
         return run.results
-    saved_at, saved = time.monotonic(), piece
+    saved_at = time.monotonic()
+    saved_piece = piece
     with (
         (run.folder / "metrics.jsonl").open("a", encoding="utf-8") as metrics,
         closing(Events(run.folder / "tensorboard")) as events,
     ):
         while not trainee.finished and not stopped():
-            begun = time.perf_counter()
+            started_at = time.perf_counter()
             row = trainee.advance()
-            seconds += time.perf_counter() - begun
+            seconds += time.perf_counter() - started_at
             piece += 1
             row = {"piece": piece, **row, "seconds": round(seconds, 3)}
             metrics.write(json.dumps(row) + "\n")
             metrics.flush()
             events.write(row, trainee.done)
-            rows.append(row)
-            told(row)
+            on_row(row)
             if time.monotonic() - saved_at >= checkpoint_seconds:
-                os.fsync(metrics.fileno())  # a checkpoint without its rows could not be gone on from
+                # Metrics reach the disk first: a checkpoint without them cannot be resumed.
+                os.fsync(metrics.fileno())
                 _checkpoint(run, trainee, piece, seconds)
-                saved_at, saved = time.monotonic(), piece
+                saved_at = time.monotonic()
+                saved_piece = piece
         os.fsync(metrics.fileno())
-    if saved != piece:
+    if saved_piece != piece:
         _checkpoint(run, trainee, piece, seconds)
     if not trainee.finished:
         return None
@@ -129,24 +138,26 @@ def train(
 
 
 def read_metrics(run: Run) -> list[dict[str, Any]]:
-    """Every whole row of metrics; a last line cut short by a crash does not count."""
+    """Return every complete row of metrics; a crash may have cut the last line short."""
     file = run.folder / "metrics.jsonl"
     if not file.exists():
         return []
     data = file.read_bytes()
+    complete = data[: data.rfind(b"\n") + 1]
     try:
-        rows: list[dict[str, Any]] = [json.loads(line) for line in data[: data.rfind(b"\n") + 1].splitlines()]
+        rows: list[dict[str, Any]] = [json.loads(line) for line in complete.splitlines()]
     except ValueError as error:
         raise UserError(f"{file} is damaged: {error}") from None
     return rows
 
 
 def last_metrics(run: Run) -> dict[str, Any] | None:
-    """The last whole row of metrics, found without reading them all."""
+    """Return the last complete row of metrics without reading the whole file."""
     file = run.folder / "metrics.jsonl"
     try:
         with file.open("rb") as stream:
-            stream.seek(max(0, stream.seek(0, os.SEEK_END) - MOST_ROW_BYTES))
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - MAX_ROW_BYTES))
+            # What follows the last newline is empty or was cut short by a crash.
             lines = stream.read().split(b"\n")[:-1]
         return json.loads(lines[-1]) if lines else None
     except FileNotFoundError:
@@ -155,60 +166,77 @@ def last_metrics(run: Run) -> dict[str, Any] | None:
         raise UserError(f"{file} is damaged: {error}") from None
 
 
-def _keep_metrics(run: Run, piece: int) -> list[dict[str, Any]]:
-    """The rows up to a piece; what came later will be done again, so it is cut off."""
+def _truncate_metrics(run: Run, piece: int) -> list[dict[str, Any]]:
+    """Remove the rows after `piece`, whose work will be done again; returns the remaining ones."""
     rows = read_metrics(run)
     try:
         kept = [row for row in rows if row["piece"] <= piece]
     except (KeyError, TypeError) as error:
         raise UserError(f"{run.folder / 'metrics.jsonl'} is damaged: {error}") from None
     if len(kept) < piece:
-        raise UserError(f"{run.folder / 'metrics.jsonl'} lacks rows of what is in the checkpoint")
+        raise UserError(
+            f"{run.folder / 'metrics.jsonl'} has only {len(kept)} of the {piece} rows "
+            "that belong to the checkpoint"
+        )
     run.write("metrics.jsonl", "".join(json.dumps(row) + "\n" for row in kept))
     _sync(run.folder)
     return kept
 
 
 def _checkpoint(run: Run, trainee: Trainee, piece: int, seconds: float) -> None:
-    """Write a checkpoint beside the others, whole or not at all, and drop the oldest."""
+    """Write a checkpoint atomically, and delete the oldest ones."""
     home = run.folder / "checkpoints"
-    new, place = home / f".{piece:06d}", home / f"{piece:06d}"
+    # Written under a hidden name, flushed and then renamed: a checkpoint is complete or absent.
+    target = home / f"{piece:06d}"
+    temporary = home / f".{piece:06d}"
     try:
-        shutil.rmtree(new, ignore_errors=True)
-        new.mkdir(parents=True)
-        trainee.save(new)
-        files = {file.name: digest(file) for file in sorted(new.iterdir())}
-        (new / "checkpoint.json").write_text(json.dumps({"piece": piece, "seconds": seconds, "sha256": files}, indent=2))
-        for file in new.iterdir():
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        trainee.save(temporary)
+        files = {file.name: digest(file) for file in sorted(temporary.iterdir())}
+        about = {"piece": piece, "seconds": seconds, "sha256": files}
+        (temporary / "checkpoint.json").write_text(json.dumps(about, indent=2))
+        for file in temporary.iterdir():
             _sync(file)
-        if place.exists():  # a damaged one that was not loaded
-            shutil.rmtree(place)
-        os.replace(new, place)
+        if target.exists():  # a damaged one that was not loaded
+            shutil.rmtree(target)
+        os.replace(temporary, target)
         _sync(home)
     except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         raise
-    for old in sorted(_checkpoints(run))[:-KEPT]:
+    for old in sorted(_checkpoints(run))[:-CHECKPOINTS_KEPT]:
         shutil.rmtree(old)
 
 
-def _restore(run: Run, trainee: Trainee, noted: Callable[[str], None]) -> tuple[int, float]:
-    """Load the newest whole checkpoint; returns its piece and seconds, or zeros if there is none."""
-    found = sorted(_checkpoints(run), reverse=True)
-    for folder in found:
+def _restore(run: Run, trainee: Trainee, on_note: Callable[[str], None]) -> tuple[int, float]:
+    """Load the newest undamaged checkpoint.
+
+    Returns its piece and the seconds of training until then, or zeros if there is none.
+    """
+    checkpoints = sorted(_checkpoints(run), reverse=True)
+    for folder in checkpoints:
         try:
             about = json.loads((folder / "checkpoint.json").read_text())
-            damaged = [name for name, before in about["sha256"].items() if digest(folder / name) != before]
-            piece, seconds = int(about["piece"]), float(about["seconds"])
+            damaged = [
+                name
+                for name, checksum in about["sha256"].items()
+                if digest(folder / name) != checksum
+            ]
+            piece = int(about["piece"])
+            seconds = float(about["seconds"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             damaged = ["checkpoint.json"]
         if damaged:
-            noted(f"the checkpoint {folder} is damaged ({damaged[0]}); trying the one before")
+            on_note(f"the checkpoint {folder} is damaged ({damaged[0]}); trying the one before")
             continue
         trainee.load(folder)
         return piece, seconds
-    if found:
-        raise UserError(f"every checkpoint in {run.folder / 'checkpoints'} is damaged; remove that folder to begin anew")
+    if checkpoints:
+        raise UserError(
+            f"every checkpoint in {run.folder / 'checkpoints'} is damaged; "
+            "remove that folder to start again"
+        )
     return 0, 0.0
 
 
@@ -217,9 +245,9 @@ def _checkpoints(run: Run) -> Iterator[Path]:
 
 
 def _sync(path: Path) -> None:
-    """Make sure that a file or a folder's list of names has reached the disk."""
+    """Flush a file, or a folder's list of names, to the disk."""
     if path.is_dir() and os.name == "nt":
-        return  # Windows has no such thing for folders
+        return  # Windows cannot flush folders
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(handle)

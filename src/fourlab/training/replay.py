@@ -1,12 +1,12 @@
-"""A memory of the last moves played, to learn from in any order."""
+"""A replay buffer of recent moves, to train on in random order."""
 
 import numpy as np
 
 
 class Replay:
-    """A ring of moves: the position as the mover saw it, and the column.
+    """A ring buffer of moves: the position from the mover's point of view, and the column.
 
-    Nothing else is kept, for the rules tell what came of a move.
+    Rewards and next positions are not stored: they follow from the rules.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -14,22 +14,27 @@ class Replay:
         self.mask = np.zeros(capacity, np.int64)
         self.columns = np.zeros(capacity, np.int64)
         self.added = 0
-        """How many moves there ever were; the next takes the place `added % capacity`."""
+        """Number of moves added so far; the next one goes to index `added % capacity`."""
 
     def __len__(self) -> int:
         return min(self.added, len(self.own))
 
     def add(self, own: np.ndarray, mask: np.ndarray, columns: np.ndarray) -> None:
-        """Remember moves, forgetting the oldest if there is no room."""
+        """Add moves, overwriting the oldest if the buffer is full."""
         places = (self.added + np.arange(len(own))) % len(self.own)
-        self.own[places], self.mask[places], self.columns[places] = own, mask, columns
+        self.own[places] = own
+        self.mask[places] = mask
+        self.columns[places] = columns
         self.added += len(own)
 
-    def sample(self, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Draw moves, each with the same chance, perhaps some twice: `own`, `mask`, `columns`."""
+    def sample(
+        self, count: int, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sample `count` moves uniformly with replacement: `own`, `mask` and `columns`."""
+        # Indexing with an array copies, so callers may change the result.
         places = rng.integers(len(self), size=count)
         return self.own[places], self.mask[places], self.columns[places]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All of it, for a checkpoint; `added` apart."""
+        """Return the arrays for a checkpoint; `added` is saved separately."""
         return {"own": self.own, "mask": self.mask, "columns": self.columns}

@@ -1,4 +1,4 @@
-"""The routes for positions, agents and what they think."""
+"""The routes for positions, agents, moves and analyses."""
 
 from dataclasses import asdict
 from functools import cache
@@ -23,7 +23,7 @@ from fourlab.web.settings import Caps, Settings
 
 
 def routes(settings: Settings, quick: Gate, slow: Gate, readiness: Readiness) -> APIRouter:
-    """The routes; quick work and slow work pass different gates, once the agent is ready."""
+    """Return the routes; quick and slow searches have separate gates."""
     api = APIRouter()
     _add_lists(api, settings, readiness)
     _add_searches(api, settings.caps, quick, slow, readiness)
@@ -31,85 +31,93 @@ def routes(settings: Settings, quick: Gate, slow: Gate, readiness: Readiness) ->
 
 
 def _add_lists(api: APIRouter, settings: Settings, readiness: Readiness) -> None:
-    """What needs no search: the server, agents and positions."""
+    """Add the routes that need no search: the server, agents and positions."""
 
     @api.get("/ping", tags=["about"])
     async def ping() -> m.Pong:
-        """Whether the server is there."""
+        """Answer if the server is up."""
         return m.Pong()
 
     @api.get("/about", tags=["about"])
     async def about() -> m.About:
-        """The version, and the most that one request gets."""
+        """Return the version and the limits of one request."""
         return m.About(version=__version__, public=settings.public, caps=asdict(settings.caps))
 
     @api.get("/agents", tags=["agents"])
-    def agents(options: bool = True) -> m.AgentsTold:
-        """Who can be asked: graded levels, and agents, with what is to be said of them and their options, or without."""
+    def agents(options: bool = True) -> m.AgentsAnswer:
+        """List the graded levels and the agents, with their descriptions and options or without."""
         return _agents(options)
 
     @api.get("/ready", tags=["agents"])
-    async def ready(board: Annotated[str | None, Query(max_length=20)] = None) -> m.ReadyTold:
-        """Which levels and agents reply at once, and in about how many seconds the others will."""
+    async def ready(board: Annotated[str | None, Query(max_length=20)] = None) -> m.ReadyAnswer:
+        """List which levels and agents are ready, and the estimated seconds for the others."""
         return await readiness.report(_rules(board))
 
     @api.post("/ready", tags=["agents"])
-    async def prepare(asked: m.AgentAsked) -> m.ReadyTold:
-        """Compile what an agent needs first. A request for a move does so by itself."""
-        rules = _rules(asked.board)
-        await readiness.prefer(asked.agent, rules)
+    async def prepare(body: m.AgentRequest) -> m.ReadyAnswer:
+        """Compile an agent's kernels before others. Requests for moves do this automatically."""
+        rules = _rules(body.board)
+        await readiness.prefer(body.agent, rules)
         return await readiness.report(rules)
 
     @api.get("/positions", tags=["positions"])
-    def positions() -> list[m.NamedPositionTold]:
-        """Positions that have a name."""
+    def positions() -> list[m.NamedPositionAnswer]:
+        """List the named positions."""
         return [
-            m.NamedPositionTold(name=name, fen=Position(name).write("fen"), about=each.about)
-            for name, each in named_positions().items()
+            m.NamedPositionAnswer(name=name, fen=Position(name).write("fen"), about=entry.about)
+            for name, entry in named_positions().items()
         ]
 
     @api.post("/position", tags=["positions"])
-    async def position(asked: m.PositionAsked) -> m.PositionTold:
-        """Read a position: who moves, where, and how it stands."""
-        return m.PositionTold.of(asked)
+    async def position(body: m.PositionRequest) -> m.PositionAnswer:
+        """Read a position: side to move, legal columns, outcome."""
+        return m.PositionAnswer.of(body)
 
 
-def _add_searches(api: APIRouter, caps: Caps, quick: Gate, slow: Gate, readiness: Readiness) -> None:
-    """Moves and analyses."""
+def _add_searches(
+    api: APIRouter, caps: Caps, quick: Gate, slow: Gate, readiness: Readiness
+) -> None:
+    """Add the routes for moves and analyses."""
 
     @api.post("/move", tags=["agents"])
-    async def move(asked: m.MoveAsked, request: Request) -> m.Move:
+    async def move(body: m.MoveRequest, request: Request) -> m.Move:
         """Let an agent choose a column."""
-        await readiness.agent(asked.agent, asked.position().rules, request)
-        return await quick.think(request, lambda stop: thinking.choose(asked, caps, stop))
+        await readiness.agent(body.agent, body.position().rules, request)
+        return await quick.think(request, lambda stop: thinking.choose(body, caps, stop))
 
     @api.post("/analysis", tags=["analysis"])
-    async def analysis(asked: m.AnalysisAsked, request: Request) -> m.OpinionTold:
-        """What every column is worth: proven by the solver, or estimated by an agent."""
-        await readiness.agent(asked.agent, asked.position().rules, request)
-        return await slow.think(request, lambda stop: thinking.think(asked, caps, stop))
+    async def analysis(body: m.AnalysisRequest, request: Request) -> m.OpinionAnswer:
+        """Evaluate every column: proven by the solver, or estimated by an agent."""
+        await readiness.agent(body.agent, body.position().rules, request)
+        return await slow.think(request, lambda stop: thinking.think(body, caps, stop))
 
     @api.get("/analysis/stream", tags=["analysis"], response_class=StreamingResponse)
-    async def stream(asked: Annotated[m.AnalysisAsked, Query()], request: Request) -> Response:
-        """The same while it is found: server-sent events `progress`, then `done` or `error`. Closing it stops the search."""
-        # What is wrong is said before the stream begins.
-        await readiness.agent(asked.agent, asked.position().rules, request)
-        return thinking.Stream(asked, caps, slow, request)
+    async def stream(body: Annotated[m.AnalysisRequest, Query()], request: Request) -> Response:
+        """Stream an analysis as server-sent events: `progress`, then `done` or `error`.
 
-    body = {"content": {"application/json": {"schema": m.KaggleAsked.model_json_schema()}}, "required": True}
+        Closing the connection stops the search.
+        """
+        # Errors in the request are answered before the stream begins.
+        await readiness.agent(body.agent, body.position().rules, request)
+        return thinking.Stream(body, caps, slow, request)
 
-    @api.post("/kaggle", tags=["agents"], openapi_extra={"requestBody": body})
+    kaggle_body = {
+        "content": {"application/json": {"schema": m.KaggleRequest.model_json_schema()}},
+        "required": True,
+    }
+
+    @api.post("/kaggle", tags=["agents"], openapi_extra={"requestBody": kaggle_body})
     async def kaggle(
         request: Request,
         agent: Annotated[str, Query(max_length=300)] = "level:8",
         seconds: Annotated[m.Seconds, Query()] = thinking.USUAL_SECONDS,
     ) -> m.Action:
-        """An agent for Kaggle's ConnectX environment, which can play against an address."""
-        try:  # by hand, for Kaggle's client does not say that it sends JSON
-            asked = m.KaggleAsked.model_validate_json(await request.body())
+        """Play as an agent of Kaggle's ConnectX environment, which accepts URLs as agents."""
+        try:  # parsed here, since Kaggle's client sends no content type
+            body = m.KaggleRequest.model_validate_json(await request.body())
         except ValidationError:
             raise UserError("the request is not what Kaggle's environments send") from None
-        move = _of_kaggle(asked, agent, seconds)
+        move = _of_kaggle(body, agent, seconds)
         await readiness.agent(move.agent, move.position().rules, request)
         chosen = await quick.think(request, lambda stop: thinking.choose(move, caps, stop))
         return m.Action(action=chosen.column - 1)
@@ -119,45 +127,57 @@ def _rules(board: str | None) -> Rules:
     return CLASSIC if board is None else Rules.parse(board)
 
 
-def _of_kaggle(asked: m.KaggleAsked, agent: str, seconds: float) -> m.MoveAsked:
-    """Read Kaggle's observation: a flat board and whose turn it is."""
-    observation = asked.observation if asked.observation is not None else (asked.state or {}).get("observation")
+def _of_kaggle(body: m.KaggleRequest, agent: str, seconds: float) -> m.MoveRequest:
+    """Read Kaggle's observation: a flat board and the side to move."""
+    observation = body.observation
+    if observation is None:
+        observation = (body.state or {}).get("observation")
     if not isinstance(observation, dict) or not isinstance(observation.get("board"), list):
         raise UserError("there is no observation with a board")
-    sizes = [asked.configuration.get(name, usual) for name, usual in (("columns", 7), ("rows", 6), ("inarow", 4))]
-    mark, cells = observation.get("mark", 1), observation["board"]
-    if type(mark) is not int or mark not in (1, 2) or not all(type(each) is int and 0 < each < 100 for each in sizes):
+    sizes = [
+        body.configuration.get(name, usual)
+        for name, usual in (("columns", 7), ("rows", 6), ("inarow", 4))
+    ]
+    mark = observation.get("mark", 1)
+    cells = observation["board"]
+    valid_mark = type(mark) is int and mark in (1, 2)
+    if not valid_mark or not all(type(size) is int and 0 < size < 100 for size in sizes):
         raise UserError("the mark is 1 or 2, and columns, rows and inarow are whole numbers")
     if not all(type(cell) is int for cell in cells):
         raise UserError("the cells of the board are 0, 1 and 2")
     position = Position(cells, "x".join(map(str, sizes)), to_move=mark - 1, check_counts=False)
-    return m.MoveAsked(start=position.write("fen"), any_counts=True, agent=agent, seconds=seconds)
+    return m.MoveRequest(start=position.write("fen"), any_counts=True, agent=agent, seconds=seconds)
 
 
 @cache
-def _agents(with_options: bool) -> m.AgentsTold:
+def _agents(with_options: bool) -> m.AgentsAnswer:
     levels = [
-        m.LevelTold(
-            level=number, name=each.name, agent=f"level:{number}", spec=each.spec, about=each.about, strength=each.strength
+        m.LevelAnswer(
+            level=number,
+            name=level.name,
+            agent=f"level:{number}",
+            spec=level.spec,
+            about=level.about,
+            strength=level.strength,
         )
-        for number, each in enumerate(LEVELS, 1)
+        for number, level in enumerate(LEVELS, 1)
     ]
-    told = []
+    agents = []
     for name in players.names():
         entry = registry.AGENTS[players.base_of(name)]
         options = [
-            m.OptionTold(
-                name=each.name,
-                type=each.wanted,
-                default=each.default,
-                about=each.help,
-                unit=each.unit,
-                json_schema=each.schema,
+            m.OptionAnswer(
+                name=option.name,
+                type=option.allowed_values,
+                default=option.default,
+                about=option.help,
+                unit=option.unit,
+                json_schema=option.schema,
             )
-            for each in (players.options_for(name) if with_options else ())
+            for option in (players.options_for(name) if with_options else ())
         ]
-        told.append(
-            m.AgentTold(
+        agents.append(
+            m.AgentAnswer(
                 name=name,
                 about=registry.about(name) if with_options else "",
                 group="agents" if name in registry.AGENTS else "documents",
@@ -166,4 +186,4 @@ def _agents(with_options: bool) -> m.AgentsTold:
                 options=options,
             )
         )
-    return m.AgentsTold(levels=levels, agents=told)
+    return m.AgentsAnswer(levels=levels, agents=agents)

@@ -1,8 +1,8 @@
-"""The application: the routes, the page's files, and how errors are told."""
+"""The application: routes, the page's files, and error handlers."""
 
 import hashlib
 import mimetypes
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
@@ -22,8 +22,11 @@ from fourlab.web.readiness import Readiness
 from fourlab.web.settings import Settings
 
 ERRORS: dict[int | str, dict[str, Any]] = {
-    "4XX": {"model": m.Error, "description": "What was asked is wrong."},
-    "5XX": {"model": m.Error, "description": "Too busy, try again after Retry-After seconds; or a fault here."},
+    "4XX": {"model": m.Error, "description": "The request is wrong."},
+    "5XX": {
+        "model": m.Error,
+        "description": "Too busy, try again after Retry-After seconds; or a fault here.",
+    },
 }
 
 WORDS = {
@@ -36,12 +39,13 @@ WORDS = {
     "missing": "this is missing",
     "json_invalid": "this is not JSON",
 }
-"""What is wrong with a request, in words for people."""
+"""Messages for invalid requests, by the type of pydantic's error."""
 
 
 def create_app(settings: Settings | None = None, readiness: Readiness | None = None) -> FastAPI:
-    """The whole application, guarded."""
-    settings, readiness = settings or Settings(), readiness or Readiness()
+    """Return the whole application with its guard."""
+    settings = settings or Settings()
+    readiness = readiness or Readiness()
     caps = settings.caps
     quick = Gate(caps.searches, caps.waiting, caps.patience, "search")
     slow = Gate(caps.streams, caps.streams_waiting, caps.streams_patience, "analysis")
@@ -61,7 +65,7 @@ def create_app(settings: Settings | None = None, readiness: Readiness | None = N
         version=__version__,
         summary="Connect Four: positions, moves, analyses, reviews, runs.",
         openapi_url="/api/v1/openapi.json",
-        docs_url=None,  # its page comes from elsewhere, and this one works offline
+        docs_url=None,  # it loads scripts from a CDN; Fourlab works offline
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
@@ -70,18 +74,20 @@ def create_app(settings: Settings | None = None, readiness: Readiness | None = N
     routers.append(records.routes(settings, slow, readiness))
     for router in routers:
         app.include_router(router, prefix="/api/v1", responses=ERRORS)
-    app.state.gates, app.state.readiness = (quick, slow), readiness
+    app.state.gates = (quick, slow)
+    app.state.readiness = readiness
     _serve_page(app)
-    _tell_errors(app)
+    _handle_errors(app)
     app.add_middleware(Guard, settings=settings)
     return app
 
 
 def _serve_page(app: FastAPI) -> None:
-    """The page's files, each under its own name; all are in memory, so no path is ever made from a request."""
+    """Serve the page's files from memory, so that no path is ever made from a request."""
     for file in (files("fourlab.web") / "static").iterdir():
         kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-        _serve_file(app, "/" if file.name == "index.html" else f"/static/{file.name}", file.read_bytes(), kind)
+        path = "/" if file.name == "index.html" else f"/static/{file.name}"
+        _serve_file(app, path, file.read_bytes(), kind)
 
 
 def _serve_file(app: FastAPI, path: str, data: bytes, kind: str) -> None:
@@ -96,16 +102,15 @@ def _serve_file(app: FastAPI, path: str, data: bytes, kind: str) -> None:
     app.add_api_route(path, file, methods=["GET", "HEAD"], include_in_schema=False)
 
 
-def _tell_errors(app: FastAPI) -> None:
-    """Every error in the one form."""
+def _handle_errors(app: FastAPI) -> None:
+    """Answer every error in the same JSON form."""
 
     def handler(kind: type[Exception]) -> Callable[[Callable[[Any], Response]], None]:
-        def register(tell: Callable[[Any], Response]) -> None:
+        def register(answer: Callable[[Any], Response]) -> None:
             async def handle(request: Request, error: Exception) -> Response:
-                return tell(error)
+                return answer(error)
 
-            told: Callable[[Request, Exception], Awaitable[Response]] = handle
-            app.add_exception_handler(kind, told)
+            app.add_exception_handler(kind, handle)
 
         return register
 
@@ -120,10 +125,12 @@ def _tell_errors(app: FastAPI) -> None:
     @handler(RequestValidationError)
     def misread(error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+        where = ".".join(
+            str(part) for part in first["loc"] if part not in ("body", "query", "path")
+        )
         words = WORDS.get(first["type"])
-        said = str(first["msg"]) if words is None else words.format(**first.get("ctx", {}))
-        return _error(422, f"{where}: {said}"[:500] if where else said[:500])
+        message = str(first["msg"]) if words is None else words.format(**first.get("ctx", {}))
+        return _error(422, f"{where}: {message}"[:500] if where else message[:500])
 
     @handler(HTTPException)
     def refused(error: HTTPException) -> Response:
@@ -135,7 +142,11 @@ def _tell_errors(app: FastAPI) -> None:
 
     @handler(Busy)
     def busy(error: Busy) -> Response:
-        return _error(503, "too many are thinking already; try again soon", {"retry-after": str(error.retry_after)})
+        return _error(
+            503,
+            "too many are thinking already; try again soon",
+            {"retry-after": str(error.retry_after)},
+        )
 
 
 def _error(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:

@@ -1,4 +1,4 @@
-"""A gate before the searches: so many think, some wait, and everybody else is told at once to come back later."""
+"""Admission control for searches: a few run, some wait, and all others get 503 at once."""
 
 import asyncio
 import time
@@ -16,43 +16,47 @@ T = TypeVar("T")
 
 
 class Busy(Exception):
-    """There is no place left, not even for waiting."""
+    """The queue is full."""
 
     retry_after = 1
     """Seconds."""
 
 
 class Gone(Exception):
-    """Whoever asked is not there any more."""
+    """The client has closed the connection."""
 
 
 class Gate:
     """Threads for searches, and a bounded queue before them.
 
-    Searches are compiled and let go of Python's lock, so the event loop goes on while they run. Who would have to wait longer
-    than `patience`, by how long searches took of late, is refused at once, and nobody waits twice as long whatever happens.
+    Searches are compiled and release the GIL, so the event loop runs beside them. A request that
+    would wait longer than `patience` seconds, estimated from the duration of recent searches, is
+    refused at once; none waits longer than twice that.
     """
 
     def __init__(self, places: int, waiting: int, patience: float, name: str) -> None:
-        self._name, self._places, self._most, self._patience = name, places, places + waiting, patience
+        self._name = name
+        self._places = places
+        self._max_inside = places + waiting
+        self._patience = patience
         self._pool: ThreadPoolExecutor | None = None
         self._free = asyncio.Semaphore(places)
         self._stops: set[Stop] = set()
-        self._usual = 0.0
+        self._mean_seconds = 0.0  # exponential moving average of recent searches
         self._inside = 0
 
     def open(self) -> None:
-        """Begin to take work."""
+        """Start to accept work."""
         self._pool = ThreadPoolExecutor(self._places, self._name)
         self._free = asyncio.Semaphore(self._places)
 
     def stop(self) -> None:
-        """End what is being thought."""
+        """Stop all running searches."""
         for stop in list(self._stops):
             stop.set()
 
     def close(self) -> None:
-        """Take no more."""
+        """Stop all searches and accept no more."""
         assert self._pool is not None
         self.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -60,8 +64,9 @@ class Gate:
     @asynccontextmanager
     async def enter(self) -> AsyncIterator[None]:
         """Take a place as soon as one is free, or raise Busy."""
-        before = self._inside - self._places + 1
-        if self._inside >= self._most or before * self._usual > self._patience * self._places:
+        ahead = self._inside - self._places + 1
+        expected_wait = ahead * self._mean_seconds / self._places
+        if self._inside >= self._max_inside or expected_wait > self._patience:
             raise Busy
         self._inside += 1
         try:
@@ -78,7 +83,7 @@ class Gate:
 
     @asynccontextmanager
     async def start(self, work: Callable[[Stop], T]) -> "AsyncIterator[asyncio.Future[T]]":
-        """Let work happen in a thread. Leaving the block tells it to stop; the place is taken until the thread is free."""
+        """Run work in a thread. Leaving the block stops it and waits until the thread is free."""
         assert self._pool is not None
         stop = Stop()
 
@@ -87,7 +92,8 @@ class Gate:
             try:
                 return work(stop)
             finally:
-                self._usual += (time.perf_counter() - started - self._usual) / 8
+                seconds = time.perf_counter() - started
+                self._mean_seconds += (seconds - self._mean_seconds) / 8
 
         async with self.enter():
             self._stops.add(stop)
@@ -95,14 +101,14 @@ class Gate:
             try:
                 yield thinking
             finally:
-                stop.set()  # of no effect if the work is done
+                stop.set()  # without effect if the work is done
                 with CancelScope(shield=True):
                     await asyncio.wait({thinking})
-                thinking.exception()  # whoever wants to know has asked
+                thinking.exception()  # marks it as retrieved; the caller has handled it
                 self._stops.discard(stop)
 
     async def think(self, request: Request, work: Callable[[Stop], T]) -> T:
-        """Let work happen in a thread; it is told to stop when the one who asked has gone."""
+        """Run work in a thread; stop it and raise Gone if the client closes the connection."""
         async with self.start(work) as thinking:
             watching = asyncio.ensure_future(gone(request))
             both: set[asyncio.Future[Any]] = {thinking, watching}

@@ -1,4 +1,4 @@
-"""What every request passes before anything else looks at it: host, origin, size; and what every answer carries."""
+"""Checks of every request (host, origin, size) and security headers of every answer."""
 
 import json
 import logging
@@ -11,8 +11,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fourlab.web.settings import MOST_BODY_BYTES, Settings
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "content-security-policy": POLICY,
@@ -42,39 +42,41 @@ log = logging.getLogger("fourlab.web")
 
 
 class TooLarge(HTTPException):
-    """The body is longer than allowed."""
+    """The body of a request is too long."""
 
     def __init__(self) -> None:
         super().__init__(413, f"a request may have {MOST_BODY_BYTES} bytes")
 
 
 def error_body(status: int, message: str) -> dict[str, Any]:
-    """The one form of all errors."""
+    """Return the JSON form that all errors have."""
     return {"error": {"status": status, "code": CODES.get(status, "error"), "message": message}}
 
 
 class Guard:
-    """Around the whole application."""
+    """ASGI middleware around the whole application."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self.app, self.settings = app, settings
+        self.app = app
+        self.settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse what must not come in; bound what may."""
+        """Refuse forbidden requests and limit the size of the others."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
         if scope["type"] != "http":
-            return  # there are no WebSockets here
+            return  # the page uses no WebSockets
         begun = False
 
         async def answer(message: Message) -> None:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                told = message.get("headers", ())
-                names = {name for name, _ in told}
-                message["headers"] = [*told, *(each for each in _HEADERS if each[0] not in names)]
+                headers = list(message.get("headers", ()))
+                names = {name for name, _ in headers}
+                headers += [header for header in _HEADERS if header[0] not in names]
+                message["headers"] = headers
             await send(message)
 
         headers = dict(scope["headers"])
@@ -96,12 +98,15 @@ class Guard:
         if self.settings.hosts and match[1].lower() not in self.settings.hosts:
             return 421, "this server is not meant by that name (fourlab web --allow-host NAME)"
         origin = headers.get(b"origin")
-        # A foreign page may not ask in its visitor's name, nor may a page whose name was bent to this address.
-        if origin is not None and re.sub(r"^https?://", "", origin.decode("latin-1").lower()) != host.lower():
-            return 403, "requests from other pages are refused"
+        # Against cross-site requests, and against DNS rebinding.
+        if origin is not None:
+            origin_host = re.sub(r"^https?://", "", origin.decode("latin-1").lower())
+            if origin_host != host.lower():
+                return 403, "requests from other pages are refused"
         foreign = headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
-        followed = headers.get(b"sec-fetch-mode") == b"navigate" and headers.get(b"sec-fetch-dest") == b"document"
-        if foreign and not (followed and path == "/"):  # a link to the page may be followed, and nothing else
+        mode, destination = headers.get(b"sec-fetch-mode"), headers.get(b"sec-fetch-dest")
+        is_link_to_page = mode == b"navigate" and destination == b"document" and path == "/"
+        if foreign and not is_link_to_page:
             return 403, "requests from other pages are refused"
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
@@ -112,7 +117,7 @@ class Guard:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """The body as it comes in, as long as it is not too long: a body in pieces tells no length."""
+    """Limit the size of a body as it arrives: a chunked body does not declare its length."""
     seen = 0
 
     async def bounded() -> Message:

@@ -1,4 +1,4 @@
-"""What is asked and answered, field by field. Columns count from 1 here, rows from 1 at the bottom."""
+"""The messages of the API. Columns and rows count from 1 here, rows from the bottom."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -21,64 +21,93 @@ Simulations = Annotated[int, Field(ge=1, le=10**9)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
 
-class Asked(BaseModel):
-    """A request; a name that is not known is an error."""
+class RequestBody(BaseModel):
+    """A request; unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class PositionAsked(Asked):
-    """A position: where a game began and what was played."""
+class PositionRequest(RequestBody):
+    """A position: the start of a game and the moves from there."""
 
-    start: str = Field(default="", max_length=1000, description="Any notation or the name of a position; empty: the empty board.")
+    start: str = Field(
+        default="",
+        max_length=1000,
+        description="Start position in any notation, or its name; empty for the empty board.",
+    )
     moves: str = Field(
-        default="", max_length=300, pattern="^[0-9, ]*$", description="Columns played from the start on: 4453, or 10,4,3."
+        default="",
+        max_length=300,
+        pattern="^[0-9, ]*$",
+        description="Columns played from the start on: 4453, or 10,4,3.",
     )
     board: str | None = Field(
-        default=None, max_length=20, description="COLUMNSxROWSxINAROW; by default what the start says, else 7x6x4."
+        default=None,
+        max_length=20,
+        description="COLUMNSxROWSxINAROW; default: the board of the start, else 7x6x4.",
     )
-    any_counts: bool = Field(default=False, description="Do not check the numbers of discs of a hand-made board.")
+    any_counts: bool = Field(
+        default=False, description="Accept any numbers of discs, as on boards set up by hand."
+    )
 
     def game(self) -> tuple[Position, tuple[int, ...]]:
-        """Where the game began and what was played from there; raises UserError."""
+        """Return the start position and the columns played from there; raise UserError."""
         start = Position(self.start, self.board, check_counts=not self.any_counts)
         return start, notation.read(self.moves, start.rules, "moves").moves or ()
 
     def position(self) -> Position:
-        """Where the game is now; raises UserError."""
+        """Return the position after the moves; raise UserError."""
         position, columns = self.game()
         for column in columns:
             position = position.play(column)
         return position
 
 
-class MoveAsked(PositionAsked):
+class MoveRequest(PositionRequest):
     """A position in which an agent is to move."""
 
-    agent: str = Field(default="level:3", max_length=300, description="A level, level:1 to level:8, or the spec of an agent.")
+    agent: str = Field(
+        default="level:3",
+        max_length=300,
+        description="A level, level:1 to level:8, or the spec of an agent.",
+    )
     seconds: Seconds | None = Field(
         default=None,
-        description="So long it may take; by default what the agent needs, and a second if it would search for ever.",
+        description="Time limit in seconds; default: the agent's own limits, else 1 s.",
     )
-    simulations: Simulations | None = Field(default=None, description="So many simulations at most.")
-    seed: Seed | None = Field(default=None, description="The same seed gives the same move, unless the clock decides.")
+    simulations: Simulations | None = Field(
+        default=None, description="Maximum number of simulations."
+    )
+    seed: Seed | None = Field(
+        default=None,
+        description="The same seed gives the same move, unless a time limit ends the search.",
+    )
 
 
-class AnalysisAsked(MoveAsked):
-    """A position to think about."""
+class AnalysisRequest(MoveRequest):
+    """A position to analyse."""
 
-    agent: str = Field(default="perfect", max_length=300, description="Who thinks; perfect is the solver, which proves.")
-    seconds: Seconds = Field(default=1.0, description="So long it may take; an agent with bounds of its own may need less.")
-    tree: bool = Field(default=False, description="Also tell the search tree, as far as it is shown.")
+    agent: str = Field(
+        default="perfect",
+        max_length=300,
+        description="Agent that analyses; perfect is the solver, which proves results.",
+    )
+    seconds: Seconds = Field(
+        default=1.0,
+        description="Time limit in seconds; an agent with limits of its own may take less.",
+    )
+    tree: bool = Field(
+        default=False, description="Include the search tree, up to the server's maximum of nodes."
+    )
 
 
-class ReviewAsked(PositionAsked):
-    """A game to look back on."""
+class ReviewRequest(PositionRequest):
+    """A game to review."""
 
-    seconds: Seconds = Field(default=20.0, description="So long it may take.")
+    seconds: Seconds = Field(default=20.0, description="Time limit in seconds.")
 
 
-class AgentAsked(Asked):
+class AgentRequest(RequestBody):
     """An agent that will soon be asked for a move."""
 
     agent: str = Field(max_length=300, description="level:1 to level:8, or the spec of an agent.")
@@ -89,8 +118,8 @@ class AgentAsked(Asked):
     )
 
 
-class KaggleAsked(BaseModel):
-    """What Kaggle's environments send to an agent behind an address; names not needed are left alone."""
+class KaggleRequest(BaseModel):
+    """The request of Kaggle's environments to an agent at a URL; other fields are ignored."""
 
     configuration: dict[str, Any] = Field(default_factory=dict)
     observation: dict[str, Any] | None = None
@@ -98,7 +127,7 @@ class KaggleAsked(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """What went wrong."""
+    """An error."""
 
     status: int
     code: str
@@ -106,7 +135,7 @@ class ErrorBody(BaseModel):
 
 
 class Error(BaseModel):
-    """The one form of all errors."""
+    """The JSON form of all errors."""
 
     error: ErrorBody
 
@@ -119,11 +148,13 @@ class Proven(BaseModel):
 
     @classmethod
     def of(cls, exact: Exact | None) -> "Proven | None":
-        """None if nothing is proven."""
-        return None if exact is None else cls(result=exact.result, plies=exact.plies)  # type: ignore[arg-type]
+        """Return the message of a proven result; None if nothing is proven."""
+        if exact is None:
+            return None
+        return cls(result=exact.result, plies=exact.plies)  # type: ignore[arg-type]
 
 
-class PositionTold(BaseModel):
+class PositionAnswer(BaseModel):
     """Everything about a position."""
 
     board: str
@@ -141,21 +172,23 @@ class PositionTold(BaseModel):
     winning_cells: list[tuple[int, int]]
 
     @classmethod
-    def of(cls, asked: PositionAsked) -> "PositionTold":
-        """Tell of a position; a start that is itself a game of moves is told as moves."""
-        (start, columns), position = asked.game(), asked.position()
-        rules, outcome = position.rules, position.outcome()
+    def of(cls, body: PositionRequest) -> "PositionAnswer":
+        """Describe a position; a start given as moves becomes part of the moves."""
+        start, columns = body.game()
+        position = body.position()
+        rules = position.rules
+        outcome = position.outcome()
         if start.moves is not None:
-            begun, played = "", (*start.moves, *columns)
+            start_text, moves = "", (*start.moves, *columns)
         else:
-            begun, played = start.write("fen"), tuple(columns)
+            start_text, moves = start.write("fen"), tuple(columns)
         return cls(
             board=str(rules),
             columns=rules.columns,
             rows=rules.rows,
             in_a_row=rules.in_a_row,
-            start=begun,
-            moves=write_columns(played),
+            start=start_text,
+            moves=write_columns(moves),
             fen=position.write("fen"),
             ply=position.ply,
             to_move=SIDE_NAMES[position.to_move],  # type: ignore[arg-type]
@@ -171,7 +204,7 @@ class Move(BaseModel):
 
     column: int
     agent: str
-    value: float | None = Field(description="The result expected for the side to move, -1 to +1.")
+    value: float | None = Field(description="Expected result for the side to move, -1 to +1.")
     proven: Proven | None
     policy: list[float] | None
     line: list[int]
@@ -180,7 +213,7 @@ class Move(BaseModel):
 
     @classmethod
     def of(cls, decision: Decision, agent: str, seconds: float) -> "Move":
-        """Tell a decision."""
+        """Return the message of a decision."""
         return cls(
             column=decision.column + 1,
             agent=agent,
@@ -193,8 +226,8 @@ class Move(BaseModel):
         )
 
 
-class ColumnTold(BaseModel):
-    """What a column is worth to the side to move."""
+class ColumnAnswer(BaseModel):
+    """The evaluation of a column, from the side to move's point of view."""
 
     column: int
     open: bool
@@ -206,17 +239,17 @@ class ColumnTold(BaseModel):
     says: str
 
     @classmethod
-    def of(cls, each: "ColumnOpinion") -> "ColumnTold":
-        """Tell one column."""
+    def of(cls, opinion: "ColumnOpinion") -> "ColumnAnswer":
+        """Return the message of one column."""
         return cls(
-            column=each.column + 1,
-            open=each.open,
-            proven=Proven.of(each.proven),
-            value=each.value,
-            visits=each.visits,
-            prior=each.prior,
-            policy=each.policy,
-            says=each.says,
+            column=opinion.column + 1,
+            open=opinion.open,
+            proven=Proven.of(opinion.proven),
+            value=opinion.value,
+            visits=opinion.visits,
+            prior=opinion.prior,
+            policy=opinion.policy,
+            says=opinion.says,
         )
 
 
@@ -225,22 +258,31 @@ class TreeNode(BaseModel):
 
     column: int | None = Field(description="None at the root.")
     visits: int
-    value: float | None = Field(description="For the side that plays the column; at the root for the side to move.")
+    value: float | None = Field(
+        description="For the side that plays the column; at the root for the side to move."
+    )
     prior: float | None
     proven: Literal[-1, 0, 1] | None
     children: list["TreeNode"]
 
     @classmethod
     def root(cls, nodes: "Sequence[Node]", value: float | None, proven: Exact | None) -> "TreeNode":
-        """The tree above these nodes."""
+        """Return the root above these nodes."""
         visits = sum(node.stats.visits for node in nodes)
         result = None if proven is None else proven.result
         children = [cls.of(node) for node in nodes]
-        return cls(column=None, visits=visits, value=value, prior=None, proven=result, children=children)  # type: ignore[arg-type]
+        return cls(
+            column=None,
+            visits=visits,
+            value=value,
+            prior=None,
+            proven=result,  # type: ignore[arg-type]
+            children=children,
+        )
 
     @classmethod
     def of(cls, node: "Node") -> "TreeNode":
-        """A node with all below it."""
+        """Return a node with its subtree."""
         stats = node.stats
         return cls(
             column=stats.column + 1,
@@ -252,25 +294,25 @@ class TreeNode(BaseModel):
         )
 
 
-class PointTold(BaseModel):
-    """A search after some simulations, for curves of convergence."""
+class PointAnswer(BaseModel):
+    """A snapshot of a search, for convergence curves."""
 
     simulations: int
     visits: list[int]
     values: list[float | None]
 
     @classmethod
-    def of(cls, opinion: "Opinion") -> "PointTold":
-        """Tell what a search had found by then."""
+    def of(cls, opinion: "Opinion") -> "PointAnswer":
+        """Return the message of a snapshot."""
         return cls(
             simulations=opinion.simulations or 0,
-            visits=[each.visits or 0 for each in opinion.columns],
-            values=[each.value for each in opinion.columns],
+            visits=[column.visits or 0 for column in opinion.columns],
+            values=[column.value for column in opinion.columns],
         )
 
 
-class OpinionTold(BaseModel):
-    """What somebody thinks of a position."""
+class OpinionAnswer(BaseModel):
+    """The analysis of a position."""
 
     agent: str
     to_move: Side
@@ -280,15 +322,20 @@ class OpinionTold(BaseModel):
     best: int | None
     value: float | None
     proven: Proven | None
-    columns: list[ColumnTold]
+    columns: list[ColumnAnswer]
     line: list[int]
     finished: bool = Field(description="More time would change nothing.")
     tree: TreeNode | None
-    trace: list[PointTold] = Field(default=[], description="In a stream: how the search went since the last event.")
+    trace: list[PointAnswer] = Field(
+        default=[], description="In a stream: snapshots of the search since the last event."
+    )
 
     @classmethod
-    def of(cls, opinion: "Opinion", agent: str, position: Position) -> "OpinionTold":
-        """Tell an opinion."""
+    def of(cls, opinion: "Opinion", agent: str, position: Position) -> "OpinionAnswer":
+        """Return the message of an analysis."""
+        tree = None
+        if opinion.tree is not None:
+            tree = TreeNode.root(opinion.tree, opinion.value, opinion.proven)
         return cls(
             agent=agent,
             to_move=SIDE_NAMES[position.to_move],  # type: ignore[arg-type]
@@ -298,20 +345,20 @@ class OpinionTold(BaseModel):
             best=None if opinion.best is None else opinion.best + 1,
             value=opinion.value,
             proven=Proven.of(opinion.proven),
-            columns=[ColumnTold.of(each) for each in opinion.columns],
+            columns=[ColumnAnswer.of(column) for column in opinion.columns],
             line=[column + 1 for column in opinion.line],
             finished=opinion.finished,
-            tree=None if opinion.tree is None else TreeNode.root(opinion.tree, opinion.value, opinion.proven),
+            tree=tree,
         )
 
 
 class Action(BaseModel):
-    """Kaggle's answer."""
+    """The answer that Kaggle's environment expects from an agent."""
 
     action: int = Field(description="The column, counted from 0 as Kaggle does.")
 
 
-class NamedPositionTold(BaseModel):
+class NamedPositionAnswer(BaseModel):
     """A position with a name."""
 
     name: str
@@ -319,7 +366,7 @@ class NamedPositionTold(BaseModel):
     about: str
 
 
-class LevelTold(BaseModel):
+class LevelAnswer(BaseModel):
     """A graded opponent."""
 
     level: int
@@ -330,8 +377,8 @@ class LevelTold(BaseModel):
     strength: str
 
 
-class OptionTold(BaseModel):
-    """A setting of an agent."""
+class OptionAnswer(BaseModel):
+    """An option of an agent."""
 
     name: str
     type: str = Field(description="What it may be, in words.")
@@ -341,22 +388,22 @@ class OptionTold(BaseModel):
     json_schema: dict[str, Any] = Field(description="What it may be, as a JSON schema.")
 
 
-class AgentTold(BaseModel):
-    """An agent that can be asked."""
+class AgentAnswer(BaseModel):
+    """An agent that can play over the web."""
 
     name: str
     about: str
     group: Literal["agents", "documents"]
     boards: str
     xray: bool
-    options: list[OptionTold]
+    options: list[OptionAnswer]
 
 
-class AgentsTold(BaseModel):
-    """Who can be asked."""
+class AgentsAnswer(BaseModel):
+    """The levels and agents that can play over the web."""
 
-    levels: list[LevelTold]
-    agents: list[AgentTold]
+    levels: list[LevelAnswer]
+    agents: list[AgentAnswer]
 
 
 class AgentReady(BaseModel):
@@ -369,14 +416,14 @@ class AgentReady(BaseModel):
 
 
 class GroupReady(BaseModel):
-    """How far a group of compiled kernels is."""
+    """The state of a group of kernels."""
 
     name: str
     state: Literal["ready", "compiling", "queued"]
     seconds: float = Field(description="The estimated time until it is ready; 0 if it is.")
 
 
-class ReadyTold(BaseModel):
+class ReadyAnswer(BaseModel):
     """Which agents can reply at once, and when the others will."""
 
     ready: bool = Field(description="Everything is ready and stays so; no need to ask again.")
@@ -387,7 +434,7 @@ class ReadyTold(BaseModel):
 
 
 class About(BaseModel):
-    """What this server is and allows."""
+    """The server's version and limits."""
 
     version: str
     public: bool
@@ -395,6 +442,6 @@ class About(BaseModel):
 
 
 class Pong(BaseModel):
-    """Still there."""
+    """The answer to a ping."""
 
     ok: bool = True

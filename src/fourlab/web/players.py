@@ -1,4 +1,4 @@
-"""Who can be asked to play over the web: graded levels, and agents by their specs, as far as strangers may set them.
+"""Agents that play over the web: graded levels, and specs with options that strangers may set.
 
 A spec from outside may name only public agents and set only public options: none that starts
 programs, reads files, takes memory or cannot be interrupted. Agents declare that in the registry,
@@ -20,83 +20,91 @@ if TYPE_CHECKING:  # which imports the compiler
     from fourlab.agents.minimax.negamax import Negamax
 
 MOST_NEGAMAX = 500_000
-"""Positions that negamax may look at, which cannot be interrupted; on wide boards it looks less far ahead."""
+"""Node limit of negamax, which cannot be interrupted; on wide boards its depth is reduced."""
 
 
-def spec_of(asked: str, rules: Rules = CLASSIC) -> str:
-    """The spec that is meant: of a level, or what was asked for if that is allowed; raises UserError."""
-    if asked.startswith("level:"):
-        number = asked.removeprefix("level:")
+def spec_of(agent: str, rules: Rules = CLASSIC) -> str:
+    """Return the spec of a level, or the spec itself if it is allowed; raise UserError."""
+    if agent.startswith("level:"):
+        number = agent.removeprefix("level:")
         if not (number.isdecimal() and len(number) < 3 and 1 <= int(number) <= len(LEVELS)):
-            raise UserError(f"levels are level:1 to level:{len(LEVELS)}, not {asked!r}")
+            raise UserError(f"levels are level:1 to level:{len(LEVELS)}, not {agent!r}")
         level = LEVELS[int(number) - 1]
         return level.spec if level.elsewhere is None or rules == CLASSIC else level.elsewhere
-    name, given = registry.parse_spec(asked)
+    name, given = registry.parse_spec(agent)
     entry = registry.AGENTS.get(base_of(name))
     if entry is None or not entry.public:
         raise UserError(f"agent {name!r} cannot be asked here; agents are {', '.join(names())}")
-    allowed = {each.name: each for each in options_for(name)}
+    allowed = {option.name: option for option in options_for(name)}
     for option, text in given.items():
         if option == "faithful" and is_faithful(name):
             continue
         if option not in allowed:
-            listed = f"its options here are {', '.join(allowed)}" if allowed else "it has no options here"
+            listed = "it has no options here"
+            if allowed:
+                listed = f"its options here are {', '.join(allowed)}"
             raise UserError(f"option {option!r} of agent {name!r} cannot be set here; {listed}")
         allowed[option].check(_value(allowed[option], text))
-    return asked
+    return agent
 
 
 def options_for(name: str) -> list[Option]:
-    """The options of an agent that strangers may set, with the ranges in which they may."""
-    return [
-        each if each.public_most is None else replace(each, most=each.public_most)
-        for each in registry.options_of(name)
-        if each.public
-    ]
+    """Return the options that strangers may set, with their public ranges."""
+    public = []
+    for option in registry.options_of(name):
+        if option.public:
+            most = option.most if option.public_most is None else option.public_most
+            public.append(replace(option, most=most))
+    return public
 
 
 def _value(option: Option, text: str) -> Any:
     try:
         return option.read(text)
     except ValueError:
-        return text  # which the check refuses
+        return text  # the check refuses it
 
 
-def make(asked: str, rules: Rules, megabytes: int) -> Agent:
-    """Build the agent, with bounded memory and time."""
-    name, given = registry.parse_spec(spec_of(asked, rules))
+def make(agent: str, rules: Rules, megabytes: int) -> Agent:
+    """Make an agent with limited memory and time."""
+    name, given = registry.parse_spec(spec_of(agent, rules))
     base = base_of(name)
     if registry.AGENTS[base].one_board and rules != CLASSIC:
         raise UserError(f"agent {name!r} knows only the board {CLASSIC}, not {rules}")
     for option in registry.options_of(name):
         if option.unit == "MB":
             given[option.name] = str(megabytes)
-        elif option.name not in given and option.public_most is not None and option.default > option.public_most:
+        elif (
+            option.name not in given
+            and option.public_most is not None
+            and option.default > option.public_most
+        ):
             given[option.name] = as_text(option.public_most)
-    agent = registry.make(f"{name}:" + ",".join(f'{option}="{value}"' for option, value in given.items()))
+    options = ",".join(f'{option}="{value}"' for option, value in given.items())
+    made = registry.make(f"{name}:{options}")
     if base == "negamax":
-        negamax = cast("Negamax", agent)
+        negamax = cast("Negamax", made)
         deepest = math.floor(math.log(MOST_NEGAMAX) / math.log(max(rules.columns, 2))) - 1
         return replace(negamax, depth=min(negamax.depth, max(deepest, 0)))
-    return agent
+    return made
 
 
 AGENTS = sorted(name for name, entry in registry.AGENTS.items() if entry.public)
-"""The agents that may be asked; presets of them may be, too."""
+"""The agents that may be asked; their presets may be asked, too."""
 
 
 def names() -> list[str]:
-    """The agents and presets that may be asked."""
+    """Return the agents and presets that may be asked."""
     return sorted([*AGENTS, *(name for name in registry.PRESETS if base_of(name) in AGENTS)])
 
 
 def base_of(name: str) -> str:
-    """The agent behind a name."""
-    found = registry.preset(name)
-    return name if found is None else registry.parse_spec(found.spec)[0]
+    """Return the agent of a preset, or the name itself."""
+    preset = registry.preset(name)
+    return name if preset is None else registry.parse_spec(preset.spec)[0]
 
 
 def is_faithful(name: str) -> bool:
-    """Whether the name is a document's agent, which can be asked to be as it was coded."""
-    found = registry.preset(name)
-    return found is not None and found.faithful is not None
+    """Return whether a preset has a faithful form, with the faults of its report."""
+    preset = registry.preset(name)
+    return preset is not None and preset.faithful is not None

@@ -29,7 +29,7 @@ NICENESS = 5
 
 
 def compile_in_background(only: Iterable[str] | None = None) -> Background:
-    """Compile what agents need that can be asked over the web, levels first, or `only` some of it.
+    """Compile the kernels of all agents that can play over the web, levels first, or `only` some.
 
     This imports the compiler, so the thread of the event loop must not call it.
     """
@@ -65,22 +65,22 @@ def load(name: str) -> None:
 
 
 class Readiness:
-    """What is ready in a running server."""
+    """Which kernels are ready in a running server."""
 
     def __init__(self, begin: Callable[[], Background] = compile_in_background) -> None:
-        """Take what begins to compile; it is called in a thread when the server starts."""
+        """`begin` starts the compilation; it is called in a thread when the server starts."""
         self._begin = begin
         self._background: Future[Background] = Future()
-        self._known: dict[str, tuple[str, ...]] = {}  # the kernels of agents that were asked for
+        self._kernels: dict[str, tuple[str, ...]] = {}  # by agent, as they were requested
         self._ended = threading.Event()
 
     def open(self, on_compiling: Callable[[float], None] = lambda seconds: None) -> None:
-        """Begin to compile; call `on_compiling` with the estimated seconds if that takes any."""
+        """Start to compile; call `on_compiling` with the estimated seconds if there is work."""
 
         if self._begun() and self._background.result().is_ready():
             return  # the server was closed and is opened again
         future: Future[Background] = Future()
-        future.set_running_or_notify_cancel()  # nobody who stops waiting for it can cancel it
+        future.set_running_or_notify_cancel()  # so that no waiting request can cancel it
         ended = threading.Event()
         self._background, self._ended = future, ended
 
@@ -100,7 +100,7 @@ class Readiness:
         threading.Thread(target=run, daemon=True, name="readiness").start()
 
     def close(self) -> None:
-        """End the children; requests that wait are refused."""
+        """Stop the child processes; waiting requests are refused."""
         self._ended.set()
         if self._begun():
             self._background.result().close()
@@ -108,9 +108,9 @@ class Readiness:
     def _begun(self) -> bool:
         return self._background.done() and self._background.exception() is None
 
-    async def agent(self, asked: str, rules: Rules, request: Request) -> None:
-        """Return when the agent that is asked for can search; raises UserError, Gone, Busy."""
-        spec = players.spec_of(asked, rules)
+    async def agent(self, name: str, rules: Rules, request: Request) -> None:
+        """Return when an agent can search; raise UserError, Gone or Busy."""
+        spec = players.spec_of(name, rules)
         await self.kernels(await self._kernels_of(spec), request)
 
     async def kernels(self, names: Iterable[str], request: Request) -> None:
@@ -137,23 +137,23 @@ class Readiness:
             for future in (*waiting, watching):
                 future.cancel()
 
-    async def prefer(self, asked: str, rules: Rules) -> None:
+    async def prefer(self, name: str, rules: Rules) -> None:
         """Compile what an agent needs before everything else."""
-        spec = players.spec_of(asked, rules)
+        spec = players.spec_of(name, rules)
         background = await asyncio.wrap_future(self._background)
         background.prefer(await self._kernels_of(spec))
 
-    async def report(self, rules: Rules = CLASSIC) -> m.ReadyTold:
-        """Say what is ready, and when the rest will be."""
+    async def report(self, rules: Rules = CLASSIC) -> m.ReadyAnswer:
+        """Report what is ready, and when the rest will be."""
         background = await asyncio.wrap_future(self._background)
         left = background.seconds_left()
         states = {name: background.state(name) for name in background.names}
 
-        async def agent(asked: str, name: str) -> m.AgentReady:
-            kernels = await self._kernels_of(players.spec_of(asked, rules))
-            waiting = [left[each] for each in kernels if states.get(each, "ready") != "ready"]
+        async def agent(agent_name: str, name: str) -> m.AgentReady:
+            groups = await self._kernels_of(players.spec_of(agent_name, rules))
+            waiting = [left[group] for group in groups if states.get(group, "ready") != "ready"]
             return m.AgentReady(
-                agent=asked,
+                agent=agent_name,
                 name=name,
                 ready=not waiting,
                 seconds=_rounded(max(waiting)) if waiting else 0.0,
@@ -161,7 +161,7 @@ class Readiness:
 
         levels = enumerate(LEVELS, 1)
         ready = all(state == "ready" for state in states.values())
-        return m.ReadyTold(
+        return m.ReadyAnswer(
             ready=ready,
             seconds=0.0 if ready else _rounded(max(left.values())),
             levels=[await agent(f"level:{number}", level.name) for number, level in levels],
@@ -178,9 +178,9 @@ class Readiness:
 
     async def _kernels_of(self, spec: str) -> tuple[str, ...]:
         base = players.base_of(registry.parse_spec(spec)[0])
-        if base not in self._known:
-            self._known[base] = await asyncio.to_thread(registry.kernels_of, base)
-        return self._known[base]
+        if base not in self._kernels:
+            self._kernels[base] = await asyncio.to_thread(registry.kernels_of, base)
+        return self._kernels[base]
 
 
 def _rounded(seconds: float) -> float:

@@ -1,4 +1,4 @@
-"""What is told of games that were played, field by field."""
+"""The messages about played games: reviews, runs and stored games."""
 
 from typing import Any, Literal
 
@@ -9,35 +9,35 @@ from fourlab.web.messages import Side
 Result = Literal[-1, 0, 1]
 
 
-class StandingTold(BaseModel):
-    """What one position of a game was worth."""
+class StandingAnswer(BaseModel):
+    """The evaluation of one position of a game."""
 
     ply: int
     to_move: Side
     proven: bool
-    result: Result | None = Field(description="In red's view.")
+    result: Result | None = Field(description="From red's point of view.")
     plies: int | None
     chance: float = Field(description="Red's expected score, 0 to 1: exact where proven.")
-    estimate: float | None = Field(description="The same by a network's or a search's judgement.")
+    estimate: float | None = Field(description="The same, estimated by a network or a search.")
     says: str
 
 
 class MoveMade(BaseModel):
-    """What one move made of its position."""
+    """The evaluation of one move."""
 
     number: int
     side: Side
     column: int
     category: Literal["forced", "best", "good", "slow", "mistake", "blunder", "unknown"]
-    had: Result | None = Field(description="What the position was worth to the side that moved.")
-    has: Result | None = Field(description="What is left of it.")
+    had: Result | None = Field(description="Result before the move, for the side that moved.")
+    has: Result | None = Field(description="Result after the move, for the side that moved.")
     size: float
     best: list[int]
     says: str
 
 
-class AccuracyTold(BaseModel):
-    """How well a side kept to the truth."""
+class AccuracyAnswer(BaseModel):
+    """How well a side kept the game-theoretic value."""
 
     moves: int
     kept: float | None
@@ -45,17 +45,17 @@ class AccuracyTold(BaseModel):
     accuracy: float | None
 
 
-class ReviewTold(BaseModel):
-    """A game beside the truth."""
+class ReviewAnswer(BaseModel):
+    """A game with exact evaluations."""
 
     board: str
     start: str
     moves: str
     outcome: str | None
     complete: bool = Field(description="Whether every position is proven.")
-    positions: list[StandingTold]
+    positions: list[StandingAnswer]
     moves_made: list[MoveMade]
-    accuracy: dict[Side, AccuracyTold]
+    accuracy: dict[Side, AccuracyAnswer]
     mistakes: list[int] = Field(description="Numbers of moves, the worst first.")
 
 
@@ -72,7 +72,7 @@ class RunRow(BaseModel):
     created: str | None
 
 
-class TableTold(BaseModel):
+class TableAnswer(BaseModel):
     """A table of results."""
 
     title: str
@@ -80,34 +80,34 @@ class TableTold(BaseModel):
     rows: list[list[Any]]
 
 
-class CurveTold(BaseModel):
-    """Which metrics are drawn together."""
+class CurveAnswer(BaseModel):
+    """Metrics that are drawn in one chart."""
 
     label: str
     names: list[str]
     logarithmic: bool
 
 
-class MetricsTold(BaseModel):
-    """How a training went."""
+class MetricsAnswer(BaseModel):
+    """The metrics of a training."""
 
     unit: str
     rows: list[dict[str, Any]]
-    curves: list[CurveTold]
+    curves: list[CurveAnswer]
 
 
-class RunTold(RunRow):
-    """All about a run but its games."""
+class RunAnswer(RunRow):
+    """Everything about a run except its games."""
 
     settings: dict[str, Any]
-    tables: list[TableTold]
+    tables: list[TableAnswer]
     figures: list[str]
-    metrics: MetricsTold | None
+    metrics: MetricsAnswer | None
     games: int | None
 
 
 class GameRow(BaseModel):
-    """A stored game; columns count from 1, the result is in red's view."""
+    """A stored game; columns count from 1, the result is red's."""
 
     number: int
     red: str
@@ -121,30 +121,32 @@ class GameRow(BaseModel):
     plies: int
 
 
-class GamesTold(BaseModel):
+class GamesAnswer(BaseModel):
     """Some games of a run."""
 
     total: int
     games: list[GameRow]
 
 
-class ThoughtTold(BaseModel):
-    """What an agent told about a move."""
+class ThoughtAnswer(BaseModel):
+    """What an agent reported about a move."""
 
     value: float | None
     visits: list[int] | None
     seconds: float
 
 
-class GameTold(GameRow):
-    """A game with what the agents thought."""
+class GameAnswer(GameRow):
+    """A game with what the agents reported."""
 
-    thoughts: list[ThoughtTold]
-    scores: list[int] | None = Field(description="The exact score of every position for its side to move.")
+    thoughts: list[ThoughtAnswer]
+    scores: list[int] | None = Field(
+        description="The exact score of every position for its side to move."
+    )
 
 
 class Comparison(BaseModel):
-    """The settings in which runs differ, a value for each run."""
+    """The settings in which runs differ, with a value per run."""
 
     runs: list[str]
     settings: dict[str, list[Any]]

@@ -17,24 +17,25 @@ from fourlab.web.settings import Settings
 
 MOST_HEADER_BYTES = 16 * 1024
 SWITCH_SECONDS = 0.001
-"""So long a thread may hold Python's lock while another, say the one that answers, waits for it."""
+"""Longest time that a thread holds the GIL while another, such as the event loop, waits for it."""
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Take the port; raises UserError if it cannot be had."""
+    """Listen on a port; raise UserError if it is not available."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family, backlog=2048)
-        # Connections inherit this; asyncio sets it only on sockets that name their protocol. Without
-        # it, answers on a connection that is kept alive wait 40 ms for an acknowledgement.
+        # Connections inherit this; asyncio sets it only on sockets that name their protocol.
+        # Without it, answers on kept-alive connections wait 40 ms for an acknowledgement.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listening
     except (OSError, OverflowError) as error:
-        raise UserError(f"cannot serve on {host} port {port}: {getattr(error, 'strerror', None) or error}; try --port") from None
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"cannot serve on {host} port {port}: {reason}; try --port") from None
 
 
 def address_of(listening: socket.socket) -> str:
-    """Where a browser finds the page."""
+    """Return the URL of the page."""
     host, port = listening.getsockname()[:2]
     if host in ("0.0.0.0", "::"):
         host = "127.0.0.1"
@@ -42,14 +43,17 @@ def address_of(listening: socket.socket) -> str:
 
 
 class Server(uvicorn.Server):
-    """A server that ends its searches and compilations when it has to end, so that nobody waits."""
+    """A server that stops its searches and compilations at shutdown."""
 
-    def __init__(self, config: uvicorn.Config, gates: tuple[Gate, ...], readiness: Readiness) -> None:
+    def __init__(
+        self, config: uvicorn.Config, gates: tuple[Gate, ...], readiness: Readiness
+    ) -> None:
         super().__init__(config)
-        self.gates, self.readiness = gates, readiness
+        self.gates = gates
+        self.readiness = readiness
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End."""
+        """Stop searches and compilations, then shut down."""
         self.readiness.close()
         for gate in self.gates:
             gate.stop()
@@ -57,7 +61,7 @@ class Server(uvicorn.Server):
 
 
 def server_of(settings: Settings, readiness: Readiness | None = None) -> Server:
-    """The server, not yet running."""
+    """Return the server, not yet running."""
     app = create_app(settings, readiness)
     return Server(
         uvicorn.Config(
@@ -75,14 +79,14 @@ def server_of(settings: Settings, readiness: Readiness | None = None) -> Server:
 
 
 def serve(listening: socket.socket, settings: Settings) -> None:
-    """Answer until Ctrl-C."""
+    """Serve until Ctrl-C."""
     sys.setswitchinterval(SWITCH_SECONDS)
     _allow_many_connections()
     server_of(settings).run(sockets=[listening])
 
 
 def _allow_many_connections() -> None:
-    """Take as many open files as the system gives, where it counts them."""
+    """Raise the limit of open files to the maximum, where there is one."""
     with suppress(ImportError, OSError, ValueError):  # not on Windows
         import resource
 
@@ -91,7 +95,11 @@ def _allow_many_connections() -> None:
 
 
 def open_browser(address: str) -> None:
-    """Show the page, if there is a screen to show it on."""
-    on_a_screen = sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    if on_a_screen:
+    """Open the page in a browser, if there is a display."""
+    has_display = (
+        sys.platform in ("win32", "darwin")
+        or os.environ.get("DISPLAY")
+        or os.environ.get("WAYLAND_DISPLAY")
+    )
+    if has_display:
         threading.Timer(0.5, webbrowser.open, [address]).start()

@@ -1,4 +1,4 @@
-"""Search with a network as plainly as possible, one node an object: the judge of the compiled forest."""
+"""A plain network search with one object per node: the reference for the compiled forest."""
 
 import math
 from dataclasses import dataclass, field
@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fourlab import Position
-from fourlab.agents.alphazero.forest_kernel import EXACT, SPREAD, Switches, schedule
+from fourlab.agents.alphazero.choosing import VISIT_OFFSET, Switches, schedule
+from fourlab.agents.alphazero.forest_kernel import SOLVED_CELLS
 from fourlab.evaluator import Batch, Evaluator
 
 F = np.float32
@@ -27,7 +28,9 @@ class Node:
         return [column for column in self.position.legal_columns() if self.proven.get(column) != -1]
 
     def mean(self, column: int) -> F:
-        return F(self.proven[column]) if column in self.proven else self.sums[column] / F(self.visits[column])
+        if column in self.proven:
+            return F(self.proven[column])
+        return self.sums[column] / F(self.visits[column])
 
 
 def wins(position: Position) -> bool:
@@ -36,32 +39,49 @@ def wins(position: Position) -> bool:
 
 
 class Twin:
-    """One tree."""
+    """A single search tree, grown one simulation at a time."""
 
-    def __init__(self, position: Position, evaluator: Evaluator, s: Switches, simulations: int, noise: np.ndarray) -> None:
-        self.evaluator, self.s, self.noise = evaluator, s, noise
+    def __init__(
+        self,
+        position: Position,
+        evaluator: Evaluator,
+        s: Switches,
+        simulations: int,
+        noise: np.ndarray,
+    ) -> None:
+        self.evaluator = evaluator
+        self.s = s
+        self.noise = noise
         self.schedule = schedule(position.rules.columns, simulations)
-        self.proof = self.seen(position)
+        self.proof = self.immediate_result(position)
         if self.proof is None:
             self.root = self.node(position)
             for number in range(simulations):
                 if self.proof is None:
                     self.simulate(number)
 
-    def seen(self, position: Position) -> int | None:
-        """What the discs tell the side to move."""
+    def immediate_result(self, position: Position) -> int | None:
+        """Return the result for the side to move that can be read off the board, if any."""
         if (outcome := position.outcome()) is not None:
             return 0 if outcome.winner is None else -1
         if wins(position):
             return 1
-        return -1 if all(self.loses(position, column) for column in position.legal_columns()) else None
+        if all(self.loses(position, column) for column in position.legal_columns()):
+            return -1
+        return None
 
-    def known(self, position: Position) -> int | None:
-        """The same, or in the end of a game what comes of trying everything."""
-        seen, cells = self.seen(position), position.rules.columns * position.rules.rows
-        if seen is None and position.mask.bit_count() + EXACT >= cells:
-            return max(-known for column in position.legal_columns() if (known := self.known(position.play(column))) is not None)
-        return seen
+    def exact_result(self, position: Position) -> int | None:
+        """Return the immediate result, or with few empty cells that of a full search."""
+        result = self.immediate_result(position)
+        cells = position.rules.columns * position.rules.rows
+        if result is not None or position.mask.bit_count() + SOLVED_CELLS < cells:
+            return result
+        results = []
+        for column in position.legal_columns():
+            reply = self.exact_result(position.play(column))
+            assert reply is not None
+            results.append(-reply)
+        return max(results)
 
     def loses(self, position: Position, column: int) -> bool:
         after = position.play(column)
@@ -69,23 +89,25 @@ class Twin:
 
     def node(self, position: Position) -> Node:
         image = position.mirror()
-        turned = image.key < position.key
-        asked = image if turned else position
-        found = self.evaluator.evaluate(Batch.of([asked]))
-        assert found.logits is not None
-        logits = found.logits[0][::-1] if turned else found.logits[0]
-        made = Node(position, F(found.values[0]), {})
+        mirrored = image.key < position.key
+        answer = self.evaluator.evaluate(Batch.of([image if mirrored else position]))
+        assert answer.logits is not None
+        logits = answer.logits[0][::-1] if mirrored else answer.logits[0]
+        node = Node(position, F(answer.values[0]), {})
         for column in position.legal_columns():
-            made.visits[column], made.sums[column] = 0, F(0)
+            node.visits[column] = 0
+            node.sums[column] = F(0)
             if self.loses(position, column):
-                made.proven[column] = -1
-        top = max(logits[column] for column in made.open())
-        powers = {column: F(math.exp(F(logits[column] - top))) for column in made.open()}
+                node.proven[column] = -1
+        top = max(logits[column] for column in node.open())
+        powers = {column: F(math.exp(F(logits[column] - top))) for column in node.open()}
         total = F(0)
         for power in powers.values():
             total += power
-        made.priors = {column: powers.get(column, F(0)) / total for column in position.legal_columns()}
-        return made
+        node.priors = {
+            column: powers.get(column, F(0)) / total for column in position.legal_columns()
+        }
+        return node
 
     def simulate(self, number: int) -> None:
         node, path = self.root, []
@@ -99,61 +121,75 @@ class Twin:
                 node = node.children[column]
                 continue
             after = node.position.play(column)
-            if (seen := self.known(after)) is not None:
-                result = F(-seen)
-                node.proven[column] = -seen
-                self.conclude(path)
+            if (exact := self.exact_result(after)) is not None:
+                result = F(-exact)
+                node.proven[column] = -exact
+                self.back_up_proof(path)
             else:
                 node.children[column] = self.node(after)
                 result = -node.children[column].value
             break
         for node, column in reversed(path):
             node.visits[column] += 1
+            # The same rounding as with a virtual loss that is taken back.
             node.sums[column] = (node.sums[column] - F(1)) + (F(1) + result)
             result = -result
 
-    def conclude(self, path: list[tuple[Node, int]]) -> None:
+    def back_up_proof(self, path: list[tuple[Node, int]]) -> None:
         for level in reversed(range(len(path))):
             node = path[level][0]
-            known = node.proven
-            if 1 not in known.values() and len(known) < len(node.position.legal_columns()):
+            results = node.proven.values()
+            if 1 not in results and len(results) < len(node.position.legal_columns()):
                 return
-            best = max(known.values())
+            best = max(results)
             if level == 0:
                 self.proof = best
             else:
-                above, column = path[level - 1]
-                above.proven[column] = -best
+                parent, column = path[level - 1]
+                parent.proven[column] = -best
 
     def completed(self, node: Node) -> dict[int, F]:
-        """The value of every open column; those not played get a mixture."""
-        played = [column for column in node.open() if node.visits[column]]
+        """Return the value of every open column; unvisited ones get the mixed value."""
+        visited = [column for column in node.open() if node.visits[column]]
         total = sum(node.visits[column] for column in node.open())
-        value, weight = node.value, sum((node.priors[column] for column in played), F(0))
+        value = node.value
+        weight = sum((node.priors[column] for column in visited), F(0))
         if weight > 0:
-            worth = sum((node.priors[column] * node.mean(column) for column in played), F(0))
-            value = (value + F(total) * worth / weight) / F(1 + total)
-        return {column: node.mean(column) if node.visits[column] else value for column in node.open()}
+            weighted = sum((node.priors[column] * node.mean(column) for column in visited), F(0))
+            value = (value + F(total) * weighted / weight) / F(1 + total)
+        return {
+            column: node.mean(column) if node.visits[column] else value for column in node.open()
+        }
 
     def choose(self, node: Node, number: int, is_root: bool) -> int:
-        total = sum(node.visits.values())
         if not self.s.gumbel:
-            spread, unplayed = F(self.s.c * math.sqrt(total + 1)), node.value - F(self.s.fpu)
-            bound = {
-                column: ((node.mean(column) if node.visits[column] else unplayed) + F(1)) * F(0.5)
-                + spread * node.priors[column] / F(1 + node.visits[column])
-                for column in node.open()
-            }
+            spread = F(self.s.c * math.sqrt(sum(node.visits.values()) + 1))
+            unvisited = node.value - F(self.s.fpu)
+            bound = {}
+            for column in node.open():
+                q = node.mean(column) if node.visits[column] else unvisited
+                exploration = spread * node.priors[column] / F(1 + node.visits[column])
+                bound[column] = (q + F(1)) * F(0.5) + exploration
             return max(bound, key=lambda column: bound[column])
-        total, most = (each(node.visits[column] for column in node.open()) for each in (sum, max))
-        worth, weight = self.completed(node), F(self.s.scale * (SPREAD + most) / 2)
+        visits = [node.visits[column] for column in node.open()]
+        values = self.completed(node)
+        weight = F(self.s.scale * (VISIT_OFFSET + max(visits)) / 2)
         if is_root:
-            promise = {column: self.noise[column] + F(math.log(node.priors[column])) + weight * worth[column] for column in worth}
-            ranked = sorted(worth, key=lambda column: (-node.visits[column], -promise[column]))
-            left = ranked[: self.schedule[len(worth), number]]
-            return min(left, key=lambda column: (node.visits[column], -promise[column]))
-        top = max(worth.values())
-        powers = {column: node.priors[column] * F(math.exp(weight * (worth[column] - top))) for column in worth}
+            score = {}
+            for column, value in values.items():
+                log_prior = F(math.log(node.priors[column]))
+                score[column] = self.noise[column] + log_prior + weight * value
+            ranked = sorted(values, key=lambda column: (-node.visits[column], -score[column]))
+            left = ranked[: self.schedule[len(values), number]]
+            return min(left, key=lambda column: (node.visits[column], -score[column]))
+        top = max(values.values())
+        powers = {
+            column: node.priors[column] * F(math.exp(weight * (value - top)))
+            for column, value in values.items()
+        }
         whole = sum(powers.values(), F(0))
-        lag = {column: powers[column] / whole - F(node.visits[column]) / F(1 + total) for column in worth}
+        lag = {
+            column: power / whole - F(node.visits[column]) / F(1 + sum(visits))
+            for column, power in powers.items()
+        }
         return max(lag, key=lambda column: lag[column])

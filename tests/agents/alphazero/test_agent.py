@@ -1,4 +1,4 @@
-"""The agent `alphazero`: what only it does; the contract is tested elsewhere."""
+"""The agent `alphazero`: what only it does. The contract of all agents is tested elsewhere."""
 
 import itertools
 from pathlib import Path
@@ -21,7 +21,7 @@ def decided(spec: str, moves: str, limit: Limit | None = None) -> Decision:
 def test_simulations_are_counted_and_the_prior_is_shown() -> None:
     decision = decided("alphazero:simulations=200", "4435")
     assert sum(decision.analysis.visits) == decision.analysis.simulations == 200
-    assert sum(each.prior for each in decision.analysis.columns) == pytest.approx(1, abs=1e-4)
+    assert sum(stats.prior for stats in decision.analysis.columns) == pytest.approx(1, abs=1e-4)
     position = Position("4435")
     for column in decision.line:
         position = position.play(column)
@@ -40,19 +40,20 @@ def test_the_policy_is_what_decides() -> None:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock on which a millisecond passes between two looks."""
+    """Use a clock that advances by a millisecond whenever it is read."""
     looks = itertools.count()
     monkeypatch.setattr(alphazero, "time", SimpleNamespace(perf_counter=lambda: next(looks) / 1000))
 
 
 @pytest.mark.usefixtures("clock")
-def test_who_has_time_shares_it_out() -> None:
-    """A search by the clock learns its pace and plans with it, so that in the end two columns are compared."""
+def test_a_search_by_the_clock_plans_for_its_time() -> None:
+    """It measures its pace and replans, so that two columns are left at the end."""
     for limit in (Limit(seconds=0.3), Limit(seconds=0.3, simulations=1_000_000)):
         decision = decided("alphazero", "4435", limit)
         visits = sorted(decision.analysis.visits)
         assert sum(visits) == decision.analysis.simulations > 0
-        assert sum(visits[-2:]) >= 0.35 * sum(visits)  # two of seven by even shares would be less than 0.3
+        # Two of seven columns with even shares would have less than 0.3.
+        assert sum(visits[-2:]) >= 0.35 * sum(visits)
     stop = Event()
     stop.set()
     assert decided("alphazero", "4435", Limit(stop=stop)).analysis.simulations == 0
@@ -60,14 +61,17 @@ def test_who_has_time_shares_it_out() -> None:
 
 def test_without_simulations_the_prior_decides() -> None:
     decision = decided("alphazero:simulations=0", "4435")
-    priors = [each.prior for each in decision.analysis.columns]
+    priors = [stats.prior for stats in decision.analysis.columns]
     assert decision.column == int(np.argmax(priors))
     assert decision.analysis.evaluations == 1
     assert decision.value == decision.analysis.network
 
 
-@pytest.mark.parametrize("spec", ["alphazero:simulations=300", "alphazero:simulations=300,method=puct", "alphazero:batch=1"])
-def test_wins_and_forced_replies_are_seen(spec: str) -> None:
+@pytest.mark.parametrize(
+    "spec",
+    ["alphazero:simulations=300", "alphazero:simulations=300,method=puct", "alphazero:batch=1"],
+)
+def test_wins_and_forced_replies_are_detected(spec: str) -> None:
     win = decided(spec, "121212")
     assert (win.column, win.value, win.analysis.evaluations) == (0, 1.0, 0)
     assert win.proven is not None
@@ -84,7 +88,7 @@ def test_late_positions_are_proven() -> None:
     assert decision.proven.result == Solver(1).solve(Position(moves), weak=True).result
 
 
-def test_what_was_searched_can_be_kept() -> None:
+def test_the_tree_can_be_kept_between_moves() -> None:
     agent, rng = make("alphazero:simulations=300,reuse=1"), np.random.default_rng(0)
     first = agent.decide(Position("44"), Limit(), rng)
     line = first.line
@@ -103,16 +107,22 @@ def test_limits_bound_the_search() -> None:
     assert decided("alphazero:seconds=0.05", "44").analysis.simulations > 0
 
 
-def test_what_cannot_be_is_said(tmp_path: Path) -> None:
-    for spec, why in (
+def test_unusable_options_and_networks_are_refused(tmp_path: Path) -> None:
+    for spec, message in (
         ("alphazero:net=value", "value has no policy and value"),
         ("alphazero:net=dqn", "dqn has no policy and value"),
-        ("alphazero:simulations=-1", "option simulations of agent 'alphazero' must be a whole number from 0"),
+        (
+            "alphazero:simulations=-1",
+            "option simulations of agent 'alphazero' must be a whole number from 0",
+        ),
         ("alphazero:method=uct", "method"),
-        ("alphazero:scale=-1", "option scale of agent 'alphazero' must be a number of at least 0, not '-1'"),
+        (
+            "alphazero:scale=-1",
+            "option scale of agent 'alphazero' must be a number of at least 0, not '-1'",
+        ),
         (f"alphazero:net={tmp_path / 'none.onnx'}", "cannot read the network"),
     ):
-        with pytest.raises(UserError, match=why):
+        with pytest.raises(UserError, match=message):
             make(spec)
     with pytest.raises(UserError, match="knows the board 7x6x4"):
         make("alphazero").decide(Position(board="5x4"), Limit(), np.random.default_rng(0))
@@ -120,33 +130,46 @@ def test_what_cannot_be_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("proving", [0, 1])
 def test_the_faithful_search_stays_inside_its_tree(proving: int) -> None:
-    """Also where every column of a node is seen to lose."""
-    agent, rng = make(f"alphazero:simulations=200,faithful=1,proving={proving}"), np.random.default_rng(4)
+    """Also where every column of a node loses at once."""
+    agent = make(f"alphazero:simulations=200,faithful=1,proving={proving}")
+    rng = np.random.default_rng(4)
     for _ in range(12):
-        position, plies = Position(), int(rng.integers(22, 34))
-        while position.ply < plies and position.play(column := int(rng.choice(position.legal_columns()))).outcome() is None:
+        position = Position()
+        plies = int(rng.integers(22, 34))
+        while (
+            position.ply < plies
+            and position.play(column := int(rng.choice(position.legal_columns()))).outcome() is None
+        ):
             position = position.play(column)
         result = agent.search(position, Limit(), rng)  # type: ignore[attr-defined]
         roots = result.forest.roots()
-        assert (result.forest.forest.words[: result.forest.forest.used[0], :7] >= 0).all()  # visits of every node
+        forest = result.forest.forest
+        visits = forest.words[: forest.used[0], :7]
+        assert (visits >= 0).all()
         assert result.decision.proven is not None or roots.visits[0].sum() == 200
         assert bool(proving) or result.decision.proven is None
 
 
 @pytest.mark.parametrize("method", ["gumbel", "puct"])
 @pytest.mark.parametrize(("moves", "result"), [("44335", -1), ("121212", 1)])
-def test_a_proven_position_asked_again_is_proven_again(method: str, moves: str, result: int) -> None:
-    agent, rng = make(f"alphazero:simulations=100,reuse=1,method={method}"), np.random.default_rng(0)
+def test_a_proven_position_is_proven_again_when_the_tree_is_kept(
+    method: str, moves: str, result: int
+) -> None:
+    agent = make(f"alphazero:simulations=100,reuse=1,method={method}")
+    rng = np.random.default_rng(0)
     for _ in range(2):
         decision = agent.decide(Position(moves), Limit(), rng)
         assert decision.proven == Exact(result)
         assert min(decision.analysis.visits) >= 0
 
 
-def test_a_temperature_draws_lots_by_the_prior_too() -> None:
+def test_a_temperature_samples_from_the_prior_without_simulations() -> None:
     agent = make("alphazero:simulations=0,temperature=5")
-    drawn = {agent.decide(Position("4435"), Limit(), np.random.default_rng(seed)).column for seed in range(40)}
-    assert len(drawn) > 3
+    columns = {
+        agent.decide(Position("4435"), Limit(), np.random.default_rng(seed)).column
+        for seed in range(40)
+    }
+    assert len(columns) > 3
 
 
 def test_without_simulations_the_network_alone_decides() -> None:
@@ -159,8 +182,10 @@ def test_without_simulations_the_network_alone_decides() -> None:
 
 
 @pytest.mark.parametrize("temperature", [1e-4, 1.25])
-def test_lots_are_drawn_between_columns_that_are_not_proven_to_be_worse(temperature: float) -> None:
+def test_a_temperature_never_samples_columns_proven_to_be_worse(temperature: float) -> None:
     agent = make(f"alphazero:simulations=60,method=puct,temperature={temperature}")
     for seed in range(8):
-        assert agent.decide(Position("121212"), Limit(), np.random.default_rng(seed)).column == 0
-        assert agent.decide(Position("12121"), Limit(), np.random.default_rng(seed)).column in (0, 1)
+        winning = agent.decide(Position("121212"), Limit(), np.random.default_rng(seed))
+        assert winning.column == 0
+        forced = agent.decide(Position("12121"), Limit(), np.random.default_rng(seed))
+        assert forced.column in (0, 1)

@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,18 +25,26 @@ from fourlab.nets.weights import load_net, to_onnx
 from fourlab.training.loop import read_metrics, train
 
 TINY = replace(
-    preset("smoke"), board="4x4x3", networks=("4x1",), games=40, exact_from=8, opening=2, exam_games=2, exam_every=100, batch=32
+    preset("smoke"),
+    board="4x4x3",
+    networks=("4x1",),
+    games=40,
+    exact_from=8,
+    opening=2,
+    exam_games=2,
+    exam_every=100,
+    batch=32,
 )
 
 
-def rows(trainee: AlphaZeroTrainee) -> list[dict[str, object]]:
-    found = []
+def rows(trainee: AlphaZeroTrainee) -> list[dict[str, Any]]:
+    metrics = []
     while not trainee.finished:
-        found.append(trainee.advance())
-    return found
+        metrics.append(trainee.advance())
+    return metrics
 
 
-def test_a_training_that_is_stopped_and_goes_on_ends_with_the_same_bytes(tmp_path: Path) -> None:
+def test_a_resumed_training_ends_with_the_same_bytes(tmp_path: Path) -> None:
     whole = AlphaZeroTrainee(TINY)
     expected = rows(whole)
     first = AlphaZeroTrainee(TINY)
@@ -50,12 +59,12 @@ def test_a_training_that_is_stopped_and_goes_on_ends_with_the_same_bytes(tmp_pat
     assert (second.window.samples.own == whole.window.samples.own).all()
 
 
-def test_how_many_workers_there_are_and_where_makes_no_difference() -> None:
-    found = []
+def test_the_number_and_kind_of_workers_make_no_difference() -> None:
+    outcomes = []
     for executor in (Threads(1), Threads(3), Local(2)):
         trainee = AlphaZeroTrainee(replace(TINY, games=20), executor)
-        found.append((trainee.advance(), trainee.window.samples.own.tolist()))
-    assert found[0] == found[1] == found[2]
+        outcomes.append((trainee.advance(), trainee.window.samples.own.tolist()))
+    assert outcomes[0] == outcomes[1] == outcomes[2]
 
 
 def test_a_larger_network_takes_over_and_catches_up() -> None:
@@ -65,17 +74,19 @@ def test_a_larger_network_takes_over_and_catches_up() -> None:
     assert OnnxEvaluator(trainee.playing, "it").network.body[-1] == "residual 6"
 
 
-def test_a_network_that_takes_over_plays_as_it_has_learned() -> None:
-    trainee = AlphaZeroTrainee(replace(TINY, networks=("4x1", "6x2 from 20"), games=60, averaging=0.9))
+def test_a_network_that_takes_over_is_not_averaged_at_first() -> None:
+    trainee = AlphaZeroTrainee(
+        replace(TINY, networks=("4x1", "6x2 from 20"), games=60, averaging=0.9)
+    )
     trainee.advance()
-    learn = trainee._learn
+    run_updates = trainee._run_updates
 
-    def learn_long(updates: int) -> tuple[float, float]:
-        found = learn(updates)
-        trainee.updates = 10_000  # long enough to be averaged
-        return found
+    def run_many_updates(updates: int) -> tuple[float, float]:
+        losses = run_updates(updates)
+        trainee.updates = 10_000  # enough to be averaged
+        return losses
 
-    trainee._learn = learn_long  # type: ignore[method-assign]
+    trainee._run_updates = run_many_updates  # type: ignore[method-assign]
     trainee.advance()
     learned, playing = trainee.net.state_dict(), trainee.average.state_dict()
     assert all(torch.equal(learned[name], playing[name]) for name in learned)
@@ -85,26 +96,37 @@ def test_a_network_that_takes_over_plays_as_it_has_learned() -> None:
 
 
 def test_self_play_learns_a_small_game() -> None:
-    """On 4x4 with three in a row the first player wins; a short training finds most of the right columns."""
+    """On 4x4 with three in a row a short training learns most of the best columns."""
     settings = replace(
-        TINY, networks=("16x1",), games=600, generation=100, chunk=100, lanes=100, simulations=16, window=4000, passes=4.0
+        TINY,
+        networks=("16x1",),
+        games=600,
+        generation=100,
+        chunk=100,
+        lanes=100,
+        simulations=16,
+        window=4000,
+        passes=4.0,
     )
     trainee = AlphaZeroTrainee(settings)
-    untrained = trainee._examine()
+    untrained = trainee._evaluate()
     rows(trainee)
-    trained = trainee._examine()
+    trained = trainee._evaluate()
     assert trained["policy"]["mistakes"] < 0.7 * untrained["policy"]["mistakes"]
     assert trained["search"]["mistakes"] <= trained["policy"]["mistakes"]
     assert trained["win_block"]["wins"] > untrained["win_block"]["wins"] + 0.1
 
 
-def test_the_gate_keeps_what_is_better(tmp_path: Path) -> None:
-    """What a newcomer that loses has learned is neither played nor saved, also where the run was stopped on the way."""
+def test_the_gate_keeps_the_better_network(tmp_path: Path) -> None:
+    """A rejected candidate is neither played nor saved, even if the run was stopped between."""
     always = AlphaZeroTrainee(replace(TINY, gate_games=8, gate_score=0.0))
     never = AlphaZeroTrainee(
-        never_settings := replace(TINY, gate_games=8, networks=("4x1", "6x2 from 20"), games=60, exam_games=0)
+        never_settings := replace(
+            TINY, gate_games=8, networks=("4x1", "6x2 from 20"), games=60, exam_games=0
+        )
     )
-    first, weights = never.playing, {name: tensor.clone() for name, tensor in never.average.state_dict().items()}
+    first = never.playing
+    weights = {name: tensor.clone() for name, tensor in never.average.state_dict().items()}
     lost = {"score": 0.0}
     never._match = lambda one, other, games: lost  # type: ignore[method-assign]
     never.advance()
@@ -124,7 +146,10 @@ def test_the_gate_keeps_what_is_better(tmp_path: Path) -> None:
     before = always.playing
     rows(always)
     assert always.playing != before
-    assert all(torch.equal(a, b) for a, b in zip(always.accepted.parameters(), always.average.parameters(), strict=True))
+    assert all(
+        torch.equal(a, b)
+        for a, b in zip(always.accepted.parameters(), always.average.parameters(), strict=True)
+    )
 
 
 def test_a_checkpoint_from_before_there_was_an_accepted_network_is_loaded(tmp_path: Path) -> None:
@@ -137,40 +162,53 @@ def test_a_checkpoint_from_before_there_was_an_accepted_network_is_loaded(tmp_pa
     (tmp_path / "state.json").write_text(json.dumps(state))
     again = AlphaZeroTrainee(gated)
     again.load(tmp_path)
-    assert all(torch.equal(a, b) for a, b in zip(again.accepted.parameters(), trainee.average.parameters(), strict=True))
+    assert all(
+        torch.equal(a, b)
+        for a, b in zip(again.accepted.parameters(), trainee.average.parameters(), strict=True)
+    )
 
 
 def test_the_last_games_are_learned_from_too() -> None:
-    trainee = AlphaZeroTrainee(replace(TINY, games=20, networks=("4x1", "6x2 from 20")))  # one generation
+    one_generation = replace(TINY, games=20, networks=("4x1", "6x2 from 20"))
+    trainee = AlphaZeroTrainee(one_generation)
     first = trainee.playing
     (row,) = rows(trainee)
     assert row["policy_loss"] is not None
-    assert row["network"] == "4x1"  # a larger one could not learn enough any more
+    assert row["network"] == "4x1"  # a larger one would have too few updates left
     assert trainee.updates > 0
     assert trainee.playing != first
 
 
-def test_what_comes_out_is_played_without_torch_and_told_of(tmp_path: Path) -> None:
+def test_the_trained_network_is_written_reported_and_playable(tmp_path: Path) -> None:
     run = open_run(tmp_path, "az", {"kind": "train-alphazero"}, tmp_path / "run", lambda text: None)
     results = train(run, AlphaZeroTrainee(TINY))
     assert results is not None
     assert "mistakes in" in results["headline"]
     assert results["games"] == 40
-    for name in ("alphazero.onnx", "alphazero-fp32.onnx", "alphazero-fp32.safetensors", "alphazero-fp32.json"):
+    for name in (
+        "alphazero.onnx",
+        "alphazero-fp32.onnx",
+        "alphazero-fp32.safetensors",
+        "alphazero-fp32.json",
+    ):
         assert (run.folder / name).exists()
     agent = make(f"alphazero:net={run.folder / 'alphazero.onnx'},simulations=20")
     decision = agent.decide(Position(board=Rules.parse("4x4x3")), Limit(), np.random.default_rng(0))
     assert decision.column in range(4)
     assert len(read_metrics(run)) == 2
-    assert sorted(each.name for each in (run.folder / "checkpoints").iterdir()) == ["000001", "000002"]
+    checkpoints = sorted(folder.name for folder in (run.folder / "checkpoints").iterdir())
+    assert checkpoints == ["000001", "000002"]
     assert json.loads((run.folder / "results.json").read_text())["policy"]["positions"] > 100
 
 
-def test_settings_of_a_run_come_back_and_typing_errors_are_told() -> None:
-    config = {"kind": "train-alphazero", **{name: getattr(TINY, name) for name in TINY.__dataclass_fields__}}
+def test_settings_are_read_back_and_wrong_ones_refused() -> None:
+    config = {
+        "kind": "train-alphazero",
+        **{name: getattr(TINY, name) for name in TINY.__dataclass_fields__},
+    }
     config["networks"] = list(TINY.networks)  # as TOML has it
     assert TRAINING.read_job(config).settings == TINY
-    for given, why in (
+    for values, message in (
         ({"gamez": 3}, "training 'alphazero' has no option 'gamez' .did you mean 'games'"),
         ({"preset": "huge"}, "there is no preset 'huge'"),
         ({"games": 0}, "games must be a whole number from 1 to 2,147,483,647"),
@@ -200,13 +238,13 @@ def test_settings_of_a_run_come_back_and_typing_errors_are_told() -> None:
         ({"preset": "smoke", "faithful": True}, "nothing to be faithful to"),
         ({"faithful": 2}, "faithful must be true or false"),
     ):
-        with pytest.raises(UserError, match=why) as refused:
-            TRAINING.read(given)
+        with pytest.raises(UserError, match=message) as refused:
+            TRAINING.read(values)
         assert "\n" not in str(refused.value)
 
 
-def test_document_004s_network_is_its_own() -> None:
-    """128 filters, 8 blocks, heads of 32 and 4 planes, three planes in: 2.4 million weights, counted layer by layer."""
+def test_aryas_network_has_the_reported_size() -> None:
+    """Three input planes, 128 filters, 8 blocks, heads of 32 and 4 filters: 2.4 million weights."""
     arya = PRESETS["arya"]
     net = Net(network_of(arya, arya.stages[0]))
     conv = 3 * 128 * 9 + 128 + 2 * 128
@@ -214,59 +252,94 @@ def test_document_004s_network_is_its_own() -> None:
     policy = 128 * 32 * 9 + 32 + 2 * 32 + 32 * 42 * 7 + 7
     value = 128 * 4 * 9 + 4 + 2 * 4 + 4 * 42 + 1
     assert sum(weights.numel() for weights in net.parameters()) == conv + 8 * block + policy + value
-    assert (arya.c, arya.dirichlet_alpha, arya.dirichlet_share, arya.temperature) == (2.0, 1.0, 0.25, 1.25)
-    assert (arya.simulations, arya.simulations_end, arya.simulations_games, arya.rate) == (50, 150, 100, 1e-3)
+    assert (arya.c, arya.dirichlet_alpha, arya.dirichlet_share, arya.temperature) == (
+        2.0,
+        1.0,
+        0.25,
+        1.25,
+    )
+    assert (arya.simulations, arya.simulations_end, arya.simulations_games, arya.rate) == (
+        50,
+        150,
+        100,
+        1e-3,
+    )
     assert arya.window_end * 2 == 512  # a memory of 512 with mirror images
 
 
-def test_faithful_settings_have_the_documents_faults() -> None:
+def test_faithful_settings_have_the_faults_of_aryas_code() -> None:
     faithful = preset("arya", faithful=True)
     assert (faithful.faithful, faithful.proving, faithful.search_share) == (True, False, 1.0)
     assert not preset("arya").faithful
     with pytest.raises(UserError, match="nothing to be faithful to"):
         preset("laptop", faithful=True)
-    assert TRAINING.read({"preset": "arya", "faithful": True}) == TRAINING.read({"preset": "arya", "faithful": 1}) == faithful
+    assert (
+        TRAINING.read({"preset": "arya", "faithful": True})
+        == TRAINING.read({"preset": "arya", "faithful": 1})
+        == faithful
+    )
     assert (faithful.lanes, faithful.chunk) == (1, 1)  # one game at a time
-    tiny = replace(faithful, board="4x4x3", networks=("4x1",), games=8, exam_games=0, simulations=4, simulations_end=4)
+    tiny = replace(
+        faithful,
+        board="4x4x3",
+        networks=("4x1",),
+        games=8,
+        exam_games=0,
+        simulations=4,
+        simulations_end=4,
+    )
     trainee = AlphaZeroTrainee(tiny)
     rows(trainee)
-    discs = [int(each).bit_count() for each in trainee.window.samples.mask]
+    discs = [int(mask).bit_count() for mask in trainee.window.samples.mask]
     assert max(discs) <= 14  # with 15 of 16 discs the game is over
 
 
 def test_the_bare_policy_and_the_search_choose_open_columns() -> None:
     settings = AlphaZeroSettings(networks=("4x1",))
-    judge = OnnxEvaluator(AlphaZeroTrainee(settings).playing, "it")
+    evaluator = OnnxEvaluator(AlphaZeroTrainee(settings).playing, "it")
     position = Position("444444")
     for simulations in (0, 10):
-        columns = player(judge, simulations, TINY)(np.array([position.own]), np.array([position.mask]), np.random.default_rng(0))
+        columns = player(evaluator, simulations, TINY)(
+            np.array([position.own]), np.array([position.mask]), np.random.default_rng(0)
+        )
         assert columns[0] in position.legal_columns()
 
 
-def test_the_value_to_learn_is_a_mixture_of_result_and_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    goals = []
+def test_the_value_target_mixes_result_and_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    targets = []
     original = alphazero.mse_loss
-    monkeypatch.setattr(alphazero, "mse_loss", lambda value, goal: goals.append(goal) or original(value, goal))
+
+    def recording(value: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        targets.append(target)
+        return original(value, target)
+
+    monkeypatch.setattr(alphazero, "mse_loss", recording)
     for share in (0.0, 0.25, 1.0):
         trainee = AlphaZeroTrainee(replace(TINY, search_share=share))
         position = np.array([Position(board=trainee.rules).mask] * 40)
         policies = np.full((40, 4), 0.25, np.float32)
         results, values = np.full(40, -1, np.float32), np.full(40, 0.5, np.float32)
         trainee.window.add(Samples(position, position, policies, values, results), 40)
-        trainee._learn(1)
-        assert goals[-1].tolist() == pytest.approx([share * 0.5 - (1 - share)] * TINY.batch)
+        trainee._run_updates(1)
+        assert targets[-1].tolist() == pytest.approx([share * 0.5 - (1 - share)] * TINY.batch)
 
 
 def test_the_rate_falls_and_the_window_grows_with_the_games() -> None:
-    found = rows(AlphaZeroTrainee(replace(TINY, games=80, window=60, window_end=150, window_share=0.5, rate=0.1, rate_end=0.02)))
-    windows, positions = [row["window"] for row in found], [row["positions"] for row in found]
-    assert windows == [min(150, max(60, round(each / 2)), each) for each in positions]  # type: ignore[operator, type-var]
-    assert windows[0] < windows[-1] == 150
+    growing = replace(
+        TINY, games=80, window=60, window_end=150, window_share=0.5, rate=0.1, rate_end=0.02
+    )
+    metrics = rows(AlphaZeroTrainee(growing))
+    for row in metrics:
+        positions = row["positions"]
+        assert row["window"] == min(150, max(60, round(positions / 2)), positions)
+    assert metrics[0]["window"] < metrics[-1]["window"] == 150
     trainee = AlphaZeroTrainee(replace(TINY, rate=0.1, rate_end=0.02))
     trainee.advance()
     for games, rate in ((0, 0.1), (TINY.games // 2, 0.06), (TINY.games, 0.02)):
         trainee.games, trainee.updates = games, 10_000
-        trainee._learn(1)
+        trainee._run_updates(1)
         assert trainee.optimizer.param_groups[0]["lr"] == pytest.approx(rate)
 
 
@@ -275,16 +348,23 @@ def test_noise_is_mixed_into_priors_in_its_share() -> None:
     assert switches_of(TINY).noise == 0.0
 
 
-def test_learning_can_begin_with_weights_of_before(tmp_path: Path) -> None:
+def test_training_can_start_from_saved_weights(tmp_path: Path) -> None:
     before = AlphaZeroTrainee(TINY)
     rows(before)
-    before.finish(open_run(tmp_path, "az", {"kind": "train-alphazero"}, tmp_path / "run", lambda text: None))
+    before.finish(
+        open_run(tmp_path, "az", {"kind": "train-alphazero"}, tmp_path / "run", lambda text: None)
+    )
     file = str(tmp_path / "run" / "alphazero-fp32.json")
     after = AlphaZeroTrainee(replace(TINY, start=file))
-    assert all(torch.equal(tensor, after.net.state_dict()[name]) for name, tensor in before.average.state_dict().items())
+    assert all(
+        torch.equal(tensor, after.net.state_dict()[name])
+        for name, tensor in before.average.state_dict().items()
+    )
     assert after.playing == to_onnx(before.average)
     with pytest.raises(
-        UserError, match=r"is a network of another form, 4x1 for 4x4x3 with threats; networks\[0\] is 4x2 for 4x4x3"
+        UserError,
+        match=r"is a network of another form, 4x1 for 4x4x3 with threats; "
+        r"networks\[0\] is 4x2 for 4x4x3",
     ):
         AlphaZeroTrainee(replace(TINY, start=file, networks=("4x2",)))
     with pytest.raises(UserError, match=r"cannot read nothing\.json"):

@@ -1,3 +1,5 @@
+"""The agent `dqn`."""
+
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +12,7 @@ from fourlab.agents.dqn.agent import Dqn
 from fourlab.agents.opponents import chooser
 from fourlab.compiled.batches import open_columns
 from fourlab.nets.evaluator import load, probe_positions
-from fourlab.training.evaluation import Exam
+from fourlab.training.evaluation import Benchmark
 
 RNG = np.random.default_rng
 
@@ -21,11 +23,12 @@ def probes(count: int) -> list[Position]:
 
 
 def test_it_plays_the_open_column_of_the_greatest_q_value() -> None:
-    agent, judge = make("dqn"), load("dqn")
+    agent = make("dqn")
+    evaluator = load("dqn")
     for position in probes(200):
         decision = agent.decide(position, Limit(), RNG(0))
-        planes = judge.planes(np.array([position.own]), np.array([position.mask]))
-        q = judge.heads(planes)["policy"][0].tolist()
+        planes = evaluator.planes(np.array([position.own]), np.array([position.mask]))
+        q = evaluator.heads(planes)["policy"][0].tolist()
         legal = position.legal_columns()
         assert decision.column == max(legal, key=lambda column: q[column])
         assert decision.value == min(1, max(-1, q[decision.column]))
@@ -33,36 +36,43 @@ def test_it_plays_the_open_column_of_the_greatest_q_value() -> None:
         assert decision.analysis.estimates == {column: q[column] for column in legal}
 
 
-def test_epsilon_is_the_chance_of_any_column() -> None:
+def test_epsilon_is_the_probability_of_a_random_column() -> None:
     position = Position("4455")
     best = make("dqn").decide(position, Limit(), RNG(0)).column
     agent = make("dqn:epsilon=0.7")
-    counts = np.bincount([agent.decide(position, Limit(), RNG(seed)).column for seed in range(700)], minlength=7)
-    assert agent.decide(position, Limit(), RNG(0)).policy == pytest.approx([0.1 + 0.3 * (each == best) for each in range(7)])
-    assert counts / 700 == pytest.approx([0.1 + 0.3 * (each == best) for each in range(7)], abs=0.06)
+    columns = [agent.decide(position, Limit(), RNG(seed)).column for seed in range(700)]
+    frequencies = np.bincount(columns, minlength=7) / 700
+    expected = [0.1 + 0.3 * (column == best) for column in range(7)]
+    assert agent.decide(position, Limit(), RNG(0)).policy == pytest.approx(expected)
+    assert frequencies == pytest.approx(expected, abs=0.06)
 
 
 @pytest.mark.parametrize("text", ["121212", "445566", "12131", "11223"])
-def test_it_sees_wins_and_blocks(text: str) -> None:
+def test_it_plays_wins_and_blocks(text: str) -> None:
     """Red can win at once in the first two; in the others yellow must block."""
     position = Position(text)
-    expected = {make("rules:otherwise=random").decide(position, Limit(), RNG(seed)).column for seed in range(20)}
+    expected = {
+        make("rules:otherwise=random").decide(position, Limit(), RNG(seed)).column
+        for seed in range(20)
+    }
     assert make("dqn").decide(position, Limit(), RNG(0)).column in expected
 
 
-def test_the_network_that_comes_with_fourlab_beats_random_play_and_rules_of_thumb() -> None:
-    judge, rules = load("dqn"), Rules()
+def test_the_shipped_network_beats_the_random_and_the_rules_agent() -> None:
+    evaluator = load("dqn")
+    rules = Rules()
 
     def choose(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        q = judge.heads(judge.planes(own, mask))["policy"]
-        columns: np.ndarray = np.where(open_columns(mask, rules.geometry), q, -np.inf).argmax(axis=1)
+        q = evaluator.heads(evaluator.planes(own, mask))["policy"]
+        legal = open_columns(mask, rules.geometry)
+        columns: np.ndarray = np.where(legal, q, -np.inf).argmax(axis=1)
         return columns
 
     opponents = {spec: chooser(spec, rules) for spec in ("random", "rules")}
-    marks = Exam(rules, 400, 100, opponents).take(choose)
-    assert marks["random"]["wins"] >= 0.95 * 400
-    assert marks["rules"]["score"] > 0.5
-    assert marks["exact"]["kept"] > 0.8
+    scores = Benchmark(rules, 400, 100, opponents).run(choose)
+    assert scores["random"]["wins"] >= 0.95 * 400
+    assert scores["rules"]["score"] > 0.5
+    assert scores["exact"]["kept"] > 0.8
 
 
 def test_it_needs_no_torch() -> None:
@@ -82,7 +92,7 @@ def test_another_board_is_refused() -> None:
         make("dqn").decide(Position(board="5x4x4"), Limit(), RNG(0))
 
 
-def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
+def test_unusable_options_and_networks_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="epsilon must be a number from 0 to 1, not 2"):
         Dqn(epsilon=2)
     with pytest.raises(UserError, match="cannot read the network nowhere"):

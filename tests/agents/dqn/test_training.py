@@ -1,3 +1,5 @@
+"""Training by deep Q-learning."""
+
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -39,81 +41,106 @@ def positions(count: int, rules: Rules) -> list[Position]:
     return [Position.from_key(key, rules) for key in (own + mask + rules.geometry.bottom).tolist()]
 
 
-def arrays(given: list[Position]) -> tuple[np.ndarray, np.ndarray]:
-    return np.array([each.own for each in given]), np.array([each.mask for each in given])
+def arrays(batch: list[Position]) -> tuple[np.ndarray, np.ndarray]:
+    own = np.array([position.own for position in batch])
+    mask = np.array([position.mask for position in batch])
+    return own, mask
 
 
-def answers(net: torch.nn.Module, trainee: DqnTrainee, position: Position) -> list[float]:
+def q_values(net: torch.nn.Module, trainee: DqnTrainee, position: Position) -> list[float]:
     with torch.no_grad():
-        return net(trainee._planes(*arrays([position])))[1][0].tolist()  # type: ignore[no-any-return]
+        values: list[float] = net(trainee._planes(*arrays([position])))[1][0].tolist()
+    return values
 
 
-def test_the_goal_is_the_result_or_what_the_target_network_thinks_of_the_answer_that_the_other_chose() -> None:
-    """Move by move; one column is so overrated by both networks that it would always be chosen if it could be when it is full."""
+def test_the_target_is_the_result_or_the_double_dqn_estimate() -> None:
+    """Both networks overrate one column, which would always be chosen if full columns could be."""
     trainee = DqnTrainee(replace(SMALL, gamma=0.5))
     with torch.no_grad():
         for weight in trainee.target.parameters():
             weight.mul_(-1.5)
         for net in (trainee.net, trainee.target):
             net.policy[0].bias[2] += 50
-    moves = [(position, column) for position in positions(150, Rules(4, 4, 3)) for column in position.legal_columns()]
-    expected, kinds = [], set()
+    moves = [
+        (position, column)
+        for position in positions(150, Rules(4, 4, 3))
+        for column in position.legal_columns()
+    ]
+    expected = []
+    kinds = set()
     for position, column in moves:
         after = position.play(column)
         if (outcome := after.outcome()) is not None:
             expected.append(0.0 if outcome.winner is None else 1.0)
         else:
-            chosen = answers(trainee.net, trainee, after)
-            best = max(after.legal_columns(), key=lambda column: chosen[column])
-            expected.append(-0.5 * min(1, max(-1, answers(trainee.target, trainee, after)[best])))
+            q = q_values(trainee.net, trainee, after)
+            best = max(after.legal_columns(), key=q.__getitem__)
+            estimate = q_values(trainee.target, trainee, after)[best]
+            expected.append(-0.5 * min(1, max(-1, estimate)))
         kinds.add(outcome.winner is None if outcome else 2 in after.legal_columns())
     assert kinds == {True, False}
-    found = trainee.goals(*arrays([position for position, _ in moves]), np.array([column for _, column in moves]))
-    assert found.tolist() == pytest.approx(expected, abs=1e-5)
+    own, mask = arrays([position for position, _ in moves])
+    targets = trainee.targets(own, mask, np.array([column for _, column in moves]))
+    assert targets.tolist() == pytest.approx(expected, abs=1e-5)
 
 
 def test_full_columns_are_never_chosen() -> None:
     trainee = DqnTrainee(replace(SMALL, epsilon=0.5, epsilon_end=0.5))
     with torch.no_grad():
         trainee.net.policy[0].bias[1] += 50
-    given = [each for each in positions(600, trainee.rules) if 1 not in each.legal_columns()]
-    assert len(given) > 20
+    batch = [
+        position for position in positions(600, trainee.rules) if 1 not in position.legal_columns()
+    ]
+    assert len(batch) > 20
     for choose in (trainee.choose, trainee._explore):
-        columns = choose(*arrays(given), np.random.default_rng(0))
-        assert all(column in position.legal_columns() for position, column in zip(given, columns, strict=True))
+        columns = choose(*arrays(batch), np.random.default_rng(0))
+        for position, column in zip(batch, columns, strict=True):
+            assert column in position.legal_columns()
 
 
 def untimed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: value for name, value in row.items() if name not in ("seconds", "games_a_second")} for row in rows]
+    return [
+        {name: value for name, value in row.items() if name not in ("seconds", "games_a_second")}
+        for row in rows
+    ]
 
 
 def test_a_training_stopped_after_every_piece_ends_with_the_same_bytes(tmp_path: Path) -> None:
     config = {"kind": "train-dqn", **json.loads(json.dumps(SMALL.__dict__))}
-    straight, stopped = (open_run(tmp_path, "dqn", config, tmp_path / name) for name in ("straight", "stopped"))
+    straight, stopped = (
+        open_run(tmp_path, "dqn", config, tmp_path / name) for name in ("straight", "stopped")
+    )
     results = train(straight, DqnTrainee(TRAINING.read_job(config).settings))
     assert results is not None
-    again, pieces = None, 0
+    again = None
+    pieces = 0
     while again is None:
         before = len(read_metrics(stopped))
-        again = train(stopped, DqnTrainee(TRAINING.read_job(config).settings), lambda: len(read_metrics(stopped)) > before)  # noqa: B023
+        again = train(
+            stopped,
+            DqnTrainee(TRAINING.read_job(config).settings),
+            lambda before=before: len(read_metrics(stopped)) > before,  # type: ignore[misc]
+        )
         pieces += 1
     assert pieces == 8
     assert untimed([again]) == untimed([results | {"lines": again["lines"]}])
     assert untimed(read_metrics(stopped)) == untimed(read_metrics(straight))
     for kind in ("onnx", "safetensors", "json"):
-        assert (straight.folder / f"dqn.{kind}").read_bytes() == (stopped.folder / f"dqn.{kind}").read_bytes()
+        whole = (straight.folder / f"dqn.{kind}").read_bytes()
+        assert (stopped.folder / f"dqn.{kind}").read_bytes() == whole
 
 
 def test_another_seed_gives_another_network() -> None:
-    nets = [DqnTrainee(replace(SMALL, seed=seed)) for seed in (1, 1, 2)]
-    for each in nets:
-        each.advance()
-    one, same, other = (torch.cat([weight.flatten() for weight in each.net.parameters()]) for each in nets)
-    assert torch.equal(one, same)
-    assert not torch.equal(one, other)
+    weights = []
+    for seed in (1, 1, 2):
+        trainee = DqnTrainee(replace(SMALL, seed=seed))
+        trainee.advance()
+        weights.append(torch.cat([weight.flatten() for weight in trainee.net.parameters()]))
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
 
 
-def test_the_rows_of_metrics_tell_what_was_done() -> None:
+def test_rows_of_metrics_describe_the_training() -> None:
     trainee = DqnTrainee(SMALL)
     rows = [trainee.advance() for _ in range(8)]
     assert trainee.finished
@@ -143,7 +170,7 @@ def test_it_learns_a_small_game() -> None:
         exam_positions=300,
     )
     trainee = DqnTrainee(settings)
-    before, after = trainee.exam.take(trainee.choose), trainee.advance()
+    before, after = trainee.exam.run(trainee.choose), trainee.advance()
     assert before["exact"]["decisive"] < 0.6
     assert after["exact"]["decisive"] > 0.85
     assert after["random"]["score"] > 0.8 > before["random"]["score"]
@@ -151,34 +178,44 @@ def test_it_learns_a_small_game() -> None:
 
 @pytest.mark.parametrize("board", ["7x6x4", "2x2x4", "1x5x3", "9x2x5"])
 @pytest.mark.parametrize("first", ["relu", "batchnorm"])
-def test_any_board_can_be_learned_and_played_from_its_file(board: str, first: str, tmp_path: Path) -> None:
-    """The network in training, the one read back and the one in the ONNX file choose the same columns."""
+def test_networks_for_any_board_are_saved_and_played(
+    board: str, first: str, tmp_path: Path
+) -> None:
+    """The trained network, the one read back and the ONNX file choose the same columns."""
     layers = ("conv 4", first, "dense 16", "relu")
-    trainee = DqnTrainee(replace(SMALL, board=board, layers=layers, moves=320, piece=320, against=("self",)))
+    trainee = DqnTrainee(
+        replace(SMALL, board=board, layers=layers, moves=320, piece=320, against=("self",))
+    )
     trainee.advance()
     (tmp_path / "run").mkdir()
     results = trainee.finish(Run(tmp_path / "run"))
     assert results["headline"].endswith("positions")
     file = tmp_path / "run" / "dqn.onnx"
     again = load_net(file)
-    given = positions(300, trainee.rules)
-    own, mask = arrays(given)
+    batch = positions(300, trainee.rules)
+    own, mask = arrays(batch)
     q = trainee.q_values(own, mask)
     again.eval()
     with torch.no_grad():
-        assert torch.equal(again(trainee._planes(own, mask))[1], trainee.net(trainee._planes(own, mask))[1])
-    agent, compared = make(f"dqn:net={file}"), 0
-    for position, each in zip(given, q, strict=True):
-        second, best = sorted(each)[-2:] if len(each) > 1 else (-np.inf, each[0])
+        assert torch.equal(
+            again(trainee._planes(own, mask))[1], trainee.net(trainee._planes(own, mask))[1]
+        )
+    agent = make(f"dqn:net={file}")
+    compared = 0
+    for position, row in zip(batch, q, strict=True):
+        second, best = sorted(row)[-2:] if len(row) > 1 else (-np.inf, row[0])
         if best - second > 1e-3:
             compared += 1
-            assert agent.decide(position, Limit(), np.random.default_rng(0)).column == int(each.argmax())
+            decision = agent.decide(position, Limit(), np.random.default_rng(0))
+            assert decision.column == int(row.argmax())
     assert compared > 150
-    assert np.abs(load(str(file)).heads(load(str(file)).planes(own, mask))["policy"] - q)[np.isfinite(q)].max() < 1e-4
+    evaluator = load(str(file))
+    differences = np.abs(evaluator.heads(evaluator.planes(own, mask))["policy"] - q)
+    assert differences[np.isfinite(q)].max() < 1e-4
 
 
 @pytest.mark.parametrize(
-    ("changed", "why"),
+    ("changed", "message"),
     [
         ({"moves": 0}, "moves must be a whole number of at least 1, not 0"),
         ({"epsilon": 1.5}, "epsilon must be a number from 0 to 1, not 1.5"),
@@ -192,6 +229,6 @@ def test_any_board_can_be_learned_and_played_from_its_file(board: str, first: st
         ({"against": ("nobody",)}, "there is no agent 'nobody'"),
     ],
 )
-def test_impossible_settings_are_refused(changed: dict[str, Any], why: str) -> None:
-    with pytest.raises(UserError, match=why):
+def test_impossible_settings_are_refused(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         DqnTrainee(replace(SMALL, **changed))

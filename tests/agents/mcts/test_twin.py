@@ -1,15 +1,24 @@
-"""The compiled search and the textbook grow the same tree from the same random numbers, for every switch."""
+"""The compiled search grows the same tree as the textbook search, for every switch.
+
+Both use the same random numbers.
+"""
 
 import itertools
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
 from fourlab import Position
-from fourlab.agents.mcts import kernel as mcts
-from fourlab.agents.mcts import verbs
-from fourlab.agents.mcts.textbook import Below, ConnectFour, ConnectFourWithWinsAndBlocks, Game, Node, TextbookSearch
+from fourlab.agents.mcts import kernel, verbs
+from fourlab.agents.mcts.textbook import (
+    Below,
+    ConnectFour,
+    ConnectFourWithWinsAndBlocks,
+    Game,
+    Node,
+    TextbookSearch,
+)
 from fourlab.compiled import random
 from fourlab.compiled.negamax import kaggle_negamax
 from tests.naive import NaiveGame
@@ -24,14 +33,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "log(N / n)": {"log_ratio": True, "c": 2.0},
     "all children at once": {"expand_all": True},
     "all children, last of equals": {"expand_all": True, "tie": verbs.LAST, "draw": -4},
-    "document 001": {"expand_all": True, "past_wins": True, "tie": verbs.LAST, "draw": -4},
+    "Bhat": {"expand_all": True, "past_wins": True, "tie": verbs.LAST, "draw": -4},
     "past wins, one child": {"past_wins": True},
     "draws are losses": {"draw": -4},
     "draws are half wins": {"draw": 2},
-    "document 004": {"leaf_wins": True, "draw_leaf_wins": True, "draw": -4},
+    "Arya": {"leaf_wins": True, "draw_leaf_wins": True, "draw": -4},
     "random opponent": {"opponent": verbs.RANDOM},
     "frozen opponent": {"opponent": verbs.FROZEN},
-    "document 000": {"opponent": verbs.FROZEN, "log_ratio": True, "c": 2.0},
+    "Vannucci & Abril": {"opponent": verbs.FROZEN, "log_ratio": True, "c": 2.0},
     "negamax opponent": {"opponent": verbs.NEGAMAX},
     "negamax with random ties": {"opponent": verbs.NEGAMAX, "random_ties": True},
     "wins and blocks": {"wins_and_blocks": True},
@@ -42,22 +51,31 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "shared": {"shared": True},
     "shared with solver": {"shared": True, "solver": True},
 }
+TIES: dict[int, Literal["first", "last", "random"]] = {
+    verbs.FIRST: "first",
+    verbs.LAST: "last",
+    verbs.ANY: "random",
+}
 POSITIONS = {
     "empty": Position(),
     "five by four": Position(board="5x4x4"),
     "three in a row": Position("3", board="5x4x3"),
-    "document 000": Position("vannucci-abril"),
+    "Vannucci & Abril": Position("vannucci-abril"),
     "late": Position("2713217673732233676731"),
     "small": Position(board="4x3x3"),
 }
 
 
 class PastWins(ConnectFour):
-    """Document 001's board: won games are played on, and the first line from the top left says who has won."""
+    """Bhat's game: play continues after a win, and the first line from the top left decides."""
 
     def play(self, state: tuple[Any, ...], move: int) -> tuple[Any, ...]:  # type: ignore[override]
         rules, side, columns = state
-        return rules, 1 - side, tuple((*discs, side) if i == move else discs for i, discs in enumerate(columns))
+        return (
+            rules,
+            1 - side,
+            tuple((*discs, side) if i == move else discs for i, discs in enumerate(columns)),
+        )
 
     def to_move(self, state: tuple[Any, ...]) -> int:  # type: ignore[override]
         return int(state[1])
@@ -71,7 +89,9 @@ class PastWins(ConnectFour):
         game.discs = [list(discs) for discs in columns]
         for row, column in itertools.product(reversed(range(rules.rows)), range(rules.columns)):
             for right, up in ((1, 0), (0, -1), (1, -1), (1, 1)):
-                owners = {game.cell(column + i * right, row + i * up) for i in range(rules.in_a_row)}
+                owners = {
+                    game.cell(column + i * right, row + i * up) for i in range(rules.in_a_row)
+                }
                 if len(owners) == 1 and owners != {None}:
                     return 1 if owners == {side} else -1
         return 0 if not self.legal_moves(state) else None
@@ -84,12 +104,14 @@ class PastWins(ConnectFour):
 
 def state_of(position: Position) -> tuple[Any, ...]:
     grid = position.grid()[::-1]
-    columns = tuple(tuple(row[i] - 1 for row in grid if row[i]) for i in range(position.rules.columns))
+    columns = tuple(
+        tuple(row[i] - 1 for row in grid if row[i]) for i in range(position.rules.columns)
+    )
     return position.rules, position.to_move, columns
 
 
 class Stream:
-    """The compiled generator, one draw at a time."""
+    """The compiled random generator as a `Below`."""
 
     def __init__(self, seed: int) -> None:
         self.state = random.seed_state(seed)
@@ -99,28 +121,47 @@ class Stream:
         return random.below(n, self.state)
 
 
-def compiled(position: Position, switches: verbs.Switches, simulations: int, seed: int, blocks: int, merging: bool) -> Any:
+def compiled(
+    position: Position,
+    switches: verbs.Switches,
+    simulations: int,
+    seed: int,
+    blocks: int,
+    merging: bool,
+) -> Any:
     g = position.rules.geometry
     tree = verbs.new_tree(blocks, 8192 if merging else 0, g)
     verbs.new_block(tree.words, 1, position.mask, g)
-    stop, state = np.zeros(1, np.uint8), random.seed_state(seed)
-    done, _, state = mcts.search(tree, 1, position.own, position.mask, g, switches, simulations, state, stop)
+    stop = np.zeros(1, np.uint8)
+    state = random.seed_state(seed)
+    done, _, state = kernel.search(
+        tree, 1, position.own, position.mask, g, switches, simulations, state, stop
+    )
     assert tree.counts[0] == done
     return tree.words, done, state
 
 
-def textbook(position: Position, s: verbs.Switches, simulations: int, seed: int, blocks: int, merging: bool) -> Any:
+def textbook(
+    position: Position, s: verbs.Switches, simulations: int, seed: int, blocks: int, merging: bool
+) -> Any:
     stream = Stream(seed)
 
     def negamax(state: Position, below: Below) -> int:
-        _, column, stream.state = kaggle_negamax(state.own, state.mask, state.rules.geometry, 4, s.random_ties, stream.state)
+        _, column, stream.state = kaggle_negamax(
+            state.own, state.mask, state.rules.geometry, 4, s.random_ties, stream.state
+        )
         return column
 
     game: Game[Any, int] = ConnectFourWithWinsAndBlocks() if s.wins_and_blocks else ConnectFour()
     start: Any = position
     if s.past_wins:
         game, start = PastWins(), state_of(position)  # type: ignore[assignment]
-    replies = {verbs.PLAYER: None, verbs.RANDOM: game.random_move, verbs.FROZEN: game.random_move, verbs.NEGAMAX: negamax}
+    replies = {
+        verbs.PLAYER: None,
+        verbs.RANDOM: game.random_move,
+        verbs.FROZEN: game.random_move,
+        verbs.NEGAMAX: negamax,
+    }
     search: TextbookSearch[Any, int] = TextbookSearch(
         game,
         stream.below,
@@ -131,7 +172,7 @@ def textbook(position: Position, s: verbs.Switches, simulations: int, seed: int,
         draw=s.draw / verbs.POINTS,
         draw_leaf_wins=s.draw_leaf_wins,
         leaf_wins=s.leaf_wins,
-        tie={verbs.FIRST: "first", verbs.LAST: "last", verbs.ANY: "random"}[s.tie],  # type: ignore[arg-type]
+        tie=TIES[s.tie],
         reply=replies[s.opponent],
         frozen=s.opponent >= verbs.FROZEN,
         solver=s.solver,
@@ -142,31 +183,38 @@ def textbook(position: Position, s: verbs.Switches, simulations: int, seed: int,
     return root, root.visits, stream.state
 
 
-def assert_same(tree: np.ndarray, block: int, node: Node[Any, int], columns: int) -> int:
-    """Compare a block with a node and all below them; returns how many nodes were compared."""
-    start, compared = block * 3 * columns, 1
+def assert_same(
+    words: np.ndarray, block: int, node: Node[Any, int], columns: int, points: int = verbs.POINTS
+) -> int:
+    """Compare a block with a node, and all below them; returns the number of nodes compared.
+
+    `points` is the sum of a win in the compiled tree.
+    """
+    numbers = words[block * 3 * columns : (block + 1) * 3 * columns].reshape(3, columns)
+    compared = 1
     edges = {edge.move: edge for edge in node.edges}
-    for column in range(columns):
-        visits, total, leads = (int(tree[start + part * columns + column]) for part in range(3))
+    for column, (visits, total, leads) in enumerate(numbers.T.tolist()):
         if column not in edges:
             assert visits == verbs.FULL
             continue
         edge = edges[column]
-        assert edge.visits == visits - (0 if visits >= 0 else verbs.DRAWN if visits >= verbs.DRAWN else verbs.LOST)
-        assert edge.total == pytest.approx(total / verbs.POINTS)
-        proven = 2 - (-leads & 7) if leads < 0 else None
-        assert edge.proven == proven
+        if visits < 0:
+            visits -= verbs.DRAWN if visits >= verbs.DRAWN else verbs.LOST
+        assert edge.visits == visits
+        assert edge.total == total / points
+        assert edge.proven == (2 - (-leads & 7) if leads < 0 else None)
         below = leads if leads > 0 else -leads >> 3
         assert (below > 0) == (edge.node is not None)
         if edge.node is not None:
-            compared += assert_same(tree, below, edge.node, columns)
+            compared += assert_same(words, below, edge.node, columns, points)
     return compared
 
 
 @pytest.mark.parametrize("where", list(POSITIONS))
 @pytest.mark.parametrize("variant", list(VARIANTS))
 def test_both_grow_the_same_tree(variant: str, where: str) -> None:
-    position, switches = POSITIONS[where], PLAIN._replace(**VARIANTS[variant])
+    position = POSITIONS[where]
+    switches = PLAIN._replace(**VARIANTS[variant])
     simulations = 25 if switches.opponent == verbs.NEGAMAX else 250
     for seed in (1, 2):
         fast = compiled(position, switches, simulations, seed, 2000, merging=False)
@@ -178,7 +226,8 @@ def test_both_grow_the_same_tree(variant: str, where: str) -> None:
 @pytest.mark.parametrize("where", list(POSITIONS))
 @pytest.mark.parametrize("solver", [False, True])
 def test_both_merge_transpositions_alike(solver: bool, where: str) -> None:
-    position, switches = POSITIONS[where], PLAIN._replace(solver=solver)
+    position = POSITIONS[where]
+    switches = PLAIN._replace(solver=solver)
     fast = compiled(position, switches, 400, 3, 2000, merging=True)
     slow = textbook(position, switches, 400, 3, 2000, merging=True)
     assert fast[1:] == slow[1:]

@@ -1,4 +1,4 @@
-"""What a search saw: excerpts of trees, and snapshots of searches with a network."""
+"""Excerpts of search trees, and snapshots of searches."""
 
 import itertools
 
@@ -9,7 +9,7 @@ from fourlab import Limit, Position, make
 from fourlab.agent import ColumnAnalysis
 from fourlab.agents.alphazero.agent import AlphaZero
 from fourlab.agents.mcts.agent import MCTS
-from fourlab.agents.mcts.xray import Node, excerpt, marks
+from fourlab.agents.mcts.xray import Node, Snapshot, excerpt, marks
 
 
 def count(nodes: list[Node]) -> int:
@@ -17,7 +17,7 @@ def count(nodes: list[Node]) -> int:
 
 
 def look(path: tuple[int, ...]) -> list[ColumnAnalysis]:
-    """A tree in which the first column is visited ten times as often as the second, down to a single visit."""
+    """Return the columns of a tree whose first column has 90 % of the visits, the second 10 %."""
     visits = 1000
     for column in path:
         visits = visits // 10 * (9 if column == 0 else 1)
@@ -37,7 +37,7 @@ def test_the_most_visited_nodes_are_shown_first() -> None:
 
 
 @pytest.mark.parametrize("most", [0, 1, 5, 100])
-def test_no_more_nodes_are_shown_than_asked_for(most: int) -> None:
+def test_at_most_this_many_nodes_are_shown(most: int) -> None:
     assert count(excerpt(look, most)) == most
 
 
@@ -51,21 +51,26 @@ def test_snapshots_are_taken_ten_times_a_power_of_ten() -> None:
     assert counts[-1] == 1000
 
 
-@pytest.mark.parametrize("spec", ["mcts:simulations=700", "alphazero:simulations=700", "alphazero:simulations=64,batch=1"])
-def test_a_search_can_be_watched_and_its_tree_walked(spec: str) -> None:
-    agent, position, seen = make(spec), Position("4453"), []
+@pytest.mark.parametrize(
+    "spec",
+    ["mcts:simulations=700", "alphazero:simulations=700", "alphazero:simulations=64,batch=1"],
+)
+def test_a_search_can_be_watched_and_its_tree_read(spec: str) -> None:
+    agent = make(spec)
     assert isinstance(agent, MCTS | AlphaZero)
-    found = agent.search(position, Limit(), np.random.default_rng(1), seen.append)
-    assert tuple(seen) == found.trace
-    last = found.trace[-1]
-    assert last.simulations == sum(last.visits) == found.decision.analysis.simulations
-    assert last.columns == found.decision.analysis.columns
-    assert [each.simulations for each in seen] == sorted({each.simulations for each in seen})
-    assert found.look(()) == list(last.columns)
-    best = found.decision.column
-    below = found.look((best,))
-    assert 0 < sum(each.visits for each in below) <= last.visits[best]
-    assert found.look((best,) * 6) == []  # the column would be full
+    seen: list[Snapshot] = []
+    result = agent.search(Position("4453"), Limit(), np.random.default_rng(1), seen.append)
+    assert tuple(seen) == result.trace
+    last = result.trace[-1]
+    assert last.simulations == sum(last.visits) == result.decision.analysis.simulations
+    assert last.columns == result.decision.analysis.columns
+    counts = [snapshot.simulations for snapshot in seen]
+    assert counts == sorted(set(counts))
+    assert result.look(()) == list(last.columns)
+    best = result.decision.column
+    below = result.look((best,))
+    assert 0 < sum(column.visits for column in below) <= last.visits[best]
+    assert result.look((best,) * 6) == []  # the column would be full
 
 
 def test_watching_changes_nothing() -> None:
@@ -73,4 +78,9 @@ def test_watching_changes_nothing() -> None:
     assert isinstance(agent, AlphaZero)
     watched = agent.search(Position("4453"), Limit(), np.random.default_rng(2)).decision
     alone = agent.decide(Position("4453"), Limit(), np.random.default_rng(2))
-    assert (watched.column, watched.value, watched.policy, watched.line) == (alone.column, alone.value, alone.policy, alone.line)
+    assert (watched.column, watched.value, watched.policy, watched.line) == (
+        alone.column,
+        alone.value,
+        alone.policy,
+        alone.line,
+    )

@@ -7,15 +7,17 @@ from fourlab import Limit, Position, UserError, make
 from fourlab.agents.minimax.expectimax_random import ExpectimaxRandom
 
 
-def test_the_exact_values_of_document_000() -> None:
-    values, seen = ExpectimaxRandom().values(Position("vannucci-abril"))
+def test_the_exact_values_of_vannucci_and_abrils_position() -> None:
+    values, positions = ExpectimaxRandom().values(Position("vannucci-abril"))
     assert values == {4: 1, 6: Fraction(21, 32)}
-    assert seen == 313
+    assert positions == 313
 
 
-def test_the_documents_line_is_the_right_one() -> None:
-    agent, rng = make("expectimax-random"), np.random.default_rng(0)
-    position, own = Position("vannucci-abril"), []
+def test_it_plays_the_line_of_vannucci_and_abril() -> None:
+    agent = make("expectimax-random")
+    rng = np.random.default_rng(0)
+    position = Position("vannucci-abril")
+    own: list[int] = []
     for reply in (6, 4):
         own.append(agent.decide(position, Limit(), rng).column)
         position = position.play(own[-1]).play(reply)
@@ -26,10 +28,11 @@ def test_the_documents_line_is_the_right_one() -> None:
     assert ExpectimaxRandom().values(after)[0] == {4: 1, 6: Fraction(-13, 16)}
 
 
-def test_a_random_opponent_never_beats_it_when_it_has_a_sure_win() -> None:
+def test_it_always_wins_from_a_certain_win() -> None:
     agent = make("expectimax-random")
     for seed in range(30):
-        position, rng = Position("vannucci-abril"), np.random.default_rng(seed)
+        position = Position("vannucci-abril")
+        rng = np.random.default_rng(seed)
         while position.outcome() is None:
             player = agent if position.to_move == 0 else make("random")
             position = position.play(player.decide(position, Limit(), rng).column)

@@ -10,18 +10,26 @@ def test_it_wins_and_blocks() -> None:
     assert make("negamax").decide(Position("12131"), Limit(), rng).column == 0
 
 
-def test_ties_are_by_lot_or_first() -> None:
-    by_lot = {make("negamax").decide(Position(), Limit(), np.random.default_rng(seed)).column for seed in range(30)}
-    assert len(by_lot) > 1
-    first = {make("negamax:ties=first").decide(Position(), Limit(), np.random.default_rng(seed)).column for seed in range(30)}
+def test_ties_are_broken_at_random_or_by_the_first() -> None:
+    sampled = {
+        make("negamax").decide(Position(), Limit(), np.random.default_rng(seed)).column
+        for seed in range(30)
+    }
+    assert len(sampled) > 1
+    first = {
+        make("negamax:ties=first").decide(Position(), Limit(), np.random.default_rng(seed)).column
+        for seed in range(30)
+    }
     assert len(first) == 1
 
 
 def test_the_score_is_kaggles() -> None:
-    assert make("negamax").decide(Position("121212"), Limit(), np.random.default_rng(0)).analysis.score == 18.5
-    assert make("negamax").decide(Position("12"), Limit(depth=2), np.random.default_rng(0)).analysis.depth == 2
+    decision = make("negamax").decide(Position("121212"), Limit(), np.random.default_rng(0))
+    assert decision.analysis.score == 18.5
+    shallow = make("negamax").decide(Position("12"), Limit(depth=2), np.random.default_rng(0))
+    assert shallow.analysis.depth == 2
 
 
-def test_depths_that_never_end_are_refused() -> None:
+def test_depths_that_take_too_long_are_refused() -> None:
     with pytest.raises(UserError, match="0 to 7"):
         make("negamax:depth=8")

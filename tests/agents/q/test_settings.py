@@ -1,3 +1,5 @@
+"""Settings of Q-learning: presets, ranges of agents and checks."""
+
 import re
 from dataclasses import replace
 
@@ -7,38 +9,51 @@ from fourlab import UserError
 from fourlab.agents.q.settings import FAITHFUL, PRESETS, QSettings, expand, preset
 
 
-def test_a_range_of_agents_is_written_out() -> None:
-    assert expand("bhat-mc{8..11}:c=2") == ["bhat-mc8:c=2", "bhat-mc9:c=2", "bhat-mc10:c=2", "bhat-mc11:c=2"]
+def test_a_range_of_agents_is_expanded() -> None:
+    assert expand("bhat-mc{8..11}:c=2") == [
+        "bhat-mc8:c=2",
+        "bhat-mc9:c=2",
+        "bhat-mc10:c=2",
+        "bhat-mc11:c=2",
+    ]
     assert expand("rules") == ["rules"]
     for wrong in ("mc{1..}", "mc{3..1}", "mc{1-3}", "mc{0..1000}"):
         with pytest.raises(UserError, match="a range"):
             expand(wrong)
 
 
-def test_presets_are_the_documents() -> None:
+def test_presets_are_those_of_the_reports() -> None:
     bhat, text = preset("bhat"), preset("bhat", faithful=True)
     assert (bhat.win, bhat.draw, bhat.loss, bhat.initial, bhat.seat) == (2, 0.5, -2, 1, "second")
     assert (bhat.alpha_update, text.alpha_update) == (1, 0.5)
     assert (text.epsilon_update, text.passing, text.wins) == (0.01, True, 10_000)
     assert len(bhat.opponents) == 26
     arya = preset("arya", faithful=True)
-    assert (arya.alpha, arya.gamma, arya.epsilon, arya.epsilon_decay, arya.games) == (0.01, 0.99, 0.1, 0.9995, 3_000_000)
+    assert (arya.alpha, arya.gamma, arya.epsilon, arya.epsilon_decay, arya.games) == (
+        0.01,
+        0.99,
+        0.1,
+        0.9995,
+        3_000_000,
+    )
     assert (arya.form, arya.board, arya.epsilon_least) == ("state-action", "7x6x4", 0)
     assert preset("arya").epsilon_least == 0.1
     assert set(FAITHFUL) < set(PRESETS)
 
 
-def test_there_is_nothing_to_be_faithful_to_without_a_document() -> None:
+def test_only_presets_of_reports_can_be_faithful() -> None:
     with pytest.raises(UserError, match="nothing to be faithful to"):
         preset("self-play", faithful=True)
-    with pytest.raises(UserError, match="there is no preset 'bhatt'; presets are self-play, bhat, arya"):
+    with pytest.raises(
+        UserError, match="there is no preset 'bhatt'; presets are self-play, bhat, arya"
+    ):
         preset("bhatt")
 
 
-def test_examiners_are_the_trainers_or_a_random_player() -> None:
-    assert QSettings().examiners == ("random",)
-    assert replace(QSettings(target="best"), against=("self", "rules")).examiners == ("rules",)
-    assert QSettings(exam_against=("bhat-mc{1..2}",)).examiners == ("bhat-mc1", "bhat-mc2")
+def test_evaluations_use_the_training_opponents_or_a_random_player() -> None:
+    assert QSettings().exam_opponents == ("random",)
+    assert replace(QSettings(target="best"), against=("self", "rules")).exam_opponents == ("rules",)
+    assert QSettings(exam_against=("bhat-mc{1..2}",)).exam_opponents == ("bhat-mc1", "bhat-mc2")
 
 
 @pytest.mark.parametrize(
@@ -50,12 +65,14 @@ def test_examiners_are_the_trainers_or_a_random_player() -> None:
         ({"target": "best", "against": ("random", "self"), "seat": "first"}, ("first", "second")),
     ],
 )
-def test_it_learns_the_seats_it_plays(changed: dict[str, object], seats: tuple[str, ...]) -> None:
+def test_the_learner_is_trained_in_the_seats_it_plays(
+    changed: dict[str, object], seats: tuple[str, ...]
+) -> None:
     assert QSettings(**changed).seats == seats  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("changed", "why"),
+    ("changed", "message"),
     [
         ({"board": "5"}, "a board is written"),
         ({"alpha": 1.5}, "alpha must be a number from 0 to 1, not 1.5"),
@@ -67,15 +84,15 @@ def test_it_learns_the_seats_it_plays(changed: dict[str, object], seats: tuple[s
         ({"tie": "last"}, "tie must be first or random"),
         ({"win": -1.0}, "a win must be worth more than a loss"),
         ({"against": ()}, "against needs at least one opponent"),
-        ({"exam_against": ("self",)}, "the examiner must be somebody else"),
-        ({"draw": 0.5}, "the target negamax is for self-play with rewards of sum zero"),
-        ({"against": ("random",)}, "the target negamax is for self-play"),
-        ({"against": ("random",)}, "for anything else there is --target best"),
+        ({"exam_against": ("self",)}, "exam_against must name other agents, not self"),
+        ({"draw": 0.5}, "the target negamax needs self-play with zero-sum rewards"),
+        ({"against": ("random",)}, "the target negamax needs self-play"),
+        ({"against": ("random",)}, "for anything else use --target best"),
         ({"win": 1e39, "loss": -1e39}, "win must be a number from -1e+30 to 1e+30, not 1e+39"),
         ({"initial": -1e31}, "initial must be a number from -1e+30"),
         ({"memory": -1.0}, "memory must be a number of at least 0"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(changed: dict[str, object], why: str) -> None:
-    with pytest.raises(UserError, match=re.escape(why)):
+def test_inconsistent_settings_are_refused(changed: dict[str, object], message: str) -> None:
+    with pytest.raises(UserError, match=re.escape(message)):
         QSettings(**changed)  # type: ignore[arg-type]

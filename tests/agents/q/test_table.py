@@ -1,4 +1,4 @@
-"""Tables of learned values: what they answer, and files that are whole, damaged or made up."""
+"""Tables of learned values: lookups, and files that are whole, damaged or forged."""
 
 import hashlib
 import json
@@ -19,20 +19,24 @@ SMALL = Rules.parse("4x3x3")
 
 
 def table_of(form: QForm, positions: list[Position], seed: int = 0) -> QTable:
-    """A table that knows these positions, with values by lot."""
-    keys = np.unique([position.canonical_key if form.mirror else position.key for position in positions])
-    numbers = np.random.default_rng(seed).normal(size=(len(keys), form.numbers)).astype(np.float32)
-    return QTable.of(form, keys, numbers, {"seed": seed})
+    """Return a table with random values for these positions."""
+    keys = [position.canonical_key if form.mirror else position.key for position in positions]
+    distinct = np.unique(keys)
+    rng = np.random.default_rng(seed)
+    numbers = rng.normal(size=(len(distinct), form.numbers)).astype(np.float32)
+    return QTable.of(form, distinct, numbers, {"seed": seed})
 
 
-def some_positions(count: int, seed: int = 0) -> list[Position]:
-    rng, found = np.random.default_rng(seed), []
-    while len(found) < count:
+def random_positions(count: int, seed: int = 0) -> list[Position]:
+    """Return at least `count` positions of random games."""
+    rng = np.random.default_rng(seed)
+    positions: list[Position] = []
+    while len(positions) < count:
         position = Position(board=SMALL)
         while position.outcome() is None:
-            found.append(position)
+            positions.append(position)
             position = position.play(int(rng.choice(position.legal_columns())))
-    return found
+    return positions
 
 
 FORMS = [
@@ -45,32 +49,36 @@ FORMS = [
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_column_is_worth_what_its_entry_says(form: QForm) -> None:
-    """The table is judged by looking through its entries for the position, or its mirror image."""
-    positions = some_positions(300)
+def test_a_column_has_the_value_of_its_entry(form: QForm) -> None:
+    """The reference searches the entries for the position or its mirror image."""
+    positions = random_positions(300)
     table = table_of(form, positions[:150])
     keys, numbers = table.entries()
     entries = {int(key): row for key, row in zip(keys, numbers, strict=True)}
     for position in positions:
-        worth, known = table.judge(position)
-        expected, found = {}, 0
+        values, stored = table.look_up(position)
+        expected = {}
+        hits = 0
         for column in position.legal_columns():
             number = 0 if form.form == "afterstate" else column
             mover = position.to_move
-            seen = Position(position.play(column).grid(), SMALL, to_move=mover, check_counts=False)
+            state = Position(position.play(column).grid(), SMALL, to_move=mover, check_counts=False)
             if form.form == "state-action":
-                seen = position
-            images = [(seen, number), (seen.mirror(), 0 if form.form == "afterstate" else SMALL.columns - 1 - column)]
+                state = position
+            images = [
+                (state, number),
+                (state.mirror(), 0 if form.form == "afterstate" else SMALL.columns - 1 - column),
+            ]
             row = None
             for image, place in images if form.mirror else images[:1]:
                 if image.key in entries and (not form.mirror or image.key == image.canonical_key):
                     row = float(entries[image.key][place])
                     break
-            found += row is not None
+            hits += row is not None
             expected[column] = float(np.float32(form.initial)) if row is None else row
-        assert worth == expected
-        assert known == found
-        assert table.greedy(position) == max(worth, key=lambda column: (worth[column], -column))
+        assert values == expected
+        assert stored == hits
+        assert table.greedy(position) == max(values, key=lambda column: (values[column], -column))
 
 
 def test_values_are_scaled_to_expected_results() -> None:
@@ -80,7 +88,7 @@ def test_values_are_scaled_to_expected_results() -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_saved_table_is_read_back(form: QForm, tmp_path: Path) -> None:
-    table = table_of(form, some_positions(200))
+    table = table_of(form, random_positions(200))
     table.save(tmp_path / "a.q")
     again = QTable.load(tmp_path / "a.q")
     assert again.form == form
@@ -97,25 +105,25 @@ def test_an_empty_table_is_read_back(tmp_path: Path) -> None:
     assert len(QTable.load(tmp_path / "a.q")) == 0
 
 
-def test_growing_changes_no_answer() -> None:
-    table = table_of(FORMS[0], some_positions(200))
-    before = [table.judge(position) for position in some_positions(100)]
+def test_growing_changes_no_value() -> None:
+    table = table_of(FORMS[0], random_positions(200))
+    before = [table.look_up(position) for position in random_positions(100)]
     slots = table.slots
     while table.slots == slots:
-        q_table.qtable.enter(10**6 + len(table), table.words, table.numbers, table.layout)
+        q_table.qtable.insert(10**6 + len(table), table.words, table.numbers, table.layout)
         table.make_room()
-    assert [table.judge(position) for position in some_positions(100)] == before
+    assert [table.look_up(position) for position in random_positions(100)] == before
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     file = tmp_path_factory.mktemp("q") / "a.q"
-    table_of(FORMS[0], some_positions(60)).save(file)
+    table_of(FORMS[0], random_positions(60)).save(file)
     return file.read_bytes()
 
 
 def refused(data: bytes, folder: Path) -> str:
-    """Why a file is refused, in one line."""
+    """Return the error message for a file, which must be one line."""
     file = folder / "damaged.q"
     file.write_bytes(data)
     with pytest.raises(UserError) as error:
@@ -131,15 +139,19 @@ def test_a_file_cut_short_anywhere_is_refused(whole: bytes, tmp_path: Path) -> N
 
 
 @given(data=st.data())
-def test_a_flipped_bit_anywhere_is_noticed(whole: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+def test_a_flipped_bit_anywhere_is_detected(
+    whole: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
     place, bit = data.draw(st.integers(0, len(whole) - 1)), data.draw(st.integers(0, 7))
     flipped = bytearray(whole)
     flipped[place] ^= 1 << bit
     assert "damaged" in refused(bytes(flipped), tmp_path_factory.getbasetemp())
 
 
-def forged(whole: bytes, keys: np.ndarray | None = None, numbers: np.ndarray | None = None, **changed: Any) -> bytes:
-    """A file with another description or other contents and a right checksum."""
+def forged(
+    whole: bytes, keys: np.ndarray | None = None, numbers: np.ndarray | None = None, **changed: Any
+) -> bytes:
+    """Return a file with changed description or contents and a valid checksum."""
     length = int.from_bytes(whole[40:44], "little")
     description = json.loads(whole[44 : 44 + length])
     first, _ = description["lengths"]
@@ -155,36 +167,40 @@ def forged(whole: bytes, keys: np.ndarray | None = None, numbers: np.ndarray | N
     return q_table.MAGIC + hashlib.sha256(body).digest() + body
 
 
-def test_a_forged_file_is_not_believed(whole: bytes, tmp_path: Path) -> None:
+def test_a_forged_file_is_refused(whole: bytes, tmp_path: Path) -> None:
     (tmp_path / "whole.q").write_bytes(forged(whole))
     keys, numbers = QTable.load(tmp_path / "whole.q").entries()
-    nan, twice, other = numbers.copy(), keys.copy(), keys.copy()
-    nan[3], twice[5], other[0] = np.nan, twice[4], 1
-    for data, why in (
-        (forged(whole, numbers=nan), "values that are no numbers"),
-        (forged(whole, keys=twice), "not in order"),
-        (forged(whole, keys=other), "positions that are none"),
-        (forged(whole, keys=keys[::-1]), "not in order"),
+    nan = numbers.copy()
+    nan[3] = np.nan
+    twice = keys.copy()
+    twice[5] = twice[4]
+    invalid = keys.copy()
+    invalid[0] = 1
+    for data, message in (
+        (forged(whole, numbers=nan), "values that are not finite"),
+        (forged(whole, keys=twice), "not sorted"),
+        (forged(whole, keys=invalid), "invalid positions"),
+        (forged(whole, keys=keys[::-1]), "not sorted"),
         (forged(whole, board="3x3x3"), "positions of another board"),
         (forged(whole, entries=10**15), "more entries than it can hold"),
-        (forged(whole, entries=len(keys) + 1), "not as many as it says"),
+        (forged(whole, entries=len(keys) + 1), "not the number it claims"),
         (forged(whole, entries=-1), "do not add up"),
         (forged(whole, lengths=[1, 2]), "do not add up"),
         (forged(whole, lengths=[-1, 2]), "do not add up"),
         (forged(whole, form="thought"), "there is no form"),
-        (forged(whole, form="state-action"), "not as many as it says"),
-        (forged(whole, initial=float("inf")), "rewards make no sense"),
+        (forged(whole, form="state-action"), "not the number it claims"),
+        (forged(whole, initial=float("inf")), "rewards must be finite"),
         (forged(whole, format=99), "format 99 instead of 1"),
         (forged(whole, board=None), "damaged"),
         (forged(whole, mirror=True), "holds both"),
     ):
-        assert why in refused(data, tmp_path)
+        assert message in refused(data, tmp_path)
     bomb = zlib.compress(bytes(50_000_000), 9)
     body = b"\2\0\0\0{}" + bomb
     assert "damaged" in refused(q_table.MAGIC + hashlib.sha256(body).digest() + body, tmp_path)
 
 
-def test_files_that_are_not_there_or_no_tables_are_refused(tmp_path: Path) -> None:
+def test_missing_files_and_other_formats_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"cannot read .*none\.q: No such file"):
         QTable.load(tmp_path / "none.q")
     with pytest.raises(UserError, match=r"cannot read .*none\.q: No such file"):
@@ -192,17 +208,17 @@ def test_files_that_are_not_there_or_no_tables_are_refused(tmp_path: Path) -> No
     assert "does not begin with FOURLABQ" in refused(b"PK\3\4 something else", tmp_path)
 
 
-def test_a_table_is_read_again_only_when_its_file_has_changed(tmp_path: Path) -> None:
+def test_a_table_is_read_again_only_if_its_file_has_changed(tmp_path: Path) -> None:
     file = tmp_path / "a.q"
-    table_of(FORMS[0], some_positions(50), seed=1).save(file)
+    table_of(FORMS[0], random_positions(50), seed=1).save(file)
     first = load_table(file)
     assert load_table(file) is first
-    table_of(FORMS[0], some_positions(80), seed=2).save(file)
+    table_of(FORMS[0], random_positions(80), seed=2).save(file)
     assert load_table(file).about == {"seed": 2}
 
 
-def test_the_shipped_table_knows_the_board_it_is_named_after() -> None:
+def test_the_shipped_table_is_for_the_board_in_its_name() -> None:
     table = shipped_table()
     assert str(table.form.rules) == "5x4x4"
     assert len(table) > 100_000
-    assert table.judge(Position(board="5x4x4"))[1] == 5
+    assert table.look_up(Position(board="5x4x4"))[1] == 5

@@ -1,4 +1,4 @@
-"""Q-learning: beside its plain twin, stopped and resumed, and against perfect play."""
+"""Q-learning: against its plain reference, stopped and resumed, and against perfect play."""
 
 import json
 from dataclasses import replace
@@ -13,44 +13,77 @@ from fourlab.agents.q.table import FEWEST_SLOTS, QTable
 from fourlab.agents.q.table_kernel import LANES
 from fourlab.agents.q.training import (
     NEVER,
-    Opposition,
+    Opponents,
     Progress,
     QTrainee,
     form_of,
     rule_of,
     with_short_pieces,
 )
-from fourlab.agents.q.worst_case import beside_the_truth
+from fourlab.agents.q.worst_case import worst_and_perfect
 from fourlab.compiled.random import advance, seed_state
 from fourlab.jobs.run import Run
 from fourlab.training.kind import TrainingJob
 from fourlab.training.loop import train
 from tests.agents.q.twin import Twin
 
-TINY = QSettings(board="4x3x3", games=400, block=200, exam_games=50, epsilon=0.3, initial=0.25, gamma=0.9, target="played")
+TINY = QSettings(
+    board="4x3x3",
+    games=400,
+    block=200,
+    exam_games=50,
+    epsilon=0.3,
+    initial=0.25,
+    gamma=0.9,
+    target="played",
+)
 CASES = {
-    "document 001 in self-play": {"win": 2.0, "draw": 0.5, "loss": -2.0, "initial": 1.0, "tie": "first"},
+    "Bhat in self-play": {
+        "win": 2.0,
+        "draw": 0.5,
+        "loss": -2.0,
+        "initial": 1.0,
+        "tie": "first",
+    },
     "best": {"target": "best", "endings": "learn", "step": -0.01},
     "negamax": {"target": "negamax", "mirror": True},
     "columns, best": {"form": "state-action", "target": "best", "endings": "learn"},
     "columns, negamax, mirrored": {"form": "state-action", "target": "negamax", "mirror": True},
     "halved and rising": {"alpha_update": 0.5, "epsilon_update": 0.01},
-    "falling": {"alpha_decay": 0.99, "alpha_least": 0.05, "epsilon_decay": 0.99, "epsilon_fall": 0.001, "epsilon_least": 0.05},
+    "falling": {
+        "alpha_decay": 0.99,
+        "alpha_least": 0.05,
+        "epsilon_decay": 0.99,
+        "epsilon_fall": 0.001,
+        "epsilon_least": 0.05,
+    },
     "means": {"alpha": 1.0, "alpha_by_visits": True, "alpha_least": 0.02},
-    "columns, means": {"form": "state-action", "alpha": 1.0, "alpha_by_visits": True, "endings": "learn"},
+    "columns, means": {
+        "form": "state-action",
+        "alpha": 1.0,
+        "alpha_by_visits": True,
+        "endings": "learn",
+    },
     "against random, in turn": {"against": ("random",)},
     "second against searches": {"against": ("bhat-mc{0..3}:c=2",), "seat": "second"},
-    "document 001's passing": {"against": ("bhat-mc{0..2}:c=2,faithful=1",), "seat": "second", "passing": True},
+    "Bhat with passing": {
+        "against": ("bhat-mc{0..2}:c=2,faithful=1",),
+        "seat": "second",
+        "passing": True,
+    },
     "first, mirrored": {"against": ("random", "bhat-mc5"), "seat": "first", "mirror": True},
 }
 
 
-def learned(settings: QSettings, games: int, state: int, slots: int = FEWEST_SLOTS) -> tuple[QTable, Progress, Opposition]:
-    opposition, table = Opposition(settings.opponents, settings), QTable(form_of(settings), slots=slots)
+def learned(
+    settings: QSettings, games: int, state: int, slots: int = FEWEST_SLOTS
+) -> tuple[QTable, Progress, Opponents]:
+    opponents = Opponents(settings.opponents, settings)
+    table = QTable(form_of(settings), slots=slots)
     progress = Progress.new(settings.alpha, settings.epsilon, [0])
     progress.state = state
-    opposition.play(table, rule_of(settings, learning=True), games, NEVER, progress)
-    return table, progress, opposition
+    opponents.play(table, rule_of(settings, learning=True), games, NEVER, progress)
+    return table, progress, opponents
 
 
 def values_of(table: QTable) -> dict[tuple[int, int], float]:
@@ -63,17 +96,17 @@ def values_of(table: QTable) -> dict[tuple[int, int], float]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_compiled_loop_learns_what_its_plain_twin_learns(case: str) -> None:
+def test_the_compiled_loop_equals_the_plain_reference(case: str) -> None:
     settings = replace(TINY, **CASES[case])
     state = seed_state(3)
-    table, progress, opposition = learned(settings, 60, state, slots=1 << 14)
-    assert opposition.compiled is not None
-    trainer, simulations = opposition.compiled
+    table, progress, opponents = learned(settings, 60, state, slots=1 << 14)
+    assert opponents.compiled is not None
+    player, simulations = opponents.compiled
     twin = Twin(settings, state)
     if settings.against == ("self",):
         twin.play(60, LANES)
     else:
-        twin.play(60, 1, simulations.tolist(), trainer.switches)
+        twin.play(60, 1, simulations.tolist(), player.switches)
     assert values_of(table) == twin.values
     assert progress.state == twin.state
     assert progress.pace[:2].tolist() == [twin.alpha, twin.epsilon]
@@ -82,7 +115,7 @@ def test_the_compiled_loop_learns_what_its_plain_twin_learns(case: str) -> None:
 
 def test_games_against_any_agent_are_repeatable() -> None:
     settings = replace(TINY, against=("rules:otherwise=random",), seat="first")
-    assert Opposition(settings.opponents, settings).compiled is None
+    assert Opponents(settings.opponents, settings).compiled is None
     one, first, _ = learned(settings, 30, seed_state(1))
     other, second, _ = learned(settings, 30, seed_state(1))
     assert len(one) > 50
@@ -90,13 +123,16 @@ def test_games_against_any_agent_are_repeatable() -> None:
     assert first.counts.tolist() == second.counts.tolist()
 
 
-def test_games_played_from_python_learn_what_the_plain_twin_learns() -> None:
-    opposition, table = Opposition(("self",), TINY), QTable(form_of(TINY))
-    progress, twin = Progress.new(TINY.alpha, TINY.epsilon, [0]), Twin(TINY, 1)
+def test_games_played_from_python_equal_the_plain_reference() -> None:
+    opponents = Opponents(("self",), TINY)
+    table = QTable(form_of(TINY))
+    progress = Progress.new(TINY.alpha, TINY.epsilon, [0])
+    twin = Twin(TINY, 1)
     for number in range(40):
         twin.state = seed_state(number)
-        progress.state = advance(twin.state)  # only the compiled loop draws an opponent from this stream
-        opposition.play_one(table, rule_of(TINY, learning=True), progress)
+        # Only the compiled loop samples an opponent from this stream.
+        progress.state = advance(twin.state)
+        opponents.play_one(table, rule_of(TINY, learning=True), progress)
         twin.play(1, 1)
         assert progress.state == twin.state
     assert values_of(table) == twin.values
@@ -112,32 +148,35 @@ def test_the_table_grows_as_it_is_filled_and_nothing_is_lost() -> None:
     assert values_of(table) == twin.values
 
 
-def come_back(settings: QSettings) -> QSettings:
-    """The settings as a run folder gives them back."""
+def read_back(settings: QSettings) -> QSettings:
+    """Return the settings as read from a run's configuration."""
     config = json.loads(json.dumps(TrainingJob(TRAINING, settings, "q").config))
-    found: QSettings = TRAINING.read_job(config).settings
-    return found
+    restored: QSettings = TRAINING.read_job(config).settings
+    return restored
 
 
 @pytest.mark.parametrize("against", ["self", "rules"])
-def test_a_training_ends_with_the_table_that_fits_into_the_memory(against: str, tmp_path: Path) -> None:
+def test_a_training_ends_at_the_memory_limit(against: str, tmp_path: Path) -> None:
     settings = replace(TINY, board="5x4x4", against=(against,), games=5000, block=20, memory=0.0625)
     tables = []
     for name, stopped in (("whole", lambda: False), ("stopped", iter([False, True]).__next__)):
         run = Run(tmp_path / name)
         run.folder.mkdir()
         if (results := train(run, QTrainee(settings), stopped)) is None:
-            results = train(run, QTrainee(come_back(settings)))
+            results = train(run, QTrainee(read_back(settings)))
         assert results is not None
         assert 20 < results["games"] < 1000
-        assert "; stopped there: the table may not take more than 0.1 megabytes (--memory); " in results["headline"]
+        assert (
+            "; stopped because the table may not take more than 0.1 MB (--memory); "
+            in results["headline"]
+        )
         tables.append(QTable.load(run.folder / "table.q"))
     assert tables[0].megabytes == 0.0625
     assert values_of(tables[0]) == values_of(tables[1])
     assert len(tables[0]) == results["states"] > 1000
 
 
-def test_pieces_are_short_where_opponents_are_asked_from_python() -> None:
+def test_blocks_are_short_if_games_are_played_from_python() -> None:
     fast = replace(TINY, target="best", block=10_000, exam_games=1000)
     slow = replace(fast, against=("rules",))
     assert with_short_pieces(fast, ()) == fast
@@ -146,7 +185,7 @@ def test_pieces_are_short_where_opponents_are_asked_from_python() -> None:
     assert with_short_pieces(replace(fast, exam_against=("rules",)), ()).block == 10_000
 
 
-def test_the_best_columns_are_watched_in_positions_of_which_none_is_there_twice() -> None:
+def test_changes_of_the_policy_are_counted_in_distinct_positions() -> None:
     for settings in (TINY, replace(TINY, board="3x1x3", epsilon=0.0, tie="first")):
         trainee = QTrainee(settings)
         trainee.advance()
@@ -155,7 +194,7 @@ def test_the_best_columns_are_watched_in_positions_of_which_none_is_there_twice(
     assert len(sample) == 3
 
 
-def test_only_seats_that_were_learned_are_held_against_perfect_play(tmp_path: Path) -> None:
+def test_only_trained_seats_are_compared_with_perfect_play(tmp_path: Path) -> None:
     run = Run(tmp_path)
     results = train(run, QTrainee(replace(TINY, against=("random",), seat="second")))
     assert results is not None
@@ -164,21 +203,21 @@ def test_only_seats_that_were_learned_are_held_against_perfect_play(tmp_path: Pa
     assert "as first player" not in results["headline"]
 
 
-def test_people_do_not_play_in_trainings() -> None:
+def test_a_human_cannot_be_a_training_opponent() -> None:
     for people in ({"against": ("human",)}, {"exam_against": ("human",)}):
-        with pytest.raises(UserError, match="people do not play in trainings"):
+        with pytest.raises(UserError, match="a human cannot be a training opponent"):
             QTrainee(replace(TINY, **people))
 
 
-def test_examining_changes_nothing() -> None:
+def test_an_evaluation_changes_nothing() -> None:
     trainee = QTrainee(TINY)
     trainee.advance()
     before = values_of(trainee.table)
-    assert trainee.examine() == trainee.examine()
+    assert trainee.evaluate() == trainee.evaluate()
     assert values_of(trainee.table) == before
 
 
-def test_training_stops_at_the_wins() -> None:
+def test_training_stops_after_the_wins() -> None:
     trainee = QTrainee(replace(TINY, against=("random",), wins=30, games=10_000))
     won = 0
     while not trainee.finished:
@@ -187,7 +226,7 @@ def test_training_stops_at_the_wins() -> None:
     assert trainee.done < 400
 
 
-def test_a_row_of_metrics_tells_what_happened() -> None:
+def test_a_row_of_metrics_describes_the_block() -> None:
     trainee = QTrainee(TINY)
     first, second = trainee.advance(), trainee.advance()
     assert trainee.finished
@@ -207,8 +246,13 @@ def deterministic(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in ("seconds", "games_a_second")}
 
 
-@pytest.mark.parametrize("changed", [{}, {"against": ("rules", "bhat-mc3")}, {"alpha_by_visits": True, "form": "state-action"}])
-def test_a_resumed_training_ends_with_the_same_bytes(changed: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "changed",
+    [{}, {"against": ("rules", "bhat-mc3")}, {"alpha_by_visits": True, "form": "state-action"}],
+)
+def test_a_resumed_training_ends_with_the_same_bytes(
+    changed: dict[str, Any], tmp_path: Path
+) -> None:
     settings = replace(TINY, games=120, block=30, exam_games=10, **changed)
     whole, stopped = Run(tmp_path / "whole"), Run(tmp_path / "stopped")
     for run in (whole, stopped):
@@ -223,37 +267,41 @@ def test_a_resumed_training_ends_with_the_same_bytes(changed: dict[str, Any], tm
         assert pieces < 10
     assert pieces == 4
     assert results is not None
-    assert {name: again[name] for name in ("states", "exam", "games")} == {
-        name: results[name] for name in ("states", "exam", "games")
-    }
+    for name in ("states", "exam", "games"):
+        assert again[name] == results[name]
     assert (whole.folder / "table.q").read_bytes() == (stopped.folder / "table.q").read_bytes()
     rows = [
-        [deterministic(json.loads(line)) for line in (run.folder / "metrics.jsonl").read_text().splitlines()]
+        [
+            deterministic(json.loads(line))
+            for line in (run.folder / "metrics.jsonl").read_text().splitlines()
+        ]
         for run in (whole, stopped)
     ]
     assert rows[0] == rows[1]
 
 
-def test_a_configuration_makes_its_trainee() -> None:
+def test_settings_are_read_back_from_a_configuration() -> None:
     settings = replace(TINY, against=("random", "rules"))
-    for each in (settings, replace(settings, wins=5)):
-        assert come_back(each) == each
-        assert None not in TrainingJob(TRAINING, each, "q").config.values()
+    for variant in (settings, replace(settings, wins=5)):
+        assert read_back(variant) == variant
+        assert None not in TrainingJob(TRAINING, variant, "q").config.values()
 
 
 def test_passing_needs_the_compiled_loop() -> None:
     settings = replace(TINY, against=("rules",), passing=True)
-    with pytest.raises(UserError, match="passing goes with"):
+    with pytest.raises(UserError, match="passing needs opponents"):
         QTrainee(settings)
 
 
 @pytest.mark.parametrize(("board", "games"), [("5x2x4", 40_000), ("5x3x4", 1_000_000)])
 def test_self_play_learns_perfect_play_on_small_boards(board: str, games: int) -> None:
-    """Whatever the opponent replies, the learned play gets what the solver says the board is worth, from either seat."""
-    trainee = QTrainee(replace(preset("self-play"), board=board, games=games, block=games, exam_games=0))
+    """Against all replies and in both seats, the learned play keeps the board's exact value."""
+    trainee = QTrainee(
+        replace(preset("self-play"), board=board, games=games, block=games, exam_games=0)
+    )
     trainee.advance()
-    for found in beside_the_truth(trainee.table.greedy, trainee.table.form.rules).values():
-        assert found["worst"] == found["perfect"]
+    for seat in worst_and_perfect(trainee.table.greedy, trainee.table.form.rules).values():
+        assert seat["worst"] == seat["perfect"]
 
 
 def trained(faithful: bool, **changed: Any) -> dict[str, Any]:
@@ -261,29 +309,32 @@ def trained(faithful: bool, **changed: Any) -> dict[str, Any]:
     while not trainee.finished:
         trainee.advance()
     trainee.settings = replace(trainee.settings, exam_games=2000)
-    exam = trainee.examine()
+    exam = trainee.evaluate()
     assert exam is not None
     return exam
 
 
 @pytest.mark.parametrize(
-    ("board", "searches", "learner"),  # document 001's rule, trained and measured by independent code, n = 4000
+    ("board", "lost", "won"),
+    # Bhat's rule, trained and measured by independent code, n = 4000
     [("5x2x4", 0.177, 0.083), ("5x3x4", 0.493, 0.110), ("5x4x4", 0.758, 0.173)],
 )
-def test_document_001s_text_gives_a_random_player(board: str, searches: float, learner: float) -> None:
+def test_bhats_rule_as_printed_learns_to_play_at_random(
+    board: str, lost: float, won: float
+) -> None:
     exam = trained(True, board=board, wins=500)
-    assert abs(exam["lost"] - searches) < 0.035
-    assert abs(exam["won"] - learner) < 0.025
+    assert abs(exam["lost"] - lost) < 0.035
+    assert abs(exam["won"] - won) < 0.025
 
 
-def test_document_001s_code_learns_a_little() -> None:
-    """Alpha halved at every update, epsilon constant, examined greedily: 0 / 7 / 93 by independent code."""
+def test_bhats_code_learns_a_little() -> None:
+    """Alpha halves at every update; independent code gets 0 % losses, 7 % wins, 93 % draws."""
     exam = trained(True, board="5x2x4", wins=3000, epsilon_update=0.0, exam_exploring=False)
     assert exam["losses"] == 0
     assert abs(exam["won"] - 0.07) < 0.02
 
 
-def test_corrected_it_never_loses_on_two_rows() -> None:
+def test_the_corrected_rule_never_loses_on_two_rows() -> None:
     exam = trained(False, board="5x2x4", games=30_000, exam_against=("bhat-mc25:c=2",))
     assert exam["losses"] == 0
     assert exam["won"] > 0.3

@@ -1,4 +1,4 @@
-"""Value networks: they learn, resume to the bit, and measure what they say they measure."""
+"""Training of value networks: learning, resuming to the bit, and correct measures."""
 
 import hashlib
 import json
@@ -24,35 +24,48 @@ from fourlab.nets.weights import load_net
 from fourlab.training.kind import TrainingJob
 from fourlab.training.loop import read_metrics, train
 
-SMALL = ValueSettings(body=("conv 4", "batchnorm", "relu"), head=("dense 8", "relu"), epochs=4, batch=128)
+SMALL = ValueSettings(
+    body=("conv 4", "batchnorm", "relu"), head=("dense 8", "relu"), epochs=4, batch=128
+)
 
 
 @pytest.fixture(autouse=True)
 def few_positions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two thousand of the positions are enough here."""
-    some = labels.uci8().take(np.random.default_rng(0).permutation(67_557)[:2000])
-    monkeypatch.setattr(labels, "uci8", lambda: some)
+    """Use 2,000 of the 67,557 positions, to be fast."""
+    subset = labels.uci8().take(np.random.default_rng(0).permutation(67_557)[:2000])
+    monkeypatch.setattr(labels, "uci8", lambda: subset)
 
 
 def config_of(settings: ValueSettings) -> dict[str, Any]:
-    """The configuration of a run, as it is read back."""
+    """Return the configuration of a run as it is read back."""
     config: dict[str, Any] = json.loads(json.dumps(TrainingJob(TRAINING, settings, "value").config))
     return config
 
 
-def trained(folder: Path, settings: ValueSettings, pieces: int | None = None) -> tuple[list[dict[str, Any]], bytes]:
-    """Train in pieces, each in a new trainee; returns the metrics and the weights."""
+def trained(
+    folder: Path, settings: ValueSettings, pieces: int | None = None
+) -> tuple[list[dict[str, Any]], bytes]:
+    """Train `pieces` at a time, with a new trainee each; return the metrics and the weights."""
     run = open_run(folder, "value", config_of(settings))
     while True:
-        asked = iter(range(pieces or 1_000_000))
-        results = train(run, ValueTrainee(TRAINING.read_job(run.config).settings), lambda asked=asked: next(asked, None) is None)  # type: ignore[misc]
+        checks = iter(range(pieces or 1_000_000))
+        results = train(
+            run,
+            ValueTrainee(TRAINING.read_job(run.config).settings),
+            lambda checks=checks: next(checks, None) is None,  # type: ignore[misc]
+        )
         if results is not None:
-            rows = [{name: value for name, value in row.items() if name != "seconds"} for row in read_metrics(run)]
+            rows = [
+                {name: value for name, value in row.items() if name != "seconds"}
+                for row in read_metrics(run)
+            ]
             return rows, (run.folder / "value.safetensors").read_bytes()
 
 
 @pytest.mark.parametrize("settings", [SMALL, replace(SEWELL, epochs=6)], ids=["adamw", "sgd"])
-def test_a_training_stopped_after_every_piece_gives_the_same_bytes(settings: ValueSettings, tmp_path: Path) -> None:
+def test_a_training_stopped_after_every_piece_ends_with_the_same_bytes(
+    settings: ValueSettings, tmp_path: Path
+) -> None:
     whole = trained(tmp_path / "whole", settings)
     stopped = trained(tmp_path / "stopped", settings, pieces=1)
     assert stopped == whole
@@ -66,7 +79,7 @@ def test_the_error_falls() -> None:
     assert rows[-1]["test_mse"] < 0.9 * rows[0]["test_mse"]
 
 
-def test_it_trains_with_one_part_of_the_split_and_tests_with_the_other() -> None:
+def test_training_and_test_set_are_the_parts_of_the_split() -> None:
     trainee = ValueTrainee(replace(SMALL, share=0.7, seed=5))
     parts = labels.split(labels.gather(("uci8",)), 0.7, 5)
     assert [len(part) for part in parts] == [1400, 600]
@@ -76,23 +89,27 @@ def test_it_trains_with_one_part_of_the_split_and_tests_with_the_other() -> None
         assert trainee.results[places].tolist() == part.results.tolist()
 
 
-def test_too_few_positions_to_train_and_to_test_are_refused(tmp_path: Path) -> None:
+def test_too_few_positions_are_refused(tmp_path: Path) -> None:
     (tmp_path / "one.data").write_bytes(labels.as_text(labels.uci8().take(np.arange(1))))
-    with pytest.raises(UserError, match=r"a share of 0\.8 of 1 positions leaves none to train or none to test with"):
+    message = r"a share of 0\.8 of 1 positions leaves none for training or none for the test set"
+    with pytest.raises(UserError, match=message):
         ValueTrainee(replace(SMALL, data=(str(tmp_path / "one.data"),)))
 
 
-def test_a_file_that_has_changed_makes_another_run_and_is_not_trained_on(tmp_path: Path) -> None:
+def test_a_changed_file_makes_another_run_and_cannot_be_resumed_on(tmp_path: Path) -> None:
     file = tmp_path / "some.data"
     settings = replace(SMALL, data=("uci8", str(file)))
-    some = labels.as_text(labels.uci8().take(np.arange(100)))
-    file.write_bytes(some)
+    contents = labels.as_text(labels.uci8().take(np.arange(100)))
+    file.write_bytes(contents)
     before = config_of(settings)
-    assert before["files"] == [f"{hashlib.sha256(some).hexdigest()}  {file}"]
+    assert before["files"] == [f"{hashlib.sha256(contents).hexdigest()}  {file}"]
     assert TRAINING.read_job(before).settings == settings
     file.write_bytes(labels.as_text(labels.uci8().take(np.arange(1, 101))))
     assert config_of(settings) != before
-    with pytest.raises(UserError, match=r"files have changed since the training began: were .*some\.data.*, are .*some\.data"):
+    with pytest.raises(
+        UserError,
+        match=r"files have changed since the training began: were .*some\.data.*, are .*some\.data",
+    ):
         TRAINING.read_job(before)
     file.unlink()
     with pytest.raises(UserError, match=r"cannot read .*some\.data: No such file"):
@@ -103,17 +120,21 @@ def test_the_play_command_names_the_networks_board(tmp_path: Path) -> None:
     file = tmp_path / "small.npz"
     rules = Rules(4, 4, 3)
     keys = random_positions(rules, 40, (4, 7), 0)
-    solved = solve_positions(rules, keys, tmp_path / "journal", Threads(1), lambda done, total: None)
+    solved = solve_positions(
+        rules, keys, tmp_path / "journal", Threads(1), lambda done, total: None
+    )
     assert solved is not None
     labels.save(solved, file, {})
     trainee = ValueTrainee(replace(SMALL, data=(str(file),), epochs=1))
     trainee.advance()
     run = open_run(tmp_path, "value", {"kind": "train-value"})
-    assert trainee.finish(run)["lines"] == [f"play it: fourlab play --board 4x4x3 --yellow value:net={run.folder / 'value.onnx'}"]
+    assert trainee.finish(run)["lines"] == [
+        f"play it: fourlab play --board 4x4x3 --yellow value:net={run.folder / 'value.onnx'}"
+    ]
 
 
 @pytest.mark.parametrize("scale", ["signed", "unit", "results"])
-def test_measures_are_what_a_plain_loop_over_the_onnx_network_finds(scale: Any, tmp_path: Path) -> None:
+def test_measures_equal_those_computed_from_the_onnx_network(scale: Any, tmp_path: Path) -> None:
     settings = replace(SMALL, labels=scale, epochs=2)
     trainee = ValueTrainee(settings)
     run = open_run(tmp_path, "value", {"kind": "train-value"})
@@ -122,57 +143,72 @@ def test_measures_are_what_a_plain_loop_over_the_onnx_network_finds(scale: Any, 
         row = trainee.advance()
     results = trainee.finish(run)
     evaluator = load(str(run.folder / "value.onnx"))
-    answers = evaluator.heads(trainee.planes.numpy())["value"].astype(float)
+    outputs = evaluator.heads(trainee.planes.numpy())["value"].astype(float)
     truth = trainee.results.numpy()
     if scale == "results":
-        chances = np.exp(answers) / np.exp(answers).sum(axis=1, keepdims=True)
-        errors = np.abs(chances[:, 0] - chances[:, 2] - truth)
-        told = 1 - answers.argmax(axis=1)
+        probabilities = np.exp(outputs) / np.exp(outputs).sum(axis=1, keepdims=True)
+        errors = np.abs(probabilities[:, 0] - probabilities[:, 2] - truth)
+        predicted = 1 - outputs.argmax(axis=1)
     elif scale == "unit":
-        errors = np.abs(answers[:, 0] - (truth + 1) / 2)
-        told = np.where(answers[:, 0] > 0.75, 1, np.where(answers[:, 0] < 0.25, -1, 0))
+        errors = np.abs(outputs[:, 0] - (truth + 1) / 2)
+        predicted = np.where(outputs[:, 0] > 0.75, 1, np.where(outputs[:, 0] < 0.25, -1, 0))
     else:
-        errors = np.abs(answers[:, 0] - truth)
-        told = np.where(answers[:, 0] > 0.5, 1, np.where(answers[:, 0] < -0.5, -1, 0))
+        errors = np.abs(outputs[:, 0] - truth)
+        predicted = np.where(outputs[:, 0] > 0.5, 1, np.where(outputs[:, 0] < -0.5, -1, 0))
     test = trainee.test.numpy()
     assert row["test_mse"] == pytest.approx((errors[test] ** 2).mean(), rel=1e-3)
-    assert row["test_accuracy"] == pytest.approx((told[test] == truth[test]).mean(), abs=0.003)
+    assert row["test_accuracy"] == pytest.approx((predicted[test] == truth[test]).mean(), abs=0.003)
     assert results["badly_wrong"] == pytest.approx((errors > 0.9).sum(), abs=2)
-    assert sum(sum(each.values()) for each in results["confusion"].values()) == 400
-    assert results["confusion"]["win"]["win"] == pytest.approx((told[test] == 1)[truth[test] == 1].sum(), abs=2)
+    confusion = results["confusion"]
+    assert sum(sum(row.values()) for row in confusion.values()) == 400
+    wins = (predicted[test] == 1)[truth[test] == 1].sum()
+    assert confusion["win"]["win"] == pytest.approx(wins, abs=2)
 
 
-def test_the_saved_network_is_the_trained_one_and_tells_how_it_was_made(tmp_path: Path) -> None:
+def test_the_saved_network_has_the_trained_weights_and_the_settings(tmp_path: Path) -> None:
     trainee = ValueTrainee(replace(SMALL, epochs=1))
     trainee.advance()
     run = open_run(tmp_path, "value", {"kind": "train-value"})
     trainee.finish(run)
     net = load_net(run.folder / "value.onnx")
     assert all(
-        torch.equal(one, other) for one, other in zip(net.state_dict().values(), trainee.net.state_dict().values(), strict=True)
+        torch.equal(one, other)
+        for one, other in zip(
+            net.state_dict().values(), trainee.net.state_dict().values(), strict=True
+        )
     )
     assert net.network.about["training"]["epochs"] == 1
 
 
-def test_the_document_used_all_positions_at_once_and_plain_momentum() -> None:
+def test_the_sewell_preset_is_full_batch_gradient_descent_with_momentum() -> None:
     trainee = ValueTrainee(replace(SEWELL, epochs=3))
-    assert [tuple(parameter.shape) for parameter in trainee.net.parameters()] == [(100, 42), (100,), (1, 100), (1,)]
+    assert [tuple(parameter.shape) for parameter in trainee.net.parameters()] == [
+        (100, 42),
+        (100,),
+        (1, 100),
+        (1,),
+    ]
     planes, truth = trainee.planes[:1600].flatten(1), trainee.results[:1600].float()
-    weights = [parameter.detach().clone().requires_grad_() for parameter in trainee.net.parameters()]
+    weights = [
+        parameter.detach().clone().requires_grad_() for parameter in trainee.net.parameters()
+    ]
     speeds = [torch.zeros_like(weight) for weight in weights]
-    for _ in range(3):  # the textbook's gradient descent with momentum
+    for _ in range(3):  # plain gradient descent with momentum
         values = torch.relu(planes @ weights[0].T + weights[1]) @ weights[2].T + weights[3]
         gradients = torch.autograd.grad((values[:, 0] - truth).square().mean(), weights)
         speeds = [0.9 * speed + gradient for speed, gradient in zip(speeds, gradients, strict=True)]
-        weights = [(weight - 0.01 * speed).detach().requires_grad_() for weight, speed in zip(weights, speeds, strict=True)]
+        weights = [
+            (weight - 0.01 * speed).detach().requires_grad_()
+            for weight, speed in zip(weights, speeds, strict=True)
+        ]
     while not trainee.finished:
         trainee.advance()
     for weight, parameter in zip(weights, trainee.net.parameters(), strict=True):
         assert torch.allclose(weight, parameter, atol=1e-6)
 
 
-def test_the_rate_goes_up_and_down_once() -> None:
-    rates = [one_cycle(way / 100) for way in range(101)]
+def test_the_learning_rate_rises_and_falls_once() -> None:
+    rates = [one_cycle(percent / 100) for percent in range(101)]
     top = rates.index(max(rates))
     assert top == 30
     assert rates[30] == pytest.approx(1)
@@ -182,16 +218,16 @@ def test_the_rate_goes_up_and_down_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "word"),
+    ("change", "message"),
     [
         ({"epochs": 0}, "epochs"),
         ({"share": 1.0}, "share"),
         ({"batch": -1}, "batch"),
         ({"optimiser": "x"}, "optimiser"),
         ({"labels": "x"}, "labels"),
-        ({"after": True}, "after is about the positions of extra"),
+        ({"after": True}, "after uses the positions of extra"),
     ],
 )
-def test_settings_without_sense_are_refused(change: dict[str, Any], word: str) -> None:
-    with pytest.raises(UserError, match=word):
+def test_inconsistent_settings_are_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         ValueTrainee(replace(SMALL, **change))

@@ -1,7 +1,9 @@
-"""What Kaggle's negamax plays in 1,000 positions: `python -m tests.bridges.kaggle.negamax_golden` writes the golden file anew.
+"""What Kaggle's negamax plays in 1,000 positions.
 
-A line is a position, the column in its deterministic form (of equal columns the first), and the column and the last random state
-when its coins are tossed by our own generator, seeded with the number of the line. Columns count from 1.
+`python -m tests.bridges.kaggle.negamax_golden` writes the golden file. A line has a position, the
+column of the deterministic form (the first of equal columns), and the column and final random state
+of the form with random ties, whose random numbers come from our generator seeded with the line
+number. Columns count from 1.
 """
 
 import importlib
@@ -18,16 +20,17 @@ COUNT = 1000
 
 
 def seeded_positions() -> list[Position]:
-    """Positions of random games on the usual board, at all plies but more of the later ones, no two alike."""
-    rng, found = np.random.default_rng(9), dict[Position, None]()
-    while len(found) < COUNT:
+    """Return distinct positions of random games on the usual board, more of them at later plies."""
+    rng = np.random.default_rng(9)
+    positions: dict[Position, None] = {}
+    while len(positions) < COUNT:
         position = Position()
         for _ in range(int(36 * np.sqrt(rng.random()))):
             if position.outcome() is None:
                 position = position.play(int(rng.choice(position.legal_columns())))
         if position.outcome() is None:
-            found[position] = None
-    return list(found)
+            positions[position] = None
+    return list(positions)
 
 
 class Coins:
@@ -52,7 +55,9 @@ def kaggles_answer(position: Position, state: int | None) -> tuple[int, int | No
     connectx.choice = coins
     try:
         board = [cell for row in position.grid() for cell in row]
-        column = connectx.negamax_agent(struct(board=board, mark=1 + position.to_move), struct(columns=7, rows=6, inarow=4))
+        column = connectx.negamax_agent(
+            struct(board=board, mark=1 + position.to_move), struct(columns=7, rows=6, inarow=4)
+        )
     finally:
         connectx.choice = before
     return column, coins.state
@@ -65,4 +70,6 @@ def line_of(number: int, position: Position) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text("".join(line_of(number, position) for number, position in enumerate(seeded_positions())))
+    FILE.write_text(
+        "".join(line_of(number, position) for number, position in enumerate(seeded_positions()))
+    )

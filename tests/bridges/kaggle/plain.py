@@ -1,4 +1,4 @@
-"""Submissions loaded as if there were no Numba, so that tests need not compile each of them in the background."""
+"""Load submissions as if Numba were missing, so that tests need not wait until they compile."""
 
 import sys
 from functools import cache
@@ -14,7 +14,9 @@ def namespace(spec: str) -> dict[str, Any]:
     """A submission's names."""
     names: dict[str, Any] = {}
     source = source_of(spec)
-    with pytest.MonkeyPatch.context() as patch:  # patch.dict would also forget what the submission imports
+    with (
+        pytest.MonkeyPatch.context() as patch
+    ):  # patch.dict would also forget what the submission imports
         patch.setitem(sys.modules, "numba", None)
         exec(source, names)
     return names

@@ -1,4 +1,4 @@
-"""A submission is the lab's own modules, all of them that it needs, and nothing that Kaggle does not have."""
+"""A submission contains the lab's own modules, and needs nothing that Kaggle does not have."""
 
 import ast
 import sys
@@ -79,7 +79,10 @@ def test_files_are_written_in_lines() -> None:
 @pytest.mark.parametrize(
     ("spec", "options"),
     [
-        ("mcts:transpositions=1,c=2,final=mean", {"transpositions": True, "c": 2.0, "final": "mean", "simulations": 10_000}),
+        (
+            "mcts:transpositions=1,c=2,final=mean",
+            {"transpositions": True, "c": 2.0, "final": "mean", "simulations": 10_000},
+        ),
         ("mcts:seconds=0.5", {"seconds": 0.5, "simulations": None}),
         ("bhat-mc40", {"scale": "wins", "solver": False}),
         ("minimax:depth=6,tie=random", {"depth": 6, "tie": "random"}),

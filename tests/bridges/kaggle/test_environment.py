@@ -36,8 +36,12 @@ def play(environments: Any, agent: Any, opponent: str, seat: int, **configuratio
         pytest.param("negamax", 20, 11, marks=pytest.mark.soak),
     ],
 )
-def test_games_without_a_fault(environments: Any, agent: Any, opponent: str, games: int, least: int) -> None:
-    rewards = [play(environments, agent, opponent, number % 2, actTimeout=QUICK) for number in range(games)]
+def test_games_without_a_fault(
+    environments: Any, agent: Any, opponent: str, games: int, least: int
+) -> None:
+    rewards = [
+        play(environments, agent, opponent, number % 2, actTimeout=QUICK) for number in range(games)
+    ]
     assert rewards.count(1) >= least
 
 
@@ -47,9 +51,22 @@ def test_a_game_of_the_file_itself_with_the_full_clock(environments: Any, tmp_pa
     assert play(environments, str(file), "random", 1) == 1
 
 
-@pytest.mark.parametrize("spec", ["random", "rules", "minimax", "mcts:simulations=50", "value", "dqn", "alphazero:simulations=8"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "random",
+        "rules",
+        "minimax",
+        "mcts:simulations=50",
+        "value",
+        "dqn",
+        "alphazero:simulations=8",
+    ],
+)
 @pytest.mark.parametrize("board", [(7, 6, 4), (9, 8, 5), (3, 3, 2), (2, 1, 1)])
-def test_every_kind_plays_on_every_board(environments: Any, spec: str, board: tuple[int, int, int]) -> None:
+def test_every_kind_plays_on_every_board(
+    environments: Any, spec: str, board: tuple[int, int, int]
+) -> None:
     columns, rows, in_a_row = board
     configuration = {"columns": columns, "rows": rows, "inarow": in_a_row, "actTimeout": QUICK}
     for seat in (0, 1):

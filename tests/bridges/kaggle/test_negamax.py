@@ -29,14 +29,20 @@ def test_a_thousand_positions_move_by_move() -> None:
 def test_the_positions_are_of_all_kinds() -> None:
     first, tossed = zip(*(line.split()[1:3] for line in LINES), strict=True)
     assert len(set(first)) == 7
-    assert sum(one != other for one, other in zip(first, tossed, strict=True)) > COUNT // 10  # ties are common
+    assert (
+        sum(one != other for one, other in zip(first, tossed, strict=True)) > COUNT // 10
+    )  # ties are common
 
 
 def test_kaggles_code_still_plays_so(environments: Any) -> None:
     positions = seeded_positions()
-    assert [line_of(number, positions[number]).strip() for number in LIVE] == [LINES[number] for number in LIVE]
+    assert [line_of(number, positions[number]).strip() for number in LIVE] == [
+        LINES[number] for number in LIVE
+    ]
 
 
 @pytest.mark.soak
 def test_kaggles_code_still_plays_so_everywhere(environments: Any) -> None:
-    assert [line_of(number, position).strip() for number, position in enumerate(seeded_positions())] == LINES
+    assert [
+        line_of(number, position).strip() for number, position in enumerate(seeded_positions())
+    ] == LINES

@@ -35,7 +35,9 @@ def submission(tmp_path: Path) -> Callable[[str], str]:
 
 def test_a_submission_plays_in_the_arena(submission: Callable[[str], str]) -> None:
     agent = make(submission(source_of("rules")))
-    record = play_game(Position(board="5x4x4"), [agent, make("random")], [Limit()] * 2, [rng(), rng(2)])
+    record = play_game(
+        Position(board="5x4x4"), [agent, make("random")], [Limit()] * 2, [rng(), rng(2)]
+    )
     assert record.cause == Cause.NORMAL
 
 
@@ -45,16 +47,26 @@ def test_the_agent_may_be_a_path(submission: Callable[[str], str]) -> None:
 
 
 def test_a_limit_of_seconds_is_its_time(submission: Callable[[str], str]) -> None:
-    agent = make(submission("def agent(o, c): return int(c.actTimeout) + (3 if o.remainingOverageTime else 0)"))
+    agent = make(
+        submission(
+            "def agent(o, c): return int(c.actTimeout) + (3 if o.remainingOverageTime else 0)"
+        )
+    )
     assert agent.decide(Position(), Limit(), rng()).column == 5
     assert agent.decide(Position(), Limit(seconds=1), rng()).column == 1
 
 
 def test_chance_comes_from_our_seed_and_stays_inside(submission: Callable[[str], str]) -> None:
-    source = "import random, numpy\ndef agent(o, c): return (random.randrange(7) + numpy.random.randint(7)) % 7"
+    source = """
+import random, numpy
+def agent(o, c):
+    return (random.randrange(7) + numpy.random.randint(7)) % 7
+"""
     agent = make(submission(source))
     before = np.random.get_state()[1].copy()
-    columns = [agent.decide(Position(), Limit(), rng(seed)).column for seed in (*range(20), *range(20))]
+    columns = [
+        agent.decide(Position(), Limit(), rng(seed)).column for seed in (*range(20), *range(20))
+    ]
     assert columns[:20] == columns[20:]
     assert len(set(columns)) > 3
     assert (np.random.get_state()[1] == before).all()
@@ -67,12 +79,20 @@ def test_chance_comes_from_our_seed_and_stays_inside(submission: Callable[[str],
         ("def agent(o, c): return -1", Cause.ILLEGAL, "answered column 0, which is not open"),
         ("def agent(o, c): return '3'", Cause.ILLEGAL, "answered '3', which is not a column"),
         ("def agent(o, c): return True", Cause.ILLEGAL, "answered True, which is not a column"),
-        ("def agent(o, c): print('x'); return 1 / 0", Cause.CRASH, "raised ZeroDivisionError: division by zero"),
+        (
+            "def agent(o, c): print('x'); return 1 / 0",
+            Cause.CRASH,
+            "raised ZeroDivisionError: division by zero",
+        ),
         ("def agent(o, c): raise SystemExit(3)", Cause.CRASH, "raised SystemExit: 3"),
     ],
 )
 def test_faults_cost_the_game(
-    submission: Callable[[str], str], capsys: pytest.CaptureFixture[str], source: str, cause: Cause, said: str
+    submission: Callable[[str], str],
+    capsys: pytest.CaptureFixture[str],
+    source: str,
+    cause: Cause,
+    said: str,
 ) -> None:
     with pytest.raises(Forfeit, match=said) as caught:
         make(submission(source)).decide(Position(), Limit(), rng())
@@ -85,29 +105,53 @@ def test_what_cannot_be_played_is_said_in_one_line(submission: Callable[[str], s
         make("kaggle:file=nothing.py")
     with pytest.raises(UserError, match="is not a submission: SyntaxError"):
         make(submission("def agent("))
-    with pytest.raises(UserError, match="is not a submission: ValueError: there is no function in it"):
+    with pytest.raises(
+        UserError, match="is not a submission: ValueError: there is no function in it"
+    ):
         make(submission("x = 1"))
     with pytest.raises(UserError, match="is not a submission: SystemExit"):
         make(submission("import sys\nsys.exit()"))
 
 
-def test_without_kaggles_package_its_installation_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_kaggles_package_the_command_to_install_it_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for name in [name for name in sys.modules if name.startswith("kaggle_environments")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "kaggle_environments", None)
-    with pytest.raises(UserError, match="pip install jsonschema requests && pip install --no-deps kaggle-environments==") as told:
+    with pytest.raises(
+        UserError,
+        match="pip install jsonschema requests && pip install --no-deps kaggle-environments==",
+    ) as refusal:
         make("kaggle:agent=negamax")
-    assert str(told.value).split()[-1] in (ROOT / "Makefile").read_text()  # the version that is tested
+    package = str(refusal.value).split()[-1]
+    assert package in (ROOT / "Makefile").read_text(), "it is the version that is tested"
 
 
 def test_their_negamax_plays_in_our_arena(environments: Any) -> None:
-    record = play_game(Position("4455"), [make("kaggle"), make("kaggle:agent=random")], [Limit()] * 2, [rng(), rng(2)])
+    record = play_game(
+        Position("4455"),
+        [make("kaggle"), make("kaggle:agent=random")],
+        [Limit()] * 2,
+        [rng(), rng(2)],
+    )
     assert record.cause == Cause.NORMAL
-    with pytest.raises(UserError, match="Kaggle has no agent 'nobody'; it has random, negamax, and a submission is"):
+    with pytest.raises(
+        UserError, match="Kaggle has no agent 'nobody'; it has random, negamax, and a submission is"
+    ):
         make("kaggle:agent=nobody")
 
 
 def test_a_match_on_the_command_line(fourlab: Run, submission: Callable[[str], str]) -> None:
-    done = fourlab("match", submission(source_of("rules")), "random", "--games", "4", "--quiet", "--workers", "1")
+    done = fourlab(
+        "match",
+        submission(source_of("rules")),
+        "random",
+        "--games",
+        "4",
+        "--quiet",
+        "--workers",
+        "1",
+    )
     assert done.returncode == 0, done.stderr
     assert "against random: 4 games" in done.stdout

@@ -1,9 +1,10 @@
-"""Submissions play as the lab's agents do, compiled and as plain Python, on every board and in time."""
+"""Submissions play like the lab's agents, compiled and plain, on every board and in time."""
 
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ from fourlab.bridges.kaggle import runtime
 from fourlab.bridges.kaggle.export import source_of
 from fourlab.bridges.kaggle.submission import ask, load
 from fourlab.bridges.kaggle.weights import read
+from fourlab.compiled import _jit
 from fourlab.nets.numpy_evaluator import NumpyEvaluator, parse
 from fourlab.solver import Solver
 from tests.bridges.kaggle.plain import namespace, plain_agent
@@ -23,7 +25,9 @@ from tests.bridges.kaggle.plain import namespace, plain_agent
 SHAPES = [(7, 6, 4), (5, 4, 3), (4, 5, 4), (8, 6, 5), (9, 8, 4), (3, 3, 2), (3, 2, 1), (12, 2, 3)]
 
 
-def random_positions(count: int, rules: str = "7x6x4", seed: int = 1, least: int = 0) -> Iterator[Position]:
+def random_positions(
+    count: int, rules: str = "7x6x4", seed: int = 1, least: int = 0
+) -> Iterator[Position]:
     """Positions of random games that are not over."""
     rng = np.random.default_rng(seed)
     while count:
@@ -51,7 +55,10 @@ def decision_of(player: Any, position: Position, **limit: Any) -> Any:
 
 def assert_equal(theirs: Any, ours: Any) -> None:
     assert (theirs.column, theirs.value, theirs.policy) == (ours.column, ours.value, ours.policy)
-    assert (theirs.analysis.visits, theirs.analysis.nodes) == (ours.analysis.visits, ours.analysis.nodes)
+    assert (theirs.analysis.visits, theirs.analysis.nodes) == (
+        ours.analysis.visits,
+        ours.analysis.nodes,
+    )
 
 
 PLAIN = [
@@ -67,7 +74,9 @@ PLAIN = [
 
 
 @pytest.mark.parametrize(("spec", "rules", "limit"), PLAIN)
-def test_plain_modules_decide_as_the_lab_s_to_the_bit(spec: str, rules: str, limit: dict[str, Any]) -> None:
+def test_plain_modules_decide_as_the_lab_s_to_the_bit(
+    spec: str, rules: str, limit: dict[str, Any]
+) -> None:
     (player,) = namespace(spec)["PLAYERS"]
     agent = make(spec)
     for position in random_positions(8, rules):
@@ -79,15 +88,24 @@ def test_a_network_searches_as_the_lab_s() -> None:
     (player,) = namespace("alphazero:simulations=40")["PLAYERS"]
     agent = AlphaZero(simulations=40, evaluator=NumpyEvaluator(*parse(*read("alphazero"))))
     for position in random_positions(6):
-        assert_equal(decision_of(player, position), agent.decide(position, Limit(), np.random.default_rng(5)))
+        assert_equal(
+            decision_of(player, position), agent.decide(position, Limit(), np.random.default_rng(5))
+        )
 
 
-@pytest.mark.parametrize("spec", ["value", "dqn", "value:net=dqn", "value:net=sewell", "value:net=sewell-unit"])
+@pytest.mark.parametrize(
+    "spec", ["value", "dqn", "value:net=dqn", "value:net=sewell", "value:net=sewell-unit"]
+)
 def test_networks_play_as_ours(spec: str) -> None:
     submission, agent = plain_agent(spec), make(spec)
     for position in random_positions(40):
-        column, ours = column_of(submission, position), agent.decide(position, Limit(), np.random.default_rng(1)).column
-        assert column == ours or position.makes_line(column, position.to_move)  # ours may be as sure of another column
+        column, ours = (
+            column_of(submission, position),
+            agent.decide(position, Limit(), np.random.default_rng(1)).column,
+        )
+        assert column == ours or position.makes_line(
+            column, position.to_move
+        )  # ours may be as sure of another column
 
 
 def test_compiled_modules_take_over_and_decide_the_same() -> None:
@@ -126,7 +144,9 @@ def test_the_search_is_perfect_where_it_comes_to_an_end() -> None:
         assert column_of(submission, position, actTimeout=60) in best, position
 
 
-def test_who_has_proven_nothing_leaves_the_move_to_alpha_beta(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_has_proven_nothing_leaves_the_move_to_alpha_beta(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     names = namespace("perfect:book=0")
     (player,) = names["PLAYERS"]
     asked = []
@@ -151,7 +171,7 @@ def test_search_with_a_network_finds_what_the_network_alone_does_not() -> None:
         submission = plain_agent(spec)
         for position in positions:
             columns = solver.columns(position, weak=True)
-            best = max(each.lower for each in columns.values())
+            best = max(solution.lower for solution in columns.values())
             right[spec] += columns[column_of(submission, position, actTimeout=60)].lower >= best
     assert right["alphazero:simulations=60"] >= right["alphazero:simulations=0"]
     assert right["alphazero:simulations=60"] >= 10
@@ -160,7 +180,10 @@ def test_search_with_a_network_finds_what_the_network_alone_does_not() -> None:
 def test_rules_are_ours() -> None:
     submission, agent = plain_agent("rules"), make("rules")
     for position in random_positions(60):
-        ours = {agent.decide(position, Limit(), np.random.default_rng(seed)).column for seed in range(12)}
+        ours = {
+            agent.decide(position, Limit(), np.random.default_rng(seed)).column
+            for seed in range(12)
+        }
         assert {column_of(submission, position) for _ in range(12)} <= ours
 
 
@@ -169,21 +192,32 @@ def test_an_observation_is_read_as_our_position() -> None:
     for position in random_positions(30, "5x4x4"):
         cells = [cell for row in position.grid() for cell in row]
         observation = SimpleNamespace(board=cells, mark=1 + position.to_move)
-        theirs = player.position(observation, SimpleNamespace(columns=5, rows=4, inarow=4))
-        assert (theirs.own, theirs.mask, theirs.to_move) == (position.own, position.mask, position.to_move)
+        question = runtime.read(observation, SimpleNamespace(columns=5, rows=4, inarow=4))
+        theirs = player.position(question)
+        assert (theirs.own, theirs.mask, theirs.to_move) == (
+            position.own,
+            position.mask,
+            position.to_move,
+        )
 
 
-@pytest.mark.parametrize("spec", ["minimax:depth=62", "mcts:seconds=5", "perfect:book=0", "alphazero:seconds=5"])
+@pytest.mark.parametrize(
+    "spec", ["minimax:depth=62", "mcts:seconds=5", "perfect:book=0", "alphazero:seconds=5"]
+)
 def test_the_time_is_kept(spec: str) -> None:
     names = namespace(spec)
-    column_of(names["agent"], Position(), actTimeout=0.05)  # the first search of a process has things to import
+    column_of(
+        names["agent"], Position(), actTimeout=0.05
+    )  # the first search of a process has things to import
     before = time.process_time()
     assert column_of(names["agent"], Position(), actTimeout=0.1) in range(7)
-    assert time.process_time() - before < 2, "0.08 s are allowed; without a clock it would take far longer"
+    assert time.process_time() - before < 2, (
+        "0.08 s are allowed; without a clock it would take far longer"
+    )
     assert names["TROUBLE"] == []
 
 
-# --- the simple player ------------------------------------------------------------------------------
+# --- the simple player --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("columns", "rows", "in_a_row"), SHAPES)
@@ -194,7 +228,10 @@ def test_the_simple_player_sees_lines(columns: int, rows: int, in_a_row: int) ->
     def is_line(discs: set[tuple[int, int]], cell: tuple[int, int]) -> bool:
         for right, down in ((0, 1), (1, 0), (1, 1), (1, -1)):
             for start in range(1 - in_a_row, 1):
-                line = {(cell[0] + right * i, cell[1] + down * i) for i in range(start, start + in_a_row)}
+                line = {
+                    (cell[0] + right * i, cell[1] + down * i)
+                    for i in range(start, start + in_a_row)
+                }
                 if line <= discs | {cell}:
                     return True
         return False
@@ -204,8 +241,16 @@ def test_the_simple_player_sees_lines(columns: int, rows: int, in_a_row: int) ->
         for mark in (1, 2):
             discs = {cell for cell, disc in zip(cells, board, strict=True) if disc == mark}
             for column, row in cells:
-                found = runtime.completes_line(board, columns, rows, in_a_row, column, row, mark)
-                assert found == is_line(discs, (column, row))
+                completes = runtime.completes_line(
+                    board, columns, rows, in_a_row, column, row, mark
+                )
+                assert completes == is_line(discs, (column, row))
+
+
+def simple_column(cells: list[int], mark: int, in_a_row: int) -> int:
+    """What the simple player answers on a board of five columns."""
+    question = runtime.Question(cells, mark, 5, len(cells) // 5, in_a_row, 1.0)
+    return runtime.simple_column(question)
 
 
 @pytest.mark.parametrize(
@@ -222,18 +267,16 @@ def test_the_simple_player_sees_lines(columns: int, rows: int, in_a_row: int) ->
 def test_the_simple_player_wins_and_blocks(board: str, mark: int, columns: set[int]) -> None:
     rows = board.split("/")
     cells = [int(cell) if cell != "." else 0 for row in rows for cell in row]
-    configuration = SimpleNamespace(columns=5, rows=len(rows), inarow=4)
-    assert runtime.simple_column(SimpleNamespace(board=cells, mark=mark), configuration) in columns
+    assert simple_column(cells, mark, 4) in columns
 
 
 def test_the_simple_player_does_not_help_the_other_side() -> None:
     # If red plays the centre, yellow wins on top of it.
     rows = [".....", ".....", "22.22", "11.11"]
     cells = [int(cell) if cell != "." else 0 for row in rows for cell in row]
-    configuration = SimpleNamespace(columns=5, rows=4, inarow=5)
-    assert runtime.simple_column(SimpleNamespace(board=cells, mark=1), configuration) == 2  # red wins itself
+    assert simple_column(cells, 1, 5) == 2  # red wins itself
     cells[-1] = 2
-    assert runtime.simple_column(SimpleNamespace(board=cells, mark=1), configuration) in (1, 3)
+    assert simple_column(cells, 1, 5) in (1, 3)
 
 
 def test_without_numpy_the_simple_player_plays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,14 +288,89 @@ def test_without_numpy_the_simple_player_plays(monkeypatch: pytest.MonkeyPatch) 
     assert column_of(submission, Position("12131"), actTimeout=0.2) == 0
 
 
-def test_what_goes_wrong_is_noted_and_a_move_is_made() -> None:
+def broken(*arguments: Any) -> int:
+    raise ZeroDivisionError("broken")
+
+
+def fresh(spec: str) -> dict[str, Any]:
+    """A submission's names, not shared with other tests, without Numba."""
     names: dict[str, Any] = {}
-    source = source_of("rules")
-    exec(source, names)
+    source = source_of(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "numba", None)
+        exec(source, names)
+    return names
 
-    def broken(*arguments: Any) -> None:
-        raise ZeroDivisionError("broken")
 
-    names["PLAYERS"][0].column = broken
+def test_a_player_that_fails_is_replaced_by_the_one_before_and_then_by_the_simple_one() -> None:
+    names = fresh("rules:otherwise=random")
+    (plain,) = names["PLAYERS"]
+    compiled = SimpleNamespace(
+        position=plain.position, refusal=plain.refusal, column=broken
+    )  # stands for a player whose kernels crash
+    names["PLAYERS"].append(compiled)
     assert column_of(names["agent"], Position("121212")) == 0
+    assert names["PLAYERS"] == [plain]
     assert names["TROUBLE"] == ["ZeroDivisionError('broken')"]
+    plain.column = broken
+    assert column_of(names["agent"], Position("121212")) == 0
+    assert names["PLAYERS"] == []
+    assert column_of(names["agent"], Position("121212")) == 0
+
+
+def test_a_numba_that_does_not_work_is_noted_and_costs_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "numba", SimpleNamespace(__spec__=None))
+    names: dict[str, Any] = {}
+    exec(source_of("minimax:depth=3"), names)
+    for thread in threading.enumerate():
+        if getattr(thread, "_target", None) is names["prepare"]:
+            thread.join()
+    assert len(names["PLAYERS"]) == 1
+    assert len(names["TROUBLE"]) == 1
+    assert column_of(names["agent"], Position("121212")) == 0
+
+
+@pytest.mark.parametrize(
+    "configuration",
+    [
+        {"columns": 7, "rows": 6, "inarow": 4, "actTimeout": 0.1},
+        {"columns": 7.0, "rows": 6, "inarow": 4, "actTimeout": None},
+        {},
+        SimpleNamespace(columns=7, rows=6, inarow=4),
+    ],
+)
+def test_a_configuration_may_be_a_dictionary_and_lack_values(configuration: Any) -> None:
+    names = namespace("rules")
+    cells = [cell for row in Position("121212").grid() for cell in row]
+    assert names["agent"]({"board": cells, "mark": 1}, configuration) == 0
+    assert names["agent"](SimpleNamespace(board=cells, mark=1), configuration) == 0
+    assert names["TROUBLE"] == []
+
+
+def test_a_seeded_game_is_the_same_again(tmp_path: Path) -> None:
+    file = tmp_path / "main.py"
+    file.write_text(source_of("random"))
+    games = set()
+    for _ in range(3):
+        agent = make(f'kaggle:file="{file}"')
+        columns = [
+            agent.decide(Position(), Limit(), np.random.default_rng(seed)).column
+            for seed in range(8)
+        ]
+        games.add(tuple(columns))
+    assert len(games) == 1
+    assert len(set(*games)) > 1
+
+
+def test_two_compiled_submissions_play_in_one_process_and_leave_the_lab_s_messages_alone() -> None:
+    submissions = [load(source_of(f"minimax:depth={depth}")) for depth in (2, 3)]
+    for submission in submissions:
+        names = submission.__globals__
+        for thread in threading.enumerate():
+            if getattr(thread, "_target", None) is names["prepare"]:
+                thread.join()
+        assert (len(names["PLAYERS"]), names["TROUBLE"]) == (2, [])
+        assert column_of(submission, Position("121212")) == 0
+    assert not _jit.LOGGER.disabled

@@ -24,7 +24,8 @@ def test_the_namespace_is_empty() -> None:
 
 def test_an_agent_sees_what_kaggle_shows() -> None:
     agent = load(
-        "def agent(o, c): return [o.board[41], o['mark'], o.step, o.remainingOverageTime, c.columns, c['inarow'], c.actTimeout]"
+        "def agent(o, c): return [o.board[41], o['mark'], o.step, o.remainingOverageTime,"
+        " c.columns, c['inarow'], c.actTimeout]"
     )
     assert ask(agent, [0] * 41 + [1], 2, 1, actTimeout=1) == [1, 2, 1, 60, 7, 4, 1]
 

@@ -1,15 +1,15 @@
-"""Self-play: many games in step, each move chosen by a search with the network; the exact end played by the solver."""
+"""Self-play: many games in step, moves chosen by network search, endings by the solver."""
 
 import math
 from dataclasses import dataclass, fields
 
 import numpy as np
 
-from fourlab.agents.alphazero import forest_kernel as forest
+from fourlab.agents.alphazero.choosing import Switches
 from fourlab.agents.alphazero.forest import ForestSearch, Roots
 from fourlab.agents.alphazero.settings import AlphaZeroSettings
 from fourlab.agents.mcts import nodes
-from fourlab.compiled.batches import GOES_ON, WON, open_columns, play_columns
+from fourlab.compiled.batches import ONGOING, WON, open_columns, play_columns
 from fourlab.compiled.random import seed_state
 from fourlab.evaluator import Evaluator
 from fourlab.game.rules import Rules
@@ -18,71 +18,94 @@ from fourlab.solver.table import new_table
 from fourlab.training.games import draw
 
 SOLVER_WORDS = 1 << 20
+"""Size of the solver's transposition table in 64-bit words: 8 MB."""
 CACHE = 1 << 16
+"""Network evaluations remembered by a worker, across moves and games."""
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Positions to learn from, each seen by its side to move; arrays of one length."""
+    """Training positions from the point of view of the side to move; arrays of one length."""
 
     own: np.ndarray
     """int64"""
     mask: np.ndarray
     """int64"""
     policies: np.ndarray
-    """float32[…, columns]: what the search made of the policy; all zero where there is nothing to learn."""
+    """float32[…, columns]: the search's policy; all zero where there is no policy to learn."""
     values: np.ndarray
-    """float32: what the search expects."""
+    """float32: the search's value, -1 to +1."""
     results: np.ndarray
-    """float32: how the game ended."""
+    """float32: the game's result, -1, 0 or +1."""
 
     def __len__(self) -> int:
         return len(self.own)
 
     @classmethod
     def joined(cls, parts: "list[Samples]") -> "Samples":
-        """All of several."""
-        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+        """Concatenate samples."""
+        return cls(
+            *(
+                np.concatenate([getattr(part, field.name) for part in parts])
+                for field in fields(cls)
+            )
+        )
 
 
 @dataclass(frozen=True)
 class Played:
-    """What came of some games."""
+    """Finished games: training positions and statistics."""
 
     samples: Samples
     results: np.ndarray
-    """int64[games]: for red."""
+    """int64[games]: +1, 0 or -1 for red."""
     plies: np.ndarray
-    """int64[games]: how long they took."""
+    """int64[games]: length of every game, its random opening included."""
     simulations: int
     evaluations: int
 
 
-def switches_of(settings: AlphaZeroSettings) -> forest.Switches:
-    """How the settings search."""
+def switches_of(settings: AlphaZeroSettings) -> Switches:
+    """Return the search options of the settings."""
     gumbel = settings.search == "gumbel"
     noise = 0.0 if gumbel else settings.dirichlet_share
-    return forest.Switches(gumbel, settings.c, settings.scale, settings.fpu, noise, settings.proving, settings.faithful)
+    return Switches(
+        gumbel, settings.c, settings.scale, settings.fpu, noise, settings.proving, settings.faithful
+    )
 
 
-def self_play(evaluator: Evaluator, settings: AlphaZeroSettings, simulations: int, games: int, seed: list[int]) -> Played:
-    """Play games; the same seed gives the same ones."""
+def self_play(
+    evaluator: Evaluator, settings: AlphaZeroSettings, simulations: int, games: int, seed: list[int]
+) -> Played:
+    """Play games with `simulations` per move; the same seed gives the same games."""
     return _SelfPlay(evaluator, settings, simulations, games, seed).play()
 
 
 class _SelfPlay:
-    """The games in hand: arrays with an entry for each."""
+    """Games in progress, one per lane; arrays have an entry for every lane."""
 
-    def __init__(self, evaluator: Evaluator, settings: AlphaZeroSettings, simulations: int, games: int, seed: list[int]) -> None:
-        self.s, self.rules, self.total = settings, Rules.parse(settings.board), games
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        settings: AlphaZeroSettings,
+        simulations: int,
+        games: int,
+        seed: list[int],
+    ) -> None:
+        self.s = settings
+        self.rules = Rules.parse(settings.board)
+        self.total = games
         self.rng = np.random.default_rng(seed)
         self.state = seed_state(np.random.SeedSequence([*seed, 1]))
         lanes = min(settings.lanes, games)
-        self.search = ForestSearch(evaluator, self.rules, lanes, simulations, switches_of(settings), cache=CACHE)
-        self.simulations, self.made = simulations, 0
+        self.search = ForestSearch(
+            evaluator, self.rules, lanes, simulations, switches_of(settings), cache=CACHE
+        )
+        self.simulations = simulations
+        self.simulations_made = 0
         self.own, self.mask, self.ply = np.zeros((3, lanes), np.int64)
         self.number = np.full(lanes, -1)
-        """Which game it is; -1 for none any more."""
+        """The lane's game; -1 if no game is left for it."""
         self.begun = 0
         self.results, self.plies = np.zeros((2, games), np.int64)
         self.parts: list[tuple[np.ndarray, ...]] = []
@@ -97,61 +120,90 @@ class _SelfPlay:
             self.begin(lane)
         while (self.number >= 0).any():
             self.move()
-        own, mask, policies, values, numbers, plies = (np.concatenate(arrays) for arrays in zip(*self.parts, strict=True))
+        own, mask, policies, values, numbers, plies = (
+            np.concatenate(arrays) for arrays in zip(*self.parts, strict=True)
+        )
+        # Red is to move at even plies.
         results = self.results[numbers] * np.where(plies % 2 == 0, 1, -1)
-        samples = Samples(own, mask, policies.astype(np.float32), values.astype(np.float32), results.astype(np.float32))
-        return Played(samples, self.results, self.plies, self.made, self.search.evaluations)
+        samples = Samples(
+            own,
+            mask,
+            policies.astype(np.float32),
+            values.astype(np.float32),
+            results.astype(np.float32),
+        )
+        return Played(
+            samples, self.results, self.plies, self.simulations_made, self.search.evaluations
+        )
 
     def begin(self, lane: int) -> None:
-        """Begin a game with some random moves, or none any more."""
+        """Begin the next game with a random opening, or leave the lane empty if none is left."""
+        g = self.rules.geometry
         self.number[lane] = -1
         while self.begun < self.total and self.number[lane] < 0:
             self.number[lane] = self.begun
             self.begun += 1
             own, mask = np.zeros((2, 1), np.int64)
-            plies = int(self.rng.integers(self.s.opening + 1)) if self.rng.random() < self.s.opening_share else 0
-            stands = GOES_ON
+            plies = 0
+            if self.rng.random() < self.s.opening_share:
+                plies = int(self.rng.integers(self.s.opening + 1))
+            status = ONGOING
             for _ in range(plies):
-                stands = play_columns(own, mask, draw(open_columns(mask, self.rules.geometry), self.rng), self.rules.geometry)[0]
-                if stands != GOES_ON:
+                columns = draw(open_columns(mask, g), self.rng)
+                status = play_columns(own, mask, columns, g)[0]
+                if status != ONGOING:
                     break
-            self.own[lane], self.mask[lane], self.ply[lane] = own[0], mask[0], plies
-            if stands != GOES_ON:  # on tiny boards
+            self.own[lane] = own[0]
+            self.mask[lane] = mask[0]
+            self.ply[lane] = plies
+            # On tiny boards the opening may end the game: try another one.
+            if status != ONGOING:
                 self.number[lane] = -1
                 self.begun -= 1
 
     def move(self) -> None:
-        """Search all positions, remember what was found, and play a column in each."""
+        """Search all positions, record them as samples, and play a column in every game."""
         # 1. Search.
         playing = self.number >= 0
-        which, noise = np.flatnonzero(playing), self.noise()
-        self.search.plant(self.own, self.mask, np.where(playing, self.simulations, -1), noise)
-        while self.search.grow():
-            pass
-        self.made += int(self.search.forest.done.sum())
-        # 2. Remember.
-        roots, own, mask = self.search.roots(which), self.own[which], self.mask[which]
+        lanes = np.flatnonzero(playing)
+        noise = self.noise()
+        self.search.reset(self.own, self.mask, np.where(playing, self.simulations, -1), noise)
+        self.search.run()
+        self.simulations_made += int(self.search.forest.done.sum())
+        # 2. Record. A lost position has no policy to learn.
+        roots, own, mask = self.search.roots(lanes), self.own[lanes], self.mask[lanes]
         policies = roots.improved(self.s.scale) if self.s.search == "gumbel" else roots.shares()
-        learned = np.where((roots.proven == nodes.LOSS)[:, None], 0.0, policies)  # a lost position teaches no column
-        self.remember(own.copy(), mask.copy(), learned, expected(roots, policies), self.number[which], self.ply[which])
+        lost = roots.proven == nodes.LOSS
+        self.record(
+            own.copy(),
+            mask.copy(),
+            np.where(lost[:, None], 0.0, policies),
+            expected(roots, policies),
+            self.number[lanes],
+            self.ply[lanes],
+        )
         # 3. Play.
-        stands = play_columns(own, mask, self.choose(roots, policies, noise[which]), self.rules.geometry)
-        self.own[which], self.mask[which] = own, mask
-        self.ply[which] += 1
-        for lane, stand in zip(which.tolist(), stands.tolist(), strict=True):
-            if stand != GOES_ON or (self.s.faithful and self.ply[lane] >= self.rules.columns * self.rules.rows - 1):
+        columns = self.choose(roots, policies, noise[lanes])
+        statuses = play_columns(own, mask, columns, self.rules.geometry)
+        self.own[lanes] = own
+        self.mask[lanes] = mask
+        self.ply[lanes] += 1
+        for lane, status in zip(lanes.tolist(), statuses.tolist(), strict=True):
+            # Arya's games end one disc before the board is full.
+            stopped = self.s.faithful and self.ply[lane] >= self.rules.columns * self.rules.rows - 1
+            if status != ONGOING or stopped:
                 mover = 1 if self.ply[lane] % 2 == 1 else -1
-                self.close(lane, mover if stand == WON else 0, int(self.ply[lane]))
+                self.close(lane, mover if status == WON else 0, int(self.ply[lane]))
             elif self.s.exact_from and self.ply[lane] >= self.s.exact_from:
-                self.finish(lane)
+                self.solve(lane)
 
-    def remember(self, *arrays: np.ndarray) -> None:
-        """Add positions: own, mask, policies, values, the game's number and the ply."""
+    def record(self, *arrays: np.ndarray) -> None:
+        """Add samples: own, mask, policies, values, numbers of the games, plies."""
         self.parts.append(arrays)
 
-    def finish(self, lane: int) -> None:
-        """Let the solver play the rest."""
-        met, result, self.state = play_out(
+    def solve(self, lane: int) -> None:
+        """Let the solver play the rest of a game."""
+        count, result, self.state = play_out(
             int(self.own[lane]),
             int(self.mask[lane]),
             self.rules.geometry,
@@ -162,47 +214,61 @@ class _SelfPlay:
             self.state,
         )
         ply = int(self.ply[lane])
-        plies = ply + np.arange(met)
+        plies = ply + np.arange(count)
         values = result * np.where((plies - ply) % 2 == 0, 1.0, -1.0)
-        numbers = np.full(met, self.number[lane])
-        own, mask, policies = (each[:met].copy() for each in (self.end_own, self.end_mask, self.end_policies))
-        policies[values < 0] = 0  # a lost position teaches no column
-        self.remember(own, mask, policies, values, numbers, plies)
-        self.close(lane, result if ply % 2 == 0 else -result, ply + met)
+        policies = self.end_policies[:count].copy()
+        policies[values < 0] = 0  # a lost position has no policy to learn
+        self.record(
+            self.end_own[:count].copy(),
+            self.end_mask[:count].copy(),
+            policies,
+            values,
+            np.full(count, self.number[lane]),
+            plies,
+        )
+        self.close(lane, result if ply % 2 == 0 else -result, ply + count)
 
     def close(self, lane: int, result: int, plies: int) -> None:
-        """Write down a game's result for red and begin the next."""
-        self.results[self.number[lane]], self.plies[self.number[lane]] = result, plies
+        """Store a game's result for red and begin the next game."""
+        self.results[self.number[lane]] = result
+        self.plies[self.number[lane]] = plies
         self.begin(lane)
 
     def noise(self) -> np.ndarray:
-        """Noise for the roots."""
+        """Return Gumbel or Dirichlet noise for the root of every game, float32[games, columns]."""
         shape = (len(self.own), self.rules.columns)
         if self.s.search == "gumbel":
             return self.rng.gumbel(size=shape).astype(np.float32)
-        return self.rng.dirichlet(np.full(shape[1], self.s.dirichlet_alpha), shape[0]).astype(np.float32)
+        alpha = np.full(shape[1], self.s.dirichlet_alpha)
+        return self.rng.dirichlet(alpha, shape[0]).astype(np.float32)
 
     def choose(self, roots: Roots, policies: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        """A column for each game."""
+        """Return a column for every game."""
         if self.s.search == "gumbel":
-            # Of those visited most, the best by noise and improved policy, which is what sequential halving leaves.
+            # Sequential halving leaves the most visited columns; noise and policy decide.
             allowed = roots.open & (policies > 0)
             visits = np.where(allowed, roots.visits, -1)
-            promise = noise + np.log(np.maximum(policies, 1e-30))
-            chosen: np.ndarray = np.where(visits == visits.max(axis=1, keepdims=True), promise, -np.inf).argmax(axis=1)
-            return chosen
-        # Beside the greatest, which stays 1, small temperatures make all others nothing, and 0 leaves only the best, by lot.
+            score = noise + np.log(np.maximum(policies, 1e-30))
+            finalists = visits == visits.max(axis=1, keepdims=True)
+            best: np.ndarray = np.where(finalists, score, -np.inf).argmax(axis=1)
+            return best
+        # Relative to the greatest share, which stays 1, low temperatures make the others vanish;
+        # at temperature 0 only the best remain, and one of them is sampled.
         power = 1 / self.s.temperature if self.s.temperature else math.inf
-        warm = (np.maximum(policies, 0) / policies.max(axis=1, keepdims=True)) ** power
-        chances = np.cumsum(warm / warm.sum(axis=1, keepdims=True), axis=1)
-        drawn: np.ndarray = (chances < self.rng.random(len(chances))[:, None] * chances[:, -1:]).sum(axis=1)
-        return drawn
+        weights = (np.maximum(policies, 0) / policies.max(axis=1, keepdims=True)) ** power
+        cumulative = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
+        thresholds = self.rng.random(len(cumulative))[:, None] * cumulative[:, -1:]
+        sampled: np.ndarray = (cumulative < thresholds).sum(axis=1)
+        return sampled
 
 
 def expected(roots: Roots, policies: np.ndarray) -> np.ndarray:
-    """What the side to move may expect: the proven result, or the mean of what was played, weighed by the policy."""
-    played = (roots.visits > 0) & roots.open
-    weight = np.where(played, policies, 0.0)
+    """Return the value of every root for the side to move, -1 to +1.
+
+    This is the proven result, else the mean of the visited columns weighted by the policy.
+    """
+    visited = (roots.visits > 0) & roots.open
+    weight = np.where(visited, policies, 0.0)
     mean = (weight * roots.means).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-30)
     value = np.where(weight.sum(axis=1) > 0, mean, roots.values)
     return np.where(roots.proven != nodes.UNPROVEN, 2.0 - roots.proven, value)

@@ -1,4 +1,4 @@
-"""The settings of AlphaMCTS, a network that learns by playing itself, and presets of them. They need no torch."""
+"""Settings and presets of AlphaMCTS, a network trained by self-play. They do not import torch."""
 
 import re
 from collections.abc import Collection
@@ -15,7 +15,7 @@ MOST = 2**31 - 1
 
 
 class Stage(NamedTuple):
-    """A network and the game from which on it learns."""
+    """A network size and the number of games after which it takes over."""
 
     filters: int
     blocks: int
@@ -26,106 +26,212 @@ class Stage(NamedTuple):
 class AlphaZeroSettings:
     """How a network is trained by self-play."""
 
-    board: str = option("7x6x4", "COLUMNSxROWSxINAROW.")
-    games: int = option(150_000, "So many games are played in all.", least=1, most=MOST, unit="games")
+    board: str = option("7x6x4", "Board, COLUMNSxROWSxINAROW.")
+    games: int = option(150_000, "Games of self-play in all.", least=1, most=MOST, unit="games")
     networks: tuple[str, ...] = option(
         ("32x3", "64x5 from 60000"),
-        "FILTERSxBLOCKS of the residual tower; a larger one takes over after so many games and first learns from the window.",
+        "Residual towers, FILTERSxBLOCKS; one written 'FILTERSxBLOCKS from GAMES' takes over after "
+        "that many games and first learns from the whole replay window.",
     )
     start: str = option(
         "",
-        "Weights to begin with instead of random ones, of the first network's form: `alphazero`, or a run's alphazero-fp32.json.",
+        "Initial weights instead of random ones, for a network of the first tower's form: "
+        "`alphazero`, or the alphazero-fp32.json of a run.",
     )
-    features: str = option("threats", "What the network sees of a position: cells, stones, empty or threats.")
-    policy_filters: int = option(16, "Filters of the policy head's convolution.", least=1, most=100_000, unit="filters")
-    value_filters: int = option(8, "Filters of the value head's convolution.", least=1, most=100_000, unit="filters")
-    value_hidden: int = option(32, "Numbers in the value head's hidden layer; 0 for none.", least=0, most=100_000, unit="units")
+    features: str = option("threats", "Input planes: cells, stones, empty or threats.")
+    policy_filters: int = option(
+        16, "Filters of the policy head's convolution.", least=1, most=100_000, unit="filters"
+    )
+    value_filters: int = option(
+        8, "Filters of the value head's convolution.", least=1, most=100_000, unit="filters"
+    )
+    value_hidden: int = option(
+        32,
+        "Units of the value head's hidden layer; 0 for no such layer.",
+        least=0,
+        most=100_000,
+        unit="units",
+    )
 
     search: Literal["gumbel", "puct"] = option(
         "gumbel",
-        "gumbel: sequential halving of the columns at the root, planned visits below; puct: AlphaZero's bound and noise.",
+        "Selection rule: gumbel (sequential halving at the root, improved policy below) or puct "
+        "(AlphaZero's upper confidence bound and noise).",
     )
-    simulations: int = option(32, "Simulations a move in self-play.", least=1, most=100_000, unit="simulations")
-    simulations_end: int = option(64, "Simulations a move in the end.", least=1, most=100_000, unit="simulations")
-    simulations_games: int = option(2_000, "One simulation more is made after so many games.", least=1, most=MOST, unit="games")
-    c: float = option(2.0, "PUCT: (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n).", least=0)
-    fpu: float = option(0.2, "PUCT: a column that was not played yet is worth so much less than its position.", least=0)
-    scale: float = option(0.3, "Gumbel: the weight of values against priors.", least=0)
-    dirichlet_alpha: float = option(1.0, "PUCT: the shape of the noise in the root's priors.", above=0)
-    dirichlet_share: float = option(0.25, "PUCT: its share.", least=0, most=1)
+    simulations: int = option(
+        32,
+        "Simulations per move of self-play in the first games.",
+        least=1,
+        most=100_000,
+        unit="simulations",
+    )
+    simulations_end: int = option(
+        64,
+        "Maximum number of simulations per move of self-play.",
+        least=1,
+        most=100_000,
+        unit="simulations",
+    )
+    simulations_games: int = option(
+        2_000,
+        "Games after which one more simulation per move is made.",
+        least=1,
+        most=MOST,
+        unit="games",
+    )
+    c: float = option(
+        2.0,
+        "Exploration constant in (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n) (puct).",
+        least=0,
+    )
+    fpu: float = option(
+        0.2,
+        "First-play urgency: an unvisited column is assumed to be this much worse than its "
+        "position (puct).",
+        least=0,
+    )
+    scale: float = option(0.3, "Weight of values against priors (gumbel).", least=0)
+    dirichlet_alpha: float = option(
+        1.0, "Concentration of the Dirichlet noise in the root's priors (puct).", above=0
+    )
+    dirichlet_share: float = option(
+        0.25, "Share of noise in the root's priors (puct).", least=0, most=1
+    )
     temperature: float = option(
-        1.25, "PUCT: columns are drawn by visits to the power of 1 / temperature; 0 plays one that was visited most.", least=0
+        1.25,
+        "Sample columns in proportion to visits ** (1 / temperature); 0 plays a most visited "
+        "column (puct).",
+        least=0,
     )
-    proving: bool = option(True, "See wins and forced replies on the discs, and back up what is proven.")
-    faithful: bool = option(False, "Search and end games with document 004's faults.")
-    opening: int = option(14, "Games begin with up to so many random plies.", least=0, most=1000, unit="plies")
-    opening_share: float = option(0.75, "This share of the games; the others begin at the beginning.", least=0, most=1)
+    proving: bool = option(
+        True, "Detect immediate wins and forced replies on the board, and back up proven results."
+    )
+    faithful: bool = option(False, "Search and end games with the faults of Arya's code.")
+    opening: int = option(
+        14, "Maximum number of random plies in an opening.", least=0, most=1000, unit="plies"
+    )
+    opening_share: float = option(
+        0.75,
+        "Share of games with a random opening; the others start from the empty board.",
+        least=0,
+        most=1,
+    )
     exact_from: int = option(
         14,
-        "From so many discs on, the solver plays games to their end and teaches exact results; 0 to leave it out.",
+        "Let the solver play games to their end once this many discs are on the board, and learn "
+        "exact results; 0 to never.",
         least=0,
         most=1000,
         unit="discs",
     )
 
-    generation: int = option(2_000, "Games between two updates of the network that plays.", least=1, most=MOST, unit="games")
-    chunk: int = option(250, "Games that are played by one worker at a time.", least=1, most=MOST, unit="games")
-    lanes: int = option(250, "Games of a chunk played in step.", least=1, most=100_000, unit="games")
-    window: int = option(60_000, "The replay window's positions at first.", least=1, most=MOST, unit="positions")
-    window_end: int = option(400_000, "Its positions in the end.", least=1, most=MOST, unit="positions")
-    window_share: float = option(0.5, "In between it holds this share of all positions there ever were.", least=0, most=1)
-    passes: float = option(1.5, "A generation learns from so many positions of the window for each one that is new.", least=0)
-    batch: int = option(512, "Positions an update learns from.", least=1, most=MOST, unit="positions")
-    rate: float = option(2e-3, "The learning rate of AdamW at first; it falls on a straight line.", least=0)
-    rate_end: float = option(1e-4, "The learning rate in the end.", least=0)
-    decay: float = option(1e-4, "Weight decay.", least=0)
-    value_weight: float = option(1.0, "The weight of the value's error against the policy's.", least=0)
-    search_share: float = option(
-        0.25, "The share of the search's own value in the value to be learned; the rest is how the game ended.", least=0, most=1
+    generation: int = option(
+        2_000,
+        "Games between updates of the self-play network.",
+        least=1,
+        most=MOST,
+        unit="games",
     )
-    mirror: bool = option(True, "Half of the positions are learned mirrored, by lot.")
-    averaging: float = option(
-        0.75,
-        "The network that plays is a moving average of the one that learns, with this share of what was; 0 for none.",
+    chunk: int = option(
+        250, "Games per task of a self-play worker.", least=1, most=MOST, unit="games"
+    )
+    lanes: int = option(
+        250, "Games that a worker plays in step.", least=1, most=100_000, unit="games"
+    )
+    window: int = option(
+        60_000, "Minimum size of the replay window.", least=1, most=MOST, unit="positions"
+    )
+    window_end: int = option(
+        400_000, "Maximum size of the replay window.", least=1, most=MOST, unit="positions"
+    )
+    window_share: float = option(
+        0.5,
+        "Between these sizes, the window holds this share of all positions so far.",
         least=0,
         most=1,
     )
-    precision: Literal["int8", "fp32"] = option("int8", "How the network counts in self-play.")
+    passes: float = option(
+        1.5,
+        "Positions sampled from the window per new position of a generation.",
+        least=0,
+    )
+    batch: int = option(512, "Positions per update.", least=1, most=MOST, unit="positions")
+    rate: float = option(
+        2e-3, "Learning rate of AdamW at the beginning; it falls linearly.", least=0
+    )
+    rate_end: float = option(1e-4, "Learning rate at the end.", least=0)
+    decay: float = option(1e-4, "Weight decay.", least=0)
+    value_weight: float = option(1.0, "Weight of the value loss against the policy loss.", least=0)
+    search_share: float = option(
+        0.25,
+        "Share of the search's value in the value target; the rest is the game's result.",
+        least=0,
+        most=1,
+    )
+    mirror: bool = option(True, "Mirror half of the training positions, chosen at random.")
+    averaging: float = option(
+        0.75,
+        "The self-play network is a moving average of the trained one: the share of the old "
+        "average kept per generation; 0 for no averaging.",
+        least=0,
+        most=1,
+    )
+    precision: Literal["int8", "fp32"] = option("int8", "Arithmetic of the self-play network.")
 
     gate_games: int = option(
         0,
-        "A new network replaces the one that plays only if it scores well in so many games against it; 0 for no such gate.",
+        "Games that a candidate network plays against the self-play network before it may replace "
+        "it; 0 to always replace it.",
         least=0,
         most=MOST,
         unit="games",
     )
-    gate_score: float = option(0.55, "What is well.", least=0, most=1)
-    exam_every: int = option(5, "Every so many generations the network is examined.", least=1, most=MOST, unit="generations")
+    gate_score: float = option(
+        0.55,
+        "Score the candidate must reach to replace the self-play network.",
+        least=0,
+        most=1,
+    )
+    exam_every: int = option(
+        5, "Generations between evaluations.", least=1, most=MOST, unit="generations"
+    )
     exam_games: int = option(
-        100, "So many games of an examination are played against each opponent.", least=0, most=MOST, unit="games"
+        100, "Games per opponent in an evaluation.", least=0, most=MOST, unit="games"
     )
     exam_simulations: int = option(
-        32, "Simulations a move in examinations, beside none at all.", least=1, most=100_000, unit="simulations"
+        32,
+        "Simulations per move in an evaluation, which also tests the policy alone.",
+        least=1,
+        most=100_000,
+        unit="simulations",
     )
-    threads: int = option(1, "Threads of torch; the result depends on it.", least=1, most=1024, unit="threads")
-    seed: int = option(0, "The same seed gives the same network.", least=0, most=MOST)
+    threads: int = option(
+        1, "Threads of torch; the result depends on it.", least=1, most=1024, unit="threads"
+    )
+    seed: int = option(0, "Random seed; the same seed gives the same network.", least=0, most=MOST)
 
     def __post_init__(self) -> None:
         check(self)
         Rules.parse(self.board)
-        if not self.stages or self.stages[0].games or list(self.stages) != sorted(self.stages, key=lambda stage: stage.games):
-            raise UserError(f"networks are written '32x3' and then '64x5 from GAMES', in order: {', '.join(self.networks)}")
+        starts = [stage.games for stage in self.stages]
+        if not starts or starts[0] != 0 or starts != sorted(starts):
+            raise UserError(
+                "networks are written '32x3' and then '64x5 from GAMES', in order of games, "
+                f"not {', '.join(self.networks) or 'as an empty list'}"
+            )
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """The networks, in the order in which they learn."""
+        """Return the networks in training order."""
         return tuple(map(_stage, self.networks))
 
 
 def _stage(text: str) -> Stage:
     match = re.fullmatch(r"(\d{1,4})x(\d{1,3})(?: from (\d{1,9}))?", text)
     if match is None or int(match[1]) == 0:
-        raise UserError(f"a network is written FILTERSxBLOCKS or FILTERSxBLOCKS from GAMES, not {text!r}")
+        raise UserError(
+            f"a network is written FILTERSxBLOCKS or FILTERSxBLOCKS from GAMES, not {text!r}"
+        )
     return Stage(int(match[1]), int(match[2]), int(match[3] or 0))
 
 
@@ -157,7 +263,7 @@ _ARYA = AlphaZeroSettings(
     exam_every=25,
 )
 FAITHFUL = {"arya": replace(_ARYA, faithful=True, proving=False, search_share=1.0)}
-"""Document 004 as it was: with its faults, and values learned from the search alone."""
+"""Arya's settings as coded: with faults, and values learned from the search alone."""
 PRESETS = {
     "laptop": AlphaZeroSettings(),
     "smoke": AlphaZeroSettings(
@@ -179,7 +285,7 @@ PRESETS = {
 }
 
 
-def _complete(settings: AlphaZeroSettings, given: Collection[str]) -> AlphaZeroSettings:
+def _complete(settings: AlphaZeroSettings, set_names: Collection[str]) -> AlphaZeroSettings:
     return replace(settings, board=str(Rules.parse(settings.board)))
 
 
@@ -189,10 +295,11 @@ TRAINING = Training(
     PRESETS,
     "fourlab.agents.alphazero.training",
     faithful=FAITHFUL,
-    help="""Train a network by self-play (AlphaMCTS): games by search with the network, the network from the games.
+    help="""Train a network by self-play (AlphaMCTS).
 
-    The run's folder gets alphazero.onnx for playing, alphazero-fp32.safetensors and .json for
-    training on, the curves and a report.
+    A search with the network plays games, and the network learns from them. The run's folder gets
+    alphazero.onnx for playing, alphazero-fp32.safetensors and .json for further training, the
+    curves and a report.
 
     Example: fourlab train alphazero --preset laptop --games 100000
     """,

@@ -1,10 +1,13 @@
-"""AlphaMCTS: a network learns from games that a search with it plays against itself.
+"""Training of AlphaMCTS: a network learns from games that a search with it plays against itself.
 
-A generation: the network that plays makes games, in chunks that any number of workers share; their positions go into the
-window; the network that learns is trained on the window; the network that plays becomes a moving average of it.
+There are two networks: one is trained, the other plays. In every generation the self-play network
+plays games, in chunks shared among any number of workers; their positions go into the replay
+window; the trained network learns from the window; and the self-play network becomes a moving
+average of it.
 """
 
 import json
+import math
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import deepcopy
@@ -36,35 +39,52 @@ from fourlab.nets.quantise import quantise
 from fourlab.nets.weights import load_net, save_net, to_onnx
 from fourlab.reporting.curves import Curve
 from fourlab.training.games import Chooser, match
-from fourlab.training.test_set import truth_of, win_block_accuracy
-from fourlab.training.torch_state import load_tensors, optimizer_tensors, restore_optimizer, save_tensors
+from fourlab.training.test_set import solved_set, win_block_accuracy
+from fourlab.training.torch_state import (
+    load_tensors,
+    optimizer_tensors,
+    restore_optimizer,
+    save_tensors,
+)
 
 OPPONENTS = ("rules", "minimax:depth=4")
+"""Specs of the agents that an evaluation plays against."""
 CALIBRATION = 1024
-"""int8 networks are fitted to so many positions of the window."""
+"""Positions of the window on which an int8 network is calibrated."""
 FIRST_UPDATES = 1000
-"""So long a network changes too fast for averages."""
+"""Updates before averaging starts; earlier, weights change too fast for an average."""
 WARM_UP = 200
-"""A new network's learning rate grows over so many updates."""
+"""Updates over which a new network's learning rate rises linearly from 0."""
 
 
 def network_of(settings: AlphaZeroSettings, stage: Stage) -> Network:
-    """The form of a stage's network."""
-    body = (f"conv {stage.filters}", "batchnorm", "relu", *[f"residual {stage.filters}"] * stage.blocks)
+    """Return the architecture of a stage's network."""
+    board = Rules.parse(settings.board)
+    body = (
+        f"conv {stage.filters}",
+        "batchnorm",
+        "relu",
+        *[f"residual {stage.filters}"] * stage.blocks,
+    )
     hidden = (f"dense {settings.value_hidden}", "relu") if settings.value_hidden else ()
     return Network(
         purpose="policy-value",
-        board=str(Rules.parse(settings.board)),
+        board=str(board),
         features=settings.features,
         body=body,
         value=(f"conv {settings.value_filters}", "batchnorm", "relu", *hidden, "dense 1", "tanh"),
-        policy=(f"conv {settings.policy_filters}", "batchnorm", "relu", f"dense {Rules.parse(settings.board).columns}"),
+        policy=(
+            f"conv {settings.policy_filters}",
+            "batchnorm",
+            "relu",
+            f"dense {board.columns}",
+        ),
     )
 
 
 @dataclass(frozen=True)
 class SelfPlayWork:
-    """What a worker does: the games of one chunk."""
+    """The task of a worker: play the games of one chunk."""
 
     settings: AlphaZeroSettings
     network: bytes
@@ -73,45 +93,64 @@ class SelfPlayWork:
     games: int
 
     def prepare(self) -> None:
-        """Compile."""
-        self_play(OnnxEvaluator(self.network, "the network"), replace(self.settings, lanes=1), 2, 1, [0])
+        """Compile or load the kernels."""
+        self_play(_evaluator(self.network), replace(self.settings, lanes=1), 2, 1, [0])
 
     def __call__(self, number: int, watch: Any) -> Played:
-        """Play a chunk."""
-        games = min(self.settings.chunk, self.games - number * self.settings.chunk)
-        seed = [self.settings.seed, self.generation, number]
-        return self_play(OnnxEvaluator(self.network, "the network"), self.settings, self.simulations, games, seed)
+        """Play chunk `number`; its seed depends on nothing else, so any worker may play it."""
+        s = self.settings
+        games = min(s.chunk, self.games - number * s.chunk)
+        seed = [s.seed, self.generation, number]
+        return self_play(_evaluator(self.network), s, self.simulations, games, seed)
 
 
-def player(judge: OnnxEvaluator, simulations: int, settings: AlphaZeroSettings) -> Chooser:
-    """A network as a player of many games: by search without noise, or without simulations by its policy alone."""
-    g, switches = judge.rules.geometry, switches_of(settings)._replace(noise=0.0, proving=True, faithful=False)
+def _evaluator(model: bytes) -> OnnxEvaluator:
+    return OnnxEvaluator(model, "the network")
+
+
+def player(evaluator: OnnxEvaluator, simulations: int, settings: AlphaZeroSettings) -> Chooser:
+    """Return a network as a player of many games at a time.
+
+    It searches without noise, or with 0 simulations plays the best column of its policy.
+    """
+    rules = evaluator.rules
+    switches = switches_of(settings)._replace(noise=0.0, proving=True, faithful=False)
 
     def by_policy(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        logits = judge.heads(judge.planes(own, mask))["policy"]
-        columns: np.ndarray = np.where(open_columns(mask, g), logits, -np.inf).argmax(axis=1)
+        logits = evaluator.heads(evaluator.planes(own, mask))["policy"]
+        legal = open_columns(mask, rules.geometry)
+        columns: np.ndarray = np.where(legal, logits, -np.inf).argmax(axis=1)
         return columns
 
     def by_search(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        search = ForestSearch(judge, judge.rules, len(own), simulations, switches)
-        search.plant(own, mask, simulations)
-        while search.grow():
-            pass
+        search = ForestSearch(evaluator, rules, len(own), simulations, switches)
+        search.reset(own, mask, simulations)
+        search.run()
         roots = search.roots()
-        best: np.ndarray = roots.improved(switches.scale).argmax(axis=1) if switches.gumbel else roots.most_visited()
-        return best
+        if not switches.gumbel:
+            return roots.most_visited()
+        columns: np.ndarray = roots.improved(switches.scale).argmax(axis=1)
+        return columns
 
     return by_search if simulations else by_policy
 
 
 class AlphaZeroTrainee:
-    """A network that learns by playing itself."""
+    """A network in training by self-play."""
 
     unit = "games"
-    checkpoint_seconds = 0.0  # every generation is dear
+    checkpoint_seconds = 0.0  # save after every generation, since one takes minutes
     curves: tuple[Curve, ...] = (
-        Curve("mistakes without search", ("policy.mistakes", "policy.early", "policy.middle", "policy.late"), logarithmic=True),
-        Curve("mistakes with search", ("search.mistakes", "search.early", "search.middle", "search.late"), logarithmic=True),
+        Curve(
+            "mistakes without search",
+            ("policy.mistakes", "policy.early", "policy.middle", "policy.late"),
+            logarithmic=True,
+        ),
+        Curve(
+            "mistakes with search",
+            ("search.mistakes", "search.early", "search.middle", "search.late"),
+            logarithmic=True,
+        ),
         Curve("exactly best columns", ("policy.best", "search.best")),
         Curve("wins and blocks seen", ("win_block.wins", "win_block.blocks")),
         Curve("score with search", tuple(f"{spec}.score" for spec in OPPONENTS)),
@@ -120,86 +159,104 @@ class AlphaZeroTrainee:
     )
 
     def __init__(self, settings: AlphaZeroSettings, executor: Executor | None = None) -> None:
-        self.settings, self.rules = settings, Rules.parse(settings.board)
+        self.settings = settings
+        self.rules = Rules.parse(settings.board)
         self.executor = executor or Threads(2)
         torch.set_num_threads(settings.threads)
         self.window = Window(self.rules.columns)
         self.rng = np.random.default_rng([settings.seed, 1 << 20])
-        self.games = self.generation = self.fresh = 0
+        self.games = self.generation = 0
+        self.fresh = 0
+        """Positions of the latest generation, from which the network has yet to learn."""
         self._enter_stage(0)
         if settings.start:
-            self._begin_with(settings.start)
+            self._load_weights(settings.start)
         self._export()
         self._accept()
 
     @property
     def done(self) -> int:
-        """How many games have been played."""
+        """Return the number of games played."""
         return self.games
 
     @property
     def total(self) -> int:
-        """How many games there are to play."""
+        """Return the number of games to play."""
         return self.settings.games
 
     @property
     def finished(self) -> bool:
-        """Whether all games are played."""
+        """Return whether all games are played."""
         return self.games >= self.settings.games
 
     def _enter_stage(self, stage: int) -> None:
-        """Begin with a new network."""
+        """Start a stage with a new network."""
         self.stage = stage
         network = network_of(self.settings, self.settings.stages[stage])
         torch.manual_seed(self.settings.seed + stage)
         self.net, self.average = Net(network), Net(network)
         self.average.load_state_dict(self.net.state_dict())
-        self.net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # a third faster
-        self.optimizer = torch.optim.AdamW(self.net.parameters(), lr=self.settings.rate, weight_decay=self.settings.decay)
+        # Training is a third faster with channels last.
+        self.net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.optimizer = torch.optim.AdamW(
+            self.net.parameters(), lr=self.settings.rate, weight_decay=self.settings.decay
+        )
         self.updates = 0
 
-    def _begin_with(self, start: str) -> None:
-        """Take over weights of the first network's form."""
+    def _load_weights(self, start: str) -> None:
+        """Load initial weights, shipped or from a file, that fit the first network."""
         shipped = SHIPPED / f"{start}-fp32.json"
         net = load_net(Path(str(shipped)) if shipped.is_file() else Path(start))
-        if (found := replace(net.network, about={})) != self.net.network:
-            raise UserError(f"{start} is a network of another form, {_form(found)}; networks[0] is {_form(self.net.network)}")
-        for each in (self.net, self.average):
-            each.load_state_dict(net.state_dict())
+        network = replace(net.network, about={})
+        if network != self.net.network:
+            raise UserError(
+                f"{start} is a network of another form, {_form(network)}; "
+                f"networks[0] is {_form(self.net.network)}"
+            )
+        self.net.load_state_dict(net.state_dict())
+        self.average.load_state_dict(net.state_dict())
 
     def _export(self) -> None:
-        """Make the file of the network that plays."""
+        """Export the averaged network as the self-play network."""
         self.playing = to_onnx(self.average)
         if self.settings.precision == "int8" and len(self.window):
             samples = self.window.draw(CALIBRATION, np.random.default_rng(self.games))
-            with suppress(UserError):  # one that int8 cannot do justice to plays in full precision
+            # A network that loses too much accuracy in int8 plays in full precision.
+            with suppress(UserError):
                 self.playing = quantise(self.playing, samples.own, samples.mask)
 
     def _accept(self) -> None:
-        """Keep what the file of the network that plays was made of, for that goes on learning even if a gate is shut."""
-        self.accepted, self.accepted_stage = deepcopy(self.average), self.stage
+        """Keep the self-play network's weights; `average` changes even if a gate rejects it."""
+        self.accepted = deepcopy(self.average)
+        self.accepted_stage = self.stage
 
     def advance(self) -> dict[str, Any]:
-        """Make the next generation: games by the network that plays, while the other learns from those of before.
+        """Run a generation: play games while the network learns from those before.
 
-        From the last games it learns at once, for no others follow.
+        After the last generation the network also learns from its games.
         """
         s = self.settings
         games = min(s.generation, s.games - self.games)
-        simulations = min(s.simulations + self.games // s.simulations_games, max(s.simulations_end, s.simulations))
-        with ThreadPoolExecutor(1) as aside:
-            playing = aside.submit(self._play, SelfPlayWork(s, self.playing, simulations, self.generation, games))
-            losses = self._study()
+        simulations = min(
+            s.simulations + self.games // s.simulations_games, max(s.simulations_end, s.simulations)
+        )
+        work = SelfPlayWork(s, self.playing, simulations, self.generation, games)
+        with ThreadPoolExecutor(1) as background:
+            playing = background.submit(self._play, work)
+            losses = self._train()
             parts = playing.result()
         samples = Samples.joined([part.samples for part in parts])
-        self.games, self.generation, self.fresh = self.games + games, self.generation + 1, len(samples)
-        self.window.add(samples, min(s.window_end, max(s.window, round(s.window_share * (self.window.added + len(samples))))))
+        self.games += games
+        self.generation += 1
+        self.fresh = len(samples)
+        share = round(s.window_share * (self.window.added + len(samples)))
+        self.window.add(samples, min(s.window_end, max(s.window, share)))
         if self.finished:
-            losses = self._study()
-        # Play with what was learned, if it is good enough.
+            losses = self._train()
         before = self.playing
         self._export()
         results = np.concatenate([part.results for part in parts])
+        evaluations = sum(part.evaluations for part in parts)
         row: dict[str, Any] = {
             "games": self.games,
             "positions": self.window.added,
@@ -212,74 +269,87 @@ class AlphaZeroTrainee:
             "red_wins": float((results > 0).mean()),
             "draws": float((results == 0).mean()),
             "plies": float(np.concatenate([part.plies for part in parts]).mean()),
-            "evaluations": sum(part.evaluations for part in parts) / max(1, sum(part.simulations for part in parts)),
+            # per simulation: the rest were answered by the cache or on the board
+            "evaluations": evaluations / max(1, sum(part.simulations for part in parts)),
         }
         if s.gate_games:
             row["gate"] = self._gate(before)
         else:
             self._accept()
         if self.generation % s.exam_every == 0 or self.finished:
-            row |= self._examine()
+            row |= self._evaluate()
         return row
 
     def _play(self, work: SelfPlayWork) -> list[Played]:
-        """Play the chunks of a generation, in any order; returns them in theirs."""
+        """Play the chunks of a generation in any order; return them sorted by number."""
         chunks: dict[int, Played] = {}
-        for found in self.executor.map(work, range(-(-work.games // self.settings.chunk))):
-            for number, played in found:
+        count = math.ceil(work.games / self.settings.chunk)
+        for finished in self.executor.map(work, range(count)):
+            for number, played in finished:
                 if isinstance(played, Lost):
                     raise UserError(f"self-play failed: {played.why}")
                 chunks[number] = played
         return [chunks[number] for number in sorted(chunks)]
 
-    def _study(self) -> tuple[float | None, float | None]:
-        """Learn from the games so far; a larger network that takes over first catches up with all that is remembered."""
+    def _train(self) -> tuple[float | None, float | None]:
+        """Learn from the window and update the average; return the policy and value losses.
+
+        A larger network that takes over first catches up: it learns as if the window, twice, were
+        new positions.
+        """
         s = self.settings
         if not len(self.window):
             return None, None
         positions = self.fresh
         takes_over = self.stage + 1 < len(s.stages) and self.games >= s.stages[self.stage + 1].games
-        takes_over = takes_over and not self.finished  # at the end there is no time left to grow up
+        # After the last game a new network would not have enough updates left.
+        takes_over = takes_over and not self.finished
         if takes_over:
             self._enter_stage(self.stage + 1)
             positions = 2 * len(self.window)
-        losses = self._learn(max(1, round(s.passes * positions / s.batch)))
-        # A network that has just begun is not averaged with its random beginning.
+        losses = self._run_updates(max(1, round(s.passes * positions / s.batch)))
+        # A new network is not averaged with its random initial weights.
         self._average(0.0 if takes_over or self.updates < FIRST_UPDATES else s.averaging)
         return losses
 
-    def _learn(self, updates: int) -> tuple[float, float]:
-        """Make so many updates; returns the mean policy loss and value loss."""
+    def _run_updates(self, updates: int) -> tuple[float, float]:
+        """Make updates; return the mean policy loss and the mean value loss."""
         self.net.train()
         sums = np.zeros(2)
         for _ in range(updates):
             sums += self._update()
         mean = sums / updates
         if not np.isfinite(mean).all():
-            raise UserError("the network's error is no number any more; try a smaller rate")
+            raise UserError(
+                "the training diverged: the loss is not a finite number; try a smaller rate"
+            )
         return float(mean[0]), float(mean[1])
 
     def _update(self) -> tuple[float, float]:
-        """Learn once from positions drawn from the window."""
+        """Make one update from positions sampled from the window; return both losses."""
         s, g = self.settings, self.rules.geometry
         samples = self.window.draw(s.batch, self.rng)
         own, mask, policies = samples.own, samples.mask, samples.policies
         if s.mirror:
-            turned = self.rng.random(len(own)) < 0.5
-            mirror_moves(own, mask, np.zeros_like(own), turned, g)
-            policies = np.where(turned[:, None], policies[:, ::-1], policies)
-        planes = torch.from_numpy(encode(own, mask, g, s.features)).contiguous(memory_format=torch.channels_last)
-        goal = torch.from_numpy(s.search_share * samples.values + (1 - s.search_share) * samples.results)
+            mirrored = self.rng.random(len(own)) < 0.5
+            mirror_moves(own, mask, np.zeros_like(own), mirrored, g)
+            policies = np.where(mirrored[:, None], policies[:, ::-1], policies)
+        planes = torch.from_numpy(encode(own, mask, g, s.features)).contiguous(
+            memory_format=torch.channels_last
+        )
+        value_target = torch.from_numpy(
+            s.search_share * samples.values + (1 - s.search_share) * samples.results
+        )
+        policy_target = torch.from_numpy(np.ascontiguousarray(policies))
         value, logits = self.net(planes)
-        # Full columns do not count, nor do positions that teach no column.
-        closed = torch.from_numpy(~open_columns(mask, g))
-        chances = log_softmax(logits.masked_fill(closed, -1e9), dim=1)
-        wished = torch.from_numpy(np.ascontiguousarray(policies))
-        policy_loss = -(wished * chances).sum(dim=1).mean()
-        value_loss = mse_loss(value[:, 0], goal)
-        share = self.games / s.games
+        # Cross entropy over the open columns; a policy target of zeros contributes nothing.
+        full = torch.from_numpy(~open_columns(mask, g))
+        log_policy = log_softmax(logits.masked_fill(full, -1e9), dim=1)
+        policy_loss = -(policy_target * log_policy).sum(dim=1).mean()
+        value_loss = mse_loss(value[:, 0], value_target)
+        progress = self.games / s.games
         warm = min(1.0, (self.updates + 1) / WARM_UP)
-        self.optimizer.param_groups[0]["lr"] = warm * (s.rate + (s.rate_end - s.rate) * share)
+        self.optimizer.param_groups[0]["lr"] = warm * (s.rate + (s.rate_end - s.rate) * progress)
         self.optimizer.zero_grad()
         (policy_loss + s.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
@@ -288,43 +358,48 @@ class AlphaZeroTrainee:
 
     @torch.no_grad()
     def _average(self, share: float) -> None:
-        """Make the network that plays an average of itself, with this share, and of the one that has learned."""
-        learned = self.net.state_dict()
+        """Mix the trained weights into the average, which keeps `share` of its own."""
+        trained = self.net.state_dict()
         for name, tensor in self.average.state_dict().items():
             if tensor.dtype.is_floating_point:
-                tensor.mul_(share).add_(learned[name], alpha=1 - share)
-            else:
-                tensor.copy_(learned[name])
+                tensor.mul_(share).add_(trained[name], alpha=1 - share)
+            else:  # counters of batch normalisation
+                tensor.copy_(trained[name])
         self.average.eval()
 
     def _gate(self, before: bytes) -> dict[str, Any]:
-        """Let the new network play the old one and keep the old one if the new one is not better."""
-        old, new = (OnnxEvaluator(data, "the network") for data in (before, self.playing))
+        """Let the candidate play its predecessor, and restore that one if it is not beaten."""
         s = self.settings
-        found = self._match(player(new, s.simulations, s), player(old, s.simulations, s), s.gate_games)
-        if found["score"] < s.gate_score:
+        candidate = player(_evaluator(self.playing), s.simulations, s)
+        incumbent = player(_evaluator(before), s.simulations, s)
+        result = self._match(candidate, incumbent, s.gate_games)
+        if result["score"] < s.gate_score:
             self.playing = before
         else:
             self._accept()
-        return found
+        return result
 
     def _match(self, one: Chooser, other: Chooser, games: int) -> dict[str, Any]:
         return match(one, other, games, self.rules, np.random.default_rng(self.generation))
 
-    def _examine(self) -> dict[str, Any]:
-        """Compare the network that plays with the truth, and let it play others."""
-        judge = OnnxEvaluator(self.playing, "the network")
-        bare, searching = (player(judge, each, self.settings) for each in (0, self.settings.exam_simulations))
-        truth = truth_of(self.rules)
-        found: dict[str, Any] = {"win_block": dict(win_block_accuracy(bare, self.rules))}
-        if len(truth.own):
-            found |= {"policy": truth.ask(bare), "search": truth.ask(searching)}
-        if self.settings.exam_games:
-            found |= {spec: self._match(searching, chooser(spec, self.rules), self.settings.exam_games) for spec in OPPONENTS}
-        return found
+    def _evaluate(self) -> dict[str, Any]:
+        """Test the self-play network on solved positions and in games against other agents."""
+        s = self.settings
+        evaluator = _evaluator(self.playing)
+        policy = player(evaluator, 0, s)
+        search = player(evaluator, s.exam_simulations, s)
+        test_set = solved_set(self.rules)
+        results: dict[str, Any] = {"win_block": dict(win_block_accuracy(policy, self.rules))}
+        if len(test_set.own):
+            results["policy"] = test_set.evaluate(policy)
+            results["search"] = test_set.evaluate(search)
+        if s.exam_games:
+            for spec in OPPONENTS:
+                results[spec] = self._match(search, chooser(spec, self.rules), s.exam_games)
+        return results
 
     def save(self, folder: Path) -> None:
-        """Write both networks, the optimiser's memory, the window and the random generator."""
+        """Write the networks, the optimiser's state, the window and the random generator."""
         save_tensors(self.net.state_dict(), folder / "net.safetensors")
         save_tensors(self.average.state_dict(), folder / "average.safetensors")
         if self.settings.gate_games:
@@ -346,43 +421,60 @@ class AlphaZeroTrainee:
         (folder / "state.json").write_text(json.dumps(state))
 
     def load(self, folder: Path) -> None:
-        """Become what was saved."""
+        """Restore what `save` wrote."""
         state = json.loads((folder / "state.json").read_text())
         self._enter_stage(state["stage"])
         self.net.load_state_dict(load_tensors(folder / "net.safetensors"))
         self.average.load_state_dict(load_tensors(folder / "average.safetensors"))
         self.average.eval()
         restore_optimizer(self.optimizer, load_tensors(folder / "optimizer.safetensors"))
-        saved = load_tensors(folder / "window.safetensors")
-        self.window.samples = Samples(*(saved[name].numpy() for name in self.window.arrays()))
-        self.window.added, self.rng.bit_generator.state = state["added"], state["random"]
-        self.games, self.generation, self.fresh = state["games"], state["generation"], state["fresh"]
+        arrays = load_tensors(folder / "window.safetensors")
+        self.window.samples = Samples(*(arrays[name].numpy() for name in self.window.arrays()))
+        self.window.added = state["added"]
+        self.rng.bit_generator.state = state["random"]
+        self.games = state["games"]
+        self.generation = state["generation"]
+        self.fresh = state["fresh"]
         self.updates = state["updates"]
         self.playing = (folder / "playing.onnx").read_bytes()
         self._accept()
-        if (file := folder / "accepted.safetensors").exists():  # older checkpoints have none, and those without a gate
+        # Only runs with a gate write this file, and older checkpoints lack it.
+        file = folder / "accepted.safetensors"
+        if file.exists():
             self.accepted_stage = state["accepted_stage"]
-            self.accepted = Net(network_of(self.settings, self.settings.stages[self.accepted_stage]))
+            stage = self.settings.stages[self.accepted_stage]
+            self.accepted = Net(network_of(self.settings, stage))
             self.accepted.load_state_dict(load_tensors(file))
 
     def finish(self, run: Run) -> dict[str, Any]:
-        """Write alphazero.onnx, which plays, and alphazero-fp32.*, which learn on; examine once more."""
-        found = self._examine()
-        self.accepted.network = replace(self.accepted.network, about={"training": asdict(self.settings), **found})
+        """Write alphazero.onnx for playing and alphazero-fp32.* for further training; evaluate."""
+        results = self._evaluate()
+        self.accepted.network = replace(
+            self.accepted.network, about={"training": asdict(self.settings), **results}
+        )
         file = run.folder / "alphazero.onnx"
         save_net(self.accepted, run.folder / "alphazero-fp32.onnx")
         write_atomically(file, self.playing)
-        told = []
-        if "search" in found:
-            policy = found["policy"]
-            told.append(f"mistakes in {policy['mistakes']:.1%} of {policy['positions']} positions by policy alone")
-            told.append(f"{found['search']['mistakes']:.1%} with {self.settings.exam_simulations} simulations")
-        told += [f"{found[spec]['score']:.1%} against {spec}" for spec in OPPONENTS if spec in found]
         return {
-            "headline": ", ".join(told) or f"{self.games:,} games",
+            "headline": self._headline(results),
             "lines": [f"play it: fourlab play --board {self.rules} --yellow alphazero:net={file}"],
-            **found,
+            **results,
         }
+
+    def _headline(self, results: dict[str, Any]) -> str:
+        parts = []
+        if "search" in results:
+            policy, search = results["policy"], results["search"]
+            simulations = self.settings.exam_simulations
+            parts.append(
+                f"mistakes in {policy['mistakes']:.1%} of {policy['positions']} positions "
+                "by policy alone"
+            )
+            parts.append(f"{search['mistakes']:.1%} with {simulations} simulations")
+        for spec in OPPONENTS:
+            if spec in results:
+                parts.append(f"{results[spec]['score']:.1%} against {spec}")
+        return ", ".join(parts) or f"{self.games:,} games"
 
 
 def _form(network: Network) -> str:
@@ -391,5 +483,5 @@ def _form(network: Network) -> str:
 
 
 def trainee_of(settings: AlphaZeroSettings) -> AlphaZeroTrainee:
-    """What learns with these settings."""
+    """Return a new trainee; called by `fourlab.training.kind` by name."""
     return AlphaZeroTrainee(settings)

@@ -1,4 +1,4 @@
-"""The replay window: the positions of the latest games, to learn from in any order."""
+"""The replay window: positions of the latest games, sampled for training."""
 
 from dataclasses import fields
 
@@ -8,28 +8,30 @@ from fourlab.agents.alphazero.self_play import Samples
 
 
 class Window:
-    """Positions in the order in which they came; the oldest are forgotten as the window's size demands."""
+    """Samples in order of arrival; the oldest are dropped when the window is full."""
 
     def __init__(self, columns: int) -> None:
-        none, nothing = np.zeros(0, np.int64), np.zeros(0, np.float32)
-        self.samples = Samples(none, none, np.zeros((0, columns), np.float32), nothing, nothing)
+        no_boards = np.zeros(0, np.int64)
+        no_values = np.zeros(0, np.float32)
+        no_policies = np.zeros((0, columns), np.float32)
+        self.samples = Samples(no_boards, no_boards, no_policies, no_values, no_values)
         self.added = 0
-        """How many positions there ever were."""
+        """Positions added since the beginning, dropped ones included."""
 
     def __len__(self) -> int:
         return len(self.samples)
 
     def add(self, samples: Samples, size: int) -> None:
-        """Remember positions and forget all but the last `size`."""
+        """Append samples and drop all but the last `size`."""
         joined = Samples.joined([self.samples, samples])
         self.samples = Samples(*(getattr(joined, field.name)[-size:] for field in fields(Samples)))
         self.added += len(samples)
 
     def draw(self, count: int, rng: np.random.Generator) -> Samples:
-        """Draw positions, each with the same chance."""
+        """Sample positions uniformly, with replacement."""
         places = rng.integers(len(self), size=count)
         return Samples(*(getattr(self.samples, field.name)[places] for field in fields(Samples)))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All of it, for a checkpoint; `added` apart."""
+        """Return the samples by field name for a checkpoint, without `added`."""
         return {field.name: getattr(self.samples, field.name) for field in fields(Samples)}

@@ -1,4 +1,4 @@
-"""No search at all: play the column that a network values most (deep Q-learning)."""
+"""DQN: play the column with the greatest Q-value of a network, without search."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -16,37 +16,50 @@ from fourlab.options import check, option
 
 @dataclass(frozen=True)
 class Dqn:
-    """Plays the open column of the greatest Q-value, as a network trained by deep Q-learning tells it; no search."""
+    """Plays the open column with the greatest Q-value of a network trained by deep Q-learning."""
 
     kernels: ClassVar[tuple[str, ...]] = ("planes",)
-    """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
+    """The kernel groups (fourlab.compiled.warmup) that the agent needs."""
     learned: ClassVar[bool] = True
-    """It knows the board that it has learned on (fourlab.agent.Learned)."""
-    net: str = option("dqn", "The network: dqn, which comes with Fourlab, or an .onnx file (fourlab train dqn).")
-    epsilon: float = option(0.0, "The chance of a random column instead.", least=0, most=1, public=True)
-    _judge: NetworkEvaluator = field(init=False, repr=False, compare=False)
+    """The agent plays only on the board it was trained on (fourlab.agent.Learned)."""
+    net: str = option(
+        "dqn", "Network: dqn, shipped with Fourlab, or an ONNX file from `fourlab train dqn`."
+    )
+    epsilon: float = option(0.0, "Probability of a random column.", least=0, most=1, public=True)
+    _evaluator: NetworkEvaluator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check(self)
-        object.__setattr__(self, "_judge", load(self.net))
-        if self._judge.network.purpose != "q":
-            raise UserError(f"the network {self.net} has no Q-values; it is for {self._judge.network.purpose}")
+        object.__setattr__(self, "_evaluator", load(self.net))
+        purpose = self._evaluator.network.purpose
+        if purpose != "q":
+            raise UserError(f"the network {self.net} has no Q-values; it is for {purpose}")
 
-    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
-        """Ask the network once; the policy holds the chances with which columns are played."""
+    def decide(
+        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+    ) -> Decision:
+        """Evaluate the position once; the policy has the probabilities of playing the columns."""
         rng = generator(rng)
-        self._judge.check_board(position.rules)
+        self._evaluator.check_board(position.rules)
         legal = position.legal_columns()
-        planes = self._judge.planes(np.array([position.own], np.int64), np.array([position.mask], np.int64))
-        q = dict(enumerate(self._judge.heads(planes)["policy"][0].tolist()))
-        best = max(legal, key=q.__getitem__)  # of equals the first
-        column = int(rng.choice(legal)) if self.epsilon > 0 and rng.random() < self.epsilon else best
-        chances = {each: self.epsilon / len(legal) + (1 - self.epsilon) * (each == best) for each in legal}
-        columns = range(position.rules.columns)
-        analysed = tuple(ColumnAnalysis(each, value=min(1.0, max(-1.0, q[each])), estimate=q[each]) for each in legal)
+        planes = self._evaluator.planes(
+            np.array([position.own], np.int64), np.array([position.mask], np.int64)
+        )
+        q: list[float] = self._evaluator.heads(planes)["policy"][0].tolist()
+        best = max(legal, key=q.__getitem__)  # the first of equals
+        chosen = best
+        if self.epsilon > 0 and rng.random() < self.epsilon:
+            chosen = int(rng.choice(legal))
+        policy = [0.0] * position.rules.columns
+        for column in legal:
+            policy[column] = self.epsilon / len(legal) + (1 - self.epsilon) * (column == best)
+        columns = tuple(
+            ColumnAnalysis(column, value=min(1.0, max(-1.0, q[column])), estimate=q[column])
+            for column in legal
+        )
         return Decision(
-            column,
-            value=min(1.0, max(-1.0, q[column])),
-            policy=tuple(chances.get(each, 0.0) for each in columns),
-            analysis=Analysis(analysed, evaluations=1),
+            chosen,
+            value=min(1.0, max(-1.0, q[chosen])),
+            policy=tuple(policy),
+            analysis=Analysis(columns, evaluations=1),
         )

@@ -1,4 +1,4 @@
-"""The settings of a DQN training. They need no torch, so that the command line can tell of them at once."""
+"""Settings of DQN training. They do not import torch, so the command line shows them at once."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -13,43 +13,58 @@ from fourlab.training.kind import Training
 class DqnSettings:
     """How a DQN is trained."""
 
-    board: str = option("7x6x4", "COLUMNSxROWSxINAROW.")
-    moves: int = option(3_000_000, "So many moves are played in all.", least=1, unit="moves")
+    board: str = option("7x6x4", "Board, COLUMNSxROWSxINAROW.")
+    moves: int = option(3_000_000, "Moves to play in all.", least=1, unit="moves")
     against: tuple[str, ...] = option(
-        ("self", "rules"), "Who plays the other side, drawn by lot for each game: `self`, or any agent."
+        ("self", "rules"), "Opponents, one sampled per game: `self`, or any agent."
     )
-    games: int = option(128, "So many games are played at a time, in step.", least=1, unit="games")
-    epsilon: float = option(1.0, "The chance of a random move at first.", least=0, most=1)
-    epsilon_end: float = option(0.1, "The chance of a random move later.", least=0, most=1)
-    epsilon_moves: int = option(100_000, "In so many moves the chance comes down, on a straight line.", least=1, unit="moves")
-    gamma: float = option(0.99, "What a result is worth one move earlier.", least=0, most=1)
-    replay: int = option(200_000, "So many of the last moves are remembered.", least=1, unit="moves")
-    warmup: int = option(10_000, "Learning begins after so many moves.", least=0, unit="moves")
-    batch: int = option(256, "An update learns from so many moves of the replay.", least=1, unit="moves")
-    updates: int = option(1, "So many updates follow each move of the games in step.", least=1, unit="updates")
-    rate: float = option(2e-3, "The learning rate of Adam at first; it falls to a tenth on a straight line.", above=0)
-    clip: float = option(1.0, "A gradient longer than this is shortened to it.", above=0)
-    target: int = option(200, "The target network is renewed every so many updates.", least=1, unit="updates")
-    mirror: bool = option(True, "Half of the moves are learned mirrored, by lot.")
-    features: str = option("threats", "What the network sees of a position: cells, stones or threats.")
+    games: int = option(128, "Games played in step.", least=1, unit="games")
+    epsilon: float = option(1.0, "Probability of a random move at first.", least=0, most=1)
+    epsilon_end: float = option(0.1, "Probability of a random move later.", least=0, most=1)
+    epsilon_moves: int = option(
+        100_000,
+        "Moves over which the probability falls linearly from epsilon to epsilon_end.",
+        least=1,
+        unit="moves",
+    )
+    gamma: float = option(0.99, "Discount factor per move.", least=0, most=1)
+    replay: int = option(200_000, "Size of the replay buffer.", least=1, unit="moves")
+    warmup: int = option(10_000, "Moves to play before the first update.", least=0, unit="moves")
+    batch: int = option(256, "Moves per update.", least=1, unit="moves")
+    updates: int = option(
+        1, "Updates after every move of the games in step.", least=1, unit="updates"
+    )
+    rate: float = option(
+        2e-3, "Learning rate of Adam at first; it falls linearly to a tenth.", above=0
+    )
+    clip: float = option(1.0, "Maximum norm of the gradient; longer ones are scaled down.", above=0)
+    target: int = option(
+        200, "Updates between renewals of the target network.", least=1, unit="updates"
+    )
+    mirror: bool = option(True, "Mirror half of the training moves, chosen at random.")
+    features: str = option("threats", "Input planes: cells, stones or threats.")
     layers: tuple[str, ...] = option(
         ("conv 16", "relu", "conv 16", "relu", "dense 128", "relu"),
-        "The network's layers but for the last, which has a number for every column.",
+        "Layers before the last, which has one output per column.",
         separator=",",
         metavar="LAYERS",
     )
-    piece: int = option(25_600, "A row of metrics is written every so many moves.", least=1, unit="moves")
-    exam_every: int = option(8, "Every so many rows the network is examined.", least=1, unit="rows")
-    exam_games: int = option(400, "So many games of an examination are played against each opponent.", least=2, unit="games")
-    exam_positions: int = option(500, "So many positions of an examination have a known value.", least=0, unit="positions")
+    piece: int = option(25_600, "Moves per row of metrics.", least=1, unit="moves")
+    exam_every: int = option(8, "Rows of metrics between evaluations.", least=1, unit="rows")
+    exam_games: int = option(400, "Games per opponent in an evaluation.", least=2, unit="games")
+    exam_positions: int = option(
+        500, "Solved positions in an evaluation.", least=0, unit="positions"
+    )
     threads: int = option(
         1,
-        "Threads of torch; with another number the result differs in the last digits, then in all.",
+        "Threads of torch; the result depends on it.",
         least=1,
         most=1024,
         unit="threads",
     )
-    seed: int = option(0, "The same seed gives the same network.", least=0, most=2**63 - 1)
+    seed: int = option(
+        0, "Random seed; the same seed gives the same network.", least=0, most=2**63 - 1
+    )
 
     def __post_init__(self) -> None:
         check(self)
@@ -57,13 +72,16 @@ class DqnSettings:
         if not self.against:
             raise UserError("against needs at least one opponent; self is one")
         if self.replay < self.games:
-            raise UserError(f"the replay must have room for a move of each of the {self.games} games, not for {self.replay}")
+            raise UserError(
+                f"the replay must have room for a move of each of the {self.games} games, "
+                f"not for {self.replay}"
+            )
 
 
 PRESETS = {"usual": DqnSettings()}
 
 
-def _complete(settings: DqnSettings, given: Collection[str]) -> DqnSettings:
+def _complete(settings: DqnSettings, set_names: Collection[str]) -> DqnSettings:
     return replace(settings, board=str(Rules.parse(settings.board)))
 
 
@@ -72,13 +90,14 @@ TRAINING = Training(
     DqnSettings,
     PRESETS,
     "fourlab.agents.dqn.training",
-    help="""Train a network to tell what every column is worth, from games against itself or others (double DQN).
+    help="""Train a network by deep Q-learning (double DQN).
 
-    The run's folder gets dqn.onnx for playing, dqn.safetensors and dqn.json for training on, the
+    The network learns the value of every column from games against itself or other agents. The
+    run's folder gets dqn.onnx for playing, dqn.safetensors and dqn.json for further training, the
     curves and a report.
 
     Example: fourlab train dqn --board 5x4x4 --moves 300000 --against self --against rules
     """,
     complete=_complete,
-    called=lambda settings, preset: f"dqn-{settings.board}",
+    run_name=lambda settings, preset: f"dqn-{settings.board}",
 )

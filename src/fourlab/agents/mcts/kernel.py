@@ -1,6 +1,6 @@
-"""Monte Carlo tree search with every report's variant as a switch: by one thread, or by several on one tree.
+"""Monte Carlo tree search (UCT) by one thread, or by several threads on one tree.
 
-`verbs.py` has the tree and what is done in it.
+`verbs.py` has the tree and its verbs. The variants of the five reports are switches.
 """
 
 import numpy as np
@@ -12,7 +12,6 @@ from fourlab.agents.mcts.verbs import (
     RANDOM,
     Switches,
     Tree,
-    any_open,
     back_up,
     choose,
     conclusion,
@@ -26,6 +25,7 @@ from fourlab.agents.mcts.verbs import (
     new_tree,
     node_of,
     prove,
+    random_column,
     settle,
     simulate,
     sums_of,
@@ -36,10 +36,10 @@ from fourlab.compiled.board import landing
 from fourlab.game.geometry import Geometry, geometry_of
 
 BATCH = 32
-"""Simulations that a thread on a shared tree makes below one node before it goes elsewhere."""
+"""Simulations that a thread of a shared search runs below one node before it moves on."""
 
 RUNNING, PROVEN, STOPPED = 0, 1, 2
-"""Why a search ended."""
+"""Why a call ended: its simulations were done, the root was proven, or `stop` was set."""
 
 
 @kernel
@@ -54,29 +54,33 @@ def search(
     state: int,
     stop: np.ndarray,  # uint8[1]: another thread writes 1 to end the search
 ) -> tuple[int, int, int]:
-    """Run simulations until they are done, the root is proven or somebody says stop.
+    """Run simulations until they are done, the root is proven or `stop` is set.
 
-    When all blocks are used the tree stops growing and rollouts go on from its leaves.
-    Returns the simulations done, why the search ended, and the random state.
+    When all blocks are used the tree stops growing, and rollouts start from its leaves. Within the
+    loop `own` are the discs of the side whose column has just been selected, and results and proofs
+    are from that side's point of view. Returns the simulations done, why the search ended, and the
+    random state.
     """
     words, counts, columns = tree.words, tree.counts, g.columns
     merging = tree.keys.shape[1] > 0
-    # The columns chosen: twice the place in the tree, plus one where another column of the node is a proven draw.
+    # One entry per selected column: 2 * edge, plus 1 if its node also has a proven draw.
     path = np.empty(columns * g.rows + 1, np.int64)
     for done in range(simulations):
         if stop[0]:
             return done, STOPPED, state
         block, own, mask, depth, n = root, root_own, root_mask, 0, counts[0]
         result, proof, rolled_out, drawn = 0, 0, False, False
+        # With expand_all the rollout of a new node starts from one of its children at random.
         entering = s.expand_all and n == 0
         while True:
             # 1. Select a column of this block.
             if entering or (s.opponent == RANDOM and depth & 1):
-                column, state = any_open(words, block, columns, state)
+                column, state = random_column(words, block, columns, state)
                 drawn = False
             else:
                 column, drawn, state = choose(words, block, columns, n, s, state)
-            if column < 0:  # what all columns prove, or nothing; seen here only if another thread was faster
+            if column < 0:
+                # All columns are proven, or other threads have just tried the untried ones.
                 proof = conclusion(words, block, columns)
                 if depth == 0 and proof:
                     return done, PROVEN, state
@@ -91,23 +95,27 @@ def search(
             mask |= cell
             leads = words[np.uint64(leads_of(edge, columns))]
             if leads == 0:
-                # 2. A leaf. The first visit finds out whether the game is over, else simulates.
+                # 2. A leaf. The first visit checks whether the result is certain.
                 if n == 0:
                     result, proof = examine(own, mask, g, s)
                     if proof:
                         words[leads_of(edge, columns)] = settled(0, proof)
                         break
                 ours = depth & 1 == 1
-                through = (s.expand_all and not entering) or (s.opponent != PLAYER and ours)
-                if (n > 0 or through) and has_room(tree, columns):
-                    # 3. A later visit expands it.
+                # A reply that is part of the transition belongs to the simulation of our move.
+                expand_at_once = (s.expand_all and not entering) or (s.opponent != PLAYER and ours)
+                if (n > 0 or expand_at_once) and has_room(tree, columns):
+                    # 3. Expand, usually at the second visit.
                     leads, state = expand(tree, edge, own ^ mask, mask, g, s, ours, state)
                     entering = s.expand_all
                 if leads == 0:
+                    # 4. Simulate.
                     result, state = simulate(own ^ mask, mask, g, s, ours, state)
-                    result, rolled_out = -result, True
+                    result = -result
+                    rolled_out = True
                     break
             if merging and leads > 0:
+                # The shared node may have been proven, or visited more often, by another path.
                 if tree.nodes[1, leads]:
                     leads = settled(leads, tree.nodes[1, leads])
                     words[leads_of(edge, columns)] = leads
@@ -119,7 +127,7 @@ def search(
                 break
             block = leads
             own ^= mask
-        # 4. Back up.
+        # 5. Back up.
         result = back_up(words, path, depth, columns, result, rolled_out, s)
         if merging:
             for level in range(1, depth):
@@ -144,21 +152,22 @@ def search_together(
     state: int,
     stop: np.ndarray,
 ) -> tuple[int, int, int]:
-    """Do what `search` does beside other threads on the same tree.
+    """Run simulations as one of several threads on the same tree; returns what `search` does.
 
-    Every simulation passes through the nodes near the root, and if each counted there the threads would spend their time
-    passing those numbers to and fro. So a thread walks down through nodes with many visits, counting a batch of losses on
-    its way to make others go elsewhere (virtual loss), searches below for the whole batch, and then hands the results up.
-    Inside a batch nothing is locked: in the rare case that two threads meet there, a count may be lost.
+    Every simulation passes through the nodes near the root. If every thread updated them each time,
+    the threads would spend their time exchanging cache lines. So a thread descends through nodes
+    with many visits, adding a batch of virtual losses on its way to divert the others, runs the
+    whole batch below, and then backs up the results. Inside a batch nothing is atomic: in the rare
+    case that two threads meet there, a visit may be lost.
     """
     words, counts, columns = tree.words, tree.counts, g.columns
     path = np.empty(columns * g.rows + 1, np.int64)
-    mine = np.zeros(3, np.int64)
-    below_here = Tree(words, tree.used, mine, tree.keys, tree.nodes)
+    batch_counts = np.zeros(3, np.int64)
+    subtree = Tree(words, tree.used, batch_counts, tree.keys, tree.nodes)
     done = 0
     while done < simulations:
         batch = min(BATCH, simulations - done)
-        # 1. Walk down while there is much below.
+        # 1. Descend while the node has many visits.
         block, own, mask, depth, n = root, root_own, root_mask, 0, counts[0]
         while True:
             column, drawn, state = choose(words, block, columns, n, s, state)
@@ -169,7 +178,7 @@ def search_together(
             if words[edge] < 16 * BATCH or leads <= 0:
                 break
             before = atomic_add(words, edge, batch)
-            if before < 0:  # proven by another thread since we looked
+            if before < 0:  # another thread has proven it in the meantime
                 atomic_add(words, edge, -batch)
                 break
             atomic_add(words, sums_of(edge, columns), -POINTS * batch)
@@ -180,17 +189,19 @@ def search_together(
             mask |= cell
             own = (own | cell) ^ mask
             block = leads
-        # 2. Search there.
-        mine[0], mine[1], mine[2] = n, 0, 0
-        searched, why, state = search(below_here, block, own, mask, g, s, batch, state, stop)
+        # 2. Run the batch below that node.
+        batch_counts[0], batch_counts[1], batch_counts[2] = n, 0, 0
+        searched, why, state = search(subtree, block, own, mask, g, s, batch, state, stop)
         done += searched
-        # 3. Hand the results up: what the side to move below won, the side that moved there lost.
-        won, lost = mine[2], mine[1]
+        # 3. Back up. A win of the side to move below is a loss of the side that moved there.
+        won, lost = batch_counts[2], batch_counts[1]
         for level in range(depth - 1, -1, -1):
             edge = path[level] >> 1
             points = POINTS * (won - lost) + s.draw * (searched - won - lost)
+            # Take back the virtual losses, of which there were `batch`.
             atomic_add(words, edge, searched - batch)
             atomic_add(words, sums_of(edge, columns), POINTS * batch + points)
+            # A side with a proven draw backs up draws in place of losses, as in `back_up`.
             won, lost = (0 if path[level] & 1 else lost), won
         atomic_add(counts, 0, searched)
         if why == STOPPED:
@@ -200,7 +211,7 @@ def search_together(
                 return done, PROVEN, state
             proof = conclusion(words, block, columns)
             if proof == 0:
-                continue  # proven by columns that another thread is still writing down
+                continue  # another thread has not finished recording its proof
             settle(words, path[depth - 1] >> 1, columns, proof)
             if prove(tree, path, depth, columns, proof):
                 return done, PROVEN, state
@@ -208,16 +219,16 @@ def search_together(
 
 
 def warm_up() -> None:
-    """Search a little, then copy the tree."""
-    _search_a_little(shared=False)
+    """Load or compile the single-threaded search, and the copying of trees."""
+    _warm_up(shared=False)
 
 
 def warm_up_threads() -> None:
-    """Search a little as one of several threads, then copy the tree."""
-    _search_a_little(shared=True)
+    """Load or compile the search by several threads, and the copying of trees."""
+    _warm_up(shared=True)
 
 
-def _search_a_little(shared: bool) -> None:
+def _warm_up(shared: bool) -> None:
     board = geometry_of(7, 6, 4)
     tree = new_tree(20, 0, board)
     new_block(tree.words, 1, 0, board)

@@ -1,20 +1,19 @@
-"""The nodes of search trees: the parts of a node, where a column leads, and what is proven of it.
+"""The layout of a search node: its parts, where a column leads, and what is proven of it.
 
-Every search keeps a node as a block of numbers, some for each column of the board. The parts lie one
-after another, each with one number per column:
+A node is a block of numbers. Its parts lie one after another, each with one number per column:
 
-    VISITS   how often the column was played
-    SUMS     the sum of its results, for the side that plays it
-    LEADS    where it leads
-    PRIORS   the probability that a network gives it, in searches with a network
+    VISITS   visits of the column
+    SUMS     sum of its results, from the point of view of the side that plays it
+    LEADS    the child's block, or a proof
+    PRIORS   prior probability from a network, in searches that have one
 
-`LEADS` is 0 for a column that leads nowhere yet, the number of a block, or negative for what is
-settled: -(8 * block + proof), where the block is 0 if there is none. A proof is WIN, DRAW or LOSS as
-the side that plays the column sees it, CLOSED for a full column (UCT marks its visits instead), or
-PENDING while a network is asked about the position after it. Block 0 is never the child of another,
-so 0 cannot be mistaken for one.
+`LEADS` is 0 if the column has no child yet, the child's block, or negative if something is proven:
+-(8 * block + proof), with block 0 if there is no child. A proof is WIN, DRAW or LOSS from the point
+of view of the side that plays the column, CLOSED for a full column (UCT marks its visits instead),
+or PENDING while a network evaluates the position after it. Block 0 is never a child, so 0 is
+unambiguous.
 
-The functions are compiled into their callers; no cost was measured (docs/measurements.md).
+These functions are compiled into their callers; no cost was measured (docs/measurements.md).
 """
 
 from collections.abc import Callable
@@ -27,42 +26,42 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 VISITS, SUMS, LEADS, PRIORS = 0, 1, 2, 3
 
 UNPROVEN, WIN, DRAW, LOSS, CLOSED, PENDING = 0, 1, 2, 3, 4, 5
-"""What is known of a column. WIN < DRAW < LOSS, so the best of several results is the least."""
+"""The proof of a column. WIN < DRAW < LOSS, so the best of several results is the least."""
 
 
 def in_python(function: Function) -> Function:
-    """Return one of these functions as Python reads it: called as a kernel it would be compiled for the call."""
+    """Return the plain Python function of a kernel, to call it from Python without compiling it."""
     plain: Function = getattr(function, "py_func", function)
     return plain
 
 
 @kernel
 def place(part: int, column: int, columns: int) -> int:
-    """Return where a part of a column is in its block."""
+    """Return the index of a column's part within its block."""
     return part * columns + column
 
 
 @kernel
 def settled(block: int, proof: int) -> int:
-    """Return what LEADS is for a column of which something is proven."""
+    """Encode a block (0 for none) and a proof as LEADS."""
     return -(8 * block + proof)
 
 
 @kernel
 def proof_of(leads: int) -> int:
-    """Return what is proven of a column that leads there, UNPROVEN if nothing is."""
+    """Decode the proof from LEADS, UNPROVEN if there is none."""
     return -leads & 7 if leads < 0 else UNPROVEN
 
 
 @kernel
 def block_of(leads: int) -> int:
-    """Return the block that a column leads to, proven or not; 0 if there is none."""
+    """Decode the child's block from LEADS, 0 if there is none."""
     return leads if leads >= 0 else -leads >> 3
 
 
 @kernel
 def opposite(proof: int) -> int:
-    """Return the same result as the other side sees it."""
+    """Return a proof from the other side's point of view."""
     return WIN + LOSS - proof
 
 

@@ -1,14 +1,14 @@
-"""A search tree in memory: grown by the compiled search, walked from Python."""
+"""A search tree in memory: grown by the compiled search, read from Python."""
 
 import math
 
 import numpy as np
 
-from fourlab.agent import ColumnAnalysis
-from fourlab.agents.mcts import kernel as mcts
-from fourlab.agents.mcts import nodes, verbs
+from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact
+from fourlab.agents.mcts import kernel, nodes, verbs
 from fourlab.agents.mcts.nodes import LEADS, LOSS, VISITS, WIN, in_python
 from fourlab.agents.mcts.verbs import Switches
+from fourlab.agents.mcts.xray import Snapshot
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 
@@ -21,34 +21,88 @@ _leads_of = in_python(verbs.leads_of)
 
 
 def candidates(columns: tuple[ColumnAnalysis, ...]) -> tuple[ColumnAnalysis, ...]:
-    """The columns worth playing: a proven win if there is one, a proven loss only if there is nothing else.
+    """Return the columns worth playing.
 
-    A proven draw is no longer searched, so its visits say nothing: it is played unless something open promises more.
+    These are the proven wins if there are any, and the proven losses only if there is nothing else.
+    Proven draws are no longer searched, so their visits mean nothing: they are played unless the
+    mean of an unproven column is positive.
     """
-    draws = [each for each in columns if each.proven == 0]
-    hopes = [each for each in columns if each.proven is None and not (draws and (each.value or 0.0) <= 0)]
-    return tuple([each for each in columns if each.proven == 1] or hopes or draws or columns)
+    wins = [column for column in columns if column.proven == 1]
+    draws = [column for column in columns if column.proven == 0]
+    unproven = [column for column in columns if column.proven is None]
+    if draws:
+        unproven = [column for column in unproven if (column.value or 0.0) > 0]
+    return tuple(wins or unproven or draws or columns)
+
+
+def decision(
+    chosen: ColumnAnalysis,
+    columns: tuple[ColumnAnalysis, ...],
+    trees: "list[SearchTree]",
+    simulations: int,
+    seconds: float,
+    evaluations: int | None = None,
+) -> Decision:
+    """Return the decision for a chosen column.
+
+    `columns` are the statistics of the open columns, over all trees.
+    """
+    width = trees[0].geometry.columns
+    visits = [0] * width
+    for column in columns:
+        visits[column.column] = column.visits
+    total = sum(visits)
+    if total:
+        policy = tuple(count / total for count in visits)
+    else:
+        policy = tuple(float(column == chosen.column) for column in range(width))
+    results = (tree.proven() for tree in trees)
+    proven = next((result for result in results if result is not None), None)
+    analysis = Analysis(
+        columns=columns,
+        visits=tuple(visits),
+        simulations=simulations,
+        nodes=sum(tree.nodes for tree in trees),
+        evaluations=evaluations,
+        seconds=seconds,
+        memory_bytes=sum(tree.bytes for tree in trees),
+    )
+    return Decision(
+        chosen.column,
+        value=float(proven) if proven is not None else chosen.value,
+        policy=policy,
+        analysis=analysis,
+        line=trees[0].line(chosen.column),
+        proven=None if proven is None else Exact(proven),
+    )
 
 
 class SearchTree:
     """The arrays of one tree and the position at its root."""
 
-    def __init__(self, position: Position, switches: Switches, blocks: int, merging: bool = False) -> None:
+    def __init__(
+        self, position: Position, switches: Switches, blocks: int, merging: bool = False
+    ) -> None:
         g = position.rules.geometry
-        self.position, self.switches, self.geometry = position, switches, g
+        self.position = position
+        self.switches = switches
+        self.geometry = g
         blocks = max(blocks, 3)
+        # Two to four slots per block keep the open-addressing table at most half full.
         slots = 1 << (2 * blocks).bit_length() if merging else 0
         try:
             self.tree = verbs.new_tree(blocks, slots, g)
         except MemoryError:
-            raise UserError(f"there is no memory for a tree of {blocks * 12 * g.columns >> 20} megabytes") from None
+            raise UserError(
+                f"not enough memory for a tree of {blocks * 12 * g.columns >> 20} megabytes"
+            ) from None
         self.root = 1
         verbs.new_block(self.tree.words, 1, position.mask, g)
 
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
-        """Run simulations from the root; returns how many were done, why it ended and the random state."""
+        """Run simulations from the root; returns those done, why it ended and the random state."""
         position = self.position
-        search = mcts.search_together if self.switches.shared else mcts.search
+        search = kernel.search_together if self.switches.shared else kernel.search
         return search(
             self.tree,
             self.root,
@@ -63,94 +117,118 @@ class SearchTree:
 
     @property
     def visits(self) -> int:
-        """How often the root was visited."""
+        """Return the visits of the root."""
         return int(self.tree.counts[0])
 
     @property
     def nodes(self) -> int:
-        """How many nodes have been expanded."""
+        """Return the number of expanded nodes."""
         return int(self.tree.used[0]) - 1
 
     @property
     def bytes(self) -> int:
-        """The memory that the expanded nodes take, and the table of transpositions if there is one."""
+        """Return the memory of the expanded nodes and of the transposition table, if any."""
         size = 3 * self.geometry.columns * self.tree.words.itemsize
         return self.nodes * size + self.tree.keys.nbytes + self.tree.nodes.nbytes
 
     def columns(self, path: tuple[int, ...] = ()) -> list[ColumnAnalysis]:
-        """The open columns after a path of columns from the root; empty if the search did not expand so far."""
+        """Return the open columns after a path from the root; empty if it was not expanded."""
         if any(not 0 <= column < self.geometry.columns for column in path):
-            raise UserError(f"the path {path} leaves the board; columns count from 0 to {self.geometry.columns - 1}")
+            raise UserError(
+                f"the path {path} leaves the board; "
+                f"columns count from 0 to {self.geometry.columns - 1}"
+            )
         block, visits = self._walk(path)
         return self.decode(self._numbers(block), visits) if block else []
 
     def line(self, first: int | None = None) -> tuple[int, ...]:
-        """The play the search expects, from a given first column: proven wins first, else the most visited columns."""
+        """Return the expected line of play, optionally from a given first column.
+
+        Every move is a proven win, else the most visited column, a proven loss last.
+        """
         line: list[int] = [] if first is None else [first]
         block, _ = self._walk(tuple(line))
         while block:
             visits, _, leads = self._numbers(block).tolist()
-            best, column = (False, False, 0), -1
-            for other, count in enumerate(visits):
+            best_rank, best = (False, False, 0), -1
+            for column, count in enumerate(visits):
                 if count != verbs.FULL:
-                    proof = _proof_of(leads[other])
+                    proof = _proof_of(leads[column])
                     rank = (proof == WIN, proof != LOSS, _true_visits(count))
-                    if rank > best or column < 0:
-                        best, column = rank, other
-            if best[2] == 0:
+                    if rank > best_rank or best < 0:
+                        best_rank, best = rank, column
+            if best_rank[2] == 0:
                 break
-            line.append(column)
-            block = self._leads(block, column)
+            line.append(best)
+            block = self._leads(block, best)
         return tuple(line)
 
-    def snapshot(self) -> np.ndarray:
-        """The numbers of the root as they are now; `decode` reads them. Cheap enough to take during a search."""
-        return self._numbers(self.root).copy()
+    def snapshot(self, simulations: int) -> Snapshot:
+        """Return the root as it is after this many simulations; threads may be searching."""
+        columns = self.decode(self._numbers(self.root).copy(), simulations)
+        return Snapshot(simulations, tuple(columns), self.geometry.columns)
 
     def decode(self, numbers: np.ndarray, n: int) -> list[ColumnAnalysis]:
-        """Read the numbers of a block that was visited n times: its open columns."""
-        visits, totals, leads = numbers.tolist()
+        """Return the open columns of a block that was visited `n` times.
+
+        `numbers` is int32[part, column], the parts as in nodes.py.
+        """
+        visits, sums, leads = numbers.tolist()
         return [
-            self._stats(column, visits[column], totals[column] / verbs.POINTS, leads[column], n)
+            self._stats(column, visits[column], sums[column] / verbs.POINTS, leads[column], n)
             for column in range(self.geometry.columns)
             if visits[column] != verbs.FULL
         ]
 
     def proven(self) -> int | None:
-        """The result of the root position for its side to move, if the search has proved it."""
+        """Return the proven result of the root for its side to move, +1, 0 or -1, or None."""
         visits, _, leads = self._numbers(self.root).tolist()
-        results = [_proven(where) for count, where in zip(visits, leads, strict=True) if count != verbs.FULL]
+        results = [
+            _proven(lead) for count, lead in zip(visits, leads, strict=True) if count != verbs.FULL
+        ]
         if 1 in results:
             return 1
         return None if None in results else max(result for result in results if result is not None)
 
     def move_root(self, position: Position) -> bool:
-        """Make a position below the root the new root, keeping what is known of it; False if it is not in the tree."""
-        path = _path(self.position, position)
-        if path is None or (self.switches.opponent != verbs.PLAYER and len(path) % 2):
-            return False  # with the opponent in the transition, every other node is not ours to choose at
+        """Move the root to a position below it; return False if that is not in the tree."""
+        path = self._path_to(position)
+        if path is None:
+            return False
         block, visits = self._walk(path)
         if not block:
             return False
-        self.position, self.root = position, block
+        self.position = position
+        self.root = block
         self.tree.counts[0] = visits
         return True
 
-    def forget_the_rest(self) -> None:
-        """Copy the root's subtree to the front and free everything else."""
+    def prune(self) -> None:
+        """Keep the subtree of the root only, and free all other blocks."""
         copy = np.empty_like(self.tree.words)
-        self.tree.used[0] = verbs.copy_subtree(self.tree.words, self.root, self.geometry.columns, copy)
-        self.tree, self.root = self.tree._replace(words=copy), 1
+        self.tree.used[0] = verbs.copy_subtree(
+            self.tree.words, self.root, self.geometry.columns, copy
+        )
+        self.tree = self.tree._replace(words=copy)
+        self.root = 1
 
     def descend(self, position: Position) -> "Subtree | None":
-        """Search below the root at a position, expanding the way to it; the tree keeps all it learns."""
-        path = _path(self.position, position)
-        if path is None or (self.switches.opponent != verbs.PLAYER and len(path) % 2):
+        """Return the subtree of a position, expanding the path to it.
+
+        Searches of the subtree are backed up to the columns that lead to it. Returns None if the
+        position cannot be reached from the root, or the tree is full.
+        """
+        path = self._path_to(position)
+        if path is None:
             return None
-        words, columns = self.tree.words, self.geometry.columns
-        block, here, edge, before = self.root, self.position, -1, -1
+        words = self.tree.words
+        columns = self.geometry.columns
+        block = self.root
+        here = self.position
+        edge = edge_before = -1
         for column in path:
-            edge, before = _edge_of(block, column, columns), edge
+            edge_before = edge
+            edge = _edge_of(block, column, columns)
             here = here.play(column)
             if self._leads(block, column) == 0:
                 new = int(self.tree.used[0])
@@ -159,25 +237,35 @@ class SearchTree:
                 self.tree.used[0] += 1
                 verbs.new_block(words, new, here.mask, self.geometry)
                 words[_leads_of(edge, columns)] = new
-            if words[edge] == verbs.FULL:  # the opponent did not give the frozen reply: this one takes its place
+            if words[edge] == verbs.FULL:
+                # The opponent did not play the frozen reply: the actual one replaces it.
                 self._numbers(block)[VISITS] = verbs.FULL
                 words[edge] = 0
             block = self._leads(block, column)
-        # With the opponent in the transition a node is a pair: what is learned after the reply belongs to our own column too.
-        return Subtree(self, position, block, edge, -1 if self.switches.opponent == verbs.PLAYER else before)
+        # With the opponent in the transition, results after a reply also belong to our own column.
+        own_edge = -1 if self.switches.opponent == verbs.PLAYER else edge_before
+        return Subtree(self, position, block, edge, own_edge)
+
+    def _path_to(self, position: Position) -> tuple[int, ...] | None:
+        """Return the columns from the root to a position where we choose, or None."""
+        path = _path(self.position, position)
+        if path is not None and self.switches.opponent != verbs.PLAYER and len(path) % 2:
+            return None  # a node of the opponent, which is part of the transition
+        return path
 
     def _leads(self, block: int, column: int) -> int:
-        """The block a column leads to, 0 if it has none."""
+        """Return the block that a column leads to, 0 if there is none."""
         return _block_of(int(self._numbers(block)[LEADS, column]))
 
     def _numbers(self, block: int) -> np.ndarray:
-        """A view of a block: int32[part, column], the parts as in nodes.py."""
+        """Return a view of a block: int32[part, column], the parts as in nodes.py."""
         columns = self.geometry.columns
-        start, end = _edge_of(block, 0, columns), _edge_of(block + 1, 0, columns)
+        start = _edge_of(block, 0, columns)
+        end = _edge_of(block + 1, 0, columns)
         return self.tree.words[start:end].reshape(-1, columns)
 
     def _walk(self, path: tuple[int, ...]) -> tuple[int, int]:
-        """The block at the end of a path and its visits; block 0 if the search did not expand so far."""
+        """Return the block at the end of a path, 0 if it was not expanded, and its visits."""
         block, visits = self.root, self.visits
         for column in path:
             visits = _true_visits(int(self._numbers(block)[VISITS, column]))
@@ -187,6 +275,7 @@ class SearchTree:
         return block, visits
 
     def _stats(self, column: int, visits: int, total: float, leads: int, n: int) -> ColumnAnalysis:
+        """Return the statistics of a column; the bound is that of `verbs.choose`, in float64."""
         visits = _true_visits(visits)
         proven = _proven(leads)
         if visits == 0:
@@ -200,51 +289,60 @@ class SearchTree:
 
 
 class Subtree(SearchTree):
-    """A position inside a larger tree, searched as if it were the root; it shares the tree's arrays."""
+    """A position inside a larger tree, searched as a root; it shares the tree's arrays."""
 
-    def __init__(self, whole: SearchTree, position: Position, block: int, edge: int, own_edge: int) -> None:
-        self.position, self.switches, self.geometry = position, whole.switches, whole.geometry
+    def __init__(
+        self, whole: SearchTree, position: Position, block: int, edge: int, own_edge: int
+    ) -> None:
+        self.position = position
+        self.switches = whole.switches
+        self.geometry = whole.geometry
         self.tree = whole.tree
-        self.root, self.edge, self.own_edge = block, edge, own_edge
-        if edge >= 0:
+        self.root = block
+        self.edge = edge
+        self.own_edge = own_edge
+        if edge >= 0:  # not the root of the whole tree: count its visits separately
             visits = _true_visits(int(whole.tree.words[edge]))
             self.tree = whole.tree._replace(counts=np.array([visits, 0, 0]))
 
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
-        """Search, and credit the columns that lead here with what came out: what we won, the other side lost."""
-        counts, words, columns = self.tree.counts, self.tree.words, self.geometry.columns
-        before = counts.copy()
-        ended = super().search(simulations, state, stop)
-        visits, won, lost = (int(count) for count in counts - before)
-        drawn = self.switches.draw * (visits - won - lost)
+        """Search, and add the results to the columns that lead here."""
+        words = self.tree.words
+        before = self.tree.counts.copy()
+        searched = super().search(simulations, state, stop)
+        visits, won, lost = (int(count) for count in self.tree.counts - before)
+        draw_points = self.switches.draw * (visits - won - lost)
+        # A win of the side to move here is a loss of the opponent, who played `edge`.
         for edge, balance in ((self.edge, lost - won), (self.own_edge, won - lost)):
             if edge >= 0:
                 words[edge] += visits
-                words[_sums_of(edge, columns)] += verbs.POINTS * balance + drawn
-        return ended
+                sums = _sums_of(edge, self.geometry.columns)
+                words[sums] += verbs.POINTS * balance + draw_points
+        return searched
 
 
 def _proven(leads: int) -> int | None:
-    """The result that is proven of a column for the side that plays it."""
+    """Return the proven result of a column for the side that plays it, or None."""
     return _result_of(_proof_of(leads)) if leads < 0 else None
 
 
 def _true_visits(visits: int) -> int:
-    """Visits without the mark of a proven column."""
+    """Return the visit count of a column; a proven column stores it with a negative offset."""
     if visits >= 0:
         return visits
     return visits - (verbs.DRAWN if visits >= verbs.DRAWN else verbs.LOST)
 
 
 def _path(above: Position, below: Position) -> tuple[int, ...] | None:
-    """The columns from one position to another played from it; None if there are none or they are not known."""
+    """Return the columns that lead from one position to another, or None."""
     if above == below:
         return ()
     if above.rules != below.rules:
         return None
     if above.moves is not None and below.moves is not None:
-        return below.moves[len(above.moves) :] if below.moves[: len(above.moves)] == above.moves else None
-    # Positions given as boards do not know how they came about; one move of each side can be found again.
+        played = len(above.moves)
+        return below.moves[played:] if below.moves[:played] == above.moves else None
+    # Positions set up as boards have no moves; try one move of each side.
     for column in above.legal_columns():
         after = above.play(column)
         if after == below:

@@ -1,18 +1,24 @@
-"""The tree of Monte Carlo tree search, and its verbs: choose, expand, simulate, back up, prove.
+"""The tree of Monte Carlo tree search and its verbs: choose, expand, simulate, back up, prove.
 
-The nodes are blocks (`nodes.py`) of one flat int32 array, three numbers per column: VISITS, SUMS in
-points, and LEADS. An edge is the place of a column's visits in that array; its sum is `columns` and
-where it leads 2 * `columns` further on. The innermost loop uses unsigned indices, so that no index is
-tested for being negative.
+Nodes are blocks (`nodes.py`) of one flat int32 array with three numbers per column: VISITS, SUMS
+(in points) and LEADS. An edge is the index of a column's visits in that array; its sum lies
+`columns` further on, and where it leads 2 * `columns` further on:
 
-`visits` is FULL for a full column, 0 for an untried one, and LOST or DRAWN + visits for one that is proven, so that one
-comparison tells which columns can be chosen. Block 0 is never used; the root is block 1 unless the caller searches a subtree.
+    block b    | visits of columns 0, 1, ... | sums 0, 1, ... | leads 0, 1, ... |
+               ^ edge_of(b, 0, columns)
 
-A node is a column of its parent's block: its first visit plays a rollout, its second gives it a block of its own. So a tree
-takes about 0.3 blocks a simulation, 25 bytes on seven columns.
+A column's visits are FULL if it is full, 0 if it is untried, and LOST + visits or DRAWN + visits if
+it is proven, so that one comparison shows which columns can be chosen. Block 0 is never used. The
+root is block 1, unless the caller searches a subtree.
 
-Opponents inside the transition (`opponent` > 0) use the same tree, but at the other side's nodes nothing is maximised: the
-reply is drawn at every pass (RANDOM), or drawn or computed once and kept (FROZEN, NEGAMAX).
+A tree node is a column of its parent's block: its first visit plays a rollout, its second gives it
+a block of its own. A tree takes about 0.3 blocks per simulation, 25 bytes on seven columns.
+
+An opponent that is part of the transition (`opponent` > 0) uses the same tree, but at its nodes
+nothing is maximised: the reply is sampled at every visit (RANDOM), or sampled or computed once and
+kept (FROZEN, NEGAMAX).
+
+The innermost loops use unsigned indices, so that Numba does not test for negative ones.
 """
 
 import math
@@ -44,16 +50,22 @@ from fourlab.game.geometry import Geometry
 FULL = -(2**31)
 LOST = -(2**30)
 DRAWN = -(2**29)
-"""Visits of a full column, and what proven columns have added to theirs: FULL < lost < DRAWN <= drawn < 0."""
-POINTS = 4
-"""A win is +4 points, a loss -4; a draw may be worth any whole number of points between."""
+"""The visits of a full column, and the offsets added to the visits of columns proven lost or drawn.
 
-MOST_VISITS = 2**28
-"""Beyond this the sums would overflow; who calls the search ends it there."""
+A column has at most MAX_VISITS visits, so FULL < lost < DRAWN <= drawn < 0.
+"""
+POINTS = 4
+"""A win is +4 points and a loss -4; a draw is worth any whole number of points between."""
+
+MAX_VISITS = 2**28
+"""Callers end a search here, so that visits keep clear of the offsets and sums fit into int32."""
 
 FIRST, LAST, ANY = 0, 1, 2
+"""Ways to break ties; ANY is uniformly random."""
 PLAYER, RANDOM, FROZEN, NEGAMAX = 0, 1, 2, 3
+"""Opponents: one that maximises in the tree, or a part of the transition."""
 
+# Tables for the upper confidence bound of small visit counts; index 0 stands in for 1.
 LOGS = np.log(np.maximum(np.arange(1 << 16), 1)).astype(np.float32)
 INVERSES = (1 / np.maximum(np.arange(1 << 12), 1)).astype(np.float32)
 INVERSE_ROOTS = (1 / np.sqrt(np.maximum(np.arange(1 << 12), 1))).astype(np.float32)
@@ -64,47 +76,48 @@ class Tree(NamedTuple):
 
     words: np.ndarray  # int32[blocks * 3 * columns]: the nodes
     used: np.ndarray  # int64[1]: blocks in use, shared by all threads
-    counts: np.ndarray  # int64[3]: visits of the root, and how many of these its side to move won and lost
-    keys: np.ndarray  # int64[2, slots]: keys and their blocks where transpositions are merged, else int64[2, 0]
-    nodes: np.ndarray  # int32[2, blocks]: visits and proof of each block where transpositions are merged
+    counts: np.ndarray  # int64[3]: visits of the root, and its side to move's wins and losses
+    # Only where transpositions are merged; otherwise they have no columns.
+    keys: np.ndarray  # int64[2, slots]: position keys and their blocks
+    nodes: np.ndarray  # int32[2, blocks]: visits and proof of each block
 
 
 class Switches(NamedTuple):
-    """How to search; by default plain UCT."""
+    """The settings of a search; the defaults are plain UCT."""
 
     c: float = 1.4
-    """Exploration, for results from -1 to +1."""
+    """Exploration constant, for results from -1 to +1."""
     log_ratio: bool = False
-    """Document 000's bound: c * sqrt(log(N / n)) in place of c * sqrt(log(N) / n)."""
+    """Vannucci & Abril: the bound has c * sqrt(log(N / n)) in place of c * sqrt(log(N) / n)."""
     expand_all: bool = False
-    """Document 001: a new node gets all its children at once and the rollout starts from one of them."""
+    """Bhat: a new node gets all its children at once, and the rollout starts from one of them."""
     past_wins: bool = False
-    """Document 001: won positions are played on, and scored by the first line found from the top left."""
+    """Bhat: play continues after a win, and the first line from the top left decides the game."""
     draw: int = 0
-    """Points of a draw, for both sides."""
+    """The points of a draw, for both sides."""
     draw_leaf_wins: bool = False
-    """Document 004: a drawn rollout counts as a win for the side that moved to the leaf."""
+    """Arya: a drawn rollout counts as a win for the side that moved to the leaf."""
     leaf_wins: bool = False
-    """Document 004: a decided rollout counts as a win for the side that moved to the leaf, whoever won."""
+    """Arya: a decided rollout counts as a win for the side that moved to the leaf, whoever won."""
     tie: int = ANY
-    """Which of equally good columns to follow: FIRST, LAST or ANY."""
+    """Which of equally good columns to select: FIRST, LAST or ANY."""
     opponent: int = PLAYER
-    """PLAYER, or the other side as part of the transition: RANDOM, FROZEN, NEGAMAX."""
+    """PLAYER, or an opponent that is part of the transition: RANDOM, FROZEN or NEGAMAX."""
     random_ties: bool = False
-    """Whether negamax draws lots between equal scores, as Kaggle's does since March 2020."""
+    """Whether negamax breaks ties at random, as Kaggle's does since March 2020."""
     wins_and_blocks: bool = False
-    """Rollouts win at once if they can, else block."""
+    """Rollouts win at once if they can, otherwise block a win."""
     solver: bool = False
     """Back up proven results and never search them again."""
     shared: bool = False
-    """Other threads search the same tree: make nodes and marks atomically."""
+    """Other threads search the same tree: create nodes and mark proofs atomically."""
 
 
 def new_tree(blocks: int, slots: int, g: Geometry) -> Tree:
-    """Room for a tree of so many blocks, and slots if transpositions are merged: a power of two, else 0."""
+    """Allocate a tree; `slots` is a power of two if transpositions are merged, otherwise 0."""
     return Tree(
-        words=np.empty(blocks * 3 * g.columns, np.int32),  # untouched pages cost nothing
-        used=np.array([2]),
+        words=np.empty(blocks * 3 * g.columns, np.int32),  # pages cost memory once touched
+        used=np.array([2]),  # block 0, which is never used, and the root
         counts=np.zeros(3, np.int64),
         keys=np.zeros((2, slots), np.int64),
         nodes=np.zeros((2, blocks if slots else 0), np.int32),
@@ -113,19 +126,19 @@ def new_tree(blocks: int, slots: int, g: Geometry) -> Tree:
 
 @kernel
 def edge_of(block: int, column: int, columns: int) -> int:
-    """Return the place of a column's visits."""
+    """Return the edge of a column: the index of its visits."""
     return block * 3 * columns + column
 
 
 @kernel
 def sums_of(edge: int, columns: int) -> int:
-    """Return the place of its sum of results."""
+    """Return the index of an edge's sum of results."""
     return edge + SUMS * columns
 
 
 @kernel
 def leads_of(edge: int, columns: int) -> int:
-    """Return the place of where it leads."""
+    """Return the index of where an edge leads."""
     return edge + LEADS * columns
 
 
@@ -137,7 +150,7 @@ def node_of(edge: int, columns: int) -> int:
 
 @kernel
 def new_block(words: np.ndarray, block: int, mask: int, g: Geometry) -> None:
-    """Clear a block: open columns untried, full ones closed."""
+    """Initialise a block: open columns untried, full columns marked."""
     for column in range(g.columns):
         edge = edge_of(block, column, g.columns)
         words[edge] = 0 if landing(mask, column, g) else FULL
@@ -146,17 +159,19 @@ def new_block(words: np.ndarray, block: int, mask: int, g: Geometry) -> None:
 
 
 @kernel
-def choose(words: np.ndarray, block: int, columns: int, n: int, s: Switches, state: int) -> tuple[int, bool, int]:
-    """Choose an untried column if there is one, else the one with the greatest upper confidence bound; -1 if all are proven.
+def choose(
+    words: np.ndarray, block: int, columns: int, n: int, s: Switches, state: int
+) -> tuple[int, bool, int]:
+    """Select an untried column, or the one with the greatest upper confidence bound.
 
-    Also tells whether there is a proven draw among the columns.
-    The bound is sum / v + c * sqrt(log n / v); inverses and inverse roots of small v are looked up. Unsigned indices spare
-    the test for negative ones.
+    The bound of a column with v of the block's `n` visits is sum / v + c * sqrt(log n / v). Returns
+    the column (-1 if none can be chosen), whether one is a proven draw, and the random state.
     """
     visits_at = np.uint64(edge_of(block, 0, columns))
     sums_at = np.uint64(sums_of(edge_of(block, 0, columns), columns))
     untried, drawn = 0, False
-    if n <= columns:  # a node visited more often has tried all its columns, unless its tree was full for a while
+    # After more visits all columns have been tried, unless the tree was full in the meantime.
+    if n <= columns:
         for column in range(columns):
             untried += words[visits_at + np.uint64(column)] == 0
     if untried == 0:
@@ -165,50 +180,50 @@ def choose(words: np.ndarray, block: int, columns: int, n: int, s: Switches, sta
         best, chosen, equals = np.float32(-1e30), -1, 0
         for column in range(columns):
             v = words[visits_at + np.uint64(column)]
-            if v <= 0:  # closed or proven
+            if v <= 0:  # untried, full or proven
                 untried += v == 0
                 drawn |= DRAWN <= v < 0
                 continue
             total = np.float32(words[sums_at + np.uint64(column)]) * np.float32(1 / POINTS)
             if s.log_ratio:
                 log_v = LOGS[np.uint64(v)] if v < len(LOGS) else np.float32(math.log(v))
-                bound = total / np.float32(v) + np.float32(s.c) * np.float32(math.sqrt(max(log_n - log_v, np.float32(0))))
-            elif v < len(INVERSES) and s.c != 0:  # without exploration equal means must tie, so they are divided exactly
+                root = np.float32(math.sqrt(max(log_n - log_v, np.float32(0))))
+                bound = total / np.float32(v) + np.float32(s.c) * root
+            elif v < len(INVERSES) and s.c != 0:
                 bound = total * INVERSES[np.uint64(v)] + spread * INVERSE_ROOTS[np.uint64(v)]
-            else:
+            else:  # for c = 0, too: equal means must tie, so they are divided exactly
                 bound = (total + spread * np.float32(math.sqrt(np.float32(v)))) / np.float32(v)
             if bound > best:
                 best, chosen, equals = bound, column, 1
-            elif bound == best:
-                if s.tie == LAST:
+            elif bound == best and s.tie == LAST:
+                chosen = column
+            elif bound == best and s.tie == ANY:
+                equals += 1
+                state = advance(state)
+                if below(equals, state) == 0:  # the k-th of the equals with probability 1/k
                     chosen = column
-                elif s.tie == ANY:  # each of k equals is kept with chance 1/k
-                    equals += 1
-                    state = advance(state)
-                    if below(equals, state) == 0:
-                        chosen = column
         if untried == 0:
             return chosen, drawn, state
-    wanted = 0
+    skip = 0
     if s.tie == LAST:
-        wanted = untried - 1
+        skip = untried - 1
     elif s.tie == ANY:
         state = advance(state)
-        wanted = below(untried, state)
-    chosen = -1
+        skip = below(untried, state)
+    chosen = -1  # it stays -1 if other threads have tried them all in the meantime
     for column in range(columns):
         v = words[visits_at + np.uint64(column)]
         drawn |= DRAWN <= v < 0
         if v == 0:
-            if wanted == 0:
+            if skip == 0:
                 chosen = column
-            wanted -= 1
-    return chosen, drawn, state  # -1 here if other threads were faster; the caller starts again
+            skip -= 1
+    return chosen, drawn, state
 
 
 @kernel
-def any_open(words: np.ndarray, block: int, columns: int, state: int) -> tuple[int, int]:
-    """Choose any column that is not closed, all with the same chance."""
+def random_column(words: np.ndarray, block: int, columns: int, state: int) -> tuple[int, int]:
+    """Sample uniformly from the columns that are neither full nor marked as proven."""
     while True:
         state = advance(state)
         column = below(columns, state)
@@ -218,7 +233,10 @@ def any_open(words: np.ndarray, block: int, columns: int, state: int) -> tuple[i
 
 @kernel
 def examine(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int, int]:
-    """Say what is known of a position for the side that has just moved: its result and WIN, DRAW or LOSS, or 0 and 0."""
+    """Return the result of a position for the side that has just moved, if no search is needed.
+
+    Returns +1, 0 or -1 and WIN, DRAW or LOSS; 0 and UNPROVEN if the result is open.
+    """
     if s.past_wins:
         if mask == g.cells:
             result = first_line(own, mask, g)
@@ -229,32 +247,36 @@ def examine(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int, int]:
     if mask == g.cells:
         return 0, DRAW
     if s.solver and winning_cells(own ^ mask, mask, g) & landings(mask, g):
-        return -1, LOSS  # the other side wins at once
+        return -1, LOSS  # the side to move wins at once
     return 0, 0
 
 
 @kernel
 def has_room(tree: Tree, columns: int) -> bool:
-    """Return whether there is a block left."""
+    """Return whether a block is free."""
     return bool(tree.used[0] < len(tree.words) // (3 * columns))
 
 
 @kernel
-def expand(tree: Tree, edge: int, own: int, mask: int, g: Geometry, s: Switches, ours: bool, state: int) -> tuple[int, int]:
-    """Give the position after a column a block of its own, or find the one it has.
+def expand(
+    tree: Tree, edge: int, own: int, mask: int, g: Geometry, s: Switches, ours: bool, state: int
+) -> tuple[int, int]:
+    """Give the position after an edge a block, or find the block that it shares.
 
-    Returns where the column now leads; 0 if there was no block left.
+    `ours` means that the side to move at the root has just moved. Returns the block, 0 if none was
+    free, and the random state.
     """
     words, used, keys = tree.words, tree.used, tree.keys
     where = leads_of(edge, g.columns)
     slot = -1
     if keys.shape[1] > 0:
-        wanted = key(own, mask, g)
-        slot = find_slot(keys[0], wanted)
-        if keys[0, slot] == wanted:
+        position_key = key(own, mask, g)
+        slot = find_slot(keys[0], position_key)
+        if keys[0, slot] == position_key:
             words[where] = keys[1, slot]
             return keys[1, slot], state
-        keys[0, slot], keys[1, slot] = wanted, used[0]
+        keys[0, slot] = position_key
+        keys[1, slot] = used[0]
     block = atomic_add(used, 0, 1) if s.shared else used[0]
     if not s.shared:
         used[0] += 1
@@ -263,32 +285,39 @@ def expand(tree: Tree, edge: int, own: int, mask: int, g: Geometry, s: Switches,
         return 0, state
     new_block(words, block, mask, g)
     if slot >= 0:
-        tree.nodes[0, block], tree.nodes[1, block] = words[edge], UNPROVEN
+        tree.nodes[0, block] = words[edge]
+        tree.nodes[1, block] = UNPROVEN
     if s.opponent >= FROZEN and ours:
         state = freeze_reply(words, block, own, mask, g, s, state)
     if s.shared:
-        before = atomic_replace(words, where, 0, block)  # another thread may have been faster
+        # If another thread was faster, use its block; ours stays unused.
+        before = atomic_replace(words, where, 0, block)
         return (before if before != 0 else block), state
     words[where] = block
     return block, state
 
 
 @kernel
-def find_slot(keys: np.ndarray, wanted: int) -> int:
-    """Find the key in an open-addressing table, or the empty slot where it belongs; its length is a power of two."""
-    slot = ((wanted * 0x1E3779B97F4A7C15) >> 20) & (len(keys) - 1)
-    while keys[slot] != 0 and keys[slot] != wanted:
+def find_slot(keys: np.ndarray, position_key: int) -> int:
+    """Return the slot of a key in an open-addressing table, or the empty slot for it.
+
+    The table's length is a power of two, and at least half of it is empty. Key 0 marks empty slots.
+    """
+    slot = ((position_key * 0x1E3779B97F4A7C15) >> 20) & (len(keys) - 1)
+    while keys[slot] != 0 and keys[slot] != position_key:
         slot = (slot + 1) & (len(keys) - 1)
     return slot
 
 
 @kernel
-def freeze_reply(words: np.ndarray, block: int, own: int, mask: int, g: Geometry, s: Switches, state: int) -> int:
-    """Let the opponent reply once and for all: close every other column of its block."""
+def freeze_reply(
+    words: np.ndarray, block: int, own: int, mask: int, g: Geometry, s: Switches, state: int
+) -> int:
+    """Fix the opponent's reply in its block: mark every other column as full."""
     if s.opponent == NEGAMAX:
         _, reply, state = kaggle_negamax(own, mask, g, 4, s.random_ties, state)
     else:
-        reply, state = any_open(words, block, g.columns, state)
+        reply, state = random_column(words, block, g.columns, state)
     for column in range(g.columns):
         if column != reply:
             words[edge_of(block, column, g.columns)] = FULL
@@ -296,8 +325,13 @@ def freeze_reply(words: np.ndarray, block: int, own: int, mask: int, g: Geometry
 
 
 @kernel
-def simulate(own: int, mask: int, g: Geometry, s: Switches, others_turn: bool, state: int) -> tuple[int, int]:
-    """Play the game to its end and return the result for the side to move."""
+def simulate(
+    own: int, mask: int, g: Geometry, s: Switches, others_turn: bool, state: int
+) -> tuple[int, int]:
+    """Play a rollout; returns the result for the side to move, and the random state.
+
+    `others_turn` means that the opponent of the side to move at the root is to move.
+    """
     if s.past_wins:
         result = first_line(own ^ mask, mask, g)
         if result != 0:
@@ -311,11 +345,20 @@ def simulate(own: int, mask: int, g: Geometry, s: Switches, others_turn: bool, s
 
 
 @kernel
-def back_up(words: np.ndarray, path: np.ndarray, depth: int, columns: int, result: int, rolled_out: bool, s: Switches) -> int:
-    """Credit every column of the path; `result` is for the side that played the last one.
+def back_up(
+    words: np.ndarray,
+    path: np.ndarray,
+    depth: int,
+    columns: int,
+    result: int,
+    rolled_out: bool,
+    s: Switches,
+) -> int:
+    """Add a result to every edge of the path, alternating its sign.
 
-    A side that has a proven draw will not do worse, so a node hands up a draw in place of a loss. Returns the result for
-    the side to move at the root.
+    `result` is from the point of view of the side that played the last edge. The lowest bit of a
+    path entry says that the node has a proven draw: its side to move will not do worse, so it backs
+    up a draw in place of a loss. Returns the result for the side to move at the root.
     """
     if rolled_out and s.leaf_wins and result != 0:
         result = 1
@@ -323,19 +366,20 @@ def back_up(words: np.ndarray, path: np.ndarray, depth: int, columns: int, resul
         points = POINTS * result if result != 0 else s.draw
         if rolled_out and s.draw_leaf_wins and result == 0 and level == depth - 1:
             points = POINTS
-        marked = path[np.uint64(level)]
-        edge = np.uint64(marked >> 1)
+        entry = path[np.uint64(level)]
+        edge = np.uint64(entry >> 1)
         words[edge] += 1
-        words[np.uint64(sums_of(marked >> 1, columns))] += points
-        result = 0 if marked & 1 and result < 0 else -result
+        words[np.uint64(sums_of(entry >> 1, columns))] += points
+        result = 0 if entry & 1 and result < 0 else -result
     return -result
 
 
 @kernel
 def prove(tree: Tree, path: np.ndarray, depth: int, columns: int, proof: int) -> bool:
-    """Draw conclusions from a proven last column of the path, upwards as far as they go; tell whether the root is proven.
+    """Back up a proof of the path's last edge as far as it reaches; return whether it is the root.
 
-    A winning column proves its node; otherwise a node is proven when all its columns are.
+    `proof` is from the point of view of the side that played the edge. A winning column proves its
+    node; otherwise a node is proven when all its columns are.
     """
     for level in range(depth - 1, -1, -1):
         edge = path[level] >> 1
@@ -357,25 +401,25 @@ def prove(tree: Tree, path: np.ndarray, depth: int, columns: int, proof: int) ->
 
 @kernel
 def conclusion(words: np.ndarray, block: int, columns: int) -> int:
-    """What a node's columns prove for the side that moved to it: WIN, DRAW, LOSS or UNPROVEN."""
+    """Return what a node's columns prove for the side that moved to it, UNPROVEN if nothing."""
     proof = WIN
     for column in range(columns):
         edge = edge_of(block, column, columns)
         if words[edge] == FULL:
             continue
-        its_proof = proof_of(words[leads_of(edge, columns)])
-        if its_proof == WIN:
+        column_proof = proof_of(words[leads_of(edge, columns)])
+        if column_proof == WIN:
             return LOSS
-        if its_proof == UNPROVEN:
+        if column_proof == UNPROVEN:
             proof = UNPROVEN
-        elif its_proof == DRAW and proof != UNPROVEN:
+        elif column_proof == DRAW and proof != UNPROVEN:
             proof = DRAW
     return proof
 
 
 @kernel
 def settle(words: np.ndarray, edge: int, columns: int, proof: int) -> None:
-    """Note what is proven of a column that leads to a block."""
+    """Record the proof of an edge that leads to a block."""
     where = leads_of(edge, columns)
     leads = int(words[where])
     if leads > 0:
@@ -384,7 +428,7 @@ def settle(words: np.ndarray, edge: int, columns: int, proof: int) -> None:
 
 @kernel
 def mark(words: np.ndarray, edge: int, offset: int) -> None:
-    """Take a proven column out of the search, once, whatever other threads do."""
+    """Add LOST or DRAWN to an edge's visits, exactly once even if other threads do the same."""
     while True:
         visits = int(words[edge])
         if visits < 0 or atomic_replace(words, edge, visits, visits + offset) == visits:
@@ -393,7 +437,7 @@ def mark(words: np.ndarray, edge: int, offset: int) -> None:
 
 @kernel
 def copy_subtree(words: np.ndarray, root: int, columns: int, copy: np.ndarray) -> int:
-    """Copy the blocks below a root into another array, the root as block 1; returns the blocks then in use."""
+    """Copy a subtree breadth-first into `copy`, its root as block 1; returns the blocks in use."""
     size = 3 * columns
     copy_block(words, root, copy, 1, size)
     used, scanned = 2, 1
@@ -411,6 +455,6 @@ def copy_subtree(words: np.ndarray, root: int, columns: int, copy: np.ndarray) -
 
 @kernel
 def copy_block(words: np.ndarray, block: int, copy: np.ndarray, to: int, size: int) -> None:
-    """Copy one block. (Compiling a slice assignment takes two seconds, for its error message.)"""
+    """Copy one block; a slice assignment would take two seconds to compile."""
     for word in range(size):
         copy[to * size + word] = words[block * size + word]

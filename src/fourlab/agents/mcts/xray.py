@@ -1,4 +1,4 @@
-"""What a search saw, for people to look at: the root as it converged, and the tree as far as anybody wants to go."""
+"""Views of a tree search: snapshots of the root as it converges, and excerpts of the tree."""
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
@@ -9,29 +9,29 @@ from fourlab.agent import ColumnAnalysis
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The root after some simulations, for curves of convergence."""
+    """The root after a number of simulations."""
 
     simulations: int
     columns: tuple[ColumnAnalysis, ...]
-    """The open ones."""
+    """The open columns."""
     width: int
-    """How many columns the board has."""
+    """Columns of the board."""
 
     @property
     def visits(self) -> tuple[int, ...]:
-        """Per column, 0 for closed ones."""
-        known = {each.column: each.visits for each in self.columns}
-        return tuple(known.get(column, 0) for column in range(self.width))
+        """Return the visits per column of the board, 0 for full columns."""
+        visits = {column.column: column.visits for column in self.columns}
+        return tuple(visits.get(column, 0) for column in range(self.width))
 
     @property
     def means(self) -> tuple[float | None, ...]:
-        """Per column, None before the first visit."""
-        known = {each.column: each.value for each in self.columns}
-        return tuple(known.get(column) for column in range(self.width))
+        """Return the mean results per column of the board, None for full and untried columns."""
+        means = {column.column: column.value for column in self.columns}
+        return tuple(means.get(column) for column in range(self.width))
 
 
 def marks() -> Iterator[int]:
-    """The simulation counts at which snapshots are taken: ten to a power of ten, five below ten."""
+    """Yield the simulation counts of snapshots: ten per power of ten, and five below 10."""
     yield from (1, 2, 3, 5, 7)
     power = 1
     while True:
@@ -41,22 +41,28 @@ def marks() -> Iterator[int]:
 
 @dataclass
 class Node:
-    """A column in a tree, and those tried after it."""
+    """A column in a tree, and the columns tried after it."""
 
     stats: ColumnAnalysis
     children: "list[Node]" = field(default_factory=list)
 
 
-def excerpt(look: Callable[[tuple[int, ...]], Sequence[ColumnAnalysis]], most: int) -> list[Node]:
-    """The most visited nodes of a tree, at most so many, as the columns at its root; `look` tells the columns after a path."""
+def excerpt(
+    look: Callable[[tuple[int, ...]], Sequence[ColumnAnalysis]], max_nodes: int
+) -> list[Node]:
+    """Return up to `max_nodes` of a tree's most visited nodes, as the columns at its root.
+
+    `look` returns the columns after a path from the root.
+    """
     top: list[Node] = []
+    # A heap of nodes to expand, most visits first: -visits, path, and the list of its children.
     waiting: list[tuple[int, tuple[int, ...], list[Node]]] = [(0, (), top)]
-    while waiting and most > 0:
+    while waiting and max_nodes > 0:
         _, path, children = heapq.heappop(waiting)
-        tried = [each for each in look(path) if each.visits > 0 or each.proven is not None]
-        for each in sorted(tried, key=lambda each: -each.visits)[:most]:
-            node = Node(each)
+        tried = [stats for stats in look(path) if stats.visits > 0 or stats.proven is not None]
+        for stats in sorted(tried, key=lambda stats: -stats.visits)[:max_nodes]:
+            node = Node(stats)
             children.append(node)
-            heapq.heappush(waiting, (-each.visits, (*path, each.column), node.children))
-        most -= len(children)
+            heapq.heappush(waiting, (-stats.visits, (*path, stats.column), node.children))
+        max_nodes -= len(children)
     return top

@@ -1,18 +1,19 @@
-"""Exact play against a uniformly random opponent, in rational numbers: the truth behind document 000's figures."""
+"""Exact play against a uniformly random opponent, in rational numbers.
+
+It gives the exact values behind the figures of Vannucci & Abril.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit
+from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit, Stop
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.options import check, option
 
 if TYPE_CHECKING:
     import numpy as np
-
-WITHOUT_LIMIT = Limit()
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class ExpectimaxRandom:
 
     positions: int = option(
         200_000,
-        "How many positions it is willing to look at; more are refused.",
+        "Maximum number of positions to search; larger searches are refused.",
         least=1,
         unit="positions",
         public=True,
@@ -31,41 +32,59 @@ class ExpectimaxRandom:
     def __post_init__(self) -> None:
         check(self)
 
-    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
-        """Play the column with the greatest expected result, the first of equals."""
-        values, seen = self.values(position, limit)
+    def decide(
+        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+    ) -> Decision:
+        """Play the column with the greatest expected result, the leftmost of equals."""
+        values, nodes = self.values(position, limit)
         best = max(values, key=lambda column: values[column])
         policy = tuple(float(column == best) for column in range(position.rules.columns))
-        columns = tuple(ColumnAnalysis(each, value=float(value), expected=value) for each, value in values.items())
-        return Decision(best, float(values[best]), policy, Analysis(columns, nodes=seen), (best,))
+        columns = tuple(
+            ColumnAnalysis(column, value=float(value), expected=value)
+            for column, value in values.items()
+        )
+        return Decision(best, float(values[best]), policy, Analysis(columns, nodes=nodes), (best,))
 
-    def values(self, position: Position, limit: Limit = WITHOUT_LIMIT) -> tuple[dict[int, Fraction], int]:
-        """The exact expected result of every open column, and how many positions that took."""
-        search = _Expectimax(position.to_move, min(self.positions, limit.nodes or self.positions), limit)
-        return {column: search.value(position.play(column)) for column in position.legal_columns()}, len(search.known) + 1
+    def values(
+        self, position: Position, limit: Limit = UNLIMITED
+    ) -> tuple[dict[int, Fraction], int]:
+        """Return the exact expected result of every open column, and the positions searched."""
+        max_positions = min(self.positions, limit.nodes or self.positions)
+        search = _Expectimax(position.to_move, max_positions, limit.stop)
+        values = {
+            column: search.value(position.play(column)) for column in position.legal_columns()
+        }
+        return values, len(search.values) + 1
 
 
 class _Expectimax:
-    """We maximise, the other side draws lots; each position is worked out once."""
+    """Expectimax with memory: `us` maximises, the other side plays uniformly at random."""
 
-    def __init__(self, us: int, most: int, limit: Limit) -> None:
-        self.us, self.most, self.stop = us, most, limit.stop
-        self.known: dict[Position, Fraction] = {}
+    def __init__(self, us: int, max_positions: int, stop: Stop | None) -> None:
+        self.us = us
+        self.max_positions = max_positions
+        self.stop = stop
+        self.values: dict[Position, Fraction] = {}
 
     def value(self, position: Position) -> Fraction:
-        if position in self.known:
-            return self.known[position]
+        """Return the expected result for us, -1 to +1."""
+        if position in self.values:
+            return self.values[position]
         outcome = position.outcome()
         if outcome is not None:
             value = Fraction(outcome.score(self.us))
         else:
             values = [self.value(position.play(column)) for column in position.legal_columns()]
-            value = max(values) if position.to_move == self.us else sum(values, Fraction(0)) / len(values)
+            if position.to_move == self.us:
+                value = max(values)
+            else:
+                value = sum(values, Fraction(0)) / len(values)
         if self.stop is not None and self.stop.is_set():
-            raise UserError("expectimax-random was stopped, and it is exact or nothing")
-        if len(self.known) + 1 >= self.most:
+            raise UserError("expectimax-random was stopped; it has no approximate answer")
+        if len(self.values) + 1 >= self.max_positions:
             raise UserError(
-                f"expectimax-random is for positions with few empty cells; this one leads to more than {self.most} others"
+                "expectimax-random is for positions with few empty cells; "
+                f"this one leads to more than {self.max_positions} others"
             )
-        self.known[position] = value
+        self.values[position] = value
         return value

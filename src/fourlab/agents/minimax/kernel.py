@@ -1,7 +1,9 @@
-"""Minimax to a fixed depth: alpha-beta with a transposition table, and a guess where the depth ends.
+"""Minimax to a fixed depth: alpha-beta with a transposition table and a heuristic evaluation.
 
-The value returned is that of plain minimax, to the last point; the tricks only save nodes. A win counts WIN plus the cells
-then empty, so that earlier wins are worth more; a draw counts 0.
+The value is exactly that of plain minimax: pruning, move ordering and the table only save nodes.
+Scores are integers from the side to move's point of view. A win scores WIN plus the number of cells
+that are empty when the winning disc is dropped, that disc's cell included, so that quicker wins
+score more. A draw scores 0.
 """
 
 import numpy as np
@@ -14,11 +16,12 @@ from fourlab.game.geometry import Geometry, geometry_of
 from fourlab.solver.table import mix
 
 WIN = 1_000_000
-CLOSED = -(1 << 40)
-"""Stands for the value of a full column."""
+FULL_COLUMN = -(1 << 40)
+"""The score of a full column, below that of every open one."""
 THREAT = 20
-"""What an empty cell that completes a line is worth in a guess; a disc is worth the lines through its cell."""
+"""Points for an empty cell that completes a line; a disc gets one per line through its cell."""
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
+"""What a table entry's score is: the value, a lower bound or an upper bound."""
 
 
 @kernel
@@ -27,31 +30,42 @@ def minimax_columns(
     mask: int,
     g: Geometry,
     depth: int,
-    worth: np.ndarray,  # int64[columns * height]: what a disc in each cell is worth; empty: nothing but results counts
-    table: np.ndarray,  # int64[2, size], a power of two; keys, and value << 8 | depth << 2 | kind
-    counts: np.ndarray,  # int64[2]: nodes so far, nodes allowed; a clock may set the second to -1
-    stop: np.ndarray,  # uint8[1]
+    cell_points: np.ndarray,  # int64[columns * height]: points of a disc in each cell; empty: none
+    table: np.ndarray,  # int64[2, size], a power of two: keys; score << 8 | depth << 2 | kind
+    counts: np.ndarray,  # int64[2]: nodes so far, nodes allowed; a timer may set the second to -1
+    stop: np.ndarray,  # uint8[1]: another thread writes 1 to end the search
 ) -> np.ndarray:
-    """The minimax value of every column for the side to move, looking `depth` discs ahead.
+    """Return the minimax score of every column for the side to move, `depth` plies deep.
 
-    If the nodes or the time run out or somebody says stop, counts[0] exceeds counts[1] and the values mean nothing.
+    With empty `cell_points` there is no heuristic: unfinished games score 0. If the nodes or the
+    time run out, or `stop` is set, counts[0] exceeds counts[1] and the scores are meaningless.
     """
-    values = np.full(g.columns, CLOSED)
+    scores = np.full(g.columns, FULL_COLUMN)
     balance = 0
-    for cell in range(len(worth)):
-        balance += worth[cell] * ((own >> cell & 1) - (((own ^ mask) >> cell) & 1))
-    left = g.columns * g.rows - popcount(mask)
+    for cell in range(len(cell_points)):
+        balance += cell_points[cell] * ((own >> cell & 1) - (((own ^ mask) >> cell) & 1))
+    empty = g.columns * g.rows - popcount(mask)
     wins = winning_cells(own, mask, g)
     for column in range(g.columns):
         move = landing(mask, column, g)
         if move & wins:
-            values[column] = WIN + left
+            scores[column] = WIN + empty
         elif move:
-            gained = balance + (worth[cell_number(move)] if len(worth) else 0)
-            values[column] = -minimax(
-                mask ^ own, mask | move, g, depth - 1, -2 * WIN, 2 * WIN, -gained, worth, table, counts, stop
+            gained = balance + (cell_points[cell_number(move)] if len(cell_points) else 0)
+            scores[column] = -minimax(
+                mask ^ own,
+                mask | move,
+                g,
+                depth - 1,
+                -2 * WIN,
+                2 * WIN,
+                -gained,
+                cell_points,
+                table,
+                counts,
+                stop,
             )
-    return values
+    return scores
 
 
 @kernel
@@ -62,73 +76,100 @@ def minimax(
     depth: int,
     alpha: int,
     beta: int,
-    balance: int,
-    worth: np.ndarray,
+    balance: int,  # points of the side to move's discs minus those of the opponent's
+    cell_points: np.ndarray,
     table: np.ndarray,
     counts: np.ndarray,
     stop: np.ndarray,
 ) -> int:
-    """The value for the side to move if it lies between alpha and beta, else a bound on that side of it.
+    """Return the score for the side to move.
 
-    `balance` is the worth of its discs less that of the other side's.
+    The score is exact if it lies between alpha and beta. At or above beta it is a lower bound, at
+    or below alpha an upper bound (fail-soft).
     """
+    # 1. Count the node. Once the limit is exceeded the whole search unwinds.
     counts[0] += 1
     if counts[0] & 255 == 0 and stop[0]:
         counts[1] = -1
     if mask == g.cells or counts[0] > counts[1]:
         return 0
     if depth <= 0:
-        return guess(own, mask, balance, g) if len(worth) else 0
-    left = g.columns * g.rows - popcount(mask)
+        return evaluate(own, mask, balance, g) if len(cell_points) else 0
+    # 2. Win at once if possible. Otherwise block: every other move loses to the next disc, the
+    # worst possible score. At depth 1 that reply would not be seen, so all moves count.
+    empty = g.columns * g.rows - popcount(mask)
     moves = landings(mask, g)
     if winning_cells(own, mask, g) & moves:
-        return WIN + left
+        return WIN + empty
     if depth >= 2:
         blocks = winning_cells(mask ^ own, mask, g) & moves
         if blocks:
-            moves = blocks  # anything else loses to the next disc, and nothing is worse
-    name = key(own, mask, g)
-    slot = mix(name, g.columns * g.height) & (table.shape[1] - 1)
-    if table[0, slot] == name and table[1, slot] >> 2 & 63 == depth:
-        known, kind = int(table[1, slot]) >> 8, table[1, slot] & 3
-        if kind == EXACT or (kind == AT_LEAST and known >= beta) or (kind == AT_MOST and known <= alpha):
-            return known
-    best, floor = -2 * WIN, alpha
+            moves = blocks
+    # 3. Look the position up. Only an entry of the same depth gives plain minimax's score.
+    position_key = key(own, mask, g)
+    slot = mix(position_key, g.columns * g.height) & (table.shape[1] - 1)
+    if table[0, slot] == position_key and table[1, slot] >> 2 & 63 == depth:
+        stored = int(table[1, slot]) >> 8
+        kind = table[1, slot] & 3
+        if (
+            kind == EXACT
+            or (kind == AT_LEAST and stored >= beta)
+            or (kind == AT_MOST and stored <= alpha)
+        ):
+            return stored
+    # 4. Search the columns from the centre outwards, until one refutes the opponent's last move.
+    best = -2 * WIN
+    floor = alpha
     for i in range(g.columns):
-        column = ((g.columns - 1) >> 1) + ((i + 1) >> 1 if i & 1 else -(i >> 1))  # from the centre outwards
+        column = ((g.columns - 1) >> 1) + ((i + 1) >> 1 if i & 1 else -(i >> 1))
         move = landing(mask, column, g) & moves
         if move == 0:
             continue
-        gained = balance + (worth[cell_number(move)] if len(worth) else 0)
-        value = -minimax(mask ^ own, mask | move, g, depth - 1, -beta, -floor, -gained, worth, table, counts, stop)
-        if value > best:
-            best = value
+        gained = balance + (cell_points[cell_number(move)] if len(cell_points) else 0)
+        score = -minimax(
+            mask ^ own,
+            mask | move,
+            g,
+            depth - 1,
+            -beta,
+            -floor,
+            -gained,
+            cell_points,
+            table,
+            counts,
+            stop,
+        )
+        if score > best:
+            best = score
         if best > floor:
             floor = best
         if floor >= beta:
             break
+    # 5. Store the score, unless the search was cut short.
     if counts[0] <= counts[1]:
         kind = AT_LEAST if best >= beta else AT_MOST if best <= alpha else EXACT
-        table[0, slot], table[1, slot] = name, best << 8 | depth << 2 | kind
+        table[0, slot] = position_key
+        table[1, slot] = best << 8 | depth << 2 | kind
     return best
 
 
 @kernel
-def guess(own: int, mask: int, balance: int, g: Geometry) -> int:
-    """What a position may be worth: the discs' places, and the cells that would complete a line."""
+def evaluate(own: int, mask: int, balance: int, g: Geometry) -> int:
+    """Estimate the score of a position from its discs' cells and the threats of both sides."""
     threats = popcount(winning_cells(own, mask, g)) - popcount(winning_cells(mask ^ own, mask, g))
     return balance + THREAT * threats
 
 
 @kernel
 def cell_number(cell: int) -> int:
-    """Which bit a single bit is."""
+    """Return the index of the only bit that is set."""
     return popcount(cell - 1)
 
 
 def lines_through_cells(g: Geometry) -> np.ndarray:
-    """For every bit of the layout, how many lines could be made through that cell; int64[columns * height]."""
+    """Return the number of lines through the cell of every bit; int64[columns * height]."""
     counts = np.zeros(g.columns * g.height, np.int64)
+    # Steps between neighbouring bits: up a column, along a row, and the two diagonals.
     for step in (1, g.height, g.height - 1, g.height + 1):
         for start in range(len(counts)):
             cells = [start + i * step for i in range(g.in_a_row)]
@@ -138,7 +179,14 @@ def lines_through_cells(g: Geometry) -> np.ndarray:
 
 
 def warm_up() -> None:
-    """Search one ply of a tiny board."""
-    worth = np.zeros(0, np.int64)
-    cache = np.zeros((2, 1), np.int64)
-    minimax_columns(0, 0, geometry_of(3, 2, 3), 1, worth, cache, np.array([0, 9]), np.zeros(1, np.uint8))
+    """Search a tiny board to depth 1, which loads or compiles the kernels."""
+    minimax_columns(
+        own=0,
+        mask=0,
+        g=geometry_of(3, 2, 3),
+        depth=1,
+        cell_points=np.zeros(0, np.int64),
+        table=np.zeros((2, 1), np.int64),
+        counts=np.array([0, 9]),
+        stop=np.zeros(1, np.uint8),
+    )

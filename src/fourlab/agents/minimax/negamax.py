@@ -1,4 +1,4 @@
-"""Kaggle's built-in opponent."""
+"""Kaggle ConnectX's built-in negamax agent."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Negamax:
-    """Kaggle ConnectX's negamax: four plies, its own peculiar scores, no alpha-beta."""
+    """Kaggle ConnectX's negamax: four plies deep, its own heuristic scores, no alpha-beta."""
 
     kernels: ClassVar[tuple[str, ...]] = ("negamax",)
-    """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
+    """The kernel groups it needs (fourlab.compiled.warmup)."""
     depth: int = option(
         4,
-        "How many discs to look ahead before the last one, which is only scored.",
+        "Search depth in plies; one more disc is only scored.",
         least=0,
         most=7,
         unit="plies",
@@ -30,17 +30,23 @@ class Negamax:
         public_most=5,
     )
     ties: Literal["random", "first"] = option(
-        "random", "Equal columns: by lot as Kaggle does since March 2020, or the first as before.", public=True
+        "random",
+        "Choose among equal columns: at random (Kaggle since March 2020), or the first (before).",
+        public=True,
     )
 
     def __post_init__(self) -> None:
         check(self)
 
-    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
-        """Search to the full depth, or to the limit's."""
+    def decide(
+        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+    ) -> Decision:
+        """Search to the depth of the options or of the limit, whichever is smaller."""
         rng = generator(rng)
         depth = self.depth if limit.depth is None else min(self.depth, limit.depth)
         state = seed_state(int(rng.integers(2**32)))
         g = position.rules.geometry
-        score, column, _ = kaggle_negamax(position.own, position.mask, g, depth, self.ties == "random", state)
+        score, column, _ = kaggle_negamax(
+            position.own, position.mask, g, depth, self.ties == "random", state
+        )
         return Decision(int(column), analysis=Analysis(depth=depth, score=score / 2))

@@ -1,4 +1,4 @@
-"""The player that has learned by heart: it plays what a table of values says."""
+"""Q: an agent that plays by a table of learned values."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,34 +17,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Q:
-    """Plays the column of the greatest value in a table that `fourlab train q` has learned."""
+    """Plays the column of the greatest value in a table made by `fourlab train q`."""
 
     learned: ClassVar[bool] = True
-    """It knows the board that it has learned on (fourlab.agent.Learned)."""
+    """The agent plays only on the board it was trained on (fourlab.agent.Learned)."""
     table: str | None = option(
-        None, "The file of the table; by default the one that comes with Fourlab, which knows the 5x4 board and nothing else."
+        None,
+        "Table file (default: the table shipped with Fourlab, which is for the 5x4 board).",
     )
     tie: Literal["first", "random"] = option(
-        "first", "Which of equally good columns to play, such as those it knows nothing of: the first, or any."
+        "first",
+        "Choice between columns of equal value, such as those not in the table: the first, or a "
+        "random one.",
     )
     _table: QTable = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check(self)
-        object.__setattr__(self, "_table", shipped_table() if self.table is None else load_table(Path(self.table)))
+        table = shipped_table() if self.table is None else load_table(Path(self.table))
+        object.__setattr__(self, "_table", table)
 
-    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
-        """Look up."""
+    def decide(
+        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+    ) -> Decision:
+        """Return the column of the greatest value; off its board the shipped table has none."""
         rng = generator(rng)
         board = self._table.form.rules
         if position.rules == board:
-            worth, known = self._table.judge(position)
+            values, stored = self._table.look_up(position)
         elif self.table is None:
-            worth, known = dict.fromkeys(position.legal_columns(), self._table.form.initial), 0
+            values = dict.fromkeys(position.legal_columns(), self._table.form.initial)
+            stored = 0
         else:
-            raise UserError(f"the table {self.table} is for the board {board}, not {position.rules}")
-        best = [column for column in worth if worth[column] == max(worth.values())]
+            raise UserError(
+                f"the table {self.table} is for the board {board}, not {position.rules}"
+            )
+        greatest = max(values.values())
+        best = [column for column in values if values[column] == greatest]
         column = best[0] if self.tie == "first" else int(rng.choice(best))
-        columns = tuple(ColumnAnalysis(each, value=max(-1.0, min(1.0, q)), estimate=q) for each, q in worth.items())
-        value = self._table.scaled(worth[column]) if known else None
-        return Decision(column, value, analysis=Analysis(columns, known=known))
+        columns = tuple(
+            ColumnAnalysis(open_column, value=max(-1.0, min(1.0, q)), estimate=q)
+            for open_column, q in values.items()
+        )
+        value = self._table.scaled(values[column]) if stored else None
+        return Decision(column, value, analysis=Analysis(columns, table_hits=stored))

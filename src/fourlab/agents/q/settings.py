@@ -1,5 +1,7 @@
-"""The settings of Q-learning in a table, and the documents' as presets. They load nothing, so that the command line can tell of
-them at once."""
+"""Settings of tabular Q-learning, with presets for the reports.
+
+The module imports nothing slow, so the command line can show the settings at once.
+"""
 
 import re
 from collections.abc import Collection
@@ -14,65 +16,91 @@ from fourlab.training.kind import Training
 
 SELF = "self"
 LARGEST = 1e30
-"""Rewards are smaller than this: a table's numbers have 32 bits, and rewards add up."""
+"""Maximum absolute reward: table values are float32, and rewards add up."""
 
 
 @dataclass(frozen=True)
 class QSettings:
-    """How a table is learned. Schedules are sums and products, so that one leaves out what is 0 or 1."""
+    """How a table is learned. A schedule's factor of 1 or summand of 0 switches it off."""
 
-    board: str = option("5x4x4", "COLUMNSxROWSxINAROW.")
+    board: str = option("5x4x4", "Board, COLUMNSxROWSxINAROW.")
     form: Literal["afterstate", "state-action"] = option(
         "afterstate", "What has a value: the position after a disc, or a position and a column."
     )
-    mirror: bool = option(False, "Whether mirror images share their values.")
+    mirror: bool = option(False, "Share values between mirror images.")
     target: Literal["played", "best", "negamax"] = option(
         "negamax",
-        "From what a disc is learned: the column played next by the same side, the best one "
-        "it has then, or minus the best one that the other side has next.",
+        "Target of an update: the value of the column that the same side plays next (SARSA), of "
+        "its best column then (Q-learning), or minus that of the other side's best next column.",
     )
     endings: Literal["set", "learn"] = option(
-        "set", "Whether a value at the end of a game becomes the reward at once, or moves towards it like the others."
+        "set",
+        "Update at the end of a game: set the value to the reward, or move it towards the reward "
+        "by alpha.",
     )
-    tie: Literal["first", "random"] = option("random", "Which of equally good columns to play.")
-    win: float = option(1.0, "The reward of a win.", least=-LARGEST, most=LARGEST)
-    draw: float = option(0.0, "The reward of a draw.", least=-LARGEST, most=LARGEST)
-    loss: float = option(-1.0, "The reward of a loss.", least=-LARGEST, most=LARGEST)
-    step: float = option(0.0, "The reward of every disc that does not end the game.", least=-LARGEST, most=LARGEST)
-    initial: float = option(0.0, "The value of what has never been met; a high one makes curious.", least=-LARGEST, most=LARGEST)
-    gamma: float = option(1.0, "What a value is worth one disc earlier.", least=0, most=1)
-    alpha: float = option(0.3, "By which part of the error a value is corrected, at first.", least=0, most=1)
-    alpha_update: float = option(1.0, "By this alpha is multiplied after every update (document 001: 0.5).", least=0, most=1)
-    alpha_decay: float = option(1.0, "By this alpha is multiplied after every game.", least=0, most=1)
-    alpha_least: float = option(0.0, "Decay and visits make alpha no smaller than this.", least=0, most=1)
+    tie: Literal["first", "random"] = option("random", "Choice between columns of equal value.")
+    win: float = option(1.0, "Reward of a win.", least=-LARGEST, most=LARGEST)
+    draw: float = option(0.0, "Reward of a draw.", least=-LARGEST, most=LARGEST)
+    loss: float = option(-1.0, "Reward of a loss.", least=-LARGEST, most=LARGEST)
+    step: float = option(
+        0.0, "Reward of a disc that does not end the game.", least=-LARGEST, most=LARGEST
+    )
+    initial: float = option(
+        0.0,
+        "Value of everything not in the table; a high one encourages exploration.",
+        least=-LARGEST,
+        most=LARGEST,
+    )
+    gamma: float = option(1.0, "Discount factor per update.", least=0, most=1)
+    alpha: float = option(0.3, "Initial learning rate.", least=0, most=1)
+    alpha_update: float = option(
+        1.0, "Factor applied to alpha after every update (Bhat: 0.5).", least=0, most=1
+    )
+    alpha_decay: float = option(1.0, "Factor applied to alpha after every game.", least=0, most=1)
+    alpha_least: float = option(
+        0.0, "Minimum of alpha under alpha_decay and alpha_by_visits.", least=0, most=1
+    )
     alpha_by_visits: bool = option(
-        False, "Whether alpha is divided by the number of updates that the value has had: with alpha 1, values are means."
+        False,
+        "Divide alpha by the number of updates of the value; with alpha 1, values are means.",
     )
-    epsilon: float = option(0.2, "The chance of a random column, at first.", least=0, most=1)
-    epsilon_update: float = option(0.0, "This is added to epsilon at every update (document 001: 0.01).", least=0)
-    epsilon_decay: float = option(1.0, "By this epsilon is multiplied after every game.", least=0, most=1)
-    epsilon_fall: float = option(0.0, "This is taken off epsilon after every game.", least=0)
-    epsilon_least: float = option(0.0, "Games make epsilon no smaller than this.", least=0, most=1)
+    epsilon: float = option(0.2, "Initial probability of a random column.", least=0, most=1)
+    epsilon_update: float = option(
+        0.0, "Summand added to epsilon after every update (Bhat: 0.01).", least=0
+    )
+    epsilon_decay: float = option(
+        1.0, "Factor applied to epsilon after every game.", least=0, most=1
+    )
+    epsilon_fall: float = option(0.0, "Amount subtracted from epsilon after every game.", least=0)
+    epsilon_least: float = option(
+        0.0, "Minimum of epsilon under epsilon_decay and epsilon_fall.", least=0, most=1
+    )
     against: tuple[str, ...] = option(
         (SELF,),
-        "Who plays the other side, one drawn by lot for each game: `self`, any agent, or a range of "
-        "agents such as 'bhat-mc{0..25}'.",
+        "Opponents, one sampled per game: `self`, any agent, or a range of agents such as "
+        "'bhat-mc{0..25}'.",
     )
     seat: Literal["first", "second", "both"] = option(
-        "both", "Whether the learner moves first, second, or in turn; against itself it is both."
+        "both", "The learner's seat: first, second, or both in turn; self-play always uses both."
     )
-    passing: bool = option(False, "Document 001: MC0 does not play at random, it does not move.")
-    games: int = option(1_000_000, "So many games are played, unless the wins are reached before.", least=1, unit="games")
-    wins: int | None = option(None, "So many games are to be won.", least=1, unit="games")
-    block: int = option(10_000, "A row of metrics is written every so many games.", least=1, unit="games")
+    passing: bool = option(False, "Let MC0 pass instead of moving at random, as Bhat's code does.")
+    games: int = option(1_000_000, "Maximum number of games to learn from.", least=1, unit="games")
+    wins: int | None = option(None, "Stop after this many wins.", least=1, unit="games")
+    block: int = option(10_000, "Games per row of metrics.", least=1, unit="games")
     exam_against: tuple[str, ...] = option(
-        (), "Who examines: any agents, or by default the trainers, and after self-play a random player."
+        (),
+        "Opponents in evaluations (default: the training opponents, after self-play random).",
     )
-    exam_games: int = option(1000, "So many games of an examination are played.", least=0, unit="games")
-    exam_exploring: bool = option(False, "Whether epsilon is what it is in training when the learner is examined, instead of 0.")
-    seed: int = option(0, "The same seed gives the same table.", least=0, most=2**63 - 1)
+    exam_games: int = option(1000, "Games per evaluation.", least=0, unit="games")
+    exam_exploring: bool = option(False, "Keep the training's epsilon in evaluations instead of 0.")
+    seed: int = option(
+        0, "Random seed; the same seed gives the same table.", least=0, most=2**63 - 1
+    )
     memory: float = option(
-        4096.0, "The table takes no more megabytes; a training that would need more ends with what it has.", least=0, unit="MB"
+        4096.0,
+        "Maximum size of the table in MB; the training ends when it would need more.",
+        least=0,
+        unit="MB",
     )
 
     def __post_init__(self) -> None:
@@ -83,32 +111,38 @@ class QSettings:
         if not self.against:
             raise UserError(f"against needs at least one opponent; {SELF} is one")
         if SELF in self.exam_against:
-            raise UserError("the examiner must be somebody else")
-        if self.target == "negamax" and (set(self.against) != {SELF} or self.win + self.loss or self.draw or self.step):
+            raise UserError(f"exam_against must name other agents, not {SELF}")
+        if self.target == "negamax" and (
+            set(self.against) != {SELF} or self.win + self.loss or self.draw or self.step
+        ):
             raise UserError(
-                "the target negamax is for self-play with rewards of sum zero: win = -loss, draw and step 0; "
-                "for anything else there is --target best"
+                "the target negamax needs self-play with zero-sum rewards: win = -loss, draw and "
+                "step 0; for anything else use --target best"
             )
 
     @property
     def opponents(self) -> tuple[str, ...]:
-        """Every trainer, ranges written out."""
-        return tuple(spec for each in self.against for spec in expand(each))
+        """Return the specs of all training opponents, ranges expanded."""
+        return _expanded(self.against)
 
     @property
     def seats(self) -> tuple[str, ...]:
-        """The seats in which it learns to play."""
+        """Return the seats in which the learner is trained."""
         return ("first", "second") if self.seat == "both" or SELF in self.against else (self.seat,)
 
     @property
-    def examiners(self) -> tuple[str, ...]:
-        """Everybody who examines."""
-        others = self.exam_against or tuple(each for each in self.against if each != SELF) or ("random",)
-        return tuple(spec for each in others for spec in expand(each))
+    def exam_opponents(self) -> tuple[str, ...]:
+        """Return the specs of all opponents in evaluations, ranges expanded."""
+        trainers = tuple(spec for spec in self.against if spec != SELF)
+        return _expanded(self.exam_against or trainers or ("random",))
+
+
+def _expanded(specs: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(agent for spec in specs for agent in expand(spec))
 
 
 def expand(spec: str) -> list[str]:
-    """Write out a range: mc{1..3} is mc1, mc2, mc3."""
+    """Expand a range: mc{1..3} is mc1, mc2, mc3."""
     match = re.fullmatch(r"([^{}]*)\{(\d{1,6})\.\.(\d{1,6})\}([^{}]*)", spec)
     if match is None:
         if "{" in spec or "}" in spec:
@@ -116,7 +150,7 @@ def expand(spec: str) -> list[str]:
         return [spec]
     head, first, last, tail = match.groups()
     if not 0 <= int(last) - int(first) < 1000:
-        raise UserError(f"a range goes up, and at most a thousand steps: {spec!r}")
+        raise UserError(f"a range must ascend and have at most 1,000 agents, not {spec!r}")
     return [f"{head}{number}{tail}" for number in range(int(first), int(last) + 1)]
 
 
@@ -174,16 +208,19 @@ FAITHFUL = {
     ),
     "arya": replace(_ARYA, epsilon_least=0.0),
 }
-"""The documents' settings as they were meant and, faithful, as they were. `bhat` is the text of document 001; with
-epsilon_update 0 and greedy examination it is its published code."""
+"""The reports' settings as coded, with their faults.
+
+`bhat` follows the report's text; with epsilon_update 0 and greedy evaluation it is the published
+code.
+"""
 
 
 MODULE = "fourlab.agents.q.training"
-"""What trains, by import string, since it loads the compiler."""
+"""The module that trains, as an import string, since it loads the compiler."""
 
 
-def _complete(settings: QSettings, given: Collection[str]) -> QSettings:
-    settings = import_module(MODULE).with_short_pieces(settings, given)
+def _complete(settings: QSettings, set_names: Collection[str]) -> QSettings:
+    settings = import_module(MODULE).with_short_pieces(settings, set_names)
     return replace(settings, board=str(Rules.parse(settings.board)))
 
 
@@ -193,14 +230,15 @@ TRAINING = Training(
     PRESETS,
     MODULE,
     faithful=FAITHFUL,
-    help="""Learn a table of values by Q-learning: by self-play, or against any agents.
+    help="""Train a table of values by Q-learning.
 
-    The run's folder gets table.q, which `q:table=FILE` plays, the metrics, the curves and a report.
+    The learner plays itself or any agents. The run's folder gets table.q, which `q:table=FILE`
+    plays, the metrics, the curves and a report.
 
     Example: fourlab train q --preset bhat --board 5x3x4 --games 50000
     """,
     needs=(),
     complete=_complete,
-    called=lambda settings, preset: f"q-{preset}-{settings.board}",
+    run_name=lambda settings, preset: f"q-{preset}-{settings.board}",
 )
 preset = TRAINING.preset

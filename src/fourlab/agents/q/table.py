@@ -4,12 +4,13 @@ A `.q` file, all numbers little-endian:
 
     8 bytes     FOURLABQ
     32 bytes    SHA-256 of everything that follows
-    4 bytes     how long the description is
-    …           the description, JSON: board, form, how many entries, how it was learned
-    …           the sorted keys as differences, then the numbers, each byte by byte (all first bytes, all second bytes, …) and
-                deflated, which makes them a third smaller; the description tells the two lengths
+    4 bytes     length of the description
+    …           the description as JSON: board, form, number of entries, settings of the training
+    …           differences of the sorted keys, then the numbers; both byte-transposed (all first
+                bytes, all second bytes, …), which makes them a third smaller, and deflated; the
+                description has the two lengths
 
-Everything is checked before it is believed, and sizes before memory is taken.
+All contents are validated on loading, and sizes before memory is allocated.
 """
 
 import hashlib
@@ -36,59 +37,61 @@ Form = Literal["afterstate", "state-action"]
 FORMAT = 1
 MAGIC = b"FOURLABQ"
 FEWEST_SLOTS = 1 << 10
-"""Enough for several games on any board."""
+"""Slots of a new table, enough for several games on any board."""
 MOST_DESCRIPTION = 1 << 16
+"""Maximum length of the description in bytes."""
 DEFLATES = 1100
-"""Deflate makes nothing smaller than by a factor of 1032; what claims more is not believed."""
+"""Maximum plausible compression ratio; deflate reaches at most 1032."""
 SHIPPED = "q_5x4.q"
 
 
 @dataclass(frozen=True)
 class QForm:
-    """What a table's values belong to and how to read them."""
+    """What a table's values belong to, and their scale."""
 
     rules: Rules
     form: Form = "afterstate"
-    """Values of positions after a disc, as the side that played it sees them, or of positions and columns."""
+    """Values of positions after a disc, for the side that played it, or of (position, column)."""
     mirror: bool = False
     """Whether mirror images share their values."""
     counted: bool = False
     """Whether updates are counted."""
     initial: float = 0.0
-    """The value of what has never been met."""
+    """The value of whatever is not in the table."""
     win: float = 1.0
-    """The value of a won game; with `loss` it says how values are to be read."""
+    """The value of a won game; `win` and `loss` define the scale of values."""
     loss: float = -1.0
 
     @property
     def values(self) -> int:
-        """How many values an entry has."""
+        """Return the number of values in an entry."""
         return 1 if self.form == "afterstate" else self.rules.columns
 
     @property
     def numbers(self) -> int:
-        """How many numbers an entry has: its values and perhaps their counts."""
+        """Return the number of values and, if counted, counts in an entry."""
         return self.values * (2 if self.counted else 1)
 
     def layout(self, slots: int) -> qtable.Layout:
-        """The same for compiled code, in a table of so many slots."""
+        """Return the layout that kernels need for a table of `slots` slots."""
         return qtable.layout_of(slots, self.values, self.counted, self.mirror, self.initial)
 
 
 @dataclass
 class QTable:
-    """Learned values by position; it grows as it is filled."""
+    """A growing table of learned values by position."""
 
     form: QForm
     about: dict[str, Any] = field(default_factory=dict)
-    """How it was learned."""
+    """The settings of its training, and other notes."""
     slots: int = FEWEST_SLOTS
 
     def __post_init__(self) -> None:
-        self._take_memory(self.slots)
+        self._allocate(self.slots)
 
-    def _take_memory(self, slots: int) -> None:
-        self.slots, self.layout = slots, self.form.layout(slots)
+    def _allocate(self, slots: int) -> None:
+        self.slots = slots
+        self.layout = self.form.layout(slots)
         self.words = new_table(slots * self.layout.width + 1)
         self.numbers = self.words.view(np.float32)
 
@@ -97,15 +100,15 @@ class QTable:
 
     @property
     def megabytes(self) -> float:
-        """The memory that its slots take."""
+        """Return the size of the slots in MB (2^20 bytes)."""
         return 8 * self.slots * self.layout.width / 2**20
 
     def _needs_room(self) -> bool:
-        """Whether another game might overfill it."""
+        """Return whether another game might overfill the table."""
         return bool(qtable.is_full(self.words, self.layout, self.form.rules.geometry))
 
     def is_full(self, megabytes: float) -> bool:
-        """Whether it would have to grow, but not beyond so much memory."""
+        """Return whether the table must grow but would then exceed `megabytes`."""
         return self._needs_room() and 2 * self.megabytes > megabytes
 
     def make_room(self) -> None:
@@ -113,36 +116,44 @@ class QTable:
         if not self._needs_room():
             return
         small = self.words
-        self._take_memory(2 * self.slots)
+        self._allocate(2 * self.slots)
         qtable.copy_slots(small, self.words, self.layout)
 
-    def judge(self, position: Position) -> tuple[dict[int, float], int]:
-        """The value of every open column, and how many of them are known."""
-        worth, g = np.empty(self.form.rules.columns), self.form.rules.geometry
+    def look_up(self, position: Position) -> tuple[dict[int, float], int]:
+        """Return the value of every open column, and how many of them are in the table."""
+        q = np.empty(self.form.rules.columns)
+        g = self.form.rules.geometry
         keys = q_learning.keys_of(position.own, position.mask, self.layout, g)
-        known = q_learning.judge(keys, position.mask, g, self.words, self.numbers, self.layout, worth)
-        return {column: float(worth[column]) for column in position.legal_columns()}, int(known)
+        stored = q_learning.look_up(
+            keys, position.mask, g, self.words, self.numbers, self.layout, q
+        )
+        return {column: float(q[column]) for column in position.legal_columns()}, int(stored)
 
     def greedy(self, position: Position) -> int:
-        """The first of the columns of the greatest value."""
-        worth, _ = self.judge(position)
-        return max(worth, key=lambda column: worth[column])
+        """Return the first column of the greatest value."""
+        values, _ = self.look_up(position)
+        return max(values, key=lambda column: values[column])
 
     def scaled(self, value: float) -> float:
-        """A value as an expected result, -1 to +1."""
+        """Return a value as an expected result, -1 to +1 for the side to move."""
         form = self.form
         return max(-1.0, min(1.0, (2 * value - form.win - form.loss) / (form.win - form.loss)))
 
     def entries(self) -> tuple[np.ndarray, np.ndarray]:
-        """All keys, int64[n] sorted, and their numbers, float32[n, values and counts]."""
+        """Return all keys, int64[n] sorted, and their numbers, float32[n, values and counts]."""
         slots = self.words[:-1].reshape(self.slots, self.layout.width)
         filled = slots[slots[:, 0] != 0]
         filled = filled[np.argsort(filled[:, 0])]
-        return filled[:, 0].copy(), filled[:, 1:].copy().view(np.float32)[:, : self.form.numbers].copy()
+        # The last number of a slot may be padding.
+        numbers = filled[:, 1:].copy().view(np.float32)[:, : self.form.numbers]
+        return filled[:, 0].copy(), numbers.copy()
 
     @classmethod
-    def of(cls, form: QForm, keys: np.ndarray, numbers: np.ndarray, about: dict[str, Any] | None = None) -> "QTable":
-        """A table with these entries, none of them twice."""
+    def of(
+        cls, form: QForm, keys: np.ndarray, numbers: np.ndarray, about: dict[str, Any] | None = None
+    ) -> "QTable":
+        """Return a table of these entries; keys must be distinct."""
+        # At most 3/5 of the slots are filled; see `table_kernel.is_full`.
         slots = FEWEST_SLOTS
         while 3 * slots < 5 * len(keys):
             slots *= 2
@@ -151,14 +162,19 @@ class QTable:
         return table
 
     def save(self, file: Path) -> None:
-        """Write the table, whole or not at all; equal tables make equal files."""
+        """Write the table atomically; equal tables give equal files."""
         keys, numbers = self.entries()
         parts = [_pack(np.diff(keys, prepend=0).astype("<i8")), _pack(numbers.astype("<f4"))]
         form = self.form
         description = {
             "format": FORMAT,
             "board": str(form.rules),
-            **{name: getattr(form, name) for name in ("form", "mirror", "counted", "initial", "win", "loss")},
+            "form": form.form,
+            "mirror": form.mirror,
+            "counted": form.counted,
+            "initial": form.initial,
+            "win": form.win,
+            "loss": form.loss,
             "entries": len(keys),
             "lengths": [len(part) for part in parts],
             "about": self.about,
@@ -169,14 +185,14 @@ class QTable:
 
     @classmethod
     def load(cls, file: Path) -> "QTable":
-        """Read a table; one that is damaged is refused."""
+        """Read a table; raise UserError if the file is unreadable or damaged."""
         try:
             data = file.read_bytes()
         except OSError as error:
             raise UserError(f"cannot read {file}: {error.strerror}") from None
         try:
             return cls._parse(data)
-        except Exception as error:  # a made-up file can fail in any part of JSON, zlib and NumPy
+        except Exception as error:  # a forged file can fail anywhere in JSON, zlib and NumPy
             raise UserError(f"{file} is not a table of values or is damaged: {error}") from None
 
     @classmethod
@@ -193,12 +209,14 @@ class QTable:
         if description["format"] != FORMAT:
             raise ValueError(f"format {description['format']} instead of {FORMAT}")
         form = _form(description)
-        entries, (first, second) = int(description["entries"]), description["lengths"]
+        entries = int(description["entries"])
+        first, second = description["lengths"]
         packed = body[4 + length :]
         if entries < 0 or first < 0 or second < 0 or first + second != len(packed):
             raise ValueError("its lengths do not add up")
         keys = np.cumsum(_unpack(packed[:first], "<i8", entries), dtype=np.int64)
-        numbers = _unpack(packed[first:], "<f4", entries * form.numbers).reshape(entries, form.numbers)
+        numbers = _unpack(packed[first:], "<f4", entries * form.numbers)
+        numbers = numbers.reshape(entries, form.numbers)
         _check(form, keys, numbers)
         return cls.of(form, keys, numbers, dict(description["about"]))
 
@@ -214,7 +232,7 @@ def _form(description: dict[str, Any]) -> QForm:
     if form.form not in ("afterstate", "state-action"):
         raise ValueError(f"there is no form {form.form!r}")
     if not np.isfinite([form.initial, form.win, form.loss]).all() or form.win <= form.loss:
-        raise ValueError("its rewards make no sense")
+        raise ValueError("its rewards must be finite, and a win worth more than a loss")
     return form
 
 
@@ -230,25 +248,26 @@ def _unpack(data: memoryview, dtype: str, count: int) -> np.ndarray:
     inflater = zlib.decompressobj()
     raw = inflater.decompress(data, count * size + 1) if count else inflater.decompress(data)
     if len(raw) != count * size or not inflater.eof or inflater.unused_data:
-        raise ValueError("its entries are not as many as it says")
+        raise ValueError("the number of its entries is not the number it claims")
     planes = np.frombuffer(raw, np.uint8).reshape(size, count)
     return planes.T.copy().view(dtype).reshape(count).astype(np.dtype(dtype).newbyteorder("="))
 
 
 def _check(form: QForm, keys: np.ndarray, numbers: np.ndarray) -> None:
-    """Refuse what no training writes: keys that are no boards, repeated or not canonical, and values that are no numbers."""
+    """Raise ValueError for keys that are invalid, repeated or not canonical, and for bad values."""
     g = form.rules.geometry
     if (np.diff(keys) <= 0).any():
-        raise ValueError("its positions are not in order")
+        raise ValueError("its positions are not sorted")
     if len(keys) and (keys[0] <= 0 or keys[-1] >> g.columns * g.height):
         raise ValueError("it holds positions of another board")
     for column in range(g.columns):
+        # Every column of a key has a bit above its discs.
         if not (keys >> column * g.height & (1 << g.height) - 1).all():
-            raise ValueError("it holds positions that are none")
+            raise ValueError("it holds invalid positions")
     if form.mirror and not np.array_equal(keys, canonical(keys, g)):
         raise ValueError("it shares values between mirror images and holds both")
     if not np.isfinite(numbers).all():
-        raise ValueError("it holds values that are no numbers")
+        raise ValueError("it holds values that are not finite")
 
 
 @lru_cache(maxsize=4)
@@ -257,7 +276,7 @@ def _loaded(file: Path, changed_at: int, size: int) -> QTable:
 
 
 def load_table(file: Path) -> QTable:
-    """Read a table, or return the one read before if the file has not changed since; it must not be changed."""
+    """Read a table, or return a cached one if the file is unchanged; callers must not modify it."""
     try:
         status = file.stat()
     except OSError as error:
@@ -266,6 +285,6 @@ def load_table(file: Path) -> QTable:
 
 
 def shipped_table() -> QTable:
-    """The table that comes with Fourlab."""
+    """Return the table shipped with Fourlab."""
     with as_file(files("fourlab.agents.q") / SHIPPED) as file:
         return load_table(file)

@@ -1,13 +1,16 @@
-"""A table of learned values: open addressing, keys and values side by side, so that looking up costs one cache line.
+"""A hash table of learned values: open addressing, with key and values in one cache line.
 
-One piece of memory is seen as two arrays, `words` (int64) and `numbers` (float32). A slot is `width` words:
+One block of memory is seen as two arrays, `words` (int64) and `numbers` (float32). A slot is
+`width` words:
 
     word 0        the key of a position, 0 while the slot is empty
-    word 1 …      numbers: one value, or one for each column; then as many counts of updates, if they are wanted
+    word 1 …      numbers: one value, or one per column; then as many update counts, if enabled
 
-and the very last word, behind the slots, counts the keys. A place is the index of a slot's word 0 in `words`; its first
-number is `numbers[2 * place + 2]`. Slots are a power of two; a key belongs to the slot that the top bits of key * ODD name, or
-to the next one that is free. Nothing is ever removed, so a place stays good until the table grows.
+The very last word, behind the slots, is the number of keys. A place is the index of a slot's word 0
+in `words`; its first number is `numbers[2 * place + 2]`. The number of slots is a power of two; a
+key is hashed to a slot by the top bits of key * HASH_MULTIPLIER, and takes the next free slot if
+that is taken (linear probing). Nothing is ever removed, so a place stays valid until the table
+grows.
 """
 
 from typing import NamedTuple
@@ -17,46 +20,50 @@ import numpy as np
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.game.geometry import Geometry
 
-ODD = 0x1E3779B97F4A7C15
+HASH_MULTIPLIER = 0x1E3779B97F4A7C15
+"""2^64 divided by the golden ratio, rounded to odd; the top bit is cleared to fit int64."""
 LANES = 8
-"""So many games may be under way at a time."""
+"""Games of self-play that run at a time."""
 
 
 class Layout(NamedTuple):
-    """How to read a table. The arrays are not in here: taking them out of a tuple would cost more than a look into them."""
+    """The layout of a table.
+
+    The arrays are passed beside it: unpacking them from a tuple would cost more than a lookup.
+    """
 
     values: int
-    """How many values a key has: one, or one for each column."""
+    """Values per key: 1, or the number of columns."""
     width: int
-    """Words a slot."""
+    """Words per slot."""
     shift: int
-    """64 less the binary logarithm of the number of slots."""
+    """64 minus the binary logarithm of the number of slots."""
     mirrored: bool
     """Whether a position and its mirror image share a slot."""
     initial: float
-    """What every value is before anything is learned."""
+    """The value of everything before it is learned."""
 
 
 def layout_of(slots: int, values: int, counted: bool, mirrored: bool, initial: float) -> Layout:
-    """Lay out a table of so many slots, a power of two, perhaps with a count for each value."""
+    """Return the layout of a table with `slots` slots, a power of two; `counted` adds counts."""
     width = 1 + (values * (2 if counted else 1) + 1) // 2
-    # What is looked up and not found must equal what is kept and not yet learned, to the last bit.
+    # Rounded to float32, so that a value not in the table equals a stored initial one.
     return Layout(values, width, 65 - slots.bit_length(), mirrored, float(np.float32(initial)))
 
 
 @inlined_kernel
 def home(key: int, t: Layout) -> int:
-    """The place where a key belongs, unless others have taken it."""
-    return (((key * ODD) >> t.shift) & ((1 << (64 - t.shift)) - 1)) * t.width
+    """Return the place that a key hashes to."""
+    return (((key * HASH_MULTIPLIER) >> t.shift) & ((1 << (64 - t.shift)) - 1)) * t.width
 
 
 @inlined_kernel
 def find(key: int, words: np.ndarray, t: Layout) -> int:
-    """The place of a key, or of the empty slot where it would go."""
+    """Return the place of a key, or of the empty slot that it would take."""
     place = home(key, t)
     while True:
-        found = words[np.uint64(place)]
-        if found == key or found == 0:
+        stored = words[np.uint64(place)]
+        if stored == key or stored == 0:
             return place
         place += t.width
         if place == len(words) - 1:
@@ -64,8 +71,11 @@ def find(key: int, words: np.ndarray, t: Layout) -> int:
 
 
 @inlined_kernel
-def enter(key: int, words: np.ndarray, numbers: np.ndarray, t: Layout) -> int:
-    """The place of a key, which is given a slot with initial values if it has none; there must be room."""
+def insert(key: int, words: np.ndarray, numbers: np.ndarray, t: Layout) -> int:
+    """Return the place of a key, inserting it with initial values if it is new.
+
+    There must be a free slot.
+    """
     place = find(key, words, t)
     is_new = words[np.uint64(place)] == 0
     words[np.uint64(place)] = key
@@ -77,25 +87,30 @@ def enter(key: int, words: np.ndarray, numbers: np.ndarray, t: Layout) -> int:
 
 @inlined_kernel
 def is_full(words: np.ndarray, t: Layout, g: Geometry) -> bool:
-    """Whether the next games could fill more than three fifths of the slots; beyond that, looking up becomes slow."""
+    """Return whether the next games could fill more than 3/5 of the slots.
+
+    A higher load makes lookups slow.
+    """
     return 5 * (int(words[len(words) - 1]) + LANES * g.columns * g.rows) > 3 << (64 - t.shift)
 
 
 @kernel
-def fill(keys: np.ndarray, contents: np.ndarray, words: np.ndarray, numbers: np.ndarray, t: Layout) -> None:
-    """Enter keys, int64[n], none of them twice, with all their numbers, float32[n, values and counts]."""
+def fill(
+    keys: np.ndarray, contents: np.ndarray, words: np.ndarray, numbers: np.ndarray, t: Layout
+) -> None:
+    """Insert distinct keys, int64[n], with their numbers, float32[n, values and counts]."""
     for i in range(len(keys)):
-        place = enter(int(keys[i]), words, numbers, t)
+        place = insert(int(keys[i]), words, numbers, t)
         for j in range(contents.shape[1]):
             numbers[2 * place + 2 + j] = contents[i, j]
 
 
 @kernel
 def copy_slots(words: np.ndarray, larger: np.ndarray, t: Layout) -> None:
-    """Take everything along into a larger table, whose layout is given."""
+    """Copy all slots into a larger, empty table with layout `t`."""
     for place in range(0, len(words) - 1, t.width):
         if words[place] != 0:
-            to = find(int(words[place]), larger, t)
+            new_place = find(int(words[place]), larger, t)
             for word in range(t.width):
-                larger[to + word] = words[place + word]
+                larger[new_place + word] = words[place + word]
     larger[len(larger) - 1] = words[len(words) - 1]

@@ -1,9 +1,10 @@
-"""Document 001's file of values: gzipped lines of a board and its value,
+"""Bhat's file format for tables of values: gzipped lines of a board and its value,
 
     "((0, 0, 0, 0, 0), (0, 0, 0, 0, 0), (0, 0, 1, 0, 0), (1, 0, 2, 2, 0))",0.95
 
-with the top row first; 0 is empty, 1 the first player, 2 the second. Values belong to positions after the learner's disc, and
-the line does not say whose that was, so the learner's seat must be known.
+with the top row first; 0 is empty, 1 the first player, 2 the second. Values belong to positions
+after the learner's disc. A line does not say which side that is, so the learner's seat must be
+given.
 """
 
 import gzip
@@ -24,14 +25,14 @@ from fourlab.game.rules import Rules
 
 Seat = Literal["first", "second", "both"]
 LONGEST = 10_000
-"""No board of ours takes a longer line."""
+"""Maximum length of a line in characters; no supported board needs more."""
 LARGEST = 1e30
-"""No reward of ours is larger."""
+"""Maximum absolute value; no reward is larger."""
 Grid = tuple[tuple[int, ...], ...]
 
 
 def read_text(file: Path, seat: Seat = "second", in_a_row: int = 4) -> QTable:
-    """Read a file of document 001's form; what it does not say is as the document has it: initial value 1, win 2, loss -2."""
+    """Read a file in Bhat's format, with Bhat's initial value 1 and rewards 2 and -2."""
     values: dict[int, float] = {}
     rules: Rules | None = None
     template = ""
@@ -40,16 +41,20 @@ def read_text(file: Path, seat: Seat = "second", in_a_row: int = 4) -> QTable:
             for number, (board, value) in enumerate(_lines(lines), 1):
                 try:
                     if rules is None:
-                        rules = Rules(len(board.split("),")[0].split(",")), len(re.findall(r"\([^(]", board)), in_a_row)
+                        columns = len(board.split("),")[0].split(","))
+                        rows = len(re.findall(r"\([^(]", board))
+                        rules = Rules(columns, rows, in_a_row)
                         template = str(((0,) * rules.columns,) * rules.rows)
                     key = _key(board, template, rules, seat)
                     if key in values:
-                        raise ValueError("the position is there twice")
+                        raise ValueError("the position occurs twice")
                     values[key] = _value(value)
                 except ValueError as error:
                     raise UserError(f"{file}, line {number}: {error}") from None
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
+        raise UserError(
+            f"cannot read {file}: {getattr(error, 'strerror', None) or error}"
+        ) from None
     if rules is None:
         raise UserError(f"there are no positions in {file}")
     form = QForm(rules, initial=1.0, win=2.0, loss=-2.0)
@@ -59,17 +64,27 @@ def read_text(file: Path, seat: Seat = "second", in_a_row: int = 4) -> QTable:
 
 
 def write_text(table: QTable, file: Path) -> int:
-    """Write a table in document 001's form, both of mirror images that share a value; returns how many lines it took."""
-    form, seat = table.form, table.about.get("seat", "both")
+    """Write a table in Bhat's format and return the number of lines.
+
+    Mirror images that share a value are both written.
+    """
+    form = table.form
+    seat = table.about.get("seat", "both")
     if form.form != "afterstate":
-        raise UserError("document 001's form has values of positions after a disc; this table has those of columns")
-    g, written, memory = form.rules.geometry, 0, io.BytesIO()
+        raise UserError(
+            "Bhat's format has values of positions after a disc; "
+            "this table has values of (position, column)"
+        )
+    g = form.rules.geometry
+    written = 0
+    memory = io.BytesIO()
     with gzip.GzipFile("", "wb", mtime=0, fileobj=memory) as lines:
         keys, numbers = table.entries()
         for key, (value, *_) in zip(keys.tolist(), numbers, strict=True):
             images = {key, bit_rules.mirror(key, g)} if form.mirror else {key}
             for image in sorted(images):
-                lines.write(f'"{_grid(*bit_rules.from_key(image, g), form.rules, seat)}",{value!s}\n'.encode())
+                grid = _grid(*bit_rules.from_key(image, g), form.rules, seat)
+                lines.write(f'"{grid}",{value!s}\n'.encode())
                 written += 1
     write_atomically(file, memory.getvalue())
     return written
@@ -84,14 +99,16 @@ def _lines(lines: IO[str]) -> Iterator[tuple[str, str]]:
 def _value(text: str) -> float:
     value = float(text)
     if not abs(value) < LARGEST:
-        raise ValueError(f"{text} is no value")
+        raise ValueError(f"{text} is not a value between -{LARGEST:g} and {LARGEST:g}")
     return value
 
 
 def _key(board: str, template: str, rules: Rules, seat: Seat) -> int:
-    """The key of a board, as the side that has just moved sees it."""
+    """Return the key of a board, with the discs of the side that has just moved as `own`."""
     if re.sub("[12]", "0", board) != template:
-        raise ValueError(f"{board[:80]!r} is not a board of {rules.rows} rows and {rules.columns} columns")
+        raise ValueError(
+            f"{board[:80]!r} is not a board of {rules.rows} rows and {rules.columns} columns"
+        )
     cells = re.findall("[012]", board)
     g, discs = rules.geometry, [0, 0, 0]
     for place, cell in enumerate(cells):
@@ -104,23 +121,28 @@ def _key(board: str, template: str, rules: Rules, seat: Seat) -> int:
 
 
 def _mover(first: int, second: int, seat: Seat) -> int:
-    """Who has just moved, 1 or 2; the learner's opponent may have passed, the learner has not."""
+    """Return who has just moved, 1 or 2; only the learner's opponent may have passed."""
     more = first.bit_count() - second.bit_count()
     if seat == "both" and more not in (0, 1):
-        raise ValueError("the numbers of discs do not tell who has moved")
+        raise ValueError("the numbers of discs do not show who has moved")
     mover = 1 if more > 0 else 2
     if seat != "both" and seat != ("first", "second")[mover - 1]:
-        raise ValueError(f"by the numbers of discs the {seat} player was not the last to move (--seat)")
+        raise ValueError(
+            f"by the numbers of discs the {seat} player was not the last to move (--seat)"
+        )
     return mover
 
 
 def _grid(own: int, mask: int, rules: Rules, seat: Seat) -> Grid:
     more = own.bit_count() - (own ^ mask).bit_count()
     if seat == "both" and more not in (0, 1):
-        raise UserError("the table holds boards whose numbers of discs do not tell who has moved")
+        raise UserError("the table holds boards whose numbers of discs do not show who has moved")
     mover = {"first": 1, "second": 2, "both": 1 if more else 2}[seat]
     return tuple(
-        tuple(_cell(own, mask, 1 << column * rules.geometry.height + row, mover) for column in range(rules.columns))
+        tuple(
+            _cell(own, mask, 1 << column * rules.geometry.height + row, mover)
+            for column in range(rules.columns)
+        )
         for row in reversed(range(rules.rows))
     )
 

@@ -1,7 +1,8 @@
-"""Q-learning in a table: games by the block, examinations, and what is kept to go on.
+"""Training by tabular Q-learning: blocks of games, evaluations and checkpoints.
 
-Against itself, at random or against a tree search the learner plays whole games inside one compiled loop; against any other
-agent Python asks both in turn, the learner by the same compiled steps.
+Against itself, a random player or a tree search, the learner plays whole games in one compiled
+loop. Against any other agent, Python alternates between the two, with the same compiled steps for
+the learner.
 """
 
 import json
@@ -20,7 +21,7 @@ from fourlab.agents.opponents import opponent
 from fourlab.agents.q import kernel as q_learning
 from fourlab.agents.q.settings import SELF, QSettings
 from fourlab.agents.q.table import QForm, QTable
-from fourlab.agents.q.worst_case import beside_the_truth
+from fourlab.agents.q.worst_case import worst_and_perfect
 from fourlab.agents.registry import parse_spec
 from fourlab.agents.simple.random import Random
 from fourlab.arena.game import close_all
@@ -34,34 +35,37 @@ from fourlab.jobs.run import Run
 from fourlab.reporting.curves import Curve
 
 CHUNK = 4096
-"""So many games are played between two looks at the table's room."""
-SAMPLE, SAMPLE_GAMES = 500, 200
-"""In so many positions, or as many as so many games have, it is watched whether the best column changes."""
+"""Games per call of the compiled loop; between calls the table may grow."""
+SAMPLE = 500
+"""Positions in which changes of the best column are counted, fewer if SAMPLE_GAMES have fewer."""
+SAMPLE_GAMES = 200
 MOST_CELLS = 20
-"""On boards of so many cells all replies to what was learned are tried."""
+"""Maximum number of cells for which all replies to the learned play are tried."""
 FEW_GAMES: dict[str, Any] = {"block": 200, "exam_games": 100}
-"""Of games in which an agent is asked from Python, a piece of work has so many, unless told otherwise."""
+"""Defaults for games played from Python, which are slow."""
 TARGETS = {"played": q_learning.PLAYED, "best": q_learning.BEST, "negamax": q_learning.NEGAMAX}
 SEATS = {"first": 1, "second": 2, "both": 0}
 NEVER = 1 << 62
+"""A number of wins that is never reached."""
 
 
 def rule_of(settings: QSettings, learning: bool) -> q_learning.Rule:
-    """The settings as compiled code wants them."""
-    same = {name: getattr(settings, name) for name in q_learning.Rule._fields if hasattr(settings, name)}
-    typed: dict[str, Any] = {name: float(value) for name, value in same.items() if isinstance(value, int | float)}
-    typed["alpha_by_visits"] = settings.alpha_by_visits
-    return q_learning.Rule(
-        **typed,
-        learning=learning,
-        target=TARGETS[settings.target],
-        set_endings=settings.endings == "set",
-        random_ties=settings.tie == "random",
-    )
+    """Return the settings as the kernels need them: numbers as floats, words as flags."""
+    fields: dict[str, Any] = {
+        "learning": learning,
+        "target": TARGETS[settings.target],
+        "set_endings": settings.endings == "set",
+        "random_ties": settings.tie == "random",
+        "alpha_by_visits": settings.alpha_by_visits,
+    }
+    for name in q_learning.Rule._fields:
+        if name not in fields:
+            fields[name] = float(getattr(settings, name))
+    return q_learning.Rule(**fields)
 
 
 def form_of(settings: QSettings) -> QForm:
-    """The form of the table that the settings learn."""
+    """Return the form of the table that the settings train."""
     return QForm(
         Rules.parse(settings.board),
         settings.form,
@@ -75,48 +79,54 @@ def form_of(settings: QSettings) -> QForm:
 
 @dataclass
 class Progress:
-    """What changes as games are played, apart from the table."""
+    """The state of a training, apart from the table."""
 
     pace: np.ndarray
-    """float64[4], as `fourlab.agents.q.kernel` tells."""
+    """float64[4]; see `fourlab.agents.q.kernel`."""
     counts: np.ndarray
-    """int64[5]"""
+    """int64[5]; see `fourlab.agents.q.kernel`."""
     state: int
-    """The learner's random generator's."""
+    """The random state of the compiled steps."""
     seed: list[int]
-    """With a game's number this is the seed of opponents that are asked from Python."""
+    """With the game's number appended, the seed of a game played from Python."""
 
     @classmethod
     def new(cls, alpha: float, epsilon: float, seed: list[int]) -> "Progress":
-        """Before the first game."""
+        """Return the state before the first game."""
         state = seed_state(np.random.SeedSequence(seed))
         return cls(np.array([alpha, epsilon, 0.0, 0.0]), np.zeros(5, np.int64), state, seed)
 
     @property
     def games(self) -> int:
-        """How many games have been played."""
+        """Return the number of games played."""
         return int(self.counts[q_learning.GAMES])
 
     @property
     def results(self) -> np.ndarray:
-        """Wins, draws and losses."""
+        """Return wins, draws and losses, int64[3]."""
         return self.counts[q_learning.WINS : q_learning.LOSSES + 1].copy()
 
 
-class Opposition:
-    """Those who play the other side; each game one of them, drawn by lot."""
+class Opponents:
+    """The learner's opponents, of whom one is sampled for every game."""
 
     def __init__(self, specs: tuple[str, ...], settings: QSettings) -> None:
         self.agents = [None if spec == SELF else opponent(_without_mc0(spec)) for spec in specs]
         self.seats = SEATS[settings.seat]
-        self.rules, self.memory = Rules.parse(settings.board), settings.memory
+        self.rules = Rules.parse(settings.board)
+        self.memory = settings.memory
         self.compiled = _compiled(self.agents, self.seats, settings.passing)
         if settings.passing and self.compiled is None:
-            raise UserError("passing goes with opponents that are random or bhat-mcN and alike but for N")
+            raise UserError(
+                "passing needs opponents that are random or bhat-mcN and differ only in N"
+            )
 
-    def play(self, table: QTable, rule: q_learning.Rule, games: int, wins: int, progress: Progress) -> None:
-        """Play games until so many are played in all, or so many are won, or there is no room to learn more."""
+    def play(
+        self, table: QTable, rule: q_learning.Rule, games: int, wins: int, progress: Progress
+    ) -> None:
+        """Play until `games` are played or `wins` won in all, or the table reaches its limit."""
         while progress.games < games and progress.counts[q_learning.WINS] < wins:
+            # Growing is not possible inside the compiled loop, which returns when room is short.
             if rule.learning:
                 if table.is_full(self.memory):
                     return
@@ -124,14 +134,14 @@ class Opposition:
             if self.compiled is None:
                 self.play_one(table, rule, progress)
                 continue
-            trainer, simulations = self.compiled
+            player, simulations = self.compiled
             _, progress.state = q_learning.play_games(
                 self.rules.geometry,
                 table.words,
                 table.numbers,
                 table.layout,
                 rule,
-                trainer,
+                player,
                 simulations,
                 min(CHUNK, games - progress.games),
                 wins,
@@ -141,53 +151,79 @@ class Opposition:
             )
 
     def play_one(self, table: QTable, rule: q_learning.Rule, progress: Progress) -> list[Position]:
-        """Play a game, asking both sides in turn; returns the positions in which the learner was to move."""
+        """Play a game from Python; return the positions in which the learner was to move."""
         rng = np.random.default_rng([*progress.seed, progress.games])
         agent = self.agents[int(rng.integers(len(self.agents)))]
+        # Bit 0 is red, bit 1 yellow; 0 in `self.seats` means red and yellow in turn.
         seats = 3 if agent is None else self.seats or 1 + (progress.games & 1)
-        position, met = Position(board=self.rules), list[Position]()
-        last, worth = np.full(2, -1), np.empty(self.rules.columns)
-        g, memory, both = self.rules.geometry, (table.words, table.numbers, table.layout), (progress.pace, progress.counts)
-        learner = q_learning.Learner(last, worth, *both)
+        position = Position(board=self.rules)
+        visited: list[Position] = []
+        g = self.rules.geometry
+        memory = (table.words, table.numbers, table.layout)
+        last = np.full(2, -1)
+        q = np.empty(self.rules.columns)
+        learner = q_learning.Learner(last, q, progress.pace, progress.counts)
         while (outcome := position.outcome()) is None:
             side = position.to_move
             if seats >> side & 1:
-                met.append(position)
-                keys, mask = q_learning.keys_of(position.own, position.mask, table.layout, g), position.mask
+                visited.append(position)
+                mask = position.mask
+                keys = q_learning.keys_of(position.own, mask, table.layout, g)
+                epsilon = float(progress.pace[q_learning.EPSILON])
                 column, progress.state = q_learning.choose(
-                    keys, mask, g, *memory, rule, float(progress.pace[q_learning.EPSILON]), worth, progress.state
+                    keys, mask, g, *memory, rule, epsilon, q, progress.state
                 )
                 if rule.learning:
                     won = position.makes_line(column, side)
-                    q_learning.look_back(keys, mask, column, won, side, g, *memory, rule, learner)
+                    q_learning.learn_from_move(
+                        keys, mask, column, won, side, g, *memory, rule, learner
+                    )
             else:
                 assert agent is not None
                 column = agent.decide(position, Limit(), rng).column
             position = position.play(column)
         waiting = position.to_move
+        counters = (progress.pace, progress.counts)
         if seats >> waiting & 1:
-            q_learning.see_end(waiting, outcome.winner is not None, last, table.numbers, table.layout, rule, *both)
-        q_learning.close_game(outcome.score(YELLOW if seats == 2 else RED), rule, *both)
-        return met
+            won = outcome.winner is not None
+            q_learning.learn_from_end(
+                waiting, won, last, table.numbers, table.layout, rule, *counters
+            )
+        q_learning.close_game(outcome.score(YELLOW if seats == 2 else RED), rule, *counters)
+        return visited
 
 
-def with_short_pieces(settings: QSettings, given: Container[str]) -> QSettings:
-    """The settings with fewer games to a piece of work, for which Ctrl-C waits, where games are slow; what was given stays."""
-    players = {"block": settings.opponents, "exam_games": settings.examiners}
-    slow = [name for name, specs in players.items() if name not in given and Opposition(specs, settings).compiled is None]
+def with_short_pieces(settings: QSettings, set_names: Container[str]) -> QSettings:
+    """Return the settings with fewer games per block and evaluation where games are slow.
+
+    An interrupted run finishes its block first. Settings in `set_names` stay as they are.
+    """
+    players = {"block": settings.opponents, "exam_games": settings.exam_opponents}
+    slow = [
+        name
+        for name, specs in players.items()
+        if name not in set_names and Opponents(specs, settings).compiled is None
+    ]
     return replace(settings, **{name: FEW_GAMES[name] for name in slow})
 
 
 def _without_mc0(spec: str) -> str:
-    """MC0 has nothing to search with, so no options of a search either."""
+    """Replace MC0 by `random`, without the options of a search, which it does not make."""
     return "random" if parse_spec(spec)[0] == "bhat-mc0" else spec
 
 
-def _compiled(agents: list[Agent | None], seats: int, passing: bool) -> tuple[q_learning.Trainer, np.ndarray] | None:
-    """The opponents for the compiled loop: only oneself, or random players and searches alike but for their simulations."""
+def _compiled(
+    agents: list[Agent | None], seats: int, passing: bool
+) -> tuple[q_learning.Opponent, np.ndarray] | None:
+    """Return the opponents for the compiled loop, or None if they cannot be compiled.
+
+    They must be the learner itself, or random players and searches that differ only in their
+    simulations.
+    """
     if all(agent is None for agent in agents):
-        return q_learning.Trainer(3, passing, verbs.Switches()), np.zeros(1, np.int64)
-    switches, simulations = set(), []
+        return q_learning.Opponent(3, passing, verbs.Switches()), np.zeros(1, np.int64)
+    switches = set()
+    simulations = []
     for agent in agents:
         if isinstance(agent, MCTS) and _is_plain(agent):
             switches.add(agent.switches())
@@ -198,24 +234,30 @@ def _compiled(agents: list[Agent | None], seats: int, passing: bool) -> tuple[q_
             return None
     if len(switches) > 1:
         return None
-    trainer = q_learning.Trainer(seats, passing, *(switches or {verbs.Switches()}))
-    return trainer, np.array(simulations, np.int64)
+    player = q_learning.Opponent(seats, passing, *(switches or {verbs.Switches()}))
+    return player, np.array(simulations, np.int64)
 
 
 def _is_plain(agent: MCTS) -> bool:
-    """Whether a search does what `search_move` does: some simulations in a new tree, then the first of the most visited."""
-    counted = agent.simulations is not None and agent.seconds is None and agent.runs == agent.threads == 1
+    """Return whether a search is what `q.kernel.search_move` does.
+
+    That is a fixed number of simulations in a new tree, then the first most visited column.
+    """
+    counted = (
+        agent.simulations is not None and agent.seconds is None and agent.runs == agent.threads == 1
+    )
     fresh = agent.reuse == "none" and not agent.solver and not agent.transpositions
-    return counted and fresh and (agent.final, agent.final_tie, agent.opponent) == ("visits", "first", "player")
+    choice = (agent.final, agent.final_tie, agent.opponent)
+    return counted and fresh and choice == ("visits", "first", "player")
 
 
 class QTrainee:
-    """A table that learns block by block."""
+    """A table in training, block by block."""
 
     unit = "games"
     curves: tuple[Curve, ...] = (
-        Curve("share of examined games", ("exam.won", "exam.drawn", "exam.lost")),
-        Curve("positions known", ("states",)),
+        Curve("evaluation: share of games", ("exam.won", "exam.drawn", "exam.lost")),
+        Curve("positions in the table", ("states",)),
         Curve("mean change of a value", ("change",), logarithmic=True),
         Curve("best columns changed", ("policy_changes",)),
         Curve("epsilon, alpha", ("epsilon", "alpha")),
@@ -223,25 +265,28 @@ class QTrainee:
 
     def __init__(self, settings: QSettings) -> None:
         self.settings = settings
-        self._trainers, self._examiners = Opposition(settings.opponents, settings), Opposition(settings.examiners, settings)
+        self._opponents = Opponents(settings.opponents, settings)
+        self._exam_opponents = Opponents(settings.exam_opponents, settings)
         self.table = QTable(form_of(settings), asdict(settings))
+        # The second number separates the random streams: 0 training, 1 sample, 2 evaluations.
         self._progress = Progress.new(settings.alpha, settings.epsilon, [settings.seed, 0])
         self._sample: list[Position] = []
         self._columns: list[int] = []
+        """The best columns in the sample after the last block."""
 
     @property
     def done(self) -> int:
-        """How many games have been played."""
+        """Return the number of games played."""
         return self._progress.games
 
     @property
     def total(self) -> int:
-        """How many games there are to play, at most."""
+        """Return the maximum number of games."""
         return self.settings.games
 
     @property
     def finished(self) -> bool:
-        """Whether all games are played, or enough are won, or the table is full."""
+        """Return whether all games are played, enough are won, or the table is full."""
         return self._played_enough or self.table.is_full(self.settings.memory)
 
     @property
@@ -253,53 +298,69 @@ class QTrainee:
         return NEVER if self.settings.wins is None else self.settings.wins
 
     def advance(self) -> dict[str, Any]:
-        """Play the next block."""
-        progress, begun = self._progress, time.perf_counter()
-        before, updates, results = self.done, progress.counts[q_learning.UPDATES], progress.results
+        """Learn from the next block of games and evaluate; return the row of metrics."""
+        begun = time.perf_counter()
+        progress = self._progress
+        games_before = self.done
+        updates_before = progress.counts[q_learning.UPDATES]
+        results_before = progress.results
         progress.pace[[q_learning.CHANGE, q_learning.LARGEST]] = 0
-        games = min(before + self.settings.block, self.total)
-        self._trainers.play(self.table, rule_of(self.settings, learning=True), games, self._wins, progress)
+        games = min(games_before + self.settings.block, self.total)
+        rule = rule_of(self.settings, learning=True)
+        self._opponents.play(self.table, rule, games, self._wins, progress)
         seconds = time.perf_counter() - begun
-        wins, draws, losses = (int(each) for each in progress.results - results)
+        wins, draws, losses = (progress.results - results_before).tolist()
+        updates = progress.counts[q_learning.UPDATES] - updates_before
         return {
             "games": self.done,
             "wins": wins,
             "draws": draws,
             "losses": losses,
-            "change": float(progress.pace[q_learning.CHANGE] / max(progress.counts[q_learning.UPDATES] - updates, 1)),
+            "change": float(progress.pace[q_learning.CHANGE] / max(updates, 1)),
             "largest_change": float(progress.pace[q_learning.LARGEST]),
             "states": len(self.table),
             "policy_changes": self._policy_changes(),
             "epsilon": float(progress.pace[q_learning.EPSILON]),
             "alpha": float(progress.pace[q_learning.ALPHA]),
-            "exam": self.examine(),
-            "games_a_second": round((self.done - before) / max(seconds, 1e-9)),
+            "exam": self.evaluate(),
+            "games_a_second": round((self.done - games_before) / max(seconds, 1e-9)),
         }
 
     def _policy_changes(self) -> float | None:
-        """In which share of the sample the best column has changed since the last block; None after the first."""
-        if first := not self._sample:
-            self._sample = self._positions_met()
-        before, self._columns = self._columns, [self.table.greedy(position) for position in self._sample]
-        return None if first else sum(map(int.__ne__, before, self._columns)) / len(self._sample)
+        """Return the share of the sample whose best column changed in this block.
 
-    def _positions_met(self) -> list[Position]:
-        """Positions as the learner meets them in training, none of them twice."""
-        met: dict[Position, None] = {}
+        Returns None after the first block, which makes the sample.
+        """
+        is_first = not self._sample
+        if is_first:
+            self._sample = self._sample_positions()
+        before = self._columns
+        self._columns = [self.table.greedy(position) for position in self._sample]
+        if is_first:
+            return None
+        return sum(map(int.__ne__, before, self._columns)) / len(self._sample)
+
+    def _sample_positions(self) -> list[Position]:
+        """Return distinct positions from games of the learner with its training opponents."""
+        positions: dict[Position, None] = {}  # in order, unlike a set
         progress = Progress.new(0.0, self.settings.epsilon, [self.settings.seed, 1])
-        while len(met) < SAMPLE and progress.games < SAMPLE_GAMES:
-            met |= dict.fromkeys(self._trainers.play_one(self.table, rule_of(self.settings, learning=False), progress))
-        return list(met)[:SAMPLE]
+        rule = rule_of(self.settings, learning=False)
+        while len(positions) < SAMPLE and progress.games < SAMPLE_GAMES:
+            positions |= dict.fromkeys(self._opponents.play_one(self.table, rule, progress))
+        return list(positions)[:SAMPLE]
 
-    def examine(self) -> dict[str, Any] | None:
-        """Let the learner play without learning, and greedily unless told otherwise; None if no games are wished for."""
+    def evaluate(self) -> dict[str, Any] | None:
+        """Play without learning, greedily unless `exam_exploring`; None if `exam_games` is 0."""
         games = self.settings.exam_games
         if games == 0:
             return None
-        epsilon = float(self._progress.pace[q_learning.EPSILON]) if self.settings.exam_exploring else 0.0
+        epsilon = 0.0
+        if self.settings.exam_exploring:
+            epsilon = float(self._progress.pace[q_learning.EPSILON])
         progress = Progress.new(0.0, epsilon, [self.settings.seed, 2, self.done])
-        self._examiners.play(self.table, rule_of(self.settings, learning=False), games, NEVER, progress)
-        wins, draws, losses = (int(each) for each in progress.results)
+        rule = rule_of(self.settings, learning=False)
+        self._exam_opponents.play(self.table, rule, games, NEVER, progress)
+        wins, draws, losses = progress.results.tolist()
         return {
             "wins": wins,
             "draws": draws,
@@ -312,7 +373,7 @@ class QTrainee:
         }
 
     def save(self, folder: Path) -> None:
-        """Write the table and all that goes with it."""
+        """Write the table and the state of the training."""
         self.table.save(folder / "table.q")
         progress = self._progress
         state = {
@@ -325,35 +386,49 @@ class QTrainee:
         (folder / "state.json").write_text(json.dumps(state))
 
     def load(self, folder: Path) -> None:
-        """Become what was saved."""
+        """Restore what `save` wrote."""
         self.table = QTable.load(folder / "table.q")
         state = json.loads((folder / "state.json").read_text())
         self._progress = Progress(
-            np.array(state["pace"]), np.array(state["counts"], np.int64), int(state["state"]), self._progress.seed
+            np.array(state["pace"]),
+            np.array(state["counts"], np.int64),
+            int(state["state"]),
+            self._progress.seed,
         )
         rules = self.table.form.rules
         self._sample = [Position.from_key(key, rules) for key in state["sample"]]
         self._columns = list(state["columns"])
 
     def finish(self, run: Run) -> dict[str, Any]:
-        """Write table.q; tell the examination and, on small boards, what all replies to the learned play come to."""
+        """Write table.q and evaluate; on small boards also try all replies to the learned play."""
         file = run.folder / "table.q"
         self.table.save(file)
-        rules, exam = self.table.form.rules, self.examine()
-        close_all([agent for agent in (*self._trainers.agents, *self._examiners.agents) if agent is not None])
+        rules = self.table.form.rules
+        exam = self.evaluate()
+        agents = [*self._opponents.agents, *self._exam_opponents.agents]
+        close_all([agent for agent in agents if agent is not None])
         results: dict[str, Any] = {"states": len(self.table), "exam": exam}
-        words = [f"{len(self.table):,} positions learned in {self.done:,} games on {rules}"]
+        headline = [f"{len(self.table):,} positions learned in {self.done:,} games on {rules}"]
         if not self._played_enough:
-            words.append(f"stopped there: the table may not take more than {self.settings.memory:,.1f} megabytes (--memory)")
+            headline.append(
+                "stopped because the table may not take more than "
+                f"{self.settings.memory:,.1f} MB (--memory)"
+            )
         if exam is not None:
-            words.append(f"examined: won {_share(exam, 'won')}, drawn {exam['drawn']:.1%}, lost {_share(exam, 'lost')}")
+            headline.append(
+                f"evaluation: won {_share(exam, 'won')}, drawn {exam['drawn']:.1%}, "
+                f"lost {_share(exam, 'lost')}"
+            )
         if rules.columns * rules.rows <= MOST_CELLS:
-            found = beside_the_truth(self.table.greedy, rules)
-            results["all_replies"] = {seat: found[seat] for seat in self.settings.seats}
+            by_seat = worst_and_perfect(self.table.greedy, rules)
+            results["all_replies"] = {seat: by_seat[seat] for seat in self.settings.seats}
             for seat, result in results["all_replies"].items():
-                worst, perfect = Result(result["worst"]), Result(result["perfect"])
-                words.append(f"as {seat} player at worst a {worst.word}, perfect play gets a {perfect.word}")
-        results["headline"] = "; ".join(words)
+                worst = Result(result["worst"]).word
+                perfect = Result(result["perfect"]).word
+                headline.append(
+                    f"as {seat} player at worst a {worst}, with perfect play a {perfect}"
+                )
+        results["headline"] = "; ".join(headline)
         results["lines"] = [f"play it: fourlab play --board {rules} --yellow q:table={file}"]
         return results
 
@@ -364,5 +439,5 @@ def _share(exam: dict[str, Any], name: str) -> str:
 
 
 def trainee_of(settings: QSettings) -> QTrainee:
-    """What learns with these settings."""
+    """Return a new trainee; called by `fourlab.training.kind` by name."""
     return QTrainee(settings)

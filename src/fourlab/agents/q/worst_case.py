@@ -1,6 +1,6 @@
-"""What a player without chance gets in the worst case: all its opponent's replies are tried.
+"""The worst-case result of a deterministic policy, by trying all replies of its opponent.
 
-On small boards this is an exact measure of a policy, beside the exact value of the board.
+On small boards this measures a policy exactly, for comparison with the value of perfect play.
 """
 
 from collections.abc import Callable
@@ -11,27 +11,27 @@ from fourlab.game.rules import Rules
 from fourlab.solver import Solver
 
 Policy = Callable[[Position], int]
-"""Chooses a column."""
+"""Returns the column to play."""
 
 
 def worst_result(policy: Policy, side: int, start: Position) -> int:
-    """The result of a policy that plays one side against the replies that hurt it most: +1, 0 or -1 for that side."""
-    known: dict[int, int] = {}
+    """Return a policy's result as `side` against the best replies: +1, 0 or -1 for that side."""
+    results: dict[int, int] = {}
 
     def worst(position: Position) -> int:
         if (outcome := position.outcome()) is not None:
             return outcome.score(side)
-        if position.key not in known:
+        if position.key not in results:
             ours = position.to_move == side
             columns = (policy(position),) if ours else position.legal_columns()
-            known[position.key] = min(worst(position.play(column)) for column in columns)
-        return known[position.key]
+            results[position.key] = min(worst(position.play(column)) for column in columns)
+        return results[position.key]
 
     return worst(start)
 
 
-def beside_the_truth(policy: Policy, rules: Rules) -> dict[str, dict[str, int]]:
-    """The worst results as first and as second player from the empty board, beside what perfect play would get."""
+def worst_and_perfect(policy: Policy, rules: Rules) -> dict[str, dict[str, int]]:
+    """Return the worst-case and the perfect result as first and second player, by seat."""
     start = Position(board=rules)
     exact = Solver(16).solve(start, weak=True).result
     assert exact is not None

@@ -1,1 +1,1 @@
-"""Agents that do not search: random, rules of thumb, a person."""
+"""Agents that do not search: random, rules of thumb, a human."""

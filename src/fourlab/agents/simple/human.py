@@ -1,4 +1,4 @@
-"""A person at the keyboard."""
+"""A human at the keyboard."""
 
 import re
 from collections.abc import Callable
@@ -17,11 +17,11 @@ WORDS = {
     "back": ("back", "undo", "u"),
     "hint": ("hint", "h", "?"),
 }
-"""What a person may say instead of a column."""
+"""What may be typed instead of a column, by the command it stands for."""
 
 
 class HumanSays(Exception):
-    """The person asked for something other than a move: `word` is quit, back or hint."""
+    """Raised when the human types a command: `word` is quit, back or hint."""
 
     def __init__(self, word: str) -> None:
         super().__init__(word)
@@ -30,13 +30,17 @@ class HumanSays(Exception):
 
 @dataclass(frozen=True)
 class Human:
-    """Asks a person on the terminal for a column."""
+    """Asks for a column on the terminal."""
 
     ask: Callable[[str], str] = lambda prompt: input(prompt)
-    tell: Callable[[str], None] = print
+    """Shows a prompt and returns the answer."""
+    show: Callable[[str], None] = print
+    """Shows a message."""
 
-    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
-        """Ask until the answer is an open column or one of the known words."""
+    def decide(
+        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+    ) -> Decision:
+        """Ask until the answer is an open column; raise HumanSays if it is a command."""
         columns = position.rules.columns
         prompt = f"{SIDE_NAMES[position.to_move]}, column 1-{columns} (or back, hint, quit): "
         while True:
@@ -48,11 +52,14 @@ class Human:
                 if answer in spellings:
                     raise HumanSays(word)
             if not re.fullmatch(r"[0-9]{1,3}", answer):
-                self.tell(f"{answer!r} is not a column; type a number from 1 to {columns}, or back, hint, quit")
+                self.show(
+                    f"{answer!r} is not a column; "
+                    f"type a number from 1 to {columns}, or back, hint, quit"
+                )
                 continue
             try:
                 position.play(int(answer) - 1)
             except IllegalColumn as error:
-                self.tell(str(error).split(":")[0])
+                self.show(str(error).split(":")[0])
                 continue
             return Decision(int(answer) - 1)

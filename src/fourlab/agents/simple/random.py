@@ -1,4 +1,4 @@
-"""The player every other player must beat."""
+"""The uniformly random agent, the baseline for all others."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Random:
-    """Plays every open column with the same chance."""
+    """Plays a uniformly random column."""
 
-    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
-        """Draw a column."""
+    def decide(
+        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+    ) -> Decision:
+        """Sample an open column."""
         rng = generator(rng)
         legal = position.legal_columns()
-        policy = tuple(1 / len(legal) if column in legal else 0.0 for column in range(position.rules.columns))
+        policy = tuple(
+            1 / len(legal) if column in legal else 0.0 for column in range(position.rules.columns)
+        )
         return Decision(int(rng.choice(legal)), policy=policy)

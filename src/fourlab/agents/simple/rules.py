@@ -17,14 +17,18 @@ class RulesOfThumb:
     """Wins if it can, else blocks a win, else plays the column nearest the centre."""
 
     otherwise: Literal["centre", "random"] = option(
-        "centre", "How to choose among equally urgent columns: the most central (by lot between two), or any.", public=True
+        "centre",
+        "Choose among equally urgent columns: the most central (at random if two are), or any.",
+        public=True,
     )
 
     def __post_init__(self) -> None:
         check(self)
 
-    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
-        """Find the most urgent columns and choose one of them."""
+    def decide(
+        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+    ) -> Decision:
+        """Play one of the most urgent columns."""
         rng = generator(rng)
         legal = position.legal_columns()
         wins = [column for column in legal if position.makes_line(column, position.to_move)]
@@ -40,4 +44,5 @@ class RulesOfThumb:
 
 
 def _from_centre(column: int, position: Position) -> float:
+    """Return the distance of a column from the middle of the board, in columns."""
     return abs(column - (position.rules.columns - 1) / 2)

@@ -1,4 +1,4 @@
-"""One ply deep: play the column after which a value network likes the position best."""
+"""Value: play the column whose next position a value network rates best, one ply deep."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -15,41 +15,47 @@ from fourlab.options import check, option
 
 @dataclass(frozen=True)
 class Value:
-    """Plays the column after which a value network expects least for the other side."""
+    """Plays the column after which a value network expects least for the opponent."""
 
     kernels: ClassVar[tuple[str, ...]] = ("planes",)
-    """The groups of kernels (fourlab.compiled.warmup) that it searches with."""
+    """The kernel groups (fourlab.compiled.warmup) that the agent needs."""
     learned: ClassVar[bool] = True
-    """It knows the board that it has learned on (fourlab.agent.Learned)."""
+    """The agent plays only on the board it was trained on (fourlab.agent.Learned)."""
     net: str = option(
         "value",
-        "The network: one that comes with Fourlab (value, sewell, sewell-unit, dqn), or an .onnx file (fourlab train value).",
+        "Network: a name shipped with Fourlab (value, sewell, sewell-unit, dqn), or an ONNX file "
+        "from `fourlab train value`.",
     )
-    _judge: NetworkEvaluator = field(init=False, repr=False, compare=False)
+    _evaluator: NetworkEvaluator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check(self)
-        object.__setattr__(self, "_judge", load(self.net))
+        object.__setattr__(self, "_evaluator", load(self.net))
 
-    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None) -> Decision:
-        """Judge the position after every open column, all in one batch; of equals the first is played."""
-        self._judge.check_board(position.rules)
+    def decide(
+        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+    ) -> Decision:
+        """Evaluate the positions after all open columns in one batch; play the best column."""
+        self._evaluator.check_board(position.rules)
         legal = position.legal_columns()
         after = [position.play(column) for column in legal]
-        values = -self._judge.evaluate(Batch.of(after)).values
-        for place, each in enumerate(after):
-            if (outcome := each.outcome()) is not None:
-                values[place] = 1.0 if outcome.winner is not None else 0.0
+        # The network's values are for the side to move after the column, the opponent.
+        values = -self._evaluator.evaluate(Batch.of(after)).values
+        for index, next_position in enumerate(after):
+            if (outcome := next_position.outcome()) is not None:
+                values[index] = 1.0 if outcome.winner is not None else 0.0
         best = int(np.argmax(values))
-        column, value = legal[best], float(values[best])
+        chosen = legal[best]
+        value = float(values[best])
         columns = tuple(
-            ColumnAnalysis(each, value=float(worth), estimate=float(worth)) for each, worth in zip(legal, values, strict=True)
+            ColumnAnalysis(column, value=column_value, estimate=column_value)
+            for column, column_value in zip(legal, values.tolist(), strict=True)
         )
         won = after[best].outcome() is not None and value == 1.0
         return Decision(
-            column,
+            chosen,
             value=value,
-            line=(column,),
+            line=(chosen,),
             analysis=Analysis(columns, evaluations=len(legal)),
             proven=Exact(1, plies=1) if won else None,
         )

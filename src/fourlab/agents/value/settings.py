@@ -1,4 +1,4 @@
-"""The settings of value networks (SeWell), and presets of them. They need no torch."""
+"""Settings and presets of value networks (SeWell). They do not import torch."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -13,58 +13,85 @@ from fourlab.training.kind import Training
 
 @dataclass(frozen=True)
 class ValueSettings:
-    """What is learned, by which network, and how."""
+    """How a value network is trained."""
 
     data: tuple[str, ...] = option(
         ("uci8",),
-        "What to learn from, one or more of: uci8; book, all positions of the shipped book; a file (fourlab dataset).",
+        "Data sets for training and testing: uci8, book (all positions of the shipped book), or a "
+        "file from `fourlab dataset`.",
         metavar="FILE",
     )
     extra: tuple[str, ...] = option(
-        (), "More to learn from, of the same kinds, but not to be tested on; what is in the test is left out.", metavar="FILE"
+        (),
+        "Further data sets for training alone; positions of the test set are left out.",
+        metavar="FILE",
     )
-    after: bool = option(False, "Learn also from the positions after each column, where `extra` knows what these are worth.")
-    features: str = option("threats", "What the network sees (cells, stones, threats).")
+    after: bool = option(
+        False,
+        "Also train on the positions after every column, where `extra` has their values.",
+    )
+    features: str = option("threats", "Input planes: cells, stones or threats.")
     body: tuple[str, ...] = option(
         ("conv 64", "batchnorm", "relu", "residual 64", "residual 64", "residual 64"),
-        "Its first layers.",
+        "First layers of the network.",
         separator=",",
         metavar="LAYERS",
     )
     head: tuple[str, ...] = option(
         ("conv 16", "relu", "dense 64", "relu"),
-        "Its last layers, but for the very last, which has one number, or three for labels = results.",
+        "Last layers of the network before the output layer, which has one unit, or three if "
+        "labels = results.",
         separator=",",
         metavar="LAYERS",
     )
     labels: Labels = option(
         "results",
-        "signed: the squared error of -1, 0, 1; unit: that of 0, 1/2, 1; results: the cross-entropy of win, draw, loss.",
+        "Targets and loss: signed (-1, 0, 1, squared error), unit (0, 1/2, 1, squared error) or "
+        "results (win, draw, loss, cross entropy).",
     )
     epochs: int = option(20, "Passes over the training positions.", least=1, unit="epochs")
-    batch: int = option(256, "Positions a step; 0 for all of them at once, as in document 003.", least=0, unit="positions")
-    optimiser: Literal["sgd", "adamw"] = option("adamw", "How weights are updated.")
-    rate: float = option(
-        3e-3, "The learning rate; with adamw the highest, reached at a third of the way and left again (one cycle).", above=0
+    batch: int = option(
+        256,
+        "Positions per update; 0 for full batches, as in SeWell's report.",
+        least=0,
+        unit="positions",
     )
-    momentum: float = option(0.9, "Of sgd.", least=0)
+    optimiser: Literal["sgd", "adamw"] = option("adamw", "Optimiser.")
+    rate: float = option(
+        3e-3,
+        "Learning rate; with adamw the maximum of a one-cycle schedule, reached after 30 %.",
+        above=0,
+    )
+    momentum: float = option(0.9, "Momentum of sgd.", least=0)
     decay: float = option(0.02, "Weight decay of adamw.", least=0)
-    mirror: bool = option(True, "Show every position as it is or mirrored, by lot.")
-    share: float = option(0.8, "The share of positions to train with; the others test.", above=0, most=1)
-    seed: int = option(0, "The same seed gives the same network.", least=0, most=2**63 - 1)
-    threads: int = option(1, "Of torch; the result depends on it in the last digits.", least=1, most=1024, unit="threads")
+    mirror: bool = option(True, "Mirror half of the training positions, chosen at random.")
+    share: float = option(
+        0.8, "Share of positions in the training set; the rest are the test set.", above=0, most=1
+    )
+    seed: int = option(
+        0, "Random seed; the same seed gives the same network.", least=0, most=2**63 - 1
+    )
+    threads: int = option(
+        1,
+        "Threads of torch; the last digits of the result depend on it.",
+        least=1,
+        most=1024,
+        unit="threads",
+    )
 
     def __post_init__(self) -> None:
         check(self)
         if self.share == 1:
-            raise UserError("share must be less than 1, or nothing is left to test with")
+            raise UserError("share must be less than 1, or no positions are left for the test set")
         if self.after and not self.extra:
-            raise UserError("after is about the positions of extra, and there is none")
+            raise UserError("after uses the positions of extra, so extra must name a data set")
 
     def network(self, board: str) -> Network:
-        """The form of the network."""
+        """Return the architecture of the network for a board."""
         last = "dense 3" if self.labels == "results" else "dense 1"
-        return Network("value", board, self.features, self.body, (*self.head, last), labels=self.labels)
+        return Network(
+            "value", board, self.features, self.body, (*self.head, last), labels=self.labels
+        )
 
 
 SEWELL = ValueSettings(
@@ -78,22 +105,27 @@ SEWELL = ValueSettings(
     rate=0.01,
     mirror=False,
 )
-"""Document 003: 42-100-1, full-batch gradient descent with momentum; its figures 2 to 4 have labels = unit."""
+"""SeWell's network, 42-100-1, trained by full-batch gradient descent with momentum.
+
+Figures 2 to 4 of the report use labels = unit.
+"""
 
 PRESETS = {"residual": ValueSettings(), "sewell": SEWELL}
 
 
-def _complete(settings: ValueSettings, given: Collection[str]) -> ValueSettings:
-    """Files by their full path, so that the run can go on from anywhere; data sets by name."""
+def _complete(settings: ValueSettings, set_names: Collection[str]) -> ValueSettings:
+    """Make paths absolute, so that the run can be resumed from any folder."""
     return replace(settings, data=_sources(settings.data), extra=_sources(settings.extra))
 
 
-def _sources(given: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(each if each in ("uci8", "book") else str(Path(each).resolve()) for each in given)
+def _sources(sources: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        source if source in ("uci8", "book") else str(Path(source).resolve()) for source in sources
+    )
 
 
 def _files(settings: ValueSettings) -> dict[str, Any]:
-    """A file with other contents makes another run."""
+    """Return the files' checksums: changed contents make a different run."""
     from fourlab.datasets import labels
 
     return {"files": labels.checksums(settings.data + settings.extra)}
@@ -104,10 +136,10 @@ TRAINING = Training(
     ValueSettings,
     PRESETS,
     "fourlab.agents.value.training",
-    help="""Train a network to tell the result of positions, from positions that the solver has labelled.
+    help="""Train a value network on solved positions.
 
-    The run's folder gets value.onnx for playing, value.safetensors and value.json for training on,
-    the curves and a report.
+    The run's folder gets value.onnx for playing, value.safetensors and value.json for further
+    training, the curves and a report.
 
     Example: fourlab train value --preset sewell --epochs 10000
     """,

@@ -1,4 +1,4 @@
-"""A submission in one file: the modules of its agents as text, and `runtime.py`, which plays with them."""
+"""Write a submission: its agents' modules as text, followed by `runtime.py`, which uses them."""
 
 import ast
 import base64
@@ -35,13 +35,17 @@ class Part(NamedTuple):
 def bundle(header: str, parts: Sequence[Part], files: Mapping[str, bytes]) -> str:
     """Write a submission; `files` are by package and name, as `shipped.read` wants them."""
     replaced = {name: _source(standin).encode() for name, standin in STANDINS.items()}
-    packed = {name: base64.b64encode(zlib.compress(data, 9)).decode() for name, data in files.items()}
-    replaced["fourlab.shipped"] = _with(_source(STANDINS["fourlab.shipped"]), FILES=_mapping(packed)).encode()
-    found = closure(*ALWAYS, *(part.module for part in parts), replaced=replaced)
-    for name in list(found):
+    packed = {
+        name: base64.b64encode(zlib.compress(data, 9)).decode() for name, data in files.items()
+    }
+    replaced["fourlab.shipped"] = _with(
+        _source(STANDINS["fourlab.shipped"]), FILES=_mapping(packed)
+    ).encode()
+    sources = closure(*ALWAYS, *(part.module for part in parts), replaced=replaced)
+    for name in list(sources):
         for package in _packages(name):
-            found.update(closure(package, replaced=replaced))
-    modules = {name: source.decode() for name, source in sorted(found.items())}
+            sources.update(closure(package, replaced=replaced))
+    modules = {name: source.decode() for name, source in sorted(sources.items())}
     plain = {name: _source(standin) for name, standin in PLAIN.items() if name in modules}
     agents = "[\n" + "".join(f"    {tuple(part)!r},\n" for part in parts) + "]"
     body = _with(
@@ -82,7 +86,9 @@ def _with(source: str, **values: str) -> str:
     lines = source.split("\n")
     for node in reversed(ast.parse(source).body):  # from the end, so that line numbers stay right
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) if name in values:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name))
+            ) if name in values:
                 lines[node.lineno - 1 : node.end_lineno] = f"{name} = {values[name]}".splitlines()
     return "\n".join(lines)
 
@@ -101,7 +107,9 @@ def _mapping(texts: Mapping[str, str]) -> str:
     written = ["{"]
     for name, text in texts.items():
         written.append(f"    {name!r}: (")
-        written += [f"        {text[start : start + LINE]!r}" for start in range(0, len(text), LINE)]
+        written += [
+            f"        {text[start : start + LINE]!r}" for start in range(0, len(text), LINE)
+        ]
         written.append("    ),")
     return "\n".join([*written, "}"])
 

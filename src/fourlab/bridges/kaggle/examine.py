@@ -1,8 +1,9 @@
-"""An examination of a submission, in a process of its own: `python -m fourlab.bridges.kaggle.examine FILE MODE`.
+"""Test a submission in a process of its own: `python -m fourlab.bridges.kaggle.examine FILE MODE`.
 
-The mode is with-numba or without-numba. The file is loaded in an empty namespace where Fourlab cannot be imported, plays whole
-games on several boards from both seats, is shown wins to take and to block, and is timed with Kaggle's own clock. The findings
-are printed as one line of JSON.
+MODE is with-numba or without-numba. The file is loaded in an empty namespace in which Fourlab
+cannot be imported. It plays whole games on several boards from both seats, is asked for winning
+moves and for blocks, and is timed with Kaggle's own time limit. The results are printed as one line
+of JSON.
 """
 
 import json
@@ -18,127 +19,176 @@ from fourlab.game.position import Position
 BOARDS = ("7x6x4", "5x4x3", "4x5x4", "8x6x5")
 BIG = (9, 8, 4)
 """A board that does not fit into 62 bits: columns, rows, in a row."""
-QUICK = 0.1
-"""Seconds a move for whole games; only a few moves are timed with the full clock."""
+QUICK_SECONDS = 0.1
+"""Time limit per move in whole games; only the positions in TIMED get Kaggle's full limit."""
 TIMED = ("", "4", "444333", "43672651")
-"""Positions that are asked about with the full clock; the first is the first move, loading included."""
+"""Positions searched with the full time limit; the first is the first move, loading included."""
+COMPILE_SECONDS = 60
+"""The longest wait for threads that a file starts, such as one that compiles."""
+TACTICAL_POSITIONS = 8
 
 
-def examine(source: str) -> dict[str, Any]:
-    """Load the file and let it play."""
-    before = time.perf_counter()
+def examine(source: str, mode: str) -> dict[str, Any]:
+    """Load a submission and let it play; raise ValueError for what would lose on Kaggle."""
+    started = time.perf_counter()
     agent = load(source)
-    first = _timed(agent, TIMED[0])
-    findings: dict[str, Any] = {"first_move": time.perf_counter() - before, "loading": time.perf_counter() - before - first}
-    for thread in threading.enumerate():  # what it does meanwhile, such as compiling
+    loaded = time.perf_counter()
+    _timed(agent, TIMED[0])
+    moved = time.perf_counter()
+    for thread in threading.enumerate():
         if thread is not threading.current_thread():
-            thread.join(60)
-    findings["ready"] = time.perf_counter() - before
-    findings["slowest"] = max(_timed(agent, moves) for moves in TIMED[1:])
-    rng, moves = random.Random(1), 0
-    for board in BOARDS:
-        moves += sum(_play(agent, board, seat, rng) for seat in (0, 1))
-    columns, rows, in_a_row = BIG
-    for mark in (1, 2):
-        cells = [0] * (columns * (rows - 1)) + ([0] * columns if mark == 1 else [1] + [0] * (columns - 1))
-        _legal(ask(agent, cells, mark, mark - 1, columns=columns, rows=rows, inarow=in_a_row, actTimeout=QUICK), cells, columns)
-    tactics = [_tactics(agent, position) for position in _with_a_win()]
-    _check_trouble(agent)
-    findings |= {"moves": moves + 2, "wins": sum(wins for wins, _ in tactics), "blocks": sum(blocks for _, blocks in tactics)}
-    return {**findings, "tactics": len(tactics)}
+            thread.join(COMPILE_SECONDS)
+    ready = time.perf_counter()
+    slowest = max(_timed(agent, moves) for moves in TIMED[1:])
+    rng = random.Random(1)
+    moves = sum(_play(agent, board, seat, rng) for board in BOARDS for seat in (0, 1))
+    moves += sum(_play_on_big_board(agent, mark) for mark in (1, 2))
+    tactics = [_tactics(agent, position) for position in _positions_with_a_win()]
+    return {
+        "first_move": moved - started,
+        "loading": loaded - started,
+        "ready": ready - started,
+        "slowest": slowest,
+        "moves": moves,
+        "wins": sum(wins for wins, _ in tactics),
+        "blocks": sum(blocks for _, blocks in tactics),
+        "tactics": len(tactics),
+        "numba": _uses_numba(agent, mode),
+    }
 
 
-def _check_trouble(agent: Submission) -> None:
-    """Refuse a file that had to leave moves to its simple player though it knows the board."""
-    trouble = getattr(agent, "__globals__", {}).get("TROUBLE")
-    if trouble:
-        raise ValueError(f"something went wrong in it: {trouble[0]}")
+def _uses_numba(agent: Submission, mode: str) -> bool:
+    """Return whether the file searches with compiled code; refuse one of ours that had trouble.
+
+    Our files list errors in TROUBLE and their players in PLAYERS, the compiled one last.
+    """
+    names: dict[str, Any] = getattr(agent, "__globals__", {})
+    if names.get("TROUBLE"):
+        raise ValueError(f"something went wrong in it: {names['TROUBLE'][0]}")
+    if "PLAYERS" not in names:
+        return sys.modules.get("numba") is not None
+    is_compiled = len(names["PLAYERS"]) > 1
+    if names["PLAIN"] and mode == "with-numba" and not is_compiled:
+        raise ValueError("nothing was compiled in it")
+    return is_compiled
 
 
 def _timed(agent: Submission, moves: str) -> float:
+    """Return how long the agent takes for a position with the full time limit."""
     position = Position(moves)
-    before = time.perf_counter()
+    started = time.perf_counter()
     answer = _ask(agent, position)
-    seconds = time.perf_counter() - before
-    _legal(answer, _cells(position), position.rules.columns)
+    seconds = time.perf_counter() - started
+    _check_legal(answer, _cells(position), position.rules.columns)
     return seconds
 
 
 def _play(agent: Submission, board: str, seat: int, rng: random.Random) -> int:
-    """Play a game against a player who plays at random; returns how many moves the agent made."""
-    position, moves = Position(board=board), 0
+    """Play a game against a random player; return how many moves the agent made."""
+    position = Position(board=board)
+    moves = 0
     while position.outcome() is None:
         if position.to_move == seat:
-            answer = _ask(agent, position, actTimeout=QUICK)
-            position, moves = position.play(_legal(answer, _cells(position), position.rules.columns)), moves + 1
+            answer = _ask(agent, position, actTimeout=QUICK_SECONDS)
+            column = _check_legal(answer, _cells(position), position.rules.columns)
+            moves += 1
         else:
-            position = position.play(rng.choice(position.legal_columns()))
+            column = rng.choice(position.legal_columns())
+        position = position.play(column)
     return moves
 
 
-def _with_a_win() -> list[Position]:
-    """Positions of random games in which the side to move has one column that wins, for both sides."""
-    rng, found = random.Random(2), list[Position]()
-    while len(found) < 8:
-        position = Position(board="7x6x4" if len(found) < 6 else "5x4x3")
+def _play_on_big_board(agent: Submission, mark: int) -> int:
+    """Ask for the first move of a side on a board beyond 62 bits; return 1, for one move."""
+    columns, rows, in_a_row = BIG
+    cells = [0] * (columns * rows)
+    if mark == 2:
+        cells[-columns] = 1
+    configuration = {
+        "columns": columns,
+        "rows": rows,
+        "inarow": in_a_row,
+        "actTimeout": QUICK_SECONDS,
+    }
+    _check_legal(ask(agent, cells, mark, mark - 1, **configuration), cells, columns)
+    return 1
+
+
+def _positions_with_a_win() -> list[Position]:
+    """Return positions of random games in which one column wins for the side to move."""
+    rng = random.Random(2)
+    positions: list[Position] = []
+    while len(positions) < TACTICAL_POSITIONS:
+        position = Position(board="7x6x4" if len(positions) < 6 else "5x4x3")
+        side = len(positions) % 2
         while position.outcome() is None:
-            wins = [column for column in position.legal_columns() if position.makes_line(column, position.to_move)]
-            if len(wins) == 1 and position.to_move == len(found) % 2 and _must_block(position, wins[0]) is not None:
-                found.append(position)
+            wins = _wins(position)
+            if len(wins) == 1 and position.to_move == side and _other_side(position) is not None:
+                positions.append(position)
                 break
             position = position.play(rng.choice(position.legal_columns()))
-    return found
+    return positions
 
 
-def _must_block(position: Position, column: int) -> Position | None:
-    """The same position with the other side to move, which must block this column; None if it could win itself."""
-    other = Position(position.grid(), position.rules, to_move=1 - position.to_move, check_counts=False)
-    wins = any(other.makes_line(each, other.to_move) for each in other.legal_columns())
-    return None if wins else other
+def _wins(position: Position) -> list[int]:
+    """Return the columns that win at once for the side to move."""
+    side = position.to_move
+    return [column for column in position.legal_columns() if position.makes_line(column, side)]
+
+
+def _other_side(position: Position) -> Position | None:
+    """Return the position with the other side to move, which must block; None if it wins itself."""
+    grid, side = position.grid(), 1 - position.to_move
+    other = Position(grid, position.rules, to_move=side, check_counts=False)
+    return None if _wins(other) else other
 
 
 def _tactics(agent: Submission, position: Position) -> tuple[bool, bool]:
-    """Whether a win is taken, and blocked by the other side."""
-    (win,) = [column for column in position.legal_columns() if position.makes_line(column, position.to_move)]
-    other = _must_block(position, win)
+    """Return whether the agent takes the win, and whether it blocks it as the other side."""
+    (win,) = _wins(position)
+    other = _other_side(position)
     assert other is not None
-    return _ask(agent, position, actTimeout=QUICK) == win, _ask(agent, other, actTimeout=QUICK) == win
+    takes_win = _ask(agent, position, actTimeout=QUICK_SECONDS) == win
+    blocks_win = _ask(agent, other, actTimeout=QUICK_SECONDS) == win
+    return takes_win, blocks_win
 
 
 def _ask(agent: Submission, position: Position, **configuration: Any) -> Any:
     rules = position.rules
     board = {"columns": rules.columns, "rows": rules.rows, "inarow": rules.in_a_row}
-    return ask(agent, _cells(position), 1 + position.to_move, position.ply, **board, **configuration)
+    mark = 1 + position.to_move
+    return ask(agent, _cells(position), mark, position.ply, **board, **configuration)
 
 
 def _cells(position: Position) -> list[int]:
     return [cell for row in position.grid() for cell in row]
 
 
-def _legal(answer: Any, cells: list[int], columns: int) -> int:
+def _check_legal(answer: Any, cells: list[int], columns: int) -> int:
     if type(answer) is not int or not 0 <= answer < columns or cells[answer] != 0:
         raise ValueError(f"answered {answer!r} on {cells} with {columns} columns")
     return answer
 
 
-def _forbid(name: str) -> None:
-    """Whoever imports this from now on fails, as if it were not installed."""
-    for loaded in [each for each in sys.modules if each.partition(".")[0] == name]:
-        del sys.modules[loaded]
-    sys.modules[name] = None  # type: ignore[assignment]
+def _forbid(package: str) -> None:
+    """Make every import of a package fail from now on, as if it were not installed."""
+    for module in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[module]
+    sys.modules[package] = None  # type: ignore[assignment]
 
 
 def main(file: str, mode: str) -> None:
-    """Examine a file and print what was found; an exception is told as an error."""
+    """Test a file and print the results; an exception is printed as an error."""
     with open(file, encoding="utf-8") as stream:
         source = stream.read()
-    for name in ("fourlab", *(("numba",) if mode == "without-numba" else ())):
-        _forbid(name)
+    _forbid("fourlab")
+    if mode == "without-numba":
+        _forbid("numba")
     try:
-        findings = examine(source)
+        results = examine(source, mode)
     except Exception as error:
-        findings = {"error": f"{type(error).__name__}: {error}"}
-    print(json.dumps({**findings, "numba": "numba" in sys.modules and sys.modules["numba"] is not None}))
+        results = {"error": f"{type(error).__name__}: {error}"}
+    print(json.dumps(results))
 
 
 if __name__ == "__main__":

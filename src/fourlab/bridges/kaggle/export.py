@@ -1,4 +1,4 @@
-"""From a spec to a submission for Kaggle ConnectX: one file, examined before it is believed."""
+"""Export an agent as a submission for Kaggle ConnectX: one file, tested before it is written."""
 
 import json
 import subprocess
@@ -21,71 +21,72 @@ from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.version import __version__
 
-PATIENCE = 300
-"""Seconds that an examination may take before it counts as hanging."""
+MAX_SECONDS = 300
+"""A test of a file that takes longer counts as hanging."""
 MOVES = 20
 """Moves after the first that one side makes in a long game."""
 MODES = ("with-numba", "without-numba")
 ENOUGH_SIMULATIONS = 100
-"""A tree search of fewer does not promise to see every win and every block."""
+"""With fewer simulations, a tree search does not promise to see every win and every block."""
 SEARCH = Part("fourlab.agents.minimax.agent", "Minimax", {"depth": 62})
-"""Alpha-beta, deeper and deeper while there is time: plays where the agent itself cannot."""
+"""Alpha-beta with iterative deepening, for positions on which the exported agent has no answer."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """An agent that can be exported: what it promises, and so is examined for."""
+    """An exportable agent: what it promises, which its file is tested for."""
 
     wins: Callable[[Any], bool] = lambda agent: True
-    """Whether it takes every win."""
+    """Whether it takes every immediate win."""
     blocks: Callable[[Any], bool] = lambda agent: True
-    """Whether it blocks every win of the other side."""
+    """Whether it blocks every immediate win of the other side."""
 
 
-def _no(agent: Any) -> bool:
+def _never(agent: Any) -> bool:
     return False
 
 
-def _searches_enough(agent: Any) -> bool:
-    """Whether a tree search proves wins and losses, and tries each column's replies."""
-    return bool(agent.solver) and (agent.simulations is None or agent.simulations >= ENOUGH_SIMULATIONS)
+def _proves_tactics(agent: Any) -> bool:
+    """Return whether a tree search proves results and has the simulations to try every reply."""
+    has_simulations = agent.simulations is None or agent.simulations >= ENOUGH_SIMULATIONS
+    return bool(agent.solver) and has_simulations
 
 
 KINDS = {
     "alphazero": Kind(),
-    "dqn": Kind(_no, _no),
-    "mcts": Kind(_searches_enough, _searches_enough),
+    "dqn": Kind(_never, _never),
+    "mcts": Kind(_proves_tactics, _proves_tactics),
     "minimax": Kind(blocks=lambda agent: bool(agent.depth >= 2)),
     "perfect": Kind(),
-    "random": Kind(_no, _no),
+    "random": Kind(_never, _never),
     "rules": Kind(),
-    "value": Kind(blocks=_no),
+    "value": Kind(blocks=_never),
 }
-"""By the name of the agent."""
+"""By the agent's name."""
 
 
 @dataclass(frozen=True)
 class Examined:
-    """What an examination found."""
+    """The results of one test of a file."""
 
     numba: bool
-    """Whether Numba was there."""
+    """Whether the file searched with compiled code."""
     first_move: float
-    """Seconds from the start to the answer to the first move, loading included."""
+    """Seconds from the start to the first answer, loading included."""
     loading: float
-    """Seconds of that for loading."""
+    """Seconds of that for loading the file."""
     ready: float
-    """Seconds until everything that goes on in the background, such as compiling, was done."""
+    """Seconds until all background work, such as compiling, was done."""
     slowest: float
-    """Seconds of the slowest later move with the full clock."""
+    """Seconds of the slowest later move with Kaggle's time limit."""
     moves: int
     """Legal moves in whole games on several boards."""
     wins: int
-    """How many wins were taken."""
+    """Immediate wins taken."""
     blocks: int
-    """How many were blocked."""
+    """Immediate wins of the other side blocked."""
     tactics: int
-    """Of how many each."""
+    """The number of positions for each of the two."""
 
 
 @dataclass(frozen=True)
@@ -96,114 +97,151 @@ class Exported:
     file: str
     bytes: int
     seconds_a_move: float
-    """What Kaggle allows."""
+    """Kaggle's time limit per move."""
     bank: float
-    """Seconds that it allows beyond that in the whole game."""
+    """Seconds of overtime in the whole game."""
     examined: tuple[Examined, ...]
-    """With Numba, if it is installed, and without."""
+    """The tests with Numba, if the file uses it, and without."""
     notes: tuple[str, ...]
-    """What is other than in the lab."""
+    """Differences from the agent in the lab."""
 
 
-def export(spec: str, file: Path, begin: Callable[[], None] = lambda: None) -> Exported:
-    """Write the submission of a spec, once it has passed its examinations; otherwise nothing is written.
+def export(spec: str, file: Path, on_test: Callable[[], None] = lambda: None) -> Exported:
+    """Test the submission of a spec and write it; write nothing if a test fails.
 
-    `begin` is called before the examinations, which take a while.
+    `on_test` is called before the tests, which take up to a minute.
     """
-    if not file.parent.is_dir():  # better said now than after the examinations
+    if not file.parent.is_dir():  # say so before the tests, not after them
         raise UserError(f"cannot write {file}: there is no folder {file.parent}")
     if file.is_dir():
         raise UserError(f"cannot write {file}: it is a folder")
     name, agent = _agent(spec)
     source = source_of(spec).encode()
-    begin()
-    examined: dict[bool, Examined] = {}
+    on_test()
+    results: dict[bool, Examined] = {}
     for mode in MODES:
-        found = _examine(source, mode)
-        _check(found, KINDS[name], agent, spec)
-        examined[found.numba] = found  # a file that does not ask for Numba is examined twice in the same way
+        result = _examine(source, mode)
+        _check(result, KINDS[name], agent, spec)
+        results[result.numba] = result  # without kernels, both modes are the same test
     write_atomically(file, source)
-    return Exported(spec, str(file), len(source), USUAL["actTimeout"], BANK, tuple(examined.values()), tuple(_notes(name, agent)))
+    return Exported(
+        spec,
+        str(file),
+        len(source),
+        USUAL["actTimeout"],
+        BANK,
+        tuple(results.values()),
+        tuple(_notes(name, agent)),
+    )
 
 
 def source_of(spec: str) -> str:
-    """The submission of a spec; the same spec gives the same file."""
+    """Return the submission of a spec; the same spec gives the same file."""
     name, agent = _agent(spec)
     header = (
-        f"A player for Kaggle's ConnectX: {spec}\n\nWritten by Fourlab {__version__}, whose modules are in it. "
-        "It needs NumPy, and is faster where Numba is installed.\n"
+        f"A player for Kaggle's ConnectX: {spec}\n\n"
+        f"Written by Fourlab {__version__}, whose modules it contains. It needs Python 3.11 and\n"
+        "NumPy, and is faster where Numba is installed.\n"
     )
-    parts = [Part(type(agent).__module__, type(agent).__qualname__, _options(name, agent), only_proven=name == "perfect")]
+    agent_class = type(agent)
+    options = _options(name, agent)
+    is_solver = name == "perfect"
+    parts = [Part(agent_class.__module__, agent_class.__qualname__, options, only_proven=is_solver)]
     files: dict[str, bytes] = {}
-    if name == "perfect" and agent.book and (book := shipped.read("fourlab.solver", "book.npz")) is not None:
-        files["fourlab.solver/book.npz"] = book
-    if any(option.name == "net" for option in registry.options_of(name)):
-        files["fourlab.nets/network.json"], files["fourlab.nets/network.safetensors"] = weights.read(agent.net)
-    if files or name == "perfect":
+    if is_solver and agent.book:
+        book = shipped.read("fourlab.solver", "book.npz")
+        if book is not None:
+            files["fourlab.solver/book.npz"] = book
+    has_network = any(option.name == "net" for option in registry.options_of(name))
+    if has_network:
+        form, numbers = weights.read(agent.net)
+        files["fourlab.nets/network.json"] = form
+        files["fourlab.nets/network.safetensors"] = numbers
+    if is_solver or has_network:
         parts.append(SEARCH)
     return bundle(header.replace("\\", "/").replace('"', "'"), parts, files)
 
 
 def _options(name: str, agent: Any) -> dict[str, Any]:
-    """The options that differ from the agent's own; whoever has no bound gets the lab's default."""
-    options = {
-        option.name: getattr(agent, option.name)
-        for option in registry.options_of(name)
-        if getattr(agent, option.name) != option.default
-    }
+    """Return the options that differ from the defaults, and the lab's bound of a search."""
+    options = {}
+    for option in registry.options_of(name):
+        value = getattr(agent, option.name)
+        if value != option.default:
+            options[option.name] = value
     if "net" in options:
         options["net"] = "network"
     if is_unbounded(agent):
-        options["simulations"] = DEFAULT_SIMULATIONS if name == "mcts" else NETWORK_SIMULATIONS
+        options["simulations"] = _default_simulations(name)
     return options
 
 
+def _default_simulations(name: str) -> int:
+    return DEFAULT_SIMULATIONS if name == "mcts" else NETWORK_SIMULATIONS
+
+
 def _agent(spec: str) -> tuple[str, Any]:
-    """The agent that a spec names, and its name in KINDS; refuses what cannot be exported."""
+    """Return the agent of a spec and its name in KINDS; refuse one that cannot be exported."""
     name = registry.parse_spec(spec)[0]
-    found = registry.preset(name)
-    base = name if found is None else registry.parse_spec(found.spec)[0]
+    preset = registry.preset(name)
+    base = name if preset is None else registry.parse_spec(preset.spec)[0]
     if base not in KINDS and base in registry.names():
         raise UserError(f"agent {name!r} cannot be exported; these can: {', '.join(KINDS)}")
     return base, registry.make(spec)
 
 
 def _examine(source: bytes, mode: str) -> Examined:
+    """Run the tests of examine.py on a submission in a separate process; return their results."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "main.py"
         file.write_bytes(source)
         command = [sys.executable, "-m", "fourlab.bridges.kaggle.examine", str(file), mode]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=MAX_SECONDS)
         except subprocess.TimeoutExpired:
-            raise UserError(f"the file was not written: its examination {mode} did not end within {PATIENCE} s") from None
+            raise UserError(
+                f"the file was not written: its test {mode} did not end within {MAX_SECONDS} s"
+            ) from None
     try:
-        found = json.loads(done.stdout.splitlines()[-1])
+        results = json.loads(done.stdout.splitlines()[-1])
     except (ValueError, IndexError):
         last = (done.stderr.strip().splitlines() or ["no answer"])[-1]
-        raise UserError(f"the file was not written: its examination {mode} failed: {last[:300]}") from None
-    if "error" in found:
-        raise UserError(f"the file was not written: {mode} it failed its examination: {found['error'][:300]}")
-    return Examined(**found)
+        raise UserError(f"the file was not written: its test {mode} failed: {last[:300]}") from None
+    if "error" in results:
+        reason = results["error"][:300]
+        raise UserError(f"the file was not written: it failed its test {mode}: {reason}")
+    return Examined(**results)
 
 
-def _check(found: Examined, kind: Kind, agent: Any, spec: str) -> None:
-    """Refuse what would lose on Kaggle by its clock, or does not do what the agent promises."""
-    over = [max(seconds - USUAL["actTimeout"], 0) for seconds in (found.first_move, found.slowest)]
-    if (late := over[0] + MOVES * over[1] - BANK) > 0:
-        raise UserError(f"the file was not written: {spec} would need {late:.1f} s more than Kaggle's bank in a whole game")
-    for what, promised, count in (("take", kind.wins, found.wins), ("block", kind.blocks, found.blocks)):
-        if promised(agent) and count < found.tactics:
-            raise UserError(f"the file was not written: {spec} did not {what} {found.tactics - count} of {found.tactics} wins")
+def _check(result: Examined, kind: Kind, agent: Any, spec: str) -> None:
+    """Refuse a file that would lose on time, or that does not do what the agent promises."""
+    limit = USUAL["actTimeout"]
+    overtime = max(result.first_move - limit, 0) + MOVES * max(result.slowest - limit, 0)
+    if overtime > BANK:
+        raise UserError(
+            f"the file was not written: {spec} would need {overtime - BANK:.1f} s more than"
+            " Kaggle's bank in a whole game"
+        )
+    for verb, is_promised, count in (
+        ("take", kind.wins, result.wins),
+        ("block", kind.blocks, result.blocks),
+    ):
+        if is_promised(agent) and count < result.tactics:
+            raise UserError(
+                f"the file was not written: {spec} did not {verb} {result.tactics - count}"
+                f" of {result.tactics} wins"
+            )
 
 
 def _notes(name: str, agent: Any) -> Iterator[str]:
-    """What is other than in the lab."""
+    """Yield the differences from the agent in the lab."""
     if is_unbounded(agent):
-        most = DEFAULT_SIMULATIONS if name == "mcts" else NETWORK_SIMULATIONS
-        yield f"makes at most {most} simulations a move; {name}:seconds=2 uses the whole time instead"
+        yield (
+            f"makes at most {_default_simulations(name)} simulations per move;"
+            f" {name}:seconds=2 uses the whole time instead"
+        )
     if name in ("alphazero", "dqn", "value"):
-        yield "its network is computed by NumPy, and on boards that it does not know alpha-beta plays"
+        yield "NumPy evaluates its network; on boards unknown to the network, alpha-beta plays"
     if name == "perfect":
-        yield "is perfect in the opening and wherever its search comes to an end in time; elsewhere alpha-beta plays"
-    yield "without NumPy, and on boards of more than 62 bits, it wins, blocks or plays near the centre"
+        yield "where the solver proves nothing within the time limit, alpha-beta plays"
+    yield "without NumPy, or on boards beyond 62 bits, it wins, blocks or plays near the centre"

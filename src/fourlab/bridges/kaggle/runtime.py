@@ -1,4 +1,4 @@
-"""How a submission plays: it imports Fourlab's modules, which it contains as text, and asks their agents.
+"""The code of a submission: import the Fourlab modules that the file contains and ask their agents.
 
 The modules are imported twice. As plain Python they play from the first move on. Where Numba is
 installed, a thread imports them again with their kernels compiled, which takes some seconds, and
@@ -10,37 +10,38 @@ import importlib
 import importlib.abc
 import importlib.util
 import logging
+import random
 import re
 import sys
 import threading
 import time
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 NAME = "submission"
 """The package under which the modules are imported, so that no other submission shares them."""
 AGENTS: list[tuple[str, str, dict[str, Any], bool]] = []
-"""Who is asked, in this order: module, class, options, and whether only a proven answer counts.
+"""The agents in the order in which they are asked: module, class, options, only_proven.
 
-The next one is asked if an agent does not know the board or has proven nothing; the last one has
-all the time that is left.
+The next agent is asked if one does not know the board, or is marked only_proven and has not proven
+its answer. The last one gets all the time that is left.
 """
 MODULES: dict[str, str] = {}
 """Sources by the name of the module."""
 PLAIN: dict[str, str] = {}
-"""What stands for some of them if nothing is compiled; empty if nothing can be."""
+"""Modules that replace some of them in plain Python; empty if there is nothing to compile."""
 TIME_SHARE = 0.8
-"""The part of a move's time that is used; the rest is for a busy machine."""
+"""The share of a move's time limit that is used; the rest is a reserve for a busy machine."""
 USUAL_SECONDS = 2.0
 """Kaggle's time for a move, if the configuration does not say."""
 FIRST_SHARE = 0.6
-"""The part of the time of an agent after whom another may be asked."""
+"""The share of the time for an agent that is marked only_proven."""
 BEYOND_BOOKS = "4444443335"
-"""Moves to a position of which everything must be searched."""
+"""A position that is in no opening book, so that the solver must search it."""
 PLAYERS: "list[Player]" = []
-"""Those that are ready; the last one is the fastest."""
+"""Players that are ready, the fastest one last."""
 TROUBLE: list[str] = []
-"""What went wrong, for whoever examines the file."""
+"""Errors that were survived, for tests of the file."""
 
 
 class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -55,58 +56,100 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return "fourlab" + name.removeprefix(self.package)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Tell Python's import system that a module is here."""
+        """Return the specification of a module that is in this file, for Python's import system."""
         if name.partition(".")[0] != self.package or self.original(name) not in self.modules:
             return None
         inside = f"{self.original(name)}."
-        is_package = any(each.startswith(inside) for each in self.modules)
+        is_package = any(module.startswith(inside) for module in self.modules)
         return importlib.util.spec_from_loader(name, self, is_package=is_package)
 
     def exec_module(self, module: ModuleType) -> None:
         """Run a module, its imports of Fourlab's modules renamed."""
         source = self.modules[self.original(module.__name__)]
-        renamed = re.sub(r"^( *)(from|import) fourlab\b", rf"\1\2 {self.package}", source, flags=re.MULTILINE)
+        renamed = re.sub(
+            r"^( *)(from|import) fourlab\b", rf"\1\2 {self.package}", source, flags=re.MULTILINE
+        )
         exec(compile(renamed, module.__name__, "exec"), module.__dict__)
 
 
+class Question(NamedTuple):
+    """What Kaggle asks, checked."""
+
+    board: list[int]
+    """Cells from the top left, row by row: 0 empty, 1 and 2 the sides."""
+    mark: int
+    """The side to move."""
+    columns: int
+    rows: int
+    in_a_row: int
+    seconds: float
+    """The time limit for the move."""
+
+
+def read(observation: Any, configuration: Any) -> Question:
+    """Read an observation and a configuration, which have attributes, items or both."""
+
+    def value(source: Any, name: str, default: Any) -> Any:
+        given = source.get(name) if isinstance(source, dict) else getattr(source, name, None)
+        return default if given is None else given
+
+    return Question(
+        board=[int(cell) for cell in value(observation, "board", [])],
+        mark=int(value(observation, "mark", 1)),
+        columns=int(value(configuration, "columns", 7)),
+        rows=int(value(configuration, "rows", 6)),
+        in_a_row=int(value(configuration, "inarow", 4)),
+        seconds=TIME_SHARE * float(value(configuration, "actTimeout", USUAL_SECONDS)),
+    )
+
+
 class Player:
-    """The agents as one copy of the modules has them."""
+    """The agents of one copy of the modules."""
 
     def __init__(self, kind: str, modules: dict[str, str]) -> None:
         self.package = f"{NAME}_{kind}"
-        if not any(isinstance(finder, Sources) and finder.package == self.package for finder in sys.meta_path):
+        if not any(
+            isinstance(finder, Sources) and finder.package == self.package
+            for finder in sys.meta_path
+        ):
             sys.meta_path.append(Sources(self.package, modules))
+        self.random = importlib.import_module("numpy").random
         self.contract = self.module("fourlab.agent")
         self.rules = self.module("fourlab.game.rules").Rules
         self.game = self.module("fourlab.game.position").Position
         self.refusal = self.module("fourlab.errors").UserError
-        self.agents = [getattr(self.module(module), name)(**options) for module, name, options, _ in AGENTS]
+        self.agents = [
+            getattr(self.module(module), name)(**options) for module, name, options, _ in AGENTS
+        ]
 
     def module(self, name: str) -> Any:
         """Import a module of Fourlab's."""
         return importlib.import_module(self.package + name.removeprefix("fourlab"))
 
-    def position(self, observation: Any, configuration: Any) -> Any:
-        """Return the position that Kaggle describes."""
-        columns, board = configuration.columns, list(observation.board)
-        rows = [board[start : start + columns] for start in range(0, len(board), columns)]
-        rules = self.rules(columns, configuration.rows, configuration.inarow)
-        return self.game(rows, rules, to_move=observation.mark - 1, check_counts=False)
+    def position(self, question: Question) -> Any:
+        """Return the position; raise UserError for a board that Fourlab does not know."""
+        columns = question.columns
+        starts = range(0, len(question.board), columns)
+        grid = [question.board[start : start + columns] for start in starts]
+        rules = self.rules(columns, question.rows, question.in_a_row)
+        return self.game(grid, rules, to_move=question.mark - 1, check_counts=False)
 
     def column(self, position: Any, seconds: float) -> int:
-        """Ask the agents; raises what the last one raises."""
-        until = time.perf_counter() + seconds
+        """Ask the agents in turn; raise what the last one raises."""
+        deadline = time.perf_counter() + seconds
         last = len(self.agents) - 1
         for place, agent in enumerate(self.agents):
-            left = max(until - time.perf_counter(), 0.01)
+            left = max(deadline - time.perf_counter(), 0.01)
             only_proven = AGENTS[place][3]
             try:
-                decision = self.decision(agent, position, left * FIRST_SHARE if only_proven else left)
+                share = FIRST_SHARE if only_proven else 1.0
+                decision = self.decision(agent, position, share * left)
             except self.refusal:
                 if place == last:
                     raise
                 continue
-            if place == last or not only_proven or decision.proven is not None or decision.analysis.from_book:
+            is_proven = decision.proven is not None or decision.analysis.from_book
+            if is_proven or place == last or not only_proven:
                 return int(decision.column)
         raise self.refusal("there is no agent")
 
@@ -116,8 +159,10 @@ class Player:
         timer = threading.Timer(seconds, stop.set)
         timer.daemon = True
         timer.start()
+        # Seeded by Python's generator, so that whoever seeds that one can repeat a game.
+        rng = self.random.default_rng(random.getrandbits(64))
         try:
-            return agent.decide(position, self.contract.Limit(seconds=seconds, stop=stop))
+            return agent.decide(position, self.contract.Limit(seconds=seconds, stop=stop), rng)
         finally:
             timer.cancel()
 
@@ -130,24 +175,22 @@ class Player:
 def prepare(kind: str, modules: dict[str, str]) -> None:
     """Make a player; whatever is missing or broken, the file still plays."""
     try:
+        if kind == "compiled":
+            importlib.import_module("numba")
+            logging.getLogger(f"{NAME}_{kind}.kernels").disabled = True
         player = Player(kind, modules)
         if kind == "compiled":
             player.warm_up()
         PLAYERS.append(player)
-    except ImportError:
-        pass  # there is no NumPy, or no Numba
     except Exception as error:
-        TROUBLE.append(repr(error))
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name in ("numpy", "numba")
+        if not is_missing:
+            TROUBLE.append(repr(error))
 
 
-def compile_in_background() -> None:
-    """Make the fast player, if there is Numba."""
-    if PLAYERS and PLAIN and importlib.util.find_spec("numba") is not None:
-        logging.getLogger("fourlab.kernels").disabled = True
-        threading.Thread(target=prepare, args=("compiled", MODULES), daemon=True).start()
-
-
-def completes_line(board: list[int], columns: int, rows: int, in_a_row: int, column: int, row: int, mark: int) -> bool:
+def completes_line(
+    board: list[int], columns: int, rows: int, in_a_row: int, column: int, row: int, mark: int
+) -> bool:
     """Return whether a disc of a side on this cell would be part of a line; row 0 is at the top."""
     for right, down in ((1, 0), (0, 1), (1, 1), (1, -1)):
         length = 1
@@ -161,41 +204,43 @@ def completes_line(board: list[int], columns: int, rows: int, in_a_row: int, col
     return False
 
 
-def simple_column(observation: Any, configuration: Any) -> int:
-    """Win, or else block, or else play near the centre, not below a cell where the other side wins."""
-    columns, rows = configuration.columns, configuration.rows
-    board, mark = list(observation.board), observation.mark
+def simple_column(question: Question) -> int:
+    """Win, else block, else play near the centre, not below a winning cell of the other side."""
+    board, mark, columns, rows, in_a_row, _ = question
     landing = {}
-    for column in sorted(range(columns), key=lambda each: abs(2 * each - columns + 1)):
+    for column in sorted(range(columns), key=lambda column: abs(2 * column - columns + 1)):
         empty = [row for row in range(rows) if board[row * columns + column] == 0]
         if empty:
             landing[column] = max(empty)
     for side in (mark, 3 - mark):
         for column, row in landing.items():
-            if completes_line(board, columns, rows, configuration.inarow, column, row, side):
+            if completes_line(board, columns, rows, in_a_row, column, row, side):
                 return column
     for column, row in landing.items():
-        if row == 0 or not completes_line(board, columns, rows, configuration.inarow, column, row - 1, 3 - mark):
+        above = row - 1
+        if row == 0 or not completes_line(board, columns, rows, in_a_row, column, above, 3 - mark):
             return column
     return next(iter(landing))
 
 
 if AGENTS:
     prepare("plain", {**MODULES, **PLAIN})
-    compile_in_background()
+    if PLAYERS and PLAIN:
+        threading.Thread(target=prepare, args=("compiled", MODULES), daemon=True).start()
 
 
 def agent(observation: Any, configuration: Any) -> int:
     """Choose a column; Kaggle calls the last function of a file."""
-    seconds = TIME_SHARE * float(getattr(configuration, "actTimeout", USUAL_SECONDS))
-    if PLAYERS:
-        player = PLAYERS[-1]
+    question = read(observation, configuration)
+    deadline = time.perf_counter() + question.seconds
+    for player in reversed(list(PLAYERS)):
         try:
-            position = player.position(observation, configuration)
+            position = player.position(question)
         except player.refusal:  # a board of more than 62 bits, say
-            return simple_column(observation, configuration)
+            break
         try:
-            return player.column(position, seconds)
-        except Exception as error:  # a simple move is better than a lost game
+            return player.column(position, deadline - time.perf_counter())
+        except Exception as error:  # another player's move is better than a lost game
             TROUBLE.append(repr(error))
-    return simple_column(observation, configuration)
+            PLAYERS.remove(player)
+    return simple_column(question)

@@ -1,7 +1,7 @@
-"""A submission, loaded and asked as Kaggle does it.
+"""Load a submission and call it the way Kaggle does.
 
-The file is executed in an empty namespace; the last callable in it is the agent. It is given an observation and a configuration
-whose values can be had as attributes and as items.
+The file is executed in an empty namespace; the last callable in it is the agent. The agent is
+called with an observation and a configuration whose values are both attributes and items.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 
 USUAL = {"columns": 7, "rows": 6, "inarow": 4, "actTimeout": 2, "timeout": 2, "agentTimeout": 60}
 BANK = 60
-"""Seconds that an agent may think longer than its time, in the whole game."""
+"""Seconds of overtime that an agent has in the whole game."""
 Submission = Callable[..., Any]
 
 
@@ -29,19 +29,31 @@ class Struct(dict[str, Any]):
 
 
 def load(source: str) -> Submission:
-    """The agent of a submission; whatever its code raises is raised here."""
+    """Return the agent of a submission; raise whatever its code raises."""
     namespace: dict[str, Any] = {}
     exec(compile(source, "<submission>", "exec"), namespace)
-    found = [value for name, value in namespace.items() if callable(value) and name != "__builtins__"]
-    if not found:
+    del namespace["__builtins__"]
+    functions = [value for value in namespace.values() if callable(value)]
+    if not functions:
         raise ValueError("there is no function in it")
-    return found[-1]  # type: ignore[no-any-return]
+    return functions[-1]  # type: ignore[no-any-return]
 
 
-def ask(agent: Submission, cells: Sequence[int], mark: int, step: int, bank: float = BANK, **configuration: Any) -> Any:
-    """What an agent answers: cells from the top left, 0 empty, 1 and 2 the sides; mark is the side to move."""
+def ask(
+    agent: Submission,
+    cells: Sequence[int],
+    mark: int,
+    step: int,
+    bank: float = BANK,
+    **configuration: Any,
+) -> Any:
+    """Ask an agent for a column.
+
+    `cells` are listed from the top left: 0 is empty, 1 and 2 are the sides. `mark` is the side to
+    move, `step` the number of discs on the board.
+    """
     observation = Struct(board=list(cells), mark=mark, step=step, remainingOverageTime=bank)
     arguments = [observation, Struct(**{**USUAL, **configuration})]
-    if hasattr(agent, "__code__"):  # one that takes only the observation is given no more
+    if hasattr(agent, "__code__"):  # some agents take the observation only
         arguments = arguments[: agent.__code__.co_argcount]
     return agent(*arguments)

@@ -19,7 +19,10 @@ def read(net: str) -> tuple[bytes, bytes]:
         if form.is_file() and numbers.is_file():
             break
     else:
-        raise UserError(f"cannot export {net}: its weights, {name}.safetensors and {name}.json, are not beside it")
+        raise UserError(
+            f"cannot export {net}: its weights, {name}.safetensors and {name}.json,"
+            " are not beside it"
+        )
     try:
         data = form.read_bytes(), numbers.read_bytes()
         parse(*data)

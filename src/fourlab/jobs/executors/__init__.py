@@ -1,34 +1,19 @@
-"""Where work is done: every executor takes a function and items, and yields each item's result as it comes.
+"""Executors: where work runs. Each applies a function to items and yields results as they arrive.
 
-The function must give the same result wherever and however often it is called on an item, so that an item whose process
-died is simply done again.
+The function must return the same result for an item wherever and however often it is called, so
+that the items of a worker that died can simply be done again.
 """
 
 from importlib.util import find_spec
 
 from fourlab.errors import UserError
-from fourlab.jobs.executors.work import (
-    Executor as Executor,
-)
-from fourlab.jobs.executors.work import (
-    Lost as Lost,
-)
-from fourlab.jobs.executors.work import (
-    Pace as Pace,
-)
-from fourlab.jobs.executors.work import (
-    Unwatched as Unwatched,
-)
-from fourlab.jobs.executors.work import (
-    Watch as Watch,
-)
-from fourlab.jobs.executors.work import (
-    Work as Work,
-)
+from fourlab.jobs.executors.work import Executor, Lost, Pace, Watch, Work
+
+__all__ = ["Executor", "Lost", "Pace", "Watch", "Work", "check", "make_executor"]
 
 
 def check(name: str, workers: int, address: str | None = None) -> None:
-    """Tell what is wrong with a choice of executor before anything begins."""
+    """Raise UserError for a choice of executor that cannot work."""
     if name not in ("local", "threads", "ray"):
         raise UserError(f"there is no executor {name!r}; executors are local, threads, ray")
     if workers < 1:
@@ -39,8 +24,13 @@ def check(name: str, workers: int, address: str | None = None) -> None:
         raise UserError("the executor ray needs Ray: pip install 'fourlab[ray]'")
 
 
-def executor(name: str, workers: int, address: str | None = None, staying: bool = False) -> Executor:
-    """The executor of a name; `staying` local processes wait for the next work until `close`, as Ray's do."""
+def make_executor(
+    name: str, workers: int, address: str | None = None, keep_alive: bool = False
+) -> Executor:
+    """Return the executor with this name.
+
+    With `keep_alive`, local processes wait for more work until `close`, as Ray's always do.
+    """
     check(name, workers, address)
     if name == "threads":
         from fourlab.jobs.executors.threads import Threads
@@ -49,7 +39,7 @@ def executor(name: str, workers: int, address: str | None = None, staying: bool 
     if name == "local":
         from fourlab.jobs.executors.local import Local
 
-        return Local(workers, staying)
+        return Local(workers, keep_alive)
     from fourlab.jobs.executors.ray import Ray
 
     return Ray(workers, address)

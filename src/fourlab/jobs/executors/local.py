@@ -1,7 +1,8 @@
-"""Work in processes of this machine. A process that dies or hangs is replaced, and its items are done again.
+"""Work in processes of this machine. One that dies or hangs is replaced and its items are retried.
 
-Each process has a pipe of its own and a little shared memory, in which it says what it is doing, so that after a sudden
-death it is known which item, and which side of the game, was at it.
+Every worker has its own pipe and a small piece of shared memory in which it notes what it is
+doing. After a sudden death the shared memory shows which item, and which side of the game, was
+in progress.
 """
 
 import contextlib
@@ -16,87 +17,93 @@ from ctypes import Structure, c_bool, c_double, c_int64
 from multiprocessing import connection, parent_process
 from typing import Any
 
-from fourlab.interrupts import hear_interrupts, interrupts_held
-from fourlab.jobs.executors.work import Lost, Pace, Work
+from fourlab.interrupts import allow_interrupts, interrupts_held
+from fourlab.jobs.executors.work import Lost, Pace, Watch, Work
 from fourlab.jobs.processes import worker_context
 
 BATCH_SECONDS = 0.1
-MOST_IN_A_BATCH = 200
+MAX_BATCH_ITEMS = 200
 HANG_SECONDS = 10.0
-"""Who thinks so much longer than allowed will not answer."""
-PATIENCE_SECONDS = 2.0
-"""So long may a game take to be given up."""
+"""A side that exceeds its time limit by this much is considered hung."""
+ABORT_SECONDS = 2.0
+"""Workers have this long to abandon their games before they are killed."""
 STOPPED, ABORTED = 1, 2
-NOTHING = -1
-"""The item of a process that has not begun with one."""
+NO_ITEM = -1
+"""The item of a worker that has not begun one."""
 DEATHS_ALLOWED, KILLS_ALLOWED = 3, 10
-"""An item at which so many processes die is lost; it takes more if they were killed, for that usually comes from outside."""
+"""An item is lost after this many deaths of its workers. Kills (SIGKILL) usually come from outside
+and are not the item's fault, so more of them are allowed."""
 DEATHS_IN_PREPARATION, DEATHS_AT_START = 3, 30
-"""If so many in a row die before their first item, preparation is left out, or all is lost."""
+"""After this many deaths in a row before a first item, preparation is skipped; respectively, the
+executor gives up."""
 PREPARATION_SECONDS = 120.0
-"""Whatever has to be compiled is compiled by then."""
+"""Time limit for `Work.prepare`, which may have to compile everything."""
 
 
 class _Shared(Structure):
-    """What a process and its master tell each other without a message."""
+    """The memory that a worker shares with the main process."""
 
     _fields_ = (
         ("item", c_int64),
         ("side", c_int64),
+        # In seconds of time.monotonic(); 0 means no deadline.
         ("deadline", c_double),
         ("stop", c_int64),
         ("busy", c_bool),
     )
 
 
-class _Watch:
-    """The worker's side of the shared memory."""
+class _SharedWatch(Watch):
+    """A watch that notes in shared memory which side is thinking, and until when."""
 
     def __init__(self, shared: Any) -> None:
         self.shared = shared
 
     def thinking(self, side: int, seconds: float | None) -> None:
-        """Tell who thinks, and until when at most."""
+        """Note the side and its deadline."""
         self.shared.side = side
         self.shared.deadline = 0.0 if seconds is None else time.monotonic() + seconds + HANG_SECONDS
 
     def aborted(self) -> bool:
-        """Whether the master wants no more."""
+        """Return whether the main process has asked to abandon the game."""
         return bool(self.shared.stop == ABORTED)
 
 
 class Local:
-    """Processes of this machine."""
+    """An executor whose workers are processes of this machine."""
 
-    def __init__(self, workers: int, staying: bool = False) -> None:
-        """`staying` processes wait for the next work, since to start one takes seconds, until `close`."""
-        self.workers, self.staying = workers, staying
+    def __init__(self, workers: int, keep_alive: bool = False) -> None:
+        """With `keep_alive`, processes wait for more work until `close`: starting one is slow."""
+        self.workers = workers
+        self.keep_alive = keep_alive
         self._stop = 0
-        self._give_up_at = math.inf
+        self._kill_at = math.inf
         self._deaths_at_start = 0
-        self._hands: list[_Hand] = []
+        self._workers: list[_Worker] = []
 
     def map(self, work: Work, items: Iterable[int]) -> Iterator[list[tuple[int, Any]]]:
-        """Yield results as they come, a batch at a time."""
-        waiting, again, deaths = deque(items), deque[int](), Counter[int]()
-        pace = Pace(self.workers, BATCH_SECONDS, MOST_IN_A_BATCH)
+        """Yield results as they arrive, a batch at a time."""
+        waiting = deque(items)
+        retries: deque[int] = deque()
+        deaths: Counter[int] = Counter()
+        pace = Pace(self.workers, BATCH_SECONDS, MAX_BATCH_ITEMS)
         try:
-            while time.monotonic() < self._give_up_at:
-                while (waiting or again) and (hand := self._free_hand(work)):
-                    # What was with a process that died travels alone, so that it takes nothing with it.
-                    source, size = (again, 1) if again else (waiting, pace.size(len(waiting)))
-                    hand.send([source.popleft() for _ in range(size)])
-                busy = [hand for hand in self._hands if hand.batches]
+            while time.monotonic() < self._kill_at:
+                while (waiting or retries) and (worker := self._free_worker(work)):
+                    # Items of a dead worker are sent one by one: a fatal one takes no other along.
+                    queue, size = (retries, 1) if retries else (waiting, pace.size(len(waiting)))
+                    worker.send([queue.popleft() for _ in range(size)])
+                busy = [worker for worker in self._workers if worker.batches]
                 if not busy:
                     return
-                ready = connection.wait([hand.pipe for hand in busy], timeout=0.2)
-                for hand in busy:
-                    hung = hand.hangs()
-                    if hand.pipe in ready:
+                ready = connection.wait([worker.pipe for worker in busy], timeout=0.2)
+                for worker in busy:
+                    hung = worker.is_hung()
+                    if worker.pipe in ready:
                         try:
-                            results, seconds = hand.receive()
+                            results, seconds = worker.receive()
                         except (EOFError, OSError):
-                            pass
+                            pass  # the worker has died
                         else:
                             if results:
                                 pace.learn(seconds, len(results))
@@ -104,119 +111,136 @@ class Local:
                             continue
                     elif not hung:
                         continue
-                    self._hands.remove(hand)
-                    hand.process.kill()
-                    hand.process.join()
-                    self._count_start(hand)
-                    lost, rest = hand.bury(deaths, hung)
-                    again.extend(rest)
+                    self._workers.remove(worker)
+                    worker.kill()
+                    self._count_death_at_start(worker)
+                    lost, unfinished = worker.unfinished_items(deaths, hung)
+                    worker.close()
+                    retries.extend(unfinished)
                     if lost:
                         yield lost
         finally:
-            self._dismiss([hand for hand in self._hands if hand.batches or not self.staying])
+            self._stop_workers(
+                [worker for worker in self._workers if worker.batches or not self.keep_alive]
+            )
 
-    def _free_hand(self, work: Work) -> "_Hand | None":
-        """A process that has little to do, if there is one and there is to be any more work."""
+    def _free_worker(self, work: Work) -> "_Worker | None":
+        """Return a worker that can take another batch, or None; start one if there is room."""
         if self._stop:
             return None
-        least = min(self._hands, key=lambda hand: len(hand.batches), default=None)
+        worker = min(self._workers, key=lambda worker: len(worker.batches), default=None)
         prepare = self._deaths_at_start < DEATHS_IN_PREPARATION
-        if least is not None and not least.batches:
-            if least.work is not work:
-                least.take_up(work, prepare)
-            return least
-        if len(self._hands) < self.workers:
-            self._hands.append(_Hand())
-            self._hands[-1].take_up(work, prepare)
-            self._tell(self._stop)  # it was not there to hear what was said while it was started
-            return self._hands[-1]
-        return least if least is not None and len(least.batches) < 2 else None  # one in hand, one to go on with at once
+        if worker is not None and not worker.batches:
+            if worker.work is not work:
+                worker.assign(work, prepare)
+            return worker
+        if len(self._workers) < self.workers:
+            worker = _Worker()
+            self._workers.append(worker)
+            worker.assign(work, prepare)
+            # `stop` or `abort` may have been called while the worker was started.
+            self._set_stop(self._stop)
+            return worker
+        # A second batch keeps a worker busy while the results of the first travel.
+        return worker if worker is not None and len(worker.batches) < 2 else None
 
-    def _count_start(self, dead: "_Hand") -> None:
-        """Count processes that die before their first item; those to come go without preparation, which may be to blame."""
-        self._deaths_at_start = self._deaths_at_start + 1 if dead.shared.item == NOTHING else 0
+    def _count_death_at_start(self, dead: "_Worker") -> None:
+        """Count workers that die before their first item; preparation may be to blame."""
+        self._deaths_at_start = self._deaths_at_start + 1 if dead.shared.item == NO_ITEM else 0
         if self._deaths_at_start == DEATHS_AT_START:
-            raise ChildProcessError(f"workers die before they begin ({_cause(dead.process.exitcode)})")
+            cause = _cause_of_death(dead.process.exitcode)
+            raise ChildProcessError(f"workers die before they begin ({cause})")
 
     def stop(self) -> None:
-        """Let every process finish the item in hand."""
-        self._tell(STOPPED)
+        """Let every worker finish its current item."""
+        self._set_stop(STOPPED)
 
     def abort(self) -> None:
-        """Ask every process to give up what is in hand, and wait for it only a little."""
-        self._tell(ABORTED)
-        self._give_up_at = min(self._give_up_at, time.monotonic() + PATIENCE_SECONDS)
+        """Ask every worker to abandon its current item, and kill those that do not."""
+        self._set_stop(ABORTED)
+        self._kill_at = min(self._kill_at, time.monotonic() + ABORT_SECONDS)
 
     def close(self) -> None:
-        """Send home who is still there."""
-        self._dismiss(list(self._hands))
+        """Kill the remaining workers."""
+        self._stop_workers(list(self._workers))
 
-    def _dismiss(self, hands: "list[_Hand]") -> None:
-        for hand in hands:
-            hand.dismiss()
-            self._hands.remove(hand)
+    def _stop_workers(self, workers: "list[_Worker]") -> None:
+        for worker in workers:
+            worker.kill()
+            worker.close()
+            self._workers.remove(worker)
 
-    def _tell(self, word: int) -> None:
-        self._stop = max(self._stop, word)
-        for hand in self._hands:
-            hand.shared.stop = self._stop
+    def _set_stop(self, level: int) -> None:
+        """Raise the stop level of all workers; it never falls."""
+        self._stop = max(self._stop, level)
+        for worker in self._workers:
+            worker.shared.stop = self._stop
 
 
-class _Hand:
-    """One process at work, as its master sees it."""
+class _Worker:
+    """A worker process, as the main process sees it."""
 
     def __init__(self) -> None:
         context: Any = worker_context()
-        self.shared: Any = context.RawValue(_Shared, NOTHING)
-        self.pipe, others = context.Pipe()
+        self.shared: Any = context.RawValue(_Shared, NO_ITEM)
+        self.pipe, worker_end = context.Pipe()
         self.batches: deque[list[int]] = deque()
+        """The batches that were sent and not yet answered, oldest first."""
         self.work: Any = None
-        self.process = context.Process(target=_serve, args=(others, self.shared), daemon=True)
+        self.process = context.Process(target=_serve, args=(worker_end, self.shared), daemon=True)
         with interrupts_held():
             self.process.start()
-        others.close()
+        worker_end.close()
 
-    def take_up(self, work: Any, prepare: bool) -> None:
-        """Give it other work; what it did before is forgotten."""
-        self.work, self.shared.item = work, NOTHING
+    def assign(self, work: Any, prepare: bool) -> None:
+        """Replace the work; the worker must be idle."""
+        self.work = work
+        self.shared.item = NO_ITEM
         self.shared.deadline = time.monotonic() + PREPARATION_SECONDS if prepare else 0.0
-        with contextlib.suppress(OSError):  # as below
-            self.pipe.send((work, prepare))
+        self._send((work, prepare))
 
     def send(self, batch: list[int]) -> None:
         self.batches.append(batch)
-        with contextlib.suppress(OSError):  # it is dead, and will be found so
-            self.pipe.send(batch)
+        self._send(batch)
+
+    def _send(self, message: Any) -> None:
+        # A dead worker is noticed when the main process reads from its pipe.
+        with contextlib.suppress(OSError):
+            self.pipe.send(message)
 
     def receive(self) -> tuple[list[Any], float]:
         results, seconds = self.pipe.recv()
         self.batches.popleft()
         return results, seconds
 
-    def hangs(self) -> bool:
-        """Whether the side to move, or the preparation, should have come to an end long ago."""
+    def is_hung(self) -> bool:
+        """Return whether the side to move, or the preparation, is past its deadline."""
         return bool(0 < self.shared.deadline < time.monotonic())
 
-    def bury(self, deaths: Counter[int], hung: bool) -> tuple[list[tuple[int, Any]], list[int]]:
-        """Clear up after a dead process; returns the item that is lost, if one is, and those to be done again."""
-        rest = [item for batch in self.batches for item in batch]
-        lost: list[tuple[int, Any]] = []
-        if self.shared.busy:
-            item = int(self.shared.item)
-            deaths[item] += 1
-            was_killed = self.process.exitcode == -getattr(signal, "SIGKILL", 0)
-            if hung or deaths[item] >= (KILLS_ALLOWED if was_killed else DEATHS_ALLOWED):
-                why = "no answer" if hung else f"the process died {deaths[item]} times ({_cause(self.process.exitcode)})"
-                lost.append((item, Lost(why, int(self.shared.side), hung)))
-                rest.remove(item)
-        self.close()
-        return lost, rest
+    def unfinished_items(
+        self, deaths: Counter[int], hung: bool
+    ) -> tuple[list[tuple[int, Any]], list[int]]:
+        """Return the item that a dead worker has lost, if any, and the items to retry."""
+        unfinished = [item for batch in self.batches for item in batch]
+        if not self.shared.busy:
+            return [], unfinished
+        item = int(self.shared.item)
+        deaths[item] += 1
+        was_killed = self.process.exitcode == -getattr(signal, "SIGKILL", 0)
+        allowed = KILLS_ALLOWED if was_killed else DEATHS_ALLOWED
+        if hung:
+            why = "no answer"
+        elif deaths[item] >= allowed:
+            cause = _cause_of_death(self.process.exitcode)
+            why = f"the process died {deaths[item]} times ({cause})"
+        else:
+            return [], unfinished
+        unfinished.remove(item)
+        return [(item, Lost(why, int(self.shared.side), hung))], unfinished
 
-    def dismiss(self) -> None:
-        """Send it home; what it has in hand is of no use any more."""
+    def kill(self) -> None:
         self.process.kill()
         self.process.join()
-        self.close()
 
     def close(self) -> None:
         self.pipe.close()
@@ -224,40 +248,47 @@ class _Hand:
 
 
 def _serve(pipe: Any, shared: Any) -> None:
-    """The life of a process: work and batches in, results out, until the pipe or the master is gone."""
-    signal.signal(signal.SIGTERM, lambda number, frame: None)  # the master decides what that means …
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # … and Ctrl-C
-    hear_interrupts()
-    threading.Thread(target=_die_with_the_master, daemon=True).start()
-    watch = _Watch(shared)
+    """Run a worker: receive work and batches, send results, until the main process ends."""
+    # Only the main process decides what SIGTERM and Ctrl-C mean.
+    signal.signal(signal.SIGTERM, lambda number, frame: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    allow_interrupts()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    watch = _SharedWatch(shared)
     work: Any = None
     with contextlib.suppress(EOFError, OSError):
         while True:
-            told = pipe.recv()
-            if isinstance(told, tuple):
-                work, prepare = told
+            message = pipe.recv()
+            if isinstance(message, tuple):
+                work, prepare = message
                 if prepare:
                     work.prepare()
                     shared.deadline = 0.0
                 continue
-            results, before = [], time.perf_counter()
-            for item in told:
+            results = []
+            before = time.perf_counter()
+            for item in message:
                 if shared.stop:
                     break
-                shared.item, shared.side, shared.deadline, shared.busy = item, -1, 0.0, True
+                shared.item = item
+                shared.side = -1
+                shared.deadline = 0.0
+                shared.busy = True
                 results.append((item, work(item, watch)))
-                shared.busy, shared.deadline = False, 0.0
+                shared.busy = False
+                shared.deadline = 0.0
             pipe.send((results, time.perf_counter() - before))
 
 
-def _die_with_the_master() -> None:
-    master = parent_process()
-    assert master is not None
-    connection.wait([master.sentinel])
+def _exit_with_parent() -> None:
+    """Wait until the main process has ended, then end this one at once."""
+    parent = parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
     os._exit(1)
 
 
-def _cause(exit_code: int | None) -> str:
+def _cause_of_death(exit_code: int | None) -> str:
     if exit_code is not None and exit_code < 0:
         with contextlib.suppress(ValueError):
             return signal.Signals(-exit_code).name

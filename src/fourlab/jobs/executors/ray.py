@@ -1,6 +1,7 @@
 """Work on a Ray cluster, by default one that is started on this machine.
 
-Ray's tasks may run more than once or not at all; here that does no harm, since an item's result depends on nothing else.
+Ray may run a task more than once or not at all. That does no harm here, because the result of an
+item depends only on the item.
 """
 
 import logging
@@ -17,95 +18,121 @@ import ray
 
 from fourlab.errors import UserError
 from fourlab.jobs.executors.local import HANG_SECONDS, Local
-from fourlab.jobs.executors.work import Lost, Pace, Unwatched, Work
+from fourlab.jobs.executors.work import Lost, Pace, StopFlags, Watch, Work
 
 BATCH_SECONDS = 2.0
-MOST_IN_A_BATCH = 100
+MAX_BATCH_ITEMS = 100
 FAILURES_ALLOWED = 10
-"""A task that fails so often is lost; many, since it may not have been the fault of the item, or not even begun."""
+"""An item is lost after this many failed tasks. The limit is high because a task may fail through
+no fault of its item, or even before it begins."""
 _prepared: set[bytes] = set()
+"""In a Ray worker: the object ids of the work that it has prepared."""
 
 
-class Ray:
-    """A Ray cluster."""
+class Ray(StopFlags):
+    """An executor that runs on a Ray cluster, whose processes end with the cluster."""
 
     def __init__(self, workers: int, address: str | None = None) -> None:
+        super().__init__(workers)
         if not ray.is_initialized():
-            os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what newer versions will do, lest they warn
-            here: dict[str, Any] = {} if address else {"num_cpus": workers, "include_dashboard": False}
+            # The default of future versions; without it this version warns.
+            os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+            options: dict[str, Any] = {}
+            if not address:
+                options = {"num_cpus": workers, "include_dashboard": False}
             try:
-                _knock(address)
-                ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **here)
+                _check_reachable(address)
+                ray.init(
+                    address=address, log_to_driver=False, logging_level=logging.ERROR, **options
+                )
             except (OSError, RuntimeError, ValueError) as error:
-                raise UserError(f"cannot reach Ray at {address or 'this machine'}: {_first_line(error)}") from None
-        self.workers = workers
-        self._stopped = self._aborted = False
+                raise UserError(
+                    f"cannot reach Ray at {address or 'this machine'}: {_first_line(error)}"
+                ) from None
 
     def map(self, work: Work, items: Iterable[int]) -> Iterator[list[tuple[int, Any]]]:
-        """Yield results as they come, a batch at a time."""
-        waiting, again, deaths = deque(items), deque[int](), Counter[int]()
-        sent_work, running = ray.put(work), dict[Any, list[int]]()
-        pace = Pace(self.workers, BATCH_SECONDS, MOST_IN_A_BATCH)
+        """Yield results as they arrive, a batch at a time."""
+        waiting = deque(items)
+        retries: deque[int] = deque()
+        failures: Counter[int] = Counter()
+        shared_work = ray.put(work)
+        running: dict[Any, list[int]] = {}
+        pace = Pace(self.workers, BATCH_SECONDS, MAX_BATCH_ITEMS)
         try:
             while not self._aborted:
-                while (waiting or again) and not self._stopped and len(running) < 2 * self.workers:  # some to go on with
-                    source, size = (again, 1) if again else (waiting, pace.size(len(waiting)))
-                    batch = [source.popleft() for _ in range(size)]
-                    deed = _do_carefully if source is again else _do
-                    running[deed.remote(sent_work, sent_work.binary(), batch)] = batch
+                # Two tasks per worker, so that none waits for its next one.
+                while (
+                    (waiting or retries) and not self._stopped and len(running) < 2 * self.workers
+                ):
+                    if retries:
+                        task = _run_isolated
+                        batch = [retries.popleft()]
+                    else:
+                        task = _run
+                        batch = [waiting.popleft() for _ in range(pace.size(len(waiting)))]
+                    running[task.remote(shared_work, shared_work.binary(), batch)] = batch
                 if not running:
                     return
                 ready, _ = ray.wait(list(running), timeout=0.2)
-                for task in ready:
-                    batch = running.pop(task)
+                for reference in ready:
+                    batch = running.pop(reference)
                     try:
-                        results, seconds = ray.get(task)
+                        results, seconds = ray.get(reference)
                     except ray.exceptions.RayError as error:
-                        if len(batch) == 1:  # of several nobody knows which it was
-                            deaths.update(batch)
-                        lost = [item for item in batch if deaths[item] >= FAILURES_ALLOWED]
-                        again.extend(item for item in batch if item not in lost)
-                        results = [(item, Lost(f"its task failed {deaths[item]} times ({_first_line(error)})")) for item in lost]
+                        results = _count_failure(batch, failures, retries, error)
                     else:
                         pace.learn(seconds, len(batch))
                     if results:
                         yield results
         finally:
-            for task in running:
-                ray.cancel(task, force=True)
-
-    def stop(self) -> None:
-        """Send nothing more."""
-        self._stopped = True
-
-    def abort(self) -> None:
-        """Wait for nothing more."""
-        self._stopped = self._aborted = True
-
-    def close(self) -> None:
-        """Ray's processes go with Ray."""
+            for reference in running:
+                ray.cancel(reference, force=True)
 
 
-@ray.remote(max_retries=0)  # we count the failures ourselves
-def _do(work: Any, name: bytes, batch: list[int]) -> tuple[list[tuple[int, Any]], float]:
-    """One task: a batch of items."""
+def _count_failure(
+    batch: list[int], failures: Counter[int], retries: deque[int], error: Exception
+) -> list[tuple[int, Any]]:
+    """Queue the items of a failed task again; returns those that have failed too often as lost."""
+    # In a batch of several items nobody knows which one was at fault.
+    if len(batch) == 1:
+        failures.update(batch)
+    lost: list[tuple[int, Any]] = []
+    for item in batch:
+        if failures[item] < FAILURES_ALLOWED:
+            retries.append(item)
+        else:
+            why = f"its task failed {failures[item]} times ({_first_line(error)})"
+            lost.append((item, Lost(why)))
+    return lost
+
+
+@ray.remote(max_retries=0)  # `_count_failure` counts instead
+def _run(work: Any, work_id: bytes, batch: list[int]) -> tuple[list[tuple[int, Any]], float]:
+    """Work on a batch in a Ray worker; returns the results and the seconds they took."""
     watch = _Alarm()
-    if name not in _prepared:
+    if work_id not in _prepared:
         work.prepare()
-        _prepared.add(name)
+        _prepared.add(work_id)
     before = time.perf_counter()
-    return [(item, work(item, watch)) for item in batch], time.perf_counter() - before
+    results = [(item, work(item, watch)) for item in batch]
+    return results, time.perf_counter() - before
 
 
 @ray.remote(max_retries=0)
-def _do_carefully(work: Any, name: bytes, batch: list[int]) -> tuple[list[tuple[int, Any]], float]:
-    """A task for what was with one that failed: in a process of its own, so that it is known who is to blame."""
+def _run_isolated(
+    work: Any, work_id: bytes, batch: list[int]
+) -> tuple[list[tuple[int, Any]], float]:
+    """Retry an item of a failed task in a child process, to find out which side is at fault."""
     before = time.perf_counter()
-    return [result for results in Local(1).map(work, batch) for result in results], time.perf_counter() - before
+    results = [result for results in Local(1).map(work, batch) for result in results]
+    return results, time.perf_counter() - before
 
 
-class _Alarm(Unwatched):
-    """Ends the process, and so the task, of a side that thinks far too long; it will be found out carefully."""
+class _Alarm(Watch):
+    """Ends the process, and with it the task, of a side that far exceeds its time limit.
+
+    The item is then retried by `_run_isolated`, which finds out which side it was.
+    """
 
     def __init__(self) -> None:
         self._deadline = math.inf
@@ -121,8 +148,8 @@ class _Alarm(Unwatched):
         os._exit(1)
 
 
-def _knock(address: str | None) -> None:
-    """Raise an error soon if nobody is at home; Ray itself would wait for minutes."""
+def _check_reachable(address: str | None) -> None:
+    """Raise OSError after at most 10 seconds if no server answers; Ray waits for minutes."""
     host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if colon and port.isdecimal():
         socket.create_connection((host, int(port)), timeout=10).close()

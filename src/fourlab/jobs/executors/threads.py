@@ -1,24 +1,21 @@
-"""Work in threads of this process: for work that spends its time in compiled code, which lets other threads run."""
+"""Work in threads of this process, for compiled code, which releases the interpreter lock."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import Any
 
-from fourlab.jobs.executors.work import Work
+from fourlab.jobs.executors.work import StopFlags, Work
 
 
-class Threads:
-    """Threads of this process."""
-
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
-        self._stopped = self._aborted = False
+class Threads(StopFlags):
+    """An executor whose workers are threads of this process; they end with `map`."""
 
     def map(self, work: Work, items: Iterable[int]) -> Iterator[list[tuple[int, Any]]]:
-        """Yield results as they come."""
+        """Yield results as they arrive."""
         work.prepare()
-        waiting, running = iter(items), dict[Future[Any], int]()
+        waiting = iter(items)
+        running: dict[Future[Any], int] = {}
         with ThreadPoolExecutor(self.workers) as pool:
             while not self._aborted:
                 if not self._stopped:
@@ -29,14 +26,3 @@ class Threads:
                 done, _ = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
                 for future in done:
                     yield [(running.pop(future), future.result())]
-
-    def stop(self) -> None:
-        """Begin nothing new."""
-        self._stopped = True
-
-    def abort(self) -> None:
-        """Give up what is in hand, too."""
-        self._stopped = self._aborted = True
-
-    def close(self) -> None:
-        """Nobody waits here."""

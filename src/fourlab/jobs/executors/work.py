@@ -1,4 +1,4 @@
-"""What executors do: work on items, and results or what became of them."""
+"""The interfaces of executors and their work, and what executors share."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,84 +7,112 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Lost:
-    """There is no result: the item's process died or hung every time."""
+    """Takes the place of a result: every worker that tried the item died or hung."""
 
     why: str
     side: int | None = None
-    """Who was thinking, if known."""
+    """The side that was thinking, if known."""
     hung: bool = False
-    """It did not die, it did not answer in time."""
+    """The worker did not die, it exceeded its time limit."""
 
 
 class Pace:
-    """How many items go into a batch: enough lest quick ones wait for messages, few enough lest results wait for each other."""
+    """Chooses batch sizes from the measured time per item.
 
-    def __init__(self, workers: int, batch_seconds: float, most: int) -> None:
-        self.workers, self.batch_seconds, self.most = workers, batch_seconds, most
-        self._seconds_an_item = batch_seconds  # begin with one
+    Batches should be large enough that messages cost little, and small enough that results do not
+    wait long for the rest of their batch.
+    """
+
+    def __init__(self, workers: int, batch_seconds: float, max_items: int) -> None:
+        self.workers = workers
+        self.batch_seconds = batch_seconds
+        self.max_items = max_items
+        # The first guess makes batches of one item.
+        self._seconds_per_item = batch_seconds
 
     def learn(self, seconds: float, items: int) -> None:
-        """A batch took so long; a single quick item must not make the next batch huge."""
-        self._seconds_an_item += 0.3 * (seconds / items - self._seconds_an_item)
+        """Account for a batch of `items` that took `seconds`.
+
+        The moving average keeps a single quick item from making the next batch huge.
+        """
+        self._seconds_per_item += 0.3 * (seconds / items - self._seconds_per_item)
 
     def size(self, waiting: int) -> int:
-        """The next batch, if so many items wait; towards the end batches are small, so that all workers end together."""
-        wished = int(self.batch_seconds / max(self._seconds_an_item, 1e-6))
-        return max(1, min(wished, self.most, waiting // (4 * self.workers)))
+        """Return the size of the next batch if `waiting` items are left.
+
+        Towards the end batches are small, so that all workers finish at about the same time.
+        """
+        in_time = int(self.batch_seconds / max(self._seconds_per_item, 1e-6))
+        return max(1, min(in_time, self.max_items, waiting // (4 * self.workers)))
 
 
-class Watch(Protocol):
-    """Somebody outside who knows how far the game is, in case its process dies or hangs."""
+class Watch:
+    """Follows a game from outside its process, in case that process dies or hangs.
 
-    def thinking(self, side: int, seconds: float | None) -> None:
-        """A side begins to think, for at most so long."""
-        ...
-
-    def aborted(self) -> bool:
-        """Whether the game is to be given up."""
-        ...
-
-
-class Unwatched:
-    """Nobody is there."""
+    This one does nothing; it is for games in the caller's own process.
+    """
 
     def thinking(self, side: int, seconds: float | None) -> None:
-        """Nobody hears it."""
+        """Note that a side begins to think, for at most `seconds` if not None."""
 
     def aborted(self) -> bool:
-        """Nobody gives up."""
+        """Return whether the game should be abandoned."""
         return False
 
 
 class Work(Protocol):
-    """What is done with an item, which is a number; `prepare` is called once in each process."""
+    """A function of item numbers; `prepare` is called once in each process."""
 
     def __call__(self, number: int, watch: Any) -> Any:
-        """Do it."""
+        """Return the result for one item."""
         ...
 
     def prepare(self) -> None:
-        """Get ready."""
+        """Compile or load what all items need."""
         ...
 
 
 class Executor(Protocol):
-    """Does work on items, in any order, in any number of processes."""
+    """Applies work to items, in any order, on any number of workers."""
 
     workers: int
 
     def map(self, work: Work, items: Iterable[int]) -> Iterator[list[tuple[int, Any]]]:
-        """Yield results, or that they are `Lost`, as they come, some at a time; closing the iterator ends the work at once."""
+        """Yield batches of (item, result) as they arrive; a result may be `Lost`.
+
+        Closing the iterator ends the work at once.
+        """
         ...
 
     def stop(self) -> None:
-        """Begin nothing new: what is in hand is finished, then `map` ends."""
+        """Start no new items; `map` ends when those in progress are finished."""
         ...
 
     def abort(self) -> None:
-        """Give up what is in hand, too."""
+        """Abandon the items in progress as well."""
         ...
 
     def close(self) -> None:
-        """There is no more work."""
+        """Release the workers."""
         ...
+
+
+class StopFlags:
+    """The part of an executor that stops and aborts by flags, which its `map` checks."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._stopped = False
+        self._aborted = False
+
+    def stop(self) -> None:
+        """Start no new items."""
+        self._stopped = True
+
+    def abort(self) -> None:
+        """Abandon the items in progress as well."""
+        self._stopped = True
+        self._aborted = True
+
+    def close(self) -> None:
+        """Do nothing: the workers need no release."""

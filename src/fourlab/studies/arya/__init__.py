@@ -1,4 +1,4 @@
-"""Document 004's experiments."""
+"""Replication of the experiments in Arya's thesis."""
 
 from fourlab.studies.arya import alpha, chess, evaluator, matches, speed
 from fourlab.studies.experiment import Experiment

@@ -1,6 +1,6 @@
-"""Two players and their games, counted as document 004 counts them."""
+"""Matches between two players, scored the way Arya scores them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,20 +14,22 @@ from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.reporting.figures import COLOURS
 from fourlab.studies.compare import fisher, same_share, share
 from fourlab.studies.experiment import Finding, Part, Picture
-from fourlab.studies.workbench import Workbench, whole
+from fourlab.studies.workbench import Workbench, completed
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 BOARD = ("7x6x4",)
 FAITHFUL, CORRECTED = "faithful", "corrected"
-WORDS = ("wins", "losses", "draws")
-ENOUGH = 40
-"""Fewer games than that cannot tell the document's shares from others."""
+OUTCOMES = ("wins", "losses", "draws")
+"""In the order of the fields of `Score`."""
+MIN_GAMES = 40
+"""Fewer games than this cannot separate the shares in the thesis from other shares."""
 
 
 class Score(NamedTuple):
-    """Games as one player sees them."""
+    """Wins, losses and draws of one player."""
 
     won: int
     lost: int
@@ -35,7 +37,7 @@ class Score(NamedTuple):
 
     @property
     def games(self) -> int:
-        """All of them."""
+        """The number of games."""
         return sum(self)
 
     def __str__(self) -> str:
@@ -43,42 +45,47 @@ class Score(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Two agents by their specs."""
+    """One interpretation of who played a match: the specs of two agents, and who moves first."""
 
     first: str
-    """Moves first, unless colours alternate."""
+    """Moves first, unless `starts` is "alternate"."""
     second: str
     starts: Literal["fixed", "alternate"] = "fixed"
 
 
 @dataclass(frozen=True)
 class Bout:
-    """One match of the document."""
+    """One match of the thesis, with the readings under which it is replayed."""
 
     name: str
     players: tuple[str, str]
-    """What the two are called."""
-    hero: str
-    """The player whose score is told."""
+    """Display names, in the order of `Reading.first` and `Reading.second`."""
+    scored_player: str
+    """The player whose wins, losses and draws are reported."""
     reported: Score
     readings: Mapping[str, Reading]
-    """Who they may have been; two of these are `faithful` and `corrected`."""
+    """By name; must contain `faithful` and `corrected`."""
     why: str = ""
-    """What explains a difference."""
+    """Explanation of a difference between the thesis and the replication."""
     comparable: bool = True
-    """Whether the faithful players may be the document's; else its numbers stand beside ours without a verdict."""
+    """Whether the faithful players can be the ones in the thesis; if not, no verdict is given."""
+
+    @property
+    def title(self) -> str:
+        """Both display names: "minimax(4) against Q-learning"."""
+        return " against ".join(self.players)
 
 
 def score(games: Sequence[StoredGame], player: str, side: int | None = None) -> Score:
-    """Count a player's games, all or those on one side."""
-    views = {0: 1, 1: -1}
-    seen = [
-        (game.result or 0) * views[seat]
+    """Count the results of a player, over all games or only those it played as `side`."""
+    signs = {0: 1, 1: -1}  # stored results are from red's point of view
+    results = [
+        (game.result or 0) * signs[seat]
         for game in games
         for seat, name in enumerate((game.red, game.yellow))
         if name == player and side in (None, seat)
     ]
-    return Score(seen.count(1), seen.count(-1), seen.count(0))
+    return Score(results.count(1), results.count(-1), results.count(0))
 
 
 def match(
@@ -89,34 +96,42 @@ def match(
     starts: Literal["fixed", "alternate"] = "alternate",
     openings: str = "empty",
 ) -> Tournament:
-    """Games of two agents by their specs, each under a name of its own."""
+    """Return a match of `games` games between two agents, given by spec and display name."""
     entries = tuple(Player(spec, name=label) for spec, label in zip(specs, players, strict=True))
-    return Tournament(entries, BOARD, openings, games if starts == "fixed" else games // 2, starts, bench.seed)
+    # A round with alternating starts has two games.
+    rounds = games if starts == "fixed" else games // 2
+    return Tournament(entries, BOARD, openings, rounds, starts, bench.seed)
 
 
 @dataclass(frozen=True)
 class _Games:
-    """Plays the games of several matches, numbered one match after the other."""
+    """Plays one game by number; numbers run through the matches one after the other."""
 
     matches: tuple[Tournament, ...]
 
     def __call__(self, number: int) -> StoredGame:
-        """Play one; its thoughts are not kept."""
-        for each in self.matches:
-            if number < len(each):
-                return GamePlayer(each, make)(number)._replace(thoughts="[]")
-            number -= len(each)
+        """Play game `number` and drop its search records, which nothing here reads."""
+        for tournament in self.matches:
+            if number < len(tournament):
+                return GamePlayer(tournament, make)(number)._replace(thoughts="[]")
+            number -= len(tournament)
         raise IndexError(number)
 
 
 def play(bench: Workbench, name: str, matches: Sequence[Tournament]) -> list[list[StoredGame]]:
-    """All games of some matches, match by match; playing them together keeps every process busy to the end."""
+    """Play several matches and return their games, match by match.
+
+    All games go into one queue, so every worker process stays busy until the end.
+    """
     games = iter(bench.repeat(name, _Games(tuple(matches)), sum(map(len, matches))))
-    return [whole(name, [StoredGame(*game) for game in islice(games, len(each))]) for each in matches]
+    return [
+        completed(name, [StoredGame(*game) for game in islice(games, len(tournament))])
+        for tournament in matches
+    ]
 
 
 def conduct(bench: Workbench, bouts: Sequence[Bout], games: int) -> Iterator[Part]:
-    """Play bouts in every reading of who their players were, and tell."""
+    """Play every bout under each of its readings and report the results."""
     matches = [
         match(bench, (reading.first, reading.second), bout.players, games, reading.starts)
         for bout in bouts
@@ -124,81 +139,104 @@ def conduct(bench: Workbench, bouts: Sequence[Bout], games: int) -> Iterator[Par
     ]
     played = iter(play(bench, "games", matches))
     for bout in bouts:
-        yield from _tell(bout, dict(zip(bout.readings, played, strict=False)))
+        yield from _report(bout, dict(zip(bout.readings, played, strict=False)))
 
 
-def _tell(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part]:
-    """A bout's numbers beside the document's, as findings, tables and bars."""
-    scores = {name: score(each, bout.hero) for name, each in played.items()}
-    faithful, corrected = scores[FAITHFUL], scores[CORRECTED]
-    other = next(name for name in bout.players if name != bout.hero)
-    enough = faithful.games >= ENOUGH
-    for place, word in enumerate(WORDS):
+def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part]:
+    """Yield a bout's scores beside those in the thesis: findings, tables and a figure."""
+    scores = {name: score(games, bout.scored_player) for name, games in played.items()}
+    faithful = scores[FAITHFUL]
+    corrected = scores[CORRECTED]
+    other = next(name for name in bout.players if name != bout.scored_player)
+    enough = faithful.games >= MIN_GAMES
+    why = bout.why if enough or not bout.comparable else f"too few games for a verdict. {bout.why}"
+    for place, outcome in enumerate(OUTCOMES):
+        agrees = None
+        if bout.comparable and enough:
+            agrees = same_share(
+                bout.reported[place], bout.reported.games, faithful[place], faithful.games
+            )
         yield Finding(
-            f"{bout.hero} against {other}: {word}",
+            f"{bout.scored_player} against {other}: {outcome}",
             share(bout.reported[place], bout.reported.games),
             share(faithful[place], faithful.games),
             share(corrected[place], corrected.games),
-            agrees=same_share(bout.reported[place], bout.reported.games, faithful[place], faithful.games)
-            if bout.comparable and enough
-            else None,
-            why=bout.why if enough or not bout.comparable else f"too few games to tell. {bout.why}",
+            agrees=agrees,
+            why=why,
         )
     yield _explanations(bout, scores)
     yield _by_side(bout, played)
     shown = {name: played[name] for name in (FAITHFUL, CORRECTED)}
     yield Picture(
         bout.name,
-        f"{' against '.join(bout.players)}, as in Figures 44 to 50: the score with 95 % intervals, and the results "
-        "so far as games were played.",
+        f"{bout.title}, as in Figures 44 to 50: final score with 95 % intervals, "
+        "and running totals game by game.",
         lambda: _draw(bout, shown),
         _data(bout, shown),
     )
 
 
 def _explanations(bout: Bout, scores: Mapping[str, Score]) -> Table:
-    """Every reading beside the document: how likely such a difference is if both come from one share."""
-    rows: list[tuple[str, ...]] = [("the document", "", "", "", str(bout.reported), "")]
-    for name, found in scores.items():
-        chance = fisher(bout.reported.won, bout.reported.games, found.won, found.games)
+    """Tabulate every reading beside the thesis, with Fisher's p-value for the number of wins."""
+    rows: list[tuple[str, ...]] = [("Arya", "", "", "", str(bout.reported), "")]
+    for name, result in scores.items():
+        p = fisher(bout.reported.won, bout.reported.games, result.won, result.games)
         reading = bout.readings[name]
-        begins = bout.players[0] if reading.starts == "fixed" else "in turn"
+        begins = bout.players[0] if reading.starts == "fixed" else "alternating"
         specs = map(without_paths, (reading.first, reading.second))
-        rows.append((name, *specs, begins, str(found), f"{chance:.2g}"))
-    head = ("reading", *bout.players, "begins", f"{bout.hero}: won-lost-drawn", "p of its wins")
-    return Table(f"{' against '.join(bout.players)}: which players explain it", head, tuple(rows))
+        rows.append((name, *specs, begins, str(result), f"{p:.2g}"))
+    score_head = f"{bout.scored_player}: won-lost-drawn"
+    head = ("reading", *bout.players, "begins", score_head, "p of its wins")
+    return Table(f"{bout.title}: which players reproduce the score", head, tuple(rows))
 
 
 def without_paths(spec: str) -> str:
-    """A table that was learned here is told by its last folders: the same wherever the run is."""
-    head, path, tail = spec.partition('table="')
-    return spec if not path else f"{head}table={'/'.join(Path(tail.strip(chr(34))).parts[-3:])}"
+    """Shorten the path of a Q-table to its last three parts, which do not depend on the run."""
+    head, marker, path = spec.partition('table="')
+    if not marker:
+        return spec
+    return f"{head}table={'/'.join(Path(path.strip(chr(34))).parts[-3:])}"
 
 
 def _by_side(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> Table:
-    """The dictionary `results` of the document's Figure 43, which counts each side's losses too."""
+    """Tabulate what Arya's `results` dictionary (Figure 43) holds: the score of each side."""
     rows = [
-        (name, player, ("first", "second")[side], *found)
+        (name, player, ("first", "second")[side], *result)
         for name, games in played.items()
         for player in bout.players
         for side in (0, 1)
-        if (found := score(games, player, side)).games
+        if (result := score(games, player, side)).games
     ]
-    return Table(f"{' against '.join(bout.players)}: results by side", ("reading", "player", "moves", *WORDS), tuple(rows))
+    head = ("reading", "player", "moves", *OUTCOMES)
+    return Table(f"{bout.title}: results by side", head, tuple(rows))
 
 
 def _data(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> Table:
-    rows: list[tuple[object, ...]] = [("document", bout.reported.games, *bout.reported)]
+    """Tabulate the running totals that the figure shows."""
+    rows: list[tuple[object, ...]] = [("Arya", bout.reported.games, *bout.reported)]
     rows += [
-        (name, count, *score(games[:count], bout.hero)) for name, games in played.items() for count in range(1, len(games) + 1)
+        (name, count, *score(games[:count], bout.scored_player))
+        for name, games in played.items()
+        for count in range(1, len(games) + 1)
     ]
-    return Table(f"{bout.hero}: results so far", ("reading", "games", *WORDS), tuple(rows))
+    return Table(
+        f"{bout.scored_player}: results so far", ("reading", "games", *OUTCOMES), tuple(rows)
+    )
 
 
-def _errors(found: Score) -> tuple[list[float], list[float]]:
-    """How far Wilson's intervals reach below and above the shares, in percent."""
-    ends = [(100 * count / found.games, *(100 * end for end in wilson(count, found.games))) for count in found]
-    return [max(0.0, middle - low) for middle, low, _ in ends], [max(0.0, high - middle) for middle, _, high in ends]
+def error_bars(counts: Iterable[tuple[int, int]]) -> tuple[list[float], list[float]]:
+    """Return how far Wilson intervals reach below and above shares, in percent.
+
+    `counts` are pairs (count, of how many).
+    """
+    below = []
+    above = []
+    for count, of in counts:
+        low, high = wilson(count, of)
+        # Rounding can push an end of the interval past the share itself.
+        below.append(max(0.0, 100 * count / of - 100 * low))
+        above.append(max(0.0, 100 * high - 100 * count / of))
+    return below, above
 
 
 def _draw(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> "Figure":
@@ -206,41 +244,56 @@ def _draw(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> "Figure":
 
     figure = Figure(figsize=(9, 3.2), layout="constrained")
     bars, running = figure.subplots(1, 2)
-    totals = {"document": bout.reported, **{name: score(games, bout.hero) for name, games in played.items()}}
-    for place, (name, found) in enumerate(totals.items()):
-        left = [word + 0.29 * (place - 1) for word in range(3)]
-        shares = [100 * each / found.games for each in found]
-        bars.bar(
-            left,
-            shares,
-            width=0.27,
-            yerr=_errors(found),
-            capsize=2,
-            error_kw={"linewidth": 0.8, "alpha": 0.7},
-            color=COLOURS[place],
-            label=f"{name}, {found.games} games",
-        )
-        for x, each, above in zip(left, shares, _errors(found)[1], strict=True):
-            bars.annotate(f"{each:.3g} %", (x, each + above), (0, 2), textcoords="offset points", ha="center", fontsize=7)
-    bars.set_xticks(range(3), [f"{bout.hero} {word}" for word in WORDS], fontsize=8)
-    bars.set_ylabel("% of games")
-    bars.set_ylim(0, 125)  # room for the legend
-    bars.set_yticks(range(0, 101, 20))
-    bars.legend(fontsize="x-small", loc="upper right")
+    _draw_scores(bars, bout, played)
     for place, (name, games) in enumerate(played.items()):
-        so_far = [score(games[:count], bout.hero) for count in range(1, len(games) + 1)]
-        for word, line in enumerate(("-", "--", ":")):
+        counts = range(1, len(games) + 1)
+        totals = [score(games[:count], bout.scored_player) for count in counts]
+        for outcome, line in enumerate(("-", "--", ":")):
             running.plot(
-                range(1, len(games) + 1),
-                [each[word] for each in so_far],
+                counts,
+                [total[outcome] for total in totals],
                 line,
                 color=COLOURS[place + 1],
-                label=f"{name}: {WORDS[word]}",
+                label=f"{name}: {OUTCOMES[outcome]}",
             )
-    running.set_xlabel("games")
-    running.set_ylabel(f"results so far of {bout.hero}")
+    running.set(xlabel="games", ylabel=f"results so far of {bout.scored_player}")
     running.legend(fontsize="x-small")
     for axes in (bars, running):
         axes.grid(alpha=0.3, axis="y")
-    figure.suptitle(" against ".join(bout.players), fontsize="medium")
+    figure.suptitle(bout.title, fontsize="medium")
     return figure
+
+
+def _draw_scores(axes: "Axes", bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> None:
+    """Draw the final scores as grouped bars: the thesis first, then the readings in `played`."""
+    totals = {
+        "Arya": bout.reported,
+        **{name: score(games, bout.scored_player) for name, games in played.items()},
+    }
+    for place, (name, result) in enumerate(totals.items()):
+        left = [outcome + 0.29 * (place - 1) for outcome in range(3)]
+        shares = [100 * count / result.games for count in result]
+        errors = error_bars((count, result.games) for count in result)
+        axes.bar(
+            left,
+            shares,
+            width=0.27,
+            yerr=errors,
+            capsize=2,
+            error_kw={"linewidth": 0.8, "alpha": 0.7},
+            color=COLOURS[place],
+            label=f"{name}, {result.games} games",
+        )
+        for x, height, above in zip(left, shares, errors[1], strict=True):
+            axes.annotate(
+                f"{height:.3g} %",
+                (x, height + above),
+                (0, 2),
+                textcoords="offset points",
+                ha="center",
+                fontsize=7,
+            )
+    axes.set_xticks(range(3), [f"{bout.scored_player} {word}" for word in OUTCOMES], fontsize=8)
+    # The upper limit leaves room for the legend.
+    axes.set(ylabel="% of games", ylim=(0, 125), yticks=range(0, 101, 20))
+    axes.legend(fontsize="x-small", loc="upper right")

@@ -1,4 +1,4 @@
-"""Document 004's appendix: chess by tree search, as it was, improved, and beside random moves."""
+"""Arya's appendix: chess by tree search, as in the thesis and improved, against random moves."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -13,39 +13,48 @@ if TYPE_CHECKING:
     from fourlab.chess.match import ChessMatch
 
 PAIRS = (("document", "random"), ("improved", "document"), ("improved", "random"))
+"""Players of the three matches; "document" is the player of the thesis."""
 HASH_BITS = 32
+NODES = 50
+"""Rollouts per move of Arya's player; a search holds about as many positions."""
 
 
 @dataclass(frozen=True)
 class _Games:
-    """Plays the games of all pairs of players, numbered one pair after the other."""
+    """Plays one chess game by number; numbers run through the matches one after the other."""
 
     games: int
+    """Per match."""
     simulations: int | None
+    """Per move; None leaves every player at its own number."""
     seed: int
 
     def match(self, pair: int) -> "ChessMatch":
-        """The match of a pair."""
+        """Return the match of `PAIRS[pair]`."""
         from fourlab.chess.match import ChessMatch
 
         return ChessMatch(PAIRS[pair], self.games, simulations=self.simulations, seed=self.seed)
 
     def rollouts(self, *pair: str) -> str:
-        """How many rollouts a move the players of a pair make: as many as are asked for, or each its own number."""
+        """Return the rollouts per move of a pair of players, as text."""
         from fourlab.chess.players import Searcher, player
 
-        own = [each.simulations for name in pair if isinstance(each := player(name), Searcher)]
-        return str(self.simulations) if self.simulations else " and ".join(map(str, own))
+        if self.simulations:
+            return str(self.simulations)
+        players = map(player, pair)
+        return " and ".join(
+            str(searcher.simulations) for searcher in players if isinstance(searcher, Searcher)
+        )
 
     def __call__(self, number: int) -> dict[str, Any]:
-        """Play one game and go through it again, to see that every move was allowed."""
+        """Play one game, then replay it with python-chess to count illegal moves."""
         pair, game = divmod(number, self.games)
         played = self.match(pair)(game)
         return {**asdict(played), "illegal": _illegal(played.start, played.moves.split())}
 
 
 def _illegal(start: str, moves: list[str]) -> int:
-    """How many moves were not allowed."""
+    """Return the number of moves from the first illegal one on; 0 if all are legal."""
     import chess
 
     board = chess.Board(start)
@@ -58,72 +67,83 @@ def _illegal(start: str, moves: list[str]) -> int:
 
 
 def appendix(bench: Workbench) -> Iterator[Part]:
-    """Matches between the three players."""
-    from fourlab.chess.match import ChessGame, summarize
-
+    """Play matches between Arya's chess player, the improved one and a random one."""
     work = _Games(bench.size["games"], bench.size["simulations"], bench.seed)
-    rows = bench.repeat("games", work, work.games * len(PAIRS))
-    illegal, endless = sum(row["illegal"] for row in rows), sum(not row["ending"] for row in rows)
-    plies = sum(len(row["moves"].split()) for row in rows)
+    games = bench.repeat("games", work, work.games * len(PAIRS))
+    illegal = sum(game["illegal"] for game in games)
+    unfinished = sum(not game["ending"] for game in games)
+    plies = sum(len(game["moves"].split()) for game in games)
     yield Finding(
-        "moves against the rules, and games without an end",
+        "illegal moves, and unfinished games",
         "the rules are kept",
-        f"{illegal} of {plies:,} moves, {endless} of {len(rows)} games",
-        agrees=illegal == endless == 0,
+        f"{illegal} of {plies:,} moves, {unfinished} of {len(games)} games",
+        agrees=illegal == unfinished == 0,
     )
-    told = []
-    for pair, (one, other) in enumerate(PAIRS):
-        games = [
-            ChessGame(**{name: value for name, value in row.items() if name != "illegal"})
-            for row in rows[pair * work.games : (pair + 1) * work.games]
-        ]
-        found = summarize(work.match(pair), games)
-        won, drawn, lost = (found[name]["count"] for name in ("wins", "draws", "losses"))
-        in_column = ("", share(won, work.games))
-        rollouts = work.rollouts(one, other)
-        yield Finding(
-            f"{one} against {other}: wins, {rollouts} rollouts a move",
-            "",
-            *(in_column if one == "improved" else in_column[::-1]),
-            why=f"{work.games} games a pair; the document's player has 50 rollouts a move" if work.simulations else "",
-        )
-        length, endings = f"{found['plies']['mean']:.0f}", _endings(found["endings"])
-        told.append((f"{one} against {other}", rollouts, work.games, won, drawn, lost, length, endings))
-    head = ("match", "rollouts a move", "games", "won", "drawn", "lost", "plies a game", "endings")
-    yield Table("Chess matches", head, tuple(told))
+    yield from _matches(work, games)
     yield Finding(
         "rating",
         "142 on chess.com",
         "cannot be tested",
-        why="no games are listed; the player is beside random moves instead",
+        why="the thesis lists no games; the player meets a random one instead",
     )
-    nodes = 50
-    chance = nodes * (nodes - 1) / 2 / 2**HASH_BITS
+    collision = NODES * (NODES - 1) / 2 / 2**HASH_BITS
     yield Finding(
-        f"chance that two of {nodes:,} positions of a search are taken for one",
+        f"probability that two of {NODES:,} positions in a search are confused",
         "",
-        f"{chance:.1e}",
+        f"{collision:.1e}",
         "0",
-        why="B20: positions are compared by 32 bits of a hash; ours by all that they are made of",
+        why="B20: positions are compared by 32 bits of a hash; ours are compared in full",
     )
-    yield Text("A game of the document's player", _record(rows[0]))
+    yield Text("A game of Arya's player", _record(games[0]))
 
 
-def _endings(counted: dict[str, int]) -> str:
-    return ", ".join(f"{ending} {count}" for ending, count in counted.items())
+def _matches(work: _Games, games: list[dict[str, Any]]) -> Iterator[Part]:
+    """Yield a finding for every match, then a table of all matches."""
+    from fourlab.chess.match import ChessGame, summarize
+
+    rows = []
+    for pair, (one, other) in enumerate(PAIRS):
+        of_pair = [
+            ChessGame(**{key: value for key, value in game.items() if key != "illegal"})
+            for game in games[pair * work.games : (pair + 1) * work.games]
+        ]
+        summary = summarize(work.match(pair), of_pair)
+        won, drawn, lost = (summary[name]["count"] for name in ("wins", "draws", "losses"))
+        rollouts = work.rollouts(one, other)
+        wins = share(won, work.games)
+        is_corrected = one == "improved"
+        yield Finding(
+            f"{one} against {other}: wins, {rollouts} rollouts per move",
+            "",
+            "" if is_corrected else wins,
+            wins if is_corrected else "",
+            why=f"{work.games} games per pair; Arya's player has {NODES} rollouts per move"
+            if work.simulations
+            else "",
+        )
+        length = f"{summary['plies']['mean']:.0f}"
+        endings = ", ".join(f"{ending} {count}" for ending, count in summary["endings"].items())
+        match = f"{one} against {other}"
+        rows.append((match, rollouts, work.games, won, drawn, lost, length, endings))
+    head = ("match", "rollouts a move", "games", "won", "drawn", "lost", "plies a game", "endings")
+    yield Table("Chess matches", head, tuple(rows))
 
 
-def _record(row: dict[str, Any]) -> str:
-    """A game in the usual notation, some moves a line."""
+def _record(game: dict[str, Any]) -> str:
+    """Return a game of the first pair in standard algebraic notation, wrapped at 100 columns."""
     import textwrap
 
     import chess
 
-    board = chess.Board(row["start"])
-    moves = board.variation_san([chess.Move.from_uci(each) for each in row["moves"].split()])
+    board = chess.Board(game["start"])
+    moves = board.variation_san([chess.Move.from_uci(move) for move in game["moves"].split()])
     white, black = PAIRS[0]
     return "\n".join(
-        [f"{white} against {black}, from {row['start']}", *textwrap.wrap(moves, 100), f"{row['result']}: {row['ending']}"]
+        [
+            f"{white} against {black}, from {game['start']}",
+            *textwrap.wrap(moves, 100),
+            f"{game['result']}: {game['ending']}",
+        ]
     )
 
 
@@ -132,7 +152,7 @@ EXPERIMENTS = (
         "004-chess",
         ("D4-22",),
         "Appendix: chess",
-        "The same search plays chess by the rules with 50 rollouts a move, at a rating of 142.",
+        "The same search plays legal chess with 50 rollouts per move, at a rating of 142.",
         {
             "smoke": {"games": 2, "simulations": 1},
             "quick": {"games": 4, "simulations": 5},

@@ -1,4 +1,4 @@
-"""Document 004's Figure 33: how many wins and blocks a network sees without search, against the games it has learned from."""
+"""Arya's Figure 33: how many wins and blocks the network sees without search, by training games."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fourlab.arena.tables import Table
 from fourlab.reporting.figures import COLOURS, MARKS
 from fourlab.studies.arya.alpha import NETWORKS
-from fourlab.studies.arya.lessons import VERSIONS, teach
+from fourlab.studies.arya.lessons import VERSIONS, train_until
 from fourlab.studies.compare import falls, share
 from fourlab.studies.experiment import Experiment, Finding, Part, Picture
 from fourlab.studies.workbench import Workbench
@@ -21,85 +21,100 @@ if TYPE_CHECKING:
     from fourlab.nets.evaluator import OnnxEvaluator
 
 EXAMPLES = 500
-"""So many of each kind."""
+"""Examples of each kind."""
 KINDS = ("listed wins", "listed blocks", "wins", "blocks")
-"""The document's examples, whose blocks are wins of the other side (B17), and real ones, which are of other games."""
+"""Two kinds made as in the thesis, whose "blocks" are wins (B17), and two from random games."""
 WHY = (
-    "B17: blocks as listed are wins of the second player. That is not the only difference: the listed examples are the last "
-    "positions of games between players that win and block, the others are met in random games, and any right column counts in "
-    "them. Trained without faults, the search sees wins and blocks on the discs and stops there, so the network need not learn "
-    "them"
+    "B17: the listed blocks are in fact wins of the second player. That is not the only "
+    "difference: the listed examples are the last positions of games between players that win and "
+    "block, whereas the others come from random games, and any correct column counts in them. "
+    "Trained without the faults, the search finds wins and blocks on the board and stops there, so "
+    "the network need not learn them"
 )
+Curve = Sequence[Mapping[str, float]]
+"""Accuracies by kind, one mapping per checkpoint."""
 
 
 @cache
 def listed_examples() -> "tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]":
-    """The document's examples: `own`, `mask`, the one column that counts, and whether the second player is to move.
+    """Return the examples of the thesis: `EXAMPLES` wins, then `EXAMPLES` "blocks".
 
-    They are the last positions of games between players that win if they can, else block, else play at random. Where the second
-    player wins, the board is turned round and called a block.
+    They are the last positions of games between players that win if they can, else block, else
+    play at random. Where the second player wins, the thesis swaps the colours and calls the
+    position a block.
+
+    Returns four arrays of length 2 * `EXAMPLES`: the bitboards `own` and `mask` (int64), the one
+    column that counts as correct, and whether the second player is to move.
     """
     import numpy as np
 
-    from fourlab.compiled.batches import GOES_ON, WON, play_columns, urgent_columns
+    from fourlab.compiled.batches import ONGOING, WON, play_columns, urgent_columns
     from fourlab.game.rules import CLASSIC
     from fourlab.training.games import draw
 
-    g, rng = CLASSIC.geometry, np.random.default_rng(33)
-    found: dict[bool, list[tuple[int, int, int]]] = {False: [], True: []}
+    geometry = CLASSIC.geometry
+    rng = np.random.default_rng(33)
+    # Examples (own, mask, column) by whether the second player is to move.
+    examples: dict[bool, list[tuple[int, int, int]]] = {False: [], True: []}
+    # 200 games are played at once; a finished game starts again from the empty board.
     own, mask = np.zeros((2, 200), np.int64)
-    while min(map(len, found.values())) < EXAMPLES:
-        urgent = urgent_columns(own, mask, False, g)
-        before, first = list(zip(own.tolist(), mask.tolist(), strict=True)), urgent.argmax(axis=1)
-        stands = play_columns(own, mask, draw(urgent, rng), g)
-        for i in np.flatnonzero(stands == WON).tolist():
-            second = before[i][1].bit_count() % 2 == 1
-            if len(found[second]) < EXAMPLES:
-                found[second].append((*before[i], int(first[i])))
-        own[stands != GOES_ON] = mask[stands != GOES_ON] = 0
-    rows = np.array(found[False] + found[True])
+    while min(map(len, examples.values())) < EXAMPLES:
+        urgent = urgent_columns(own, mask, False, geometry)
+        before = list(zip(own.tolist(), mask.tolist(), strict=True))
+        first_urgent = urgent.argmax(axis=1)
+        states = play_columns(own, mask, draw(urgent, rng), geometry)
+        for game in np.flatnonzero(states == WON).tolist():
+            second = before[game][1].bit_count() % 2 == 1
+            if len(examples[second]) < EXAMPLES:
+                examples[second].append((*before[game], int(first_urgent[game])))
+        own[states != ONGOING] = mask[states != ONGOING] = 0
+    rows = np.array(examples[False] + examples[True])
     return rows[:, 0], rows[:, 1], rows[:, 2], np.arange(len(rows)) >= EXAMPLES
 
 
-def accuracy(judge: "OnnxEvaluator") -> dict[str, float]:
-    """The share of each kind of examples to which a network's first thought is right."""
+def accuracy(evaluator: "OnnxEvaluator") -> dict[str, float]:
+    """Return, by kind, the share of examples in which the policy's best column is correct."""
     import numpy as np
 
     from fourlab.compiled.batches import open_columns
     from fourlab.training.test_set import win_block_accuracy
 
-    def first_thought(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        logits = judge.heads(judge.planes(own, mask))["policy"]
-        columns: np.ndarray = np.where(open_columns(mask, judge.rules.geometry), logits, -np.inf).argmax(axis=1)
+    def best_legal(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        logits = evaluator.heads(evaluator.planes(own, mask))["policy"]
+        legal = open_columns(mask, evaluator.rules.geometry)
+        columns: np.ndarray = np.where(legal, logits, -np.inf).argmax(axis=1)
         return columns
 
     own, mask, columns, second = listed_examples()
-    logits = judge.heads(judge.planes(own, mask))["policy"]
-    right = logits.argmax(axis=1) == columns  # full columns are not left out
-    real = win_block_accuracy(first_thought, judge.rules)
+    logits = evaluator.heads(evaluator.planes(own, mask))["policy"]
+    correct = logits.argmax(axis=1) == columns  # the thesis does not exclude full columns
+    real = win_block_accuracy(best_legal, evaluator.rules)
     return {
-        "listed wins": float(right[~second].mean()),
-        "listed blocks": float(right[second].mean()),
+        "listed wins": float(correct[~second].mean()),
+        "listed blocks": float(correct[second].mean()),
         "wins": real["wins"],
         "blocks": real["blocks"],
     }
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """The document's training up to so many games."""
+class _Segment:
+    """Trains Arya's network until `until` games have been played, and evaluates it."""
 
     folder: str
     network: str
     games: int
-    """How many there will be in the end."""
+    """Length of the whole training."""
     until: int
     first: bool
-    """Whether nothing was learned before."""
+    """Whether this is the first segment."""
     seed: int
 
     def __call__(self, number: int) -> list[dict[str, float]]:
-        """Learn, in version so-and-so, and be examined; at the very beginning also before that."""
+        """Train version `number` of `VERSIONS` and return its accuracy after the segment.
+
+        The first segment also returns the accuracy before training.
+        """
         from fourlab.agents.alphazero.settings import preset
         from fourlab.agents.alphazero.training import AlphaZeroTrainee
         from fourlab.jobs.executors.threads import Threads
@@ -108,61 +123,84 @@ class _Piece:
         settings = replace(
             preset("arya", faithful=number == 0),
             networks=(self.network,),
-            games=self.games + 1,  # so that no examination of its own ends it
+            games=self.games + 1,  # never finished, so it does not run its own final evaluation
             exam_every=self.games,
             seed=self.seed,
         )
         trainee = AlphaZeroTrainee(settings, Threads(1))
         folder = Path(self.folder) / VERSIONS[number]
-        found = [accuracy(OnnxEvaluator(trainee.playing, "the network"))] if self.first else []
-        teach(trainee, folder, self.until)
-        return [*found, accuracy(OnnxEvaluator(trainee.playing, "the network"))]
+        accuracies = []
+        if self.first:
+            accuracies.append(accuracy(OnnxEvaluator(trainee.playing, "the network")))
+        train_until(trainee, folder, self.until)
+        accuracies.append(accuracy(OnnxEvaluator(trainee.playing, "the network")))
+        return accuracies
 
 
 def figure_33(bench: Workbench) -> Iterator[Part]:
-    """Train as the document did, with its faults and without, and examine every so many games."""
+    """Train as Arya did, with the faults and without, and evaluate at regular intervals."""
     size = bench.size
-    step, games = size["step"], size["games"]
+    step = size["step"]
+    games = size["games"]
     marks = list(range(0, games + 1, step))
     folder = str(bench.folder.resolve() / "network")
-    pieces = [_Piece(folder, size["network"], games, mark, mark == step, bench.seed) for mark in marks[1:]]
-    rows = [bench.repeat(f"accuracy-{piece.until}", piece, len(VERSIONS)) for piece in pieces]
-    curves: dict[str, list[Mapping[str, float]]] = {
-        name: [each for row in rows for each in row[place]] for place, name in enumerate(VERSIONS)
+    segments = [
+        _Segment(folder, size["network"], games, mark, mark == step, bench.seed)
+        for mark in marks[1:]
+    ]
+    results = [
+        bench.repeat(f"accuracy-{segment.until}", segment, len(VERSIONS)) for segment in segments
+    ]
+    curves: dict[str, Curve] = {
+        name: [accuracies for result in results for accuracies in result[version]]
+        for version, name in enumerate(VERSIONS)
     }
     for kind in KINDS:
-        first, last = ({name: curve[end][kind] for name, curve in curves.items()} for end in (0, -1))
-        faithful, corrected = (f"{share(*_counted(first[name]))} to {share(*_counted(last[name]))}" for name in VERSIONS)
-        yield Finding(
-            f"accuracy of {kind}, before training and after {games:,} games of a network {size['network']}",
-            "rises" if kind.startswith("listed") else "",
-            faithful,
-            corrected,
-            agrees=falls(*_counted(last["faithful"]), *_counted(first["faithful"])) if kind.startswith("listed") else None,
-            why=WHY,
-        )
-    shipped = bench.calculate("shipped", _shipped)
+        trained = f"after {games:,} games with a {size['network']} network"
+        yield _finding(kind, trained, curves)
+    rows = [
+        (shipped["network"], *(share(*_counts(shipped[kind])) for kind in KINDS))
+        for shipped in bench.calculate("shipped", _shipped)
+    ]
     yield Table(
-        "The networks of the document's own size (128 filters, 8 blocks) that come with Fourlab, trained without the faults",
+        "The networks of Arya's size (128 filters, 8 blocks) that ship with Fourlab, "
+        "trained without the faults",
         ("network", *KINDS),
-        tuple((each["network"], *(share(*_counted(each[kind])) for kind in KINDS)) for each in shipped),
+        tuple(rows),
     )
     data = [
-        (name, mark, round(wrong), *curve[place].values())
+        (name, mark, round(drawn), *curve[place].values())
         for name, curve in curves.items()
-        for place, (mark, wrong) in enumerate(zip(marks, _axis_as_drawn(marks, step), strict=True))
+        for place, (mark, drawn) in enumerate(zip(marks, _axis_as_drawn(marks, step), strict=True))
     ]
     yield Picture(
         "figure-33",
-        "Accuracy against games of training: left as the document draws it, all its examples together on its own axis (B19), "
-        "right by kind and on the right one.",
+        "Accuracy by training games. Left: as in the thesis, over all listed examples and on its "
+        "axis (B19). Right: by kind, on the correct axis.",
         lambda: _draw(curves, marks, step),
         Table("accuracy", ("training", "games", "games as drawn", *KINDS), tuple(data)),
     )
 
 
-def _counted(accuracy: float) -> tuple[int, int]:
-    """The right answers to all examples of a kind."""
+def _finding(kind: str, trained: str, curves: Mapping[str, Curve]) -> Finding:
+    """Compare the accuracy on one kind of examples before and after training."""
+    before = {name: _counts(curve[0][kind]) for name, curve in curves.items()}
+    after = {name: _counts(curve[-1][kind]) for name, curve in curves.items()}
+    faithful, corrected = (f"{share(*before[name])} to {share(*after[name])}" for name in VERSIONS)
+    is_listed = kind.startswith("listed")
+    return Finding(
+        f"accuracy on {kind}, before training and {trained}",
+        "rises" if is_listed else "",
+        faithful,
+        corrected,
+        # Accuracy rises from before to after if it falls from after to before.
+        agrees=falls(*after["faithful"], *before["faithful"]) if is_listed else None,
+        why=WHY,
+    )
+
+
+def _counts(accuracy: float) -> tuple[int, int]:
+    """Return the number of correct answers and the number of examples."""
     return round(EXAMPLES * accuracy), EXAMPLES
 
 
@@ -173,26 +211,44 @@ def _shipped() -> list[dict[str, Any]]:
 
 
 def _axis_as_drawn(marks: Sequence[int], step: int) -> list[float]:
-    """The document's axis: as many values from 0 to 101 times their number, for 100 games a step (B19)."""
+    """Return the x values of Arya's figure, which counts 101 games for every 100 (B19).
+
+    They are spaced evenly from 0 to (step + 1) times the number of points.
+    """
     return [place * (step + 1) * len(marks) / (len(marks) - 1) for place in range(len(marks))]
 
 
-def _draw(curves: Mapping[str, Sequence[Mapping[str, float]]], marks: Sequence[int], step: int) -> "Figure":
+def _draw(curves: Mapping[str, Curve], marks: Sequence[int], step: int) -> "Figure":
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.5, 3.4), layout="constrained")
     drawn, kinds = figure.subplots(1, 2)
     for place, (name, curve) in enumerate(curves.items()):
-        together = [50 * (each["listed wins"] + each["listed blocks"]) for each in curve]
-        drawn.plot(_axis_as_drawn(marks, step), together, color=COLOURS[place], marker=MARKS[place], markersize=3, label=name)
+        # Both kinds have equally many examples, so the mean in percent is 50 times the sum.
+        overall = [50 * (point["listed wins"] + point["listed blocks"]) for point in curve]
+        drawn.plot(
+            _axis_as_drawn(marks, step),
+            overall,
+            color=COLOURS[place],
+            marker=MARKS[place],
+            markersize=3,
+            label=name,
+        )
         for style, kind in zip(("-", "--"), ("wins", "blocks"), strict=True):
-            shares = [100 * each[kind] for each in curve]
-            kinds.plot(marks, shares, style, color=COLOURS[place], marker=MARKS[place], markersize=3, label=f"{name}: {kind}")
+            shares = [100 * point[kind] for point in curve]
+            kinds.plot(
+                marks,
+                shares,
+                style,
+                color=COLOURS[place],
+                marker=MARKS[place],
+                markersize=3,
+                label=f"{name}: {kind}",
+            )
     drawn.set_title("as drawn", fontsize="medium")
     kinds.set_title("wins and real blocks", fontsize="medium")
     for axes in (drawn, kinds):
-        axes.set_xlabel("number of games")
-        axes.set_ylabel("accuracy, %")
+        axes.set(xlabel="number of games", ylabel="accuracy, %")
         axes.grid(alpha=0.3)
         axes.legend(fontsize="x-small")
     return figure
@@ -202,8 +258,8 @@ EXPERIMENTS = (
     Experiment(
         "004-figure-33",
         ("D4-08", "D4-09", "D4-10", "D4-04"),
-        "Figure 33: the evaluator's accuracy against games of training",
-        "The accuracy on 1,000 examples of wins and blocks rises with the number of games.",
+        "Figure 33: the network's accuracy by training games",
+        "Accuracy on 1,000 examples of wins and blocks rises with the number of training games.",
         {
             "smoke": {"network": "4x1", "games": 16, "step": 16},
             "quick": {"network": "16x2", "games": 1000, "step": 250},

@@ -1,12 +1,28 @@
-"""Document 004's Experiments 1 to 3 without a network, and what belongs to them: its search as listed, thinking time, DQN."""
+"""Arya's Experiments 1 to 3, which use no network, and related claims.
 
-from collections.abc import Iterator, Sequence
+The related claims concern the search as listed in the thesis, thinking time, and DQN.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fourlab.arena.tables import Table
 from fourlab.reporting.figures import COLOURS, MARKS
-from fourlab.studies.arya.bouts import CORRECTED, ENOUGH, FAITHFUL, Bout, Reading, Score, conduct, match, play, score
+from fourlab.studies.arya.bouts import (
+    CORRECTED,
+    FAITHFUL,
+    MIN_GAMES,
+    OUTCOMES,
+    Bout,
+    Reading,
+    Score,
+    conduct,
+    error_bars,
+    match,
+    play,
+    score,
+)
 from fourlab.studies.arya.lessons import q_tables
 from fourlab.studies.compare import falls, same_share, share
 from fourlab.studies.experiment import Experiment, Finding, Part, Picture
@@ -16,149 +32,253 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WITHOUT_HEURISTIC = "evaluation=terminal,tie=random"
-"""Minimax as the document's text has it: nothing but finished games counts, and equal columns are drawn by lot."""
-THE_WINDOWS, PLAIN_SEARCH = "the window's minimax", "search corrected"
+"""Minimax as the text describes it: only finished games have a value, ties are broken at random."""
+WINDOW_MINIMAX = "window-mode minimax"
+CORRECTED_SEARCH = "search corrected"
 AGAINST_CORRECTED = "as listed against corrected"
+CREDIT_FAULT = (
+    "B15: the result of a rollout is credited to the side to move at its end, "
+    "so every leaf is credited with a win"
+)
 
 
 def vanilla(rollouts: int, faithful: bool, seconds: float | None = None) -> str:
-    """The document's vanilla search with rollouts in place of seconds, or with seconds."""
+    """Return the spec of Arya's vanilla search, limited by CPU seconds or else by rollouts."""
     budget = f"seconds=none,simulations={rollouts}" if seconds is None else f"seconds={seconds:g}"
     return f"arya-vanilla:{budget},faithful={int(faithful)}"
 
 
-def stands_for(rollouts: int, seconds: float | None) -> str:
-    """What a search had, for people."""
-    return f"{rollouts:,} rollouts a move stand for the seconds" if seconds is None else f"{seconds:g} CPU seconds a move"
+def describe_budget(rollouts: int, seconds: float | None) -> str:
+    """Describe the budget of a vanilla search in words."""
+    if seconds is None:
+        return f"{rollouts:,} rollouts per move stand in for the time limit"
+    return f"{seconds:g} CPU seconds per move"
 
 
 def experiments_1_and_2(bench: Workbench) -> Iterator[Part]:
-    """Q-learning against minimax of depth 4 and against the vanilla search."""
-    (faithful, corrected), told = q_tables(bench, bench.size["training"])
-    as_coded, as_meant = (f"{each['positions']:,}" for each in told[-1])
-    yield Finding(f"positions in the table after {bench.size['training']:,} games of self-play", "", as_coded, as_meant)
-    blind, rollouts, seconds = f"minimax:depth=4,{WITHOUT_HEURISTIC}", bench.size["rollouts"], bench.seconds(1)
-    first = Bout(
+    """Play Q-learning against minimax of depth 4 and against the vanilla search."""
+    training = bench.size["training"]
+    (faithful, corrected), progress = q_tables(bench, training)
+    faithful_size, corrected_size = (f"{table['positions']:,}" for table in progress[-1])
+    yield Finding(
+        f"positions in the table after {training:,} games of self-play",
+        "",
+        faithful_size,
+        corrected_size,
+    )
+    bouts = (
+        _q_against_minimax(faithful, corrected),
+        _q_against_search(faithful, corrected, bench.size["rollouts"], bench.seconds(1)),
+    )
+    yield from conduct(bench, bouts, bench.size["games"])
+
+
+def _q_against_minimax(faithful: str, corrected: str) -> Bout:
+    """Return Experiment 1 for the specs of the faithful and the corrected Q-learning agents."""
+    no_heuristic = f"minimax:depth=4,{WITHOUT_HEURISTIC}"
+    window = "arya-minimax:depth=4,faithful=1"
+    return Bout(
         "experiment-1",
         ("minimax(4)", "Q-learning"),
         "minimax(4)",
         Score(73, 23, 4),
         {
-            FAITHFUL: Reading(blind, faithful, "alternate"),
-            f"{THE_WINDOWS} begins": Reading("arya-minimax:depth=4,faithful=1", faithful),
-            f"{THE_WINDOWS}, in turn": Reading("arya-minimax:depth=4,faithful=1", faithful, "alternate"),
-            "no table, random columns": Reading(blind, "random", "alternate"),
+            FAITHFUL: Reading(no_heuristic, faithful, "alternate"),
+            f"{WINDOW_MINIMAX} begins": Reading(window, faithful),
+            f"{WINDOW_MINIMAX}, alternating": Reading(window, faithful, "alternate"),
+            "no table, random columns": Reading(no_heuristic, "random", "alternate"),
             CORRECTED: Reading("arya-minimax:depth=4", corrected, "alternate"),
         },
-        "B18: a minimax that sees four discs ahead, as the document's text has it, hardly ever loses to a table, with a "
-        "heuristic or without. 23 losses need one that does not see: the window's takes everything for a win and plays the "
-        "leftmost column, which is often enough against a table, and comes near the document's score if it begins. Neither "
-        "which minimax played nor who began is told; here they begin in turn",
+        "B18: a minimax that looks four plies ahead, as the text describes, almost never loses "
+        "to a Q-table, with or without a heuristic. Losing 23 games takes a minimax that cannot "
+        "see: the window-mode one takes every position for a win and plays the leftmost column, "
+        "which often beats a Q-table and, if minimax begins, comes close to the reported score. "
+        "The thesis does not say which minimax played or who began; here the players alternate",
     )
-    second = Bout(
+
+
+def _q_against_search(faithful: str, corrected: str, rollouts: int, seconds: float | None) -> Bout:
+    """Return Experiment 2 for the specs of the faithful and the corrected Q-learning agents."""
+    listed = vanilla(rollouts, True, seconds)
+    sound = vanilla(rollouts, False, seconds)
+    return Bout(
         "experiment-2",
         ("Q-learning", "MCTS 1 s"),
         "MCTS 1 s",
         Score(100, 0, 0),
         {
-            FAITHFUL: Reading(faithful, vanilla(rollouts, True, seconds)),
-            PLAIN_SEARCH: Reading(faithful, vanilla(rollouts, False, seconds)),
-            CORRECTED: Reading(corrected, vanilla(rollouts, False, seconds)),
+            FAITHFUL: Reading(faithful, listed),
+            CORRECTED_SEARCH: Reading(faithful, sound),
+            CORRECTED: Reading(corrected, sound),
         },
-        f"B15: as listed, the search knows only the ends of games inside its tree; {stands_for(rollouts, seconds)}",
+        "B15: the search as listed learns only from games that end inside its tree; "
+        f"{describe_budget(rollouts, seconds)}",
     )
-    yield from conduct(bench, (first, second), bench.size["games"])
 
 
 def experiment_3(bench: Workbench) -> Iterator[Part]:
-    """Minimax against the vanilla search, in two parts."""
-    size, three, one = bench.size, bench.seconds(3), bench.seconds(1)
-    elsewhere = () if bench.by_clock else (size["rollouts_1s_elsewhere"],)
-    needs = "98-2 needs a search without B15, or the window's minimax, which cannot block (B18)"
-    between = "71-16-13 lies between the search as listed and the one without B15, which hardly ever loses to such a minimax"
-    parts = (
-        ("experiment-3a", 4, "MCTS 3 s", Score(98, 2, 0), size["rollouts_3s"], three, (), needs),
-        ("experiment-3b", 6, "MCTS 1 s", Score(71, 16, 13), size["rollouts_1s"], one, elsewhere, between),
+    """Play minimax against the vanilla search, at depth 4 and at depth 6."""
+    size = bench.size
+    part_a = _search_against_minimax(
+        "experiment-3a",
+        4,
+        "MCTS 3 s",
+        Score(98, 2, 0),
+        size["rollouts_3s"],
+        bench.seconds(3),
+        "98-2 takes a search without B15, or the window-mode minimax, which cannot block (B18)",
     )
-    yield from conduct(bench, [_against_minimax(*each) for each in parts], size["games"])
+    part_b = _search_against_minimax(
+        "experiment-3b",
+        6,
+        "MCTS 1 s",
+        Score(71, 16, 13),
+        size["rollouts_1s"],
+        bench.seconds(1),
+        "71-16-13 lies between the search as listed and the search without B15, "
+        "which almost never loses to this minimax",
+        # The thesis contradicts itself about the number of rollouts per second.
+        None if bench.by_clock else size["rollouts_1s_elsewhere"],
+    )
+    yield from conduct(bench, (part_a, part_b), size["games"])
 
 
-def _against_minimax(
-    name: str, depth: int, search: str, reported: Score, rollouts: int, seconds: float | None, also: Sequence[int], why: str
+def _search_against_minimax(
+    name: str,
+    depth: int,
+    search: str,
+    reported: Score,
+    rollouts: int,
+    seconds: float | None,
+    why: str,
+    other_rollouts: int | None = None,
 ) -> Bout:
-    """A part of Experiment 3; `also` with so many rollouts, where the document contradicts itself."""
-    listed, mended = (vanilla(rollouts, faithful, seconds) for faithful in (True, False))
-    window, blind = f"arya-minimax:depth={depth},faithful=1", f"minimax:depth={depth},{WITHOUT_HEURISTIC}"
+    """Return one part of Experiment 3.
+
+    `other_rollouts` adds a reading in which the corrected search has this budget instead.
+    """
+    listed = vanilla(rollouts, True, seconds)
+    sound = vanilla(rollouts, False, seconds)
+    no_heuristic = f"minimax:depth={depth},{WITHOUT_HEURISTIC}"
+    heuristic = f"arya-minimax:depth={depth}"
+    readings = {
+        FAITHFUL: Reading(no_heuristic, listed),
+        CORRECTED_SEARCH: Reading(no_heuristic, sound),
+        WINDOW_MINIMAX: Reading(f"{heuristic},faithful=1", listed),
+    }
+    if other_rollouts is not None:
+        reading = Reading(heuristic, vanilla(other_rollouts, False))
+        readings[f"{CORRECTED}, {other_rollouts:,} rollouts"] = reading
+    readings[CORRECTED] = Reading(heuristic, sound)
     return Bout(
         name,
         (f"minimax({depth})", search),
         search,
         reported,
-        {
-            FAITHFUL: Reading(blind, listed),
-            PLAIN_SEARCH: Reading(blind, mended),
-            THE_WINDOWS: Reading(window, listed),
-            **{f"{CORRECTED}, {each:,} rollouts": Reading(f"arya-minimax:depth={depth}", vanilla(each, False)) for each in also},
-            CORRECTED: Reading(f"arya-minimax:depth={depth}", mended),
-        },
-        "B15: the listed search ignores its rollouts, and so loses games to minimax as the text has it, without heuristic. "
-        f"{why}. Which minimax played is not told; {stands_for(rollouts, seconds)}",
+        readings,
+        "B15: the search as listed ignores its rollouts and therefore loses games to minimax "
+        f"without a heuristic, as the text describes it. {why}. The thesis does not say which "
+        f"minimax played; {describe_budget(rollouts, seconds)}",
     )
 
 
-def listed_search(bench: Workbench) -> Iterator[Part]:
-    """The search as listed, with its credit to the wrong side, against the corrected one and a random player."""
-    listed, corrected = (vanilla(bench.size["rollouts"], faithful) for faithful in (True, False))
-    wrong_side = "B15: the result of a rollout goes to the side to move at its end, so the leaf is always credited with a win"
-    matches: tuple[tuple[str, tuple[str, str], tuple[str, str], tuple[int, int] | None, str], ...] = (
-        (
+class _Comparison(NamedTuple):
+    """A match of the search as listed, or of parts of it, against another player."""
+
+    label: str
+    players: tuple[str, str]
+    specs: tuple[str, str]
+    independent: tuple[int, int] | None
+    """Wins and games of an independent implementation of the listing, where there is one."""
+    why: str
+
+
+def _comparisons(rollouts: int) -> tuple[_Comparison, ...]:
+    """Return the matches that isolate the faults B15 and B16."""
+    listed = vanilla(rollouts, True)
+    corrected = vanilla(rollouts, False)
+    return (
+        _Comparison(
             AGAINST_CORRECTED,
             ("listed", "corrected"),
             (listed, corrected),
             (2, 60),
-            f"{wrong_side}; a search that works wins half",
+            f"{CREDIT_FAULT}; a working search would win half",
         ),
-        ("as listed against a random player", ("listed", "random"), (listed, "random"), (97, 100), wrong_side),
-        ("corrected against a random player", ("corrected", "random"), (corrected, "random"), (100, 100), ""),
-        (
+        _Comparison(
+            "as listed against a random player",
+            ("listed", "random"),
+            (listed, "random"),
+            (97, 100),
+            CREDIT_FAULT,
+        ),
+        _Comparison(
+            "corrected against a random player",
+            ("corrected", "random"),
+            (corrected, "random"),
+            (100, 100),
+            "",
+        ),
+        _Comparison(
             "only the credit as listed, against corrected",
             ("listed credit", "corrected"),
             (f"{corrected},credit=leaf", corrected),
             None,
             "B15 alone",
         ),
-        (
+        _Comparison(
             "only draws as listed, against corrected",
             ("listed draws", "corrected"),
             (f"{corrected},draw_credit=leaf,draw=0", corrected),
             None,
-            "B16 alone: a draw counts 1 at the leaf and 0 above, which hardly matters as long as draws are rare",
+            "B16 alone: a draw counts 1 at the leaf and 0 above it, "
+            "which hardly matters while draws are rare",
         ),
     )
-    played = play(bench, "games", [match(bench, specs, players, bench.size["games"]) for _, players, specs, _, _ in matches])
+
+
+def listed_search(bench: Workbench) -> Iterator[Part]:
+    """Play the search as listed, and its faults one by one, against the corrected search."""
+    comparisons = _comparisons(bench.size["rollouts"])
+    matches = [
+        match(bench, comparison.specs, comparison.players, bench.size["games"])
+        for comparison in comparisons
+    ]
     rows = []
-    for (what, players, _, known, why), games in zip(matches, played, strict=True):
-        found = score(games, players[0])
-        told, is_claim = share(found.won, found.games), what == AGAINST_CORRECTED
+    for comparison, games in zip(comparisons, play(bench, "games", matches), strict=True):
+        result = score(games, comparison.players[0])
+        wins = share(result.won, result.games)
+        is_claim = comparison.label == AGAINST_CORRECTED
+        is_listed = "listed" in comparison.label
+        agrees = None
+        if is_claim and result.games >= MIN_GAMES:
+            agrees = same_share(result.won, result.games, result.lost, result.games)
         yield Finding(
-            f"{what}: wins",
+            f"{comparison.label}: wins",
             "a working tree search" if is_claim else "",
-            told if "listed" in what else "",
-            told if "listed" not in what else "",
-            agrees=same_share(found.won, found.games, found.lost, found.games) if is_claim and found.games >= ENOUGH else None,
-            why=why,
+            wins if is_listed else "",
+            "" if is_listed else wins,
+            agrees=agrees,
+            why=comparison.why,
         )
-        if known is not None:
-            rows.append((what, told, share(*known)))
+        if comparison.independent is not None:
+            rows.append((comparison.label, wins, share(*comparison.independent)))
     yield Table(
-        "Wins beside those of another program, written independently after the listing", ("match", "ours", "its"), tuple(rows)
+        "Wins beside those of an independent implementation of the listing",
+        ("match", "ours", "its"),
+        tuple(rows),
     )
+
+
+Curves = Mapping[tuple[bool, int], Sequence[Score]]
+"""Scores of minimax, one per budget of the search, by (search is faithful, minimax depth)."""
 
 
 def thinking_time(bench: Workbench) -> Iterator[Part]:
-    """Minimax's share of wins against a search that thinks longer and longer, as listed and corrected."""
-    budgets, depths = bench.size["budgets"], bench.size["depths"]
-    curves = [(faithful, depth) for faithful in (True, False) for depth in depths]
+    """Play minimax against the search, as listed and corrected, at increasing budgets."""
+    budgets = bench.size["budgets"]
+    depths = bench.size["depths"]
+    keys = [(faithful, depth) for faithful in (True, False) for depth in depths]
     matches = [
         match(
             bench,
@@ -167,56 +287,63 @@ def thinking_time(bench: Workbench) -> Iterator[Part]:
             bench.size["games"],
             openings="random:4",
         )
-        for faithful, depth in curves
+        for faithful, depth in keys
         for budget in budgets
     ]
     scores = iter([score(games, "minimax") for games in play(bench, "games", matches)])
-    found = {curve: list(islice(scores, len(budgets))) for curve in curves}
+    curves = {key: list(islice(scores, len(budgets))) for key in keys}
     for depth in depths:
-        listed, corrected = ((found[faithful, depth][0], found[faithful, depth][-1]) for faithful in (True, False))
-        told = ["; ".join(share(each.won, each.games) for each in ends) for ends in (listed, corrected)]
-        first, last = corrected
-        yield Finding(
-            f"minimax({depth}) wins against {budgets[0]:,} and against {budgets[-1]:,} rollouts a move",
-            "falls as the search thinks longer",
-            told[0],
-            told[1],
-            agrees=falls(first.won, first.games, last.won, last.games),
-            why="the figure is of another program's search, so the corrected one is compared (B15)",
-        )
+        yield _thinking_finding(depth, budgets, curves)
     rows = [
-        ("as listed" if faithful else "corrected", depth, budget, *each)
-        for (faithful, depth), curve in found.items()
-        for budget, each in zip(budgets, curve, strict=True)
+        ("as listed" if faithful else "corrected", depth, budget, *result)
+        for (faithful, depth), curve in curves.items()
+        for budget, result in zip(budgets, curve, strict=True)
     ]
     head = ("search", "depth", "rollouts a move", "minimax wins", "losses", "draws")
     yield Picture(
         "thinking-time",
-        "Minimax's share of wins against the search's thinking time, as in the document's Figure 10 (after Sheoran and others): "
-        "rollouts a move in place of seconds, random openings of four discs with both colours, 95 % intervals.",
-        lambda: _draw_thinking(budgets, found),
+        "Share of games won by minimax as the search thinks longer, after Arya's Figure 10 (taken "
+        "from Sheoran et al.): rollouts per move instead of seconds, random openings of four discs "
+        "played with both colours, 95 % intervals.",
+        lambda: _draw_thinking(budgets, curves),
         Table("minimax against MCTS", head, tuple(rows)),
     )
 
 
-def _draw_thinking(budgets: Sequence[int], found: "dict[tuple[bool, int], list[Score]]") -> "Figure":
-    from matplotlib.figure import Figure
+def _thinking_finding(depth: int, budgets: Sequence[int], curves: Curves) -> Finding:
+    """Compare minimax's wins at the smallest and at the largest budget of the search."""
 
-    from fourlab.arena.statistics import wilson
+    def both_ends(curve: Sequence[Score]) -> str:
+        return "; ".join(share(end.won, end.games) for end in (curve[0], curve[-1]))
+
+    corrected = curves[False, depth]
+    first = corrected[0]
+    last = corrected[-1]
+    return Finding(
+        f"minimax({depth}) wins against {budgets[0]:,} and against {budgets[-1]:,} "
+        "rollouts per move",
+        "falls as the search thinks longer",
+        both_ends(curves[True, depth]),
+        both_ends(corrected),
+        agrees=falls(first.won, first.games, last.won, last.games),
+        why="the figure shows another program's search, "
+        "so the verdict is on the corrected search (B15)",
+    )
+
+
+def _draw_thinking(budgets: Sequence[int], curves: Curves) -> "Figure":
+    from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.5, 3.6), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
-    depths = list(dict.fromkeys(depth for _, depth in found))
-    for (faithful, depth), scores in found.items():
+    depths = list(dict.fromkeys(depth for _, depth in curves))
+    for (faithful, depth), curve in curves.items():
         place = depths.index(depth)
-        middle = [100 * each.won / each.games for each in scores]
-        ends = [wilson(each.won, each.games) for each in scores]
-        below = [max(0.0, value - 100 * low) for value, (low, _) in zip(middle, ends, strict=True)]  # not less by rounding
-        above = [max(0.0, 100 * high - value) for value, (_, high) in zip(middle, ends, strict=True)]
+        shares = [100 * result.won / result.games for result in curve]
         panels[0 if faithful else 1].errorbar(
             budgets,
-            middle,
-            (below, above),
+            shares,
+            error_bars((result.won, result.games) for result in curve),
             color=COLOURS[place],
             marker=MARKS[place],
             markersize=4,
@@ -225,9 +352,7 @@ def _draw_thinking(budgets: Sequence[int], found: "dict[tuple[bool, int], list[S
         )
     for axes, title in zip(panels, ("the search as listed", "the search corrected"), strict=True):
         axes.set_title(title, fontsize="medium")
-        axes.set_xscale("log")
-        axes.set_ylim(-3, 103)
-        axes.set_xlabel("rollouts a move of MCTS")
+        axes.set(xscale="log", ylim=(-3, 103), xlabel="rollouts per move of MCTS")
         axes.grid(alpha=0.3)
     panels[0].set_ylabel("games won by minimax, %")
     panels[1].legend(fontsize="small")
@@ -235,9 +360,9 @@ def _draw_thinking(budgets: Sequence[int], found: "dict[tuple[bool, int], list[S
 
 
 def dqn(bench: Workbench) -> Iterator[Part]:
-    """A network of Q-values in the place of the table."""
+    """Play a DQN agent, which replaces the Q-table by a network, against the other agents."""
     rollouts = bench.size["rollouts"]
-    others = {
+    opponents = {
         "random": "random",
         "minimax(4), no heuristic": f"minimax:depth=4,{WITHOUT_HEURISTIC}",
         "minimax(4)": "minimax:depth=4,tie=random",
@@ -246,14 +371,15 @@ def dqn(bench: Workbench) -> Iterator[Part]:
         f"MCTS corrected, {rollouts:,} rollouts": vanilla(rollouts, False),
     }
     matches = [
-        match(bench, ("dqn", spec), ("DQN", name), bench.size["games"], openings="random:2") for name, spec in others.items()
+        match(bench, ("dqn", spec), ("DQN", name), bench.size["games"], openings="random:2")
+        for name, spec in opponents.items()
     ]
     rows = []
-    for name, games in zip(others, play(bench, "games", matches), strict=True):
-        found = score(games, "DQN")
-        yield Finding(f"DQN against {name}: wins", "", "", share(found.won, found.games))
+    for name, games in zip(opponents, play(bench, "games", matches), strict=True):
+        result = score(games, "DQN")
+        yield Finding(f"DQN against {name}: wins", "", "", share(result.won, result.games))
         rows += [(name, ("first", "second")[side], *score(games, "DQN", side)) for side in (0, 1)]
-    yield Table("DQN by side", ("against", "DQN moves", "wins", "losses", "draws"), tuple(rows))
+    yield Table("DQN by side", ("against", "DQN moves", *OUTCOMES), tuple(rows))
 
 
 EXPERIMENTS = (
@@ -261,8 +387,9 @@ EXPERIMENTS = (
         "004-experiments-1-2",
         ("D4-12", "D4-13", "D4-14", "D4-15", "D4-18"),
         "Experiments 1 and 2: Q-learning against minimax and against tree search",
-        "Minimax of depth 4, which is not shown, wins 73, loses 23 and draws 4 of 100 games against a table learned in 3,000,000 "
-        "games; tree search with one second a move wins all 100 games against it, moving second.",
+        "Minimax of depth 4, whose code is not shown, wins 73, loses 23 and draws 4 of 100 games "
+        "against a Q-table trained on 3,000,000 games; tree search with one second per move, "
+        "moving second, wins all 100 games against it.",
         {
             "smoke": {"training": 20_000, "games": 4, "rollouts": 100},
             "quick": {"training": 1_000_000, "games": 100, "rollouts": 10_500},
@@ -275,12 +402,28 @@ EXPERIMENTS = (
         "004-experiment-3",
         ("D4-02", "D4-16", "D4-18"),
         "Experiment 3: minimax against tree search",
-        "Tree search, moving second, wins 98-2 against minimax of depth 4 with three seconds a move, and 71-16-13 against depth "
-        "6 with one; that minimax is not shown, and said to have no heuristic.",
+        "Tree search, moving second, wins 98-2 against minimax of depth 4 with three seconds per "
+        "move and 71-16-13 against depth 6 with one second; the code of that minimax is not shown, "
+        "and it is said to have no heuristic.",
         {
-            "smoke": {"games": 2, "rollouts_3s": 300, "rollouts_1s": 100, "rollouts_1s_elsewhere": 300},
-            "quick": {"games": 40, "rollouts_3s": 30_000, "rollouts_1s": 10_500, "rollouts_1s_elsewhere": 30_000},
-            "full": {"games": 100, "rollouts_3s": 95_000, "rollouts_1s": 10_500, "rollouts_1s_elsewhere": 30_000},
+            "smoke": {
+                "games": 2,
+                "rollouts_3s": 300,
+                "rollouts_1s": 100,
+                "rollouts_1s_elsewhere": 300,
+            },
+            "quick": {
+                "games": 40,
+                "rollouts_3s": 30_000,
+                "rollouts_1s": 10_500,
+                "rollouts_1s_elsewhere": 30_000,
+            },
+            "full": {
+                "games": 100,
+                "rollouts_3s": 95_000,
+                "rollouts_1s": 10_500,
+                "rollouts_1s_elsewhere": 30_000,
+            },
         },
         experiment_3,
         (2, 40, 450),
@@ -288,8 +431,8 @@ EXPERIMENTS = (
     Experiment(
         "004-listed-search",
         ("D4-01", "D4-02"),
-        "The search as listed against the search as meant",
-        "The listing is said to be a working tree search.",
+        "The search as listed against the search as intended",
+        "The listing is presented as a working tree search.",
         {
             "smoke": {"games": 6, "rollouts": 300},
             "quick": {"games": 60, "rollouts": 2000},
@@ -301,12 +444,20 @@ EXPERIMENTS = (
     Experiment(
         "004-thinking-time",
         ("D4-23",),
-        "Figure 10: minimax against tree search that thinks longer",
-        "The longer tree search may think, the fewer games minimax wins.",
+        "Figure 10: minimax against tree search with more thinking time",
+        "The longer tree search thinks, the fewer games minimax wins.",
         {
             "smoke": {"games": 4, "budgets": (10, 300), "depths": (4,)},
-            "quick": {"games": 40, "budgets": (10, 30, 100, 300, 1000, 3000, 10_500), "depths": (2, 4, 6)},
-            "full": {"games": 400, "budgets": (10, 30, 100, 300, 1000, 3000, 10_500, 30_000, 95_000), "depths": (2, 4, 6, 8)},
+            "quick": {
+                "games": 40,
+                "budgets": (10, 30, 100, 300, 1000, 3000, 10_500),
+                "depths": (2, 4, 6),
+            },
+            "full": {
+                "games": 400,
+                "budgets": (10, 30, 100, 300, 1000, 3000, 10_500, 30_000, 95_000),
+                "depths": (2, 4, 6, 8),
+            },
         },
         thinking_time,
         (2, 40, 4000),
@@ -315,7 +466,7 @@ EXPERIMENTS = (
         "004-dqn",
         ("D4-23", "D4-24"),
         "DQN against minimax and tree search",
-        "A network of Q-values is described as what comes after the table, and not tried.",
+        "DQN is described as the next step after the Q-table, but not tried.",
         {
             "smoke": {"games": 4, "rollouts": 300},
             "quick": {"games": 100, "rollouts": 2000},

@@ -1,4 +1,4 @@
-"""Document 004's claims of speed, a game as its text mode prints it, and what it says of the game in general."""
+"""Arya's claims about speed and about Connect Four, and a game as the text mode prints it."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -19,67 +19,69 @@ if TYPE_CHECKING:
     from fourlab.agent import Agent
 
 CLAIMED = {1.0: (10_000, 30_000), 3.0: (95_530, 95_530), 5.0: (150_000, 150_000)}
-"""CPU seconds to the fewest and the most rollouts, as the document has them."""
+"""CPU seconds per move to the fewest and the most rollouts that the thesis gives for them."""
 MINIMAX_CLAIMED = {4: (1, 2), 6: (12, 15)}
-"""Depths to seconds a move."""
+"""Depths to the range of seconds per move."""
 FACTOR = 2
-"""Machines differ: what is within such a factor of a claim agrees with it."""
-FASTER = "ours is compiled code on bitboards and a newer machine, so that it is faster was to be expected"
+"""A measurement within this factor of a claim agrees with it, since machines differ."""
+FASTER = "ours is compiled code on bitboards on a newer machine, so it is expected to be faster"
 SEARCHES = {
     "listed": "arya-vanilla:seconds=10,faithful=1",
     "corrected": "arya-vanilla:seconds=10",
 }
-"""Each stops when its limit says so, by CPU time."""
+"""The searches that are timed; the time limit of the call, in CPU seconds, stops them earlier."""
 OPENINGS = ("", "4444", "44332", "443321167")
 """Positions in which minimax is timed."""
 
 
 def speed(bench: Workbench) -> Iterator[Part]:
-    """Rollouts a second, and seconds a move of minimax."""
-    shrink = bench.size["shrink"]
+    """Measure rollouts per second and minimax's seconds per move."""
     for seconds, (fewest, most) in CLAIMED.items():
-        budget = seconds / shrink
+        budget = seconds / bench.size["shrink"]
         listed, corrected = (
-            bench.calculate(f"{name}-{seconds:g}s", partial(_rollouts, spec, budget)) / budget for name, spec in SEARCHES.items()
+            bench.calculate(f"{name}-{seconds:g}s", partial(_rollouts, spec, budget)) / budget
+            for name, spec in SEARCHES.items()
         )
         yield Finding(
-            f"rollouts a CPU second on the empty board, counted over {budget:g} s (the document: {seconds:g} s)",
-            _claim(fewest / seconds, most / seconds),
+            "rollouts per CPU second on the empty board, "
+            f"measured over {budget:g} s (Arya: {seconds:g} s)",
+            _range(fewest / seconds, most / seconds),
             f"{listed:,.0f}",
             f"{corrected:,.0f}",
             agrees=_near(listed, fewest / seconds, most / seconds),
-            why=f"{FASTER}; a plain interpreter on this machine does not reach the document's numbers, nor does the listing's "
-            "author, who tells of 1,300 to 2,000 a second",
+            why=f"{FASTER}; plain Python on this machine does not reach Arya's numbers, nor does "
+            "the author of the listing, who reports 1,300 to 2,000 per second",
         )
     rate = bench.calculate("plain", partial(_plain_rate, bench.size["plain"]))
     yield Finding(
-        "rollouts a second in plain Python",
-        _claim(*CLAIMED[1.0]),
+        "rollouts per second in plain Python",
+        _range(*CLAIMED[1.0]),
         f"{rate:,.0f}",
         agrees=rate >= 10_000,
-        why="another interpreter, machine or board than told",
+        why="a different interpreter, machine or board than stated",
     )
-    for depth, (least, longest) in MINIMAX_CLAIMED.items():
-        blind, sound = (
-            bench.calculate(f"minimax-{depth}-{kind}", partial(_seconds_a_move, depth, kind)) for kind in ("terminal", "lines")
+    for depth, (least, most) in MINIMAX_CLAIMED.items():
+        no_heuristic, heuristic = (
+            bench.calculate(f"minimax-{depth}-{kind}", partial(_seconds_per_move, depth, kind))
+            for kind in ("terminal", "lines")
         )
         yield Finding(
-            f"minimax({depth}): seconds a move",
-            _claim(least, longest),
-            f"{blind:.2g} without heuristic",
-            f"{sound:.2g}",
-            agrees=_near(blind, least, longest),
-            why=f"{FASTER}; it also has a table of positions",
+            f"minimax({depth}): seconds per move",
+            _range(least, most),
+            f"{no_heuristic:.2g} without heuristic",
+            f"{heuristic:.2g}",
+            agrees=_near(no_heuristic, least, most),
+            why=f"{FASTER}; it also has a transposition table",
         )
 
 
-def _claim(low: float, high: float) -> str:
+def _range(low: float, high: float) -> str:
     return f"{low:,.0f}" if low == high else f"{low:,.0f} to {high:,.0f}"
 
 
-def _near(found: float, low: float, high: float) -> bool:
-    """Whether a measured number is about what was claimed."""
-    return low / FACTOR <= found <= high * FACTOR
+def _near(measured: float, low: float, high: float) -> bool:
+    """Return whether a measurement is within `FACTOR` of the claimed range."""
+    return low / FACTOR <= measured <= high * FACTOR
 
 
 def _decide(agent: "Agent", position: Position, limit: Limit) -> Analysis:
@@ -89,15 +91,16 @@ def _decide(agent: "Agent", position: Position, limit: Limit) -> Analysis:
 
 
 def _rollouts(spec: str, seconds: float) -> int:
+    """Return how many rollouts a search makes on the empty board in `seconds` of CPU time."""
     from fourlab.agents.registry import make
 
     agent = make(spec)
-    _decide(agent, Position("44"), Limit(simulations=10))  # what is compiled at first does not count
+    _decide(agent, Position("44"), Limit(simulations=10))  # warm-up: compiles the kernels
     return _decide(agent, Position(), Limit(seconds=seconds)).simulations or 0
 
 
 def _plain_rate(rollouts: int) -> float:
-    """Rollouts a CPU second of the search in plain Python."""
+    """Return the rollouts per CPU second of the textbook search, which is plain Python."""
     from fourlab.agents.registry import make
 
     begun = time.process_time()
@@ -105,40 +108,52 @@ def _plain_rate(rollouts: int) -> float:
     return rollouts / (time.process_time() - begun)
 
 
-def _seconds_a_move(depth: int, evaluation: str) -> float:
+def _seconds_per_move(depth: int, evaluation: str) -> float:
+    """Return minimax's median seconds per move over `OPENINGS`."""
     from fourlab.agents.registry import make
 
     agent = make(f"minimax:depth={depth},evaluation={evaluation}")
-    _decide(agent, Position("44"), Limit())  # as above
-    return float(median(_decide(agent, Position(moves), Limit()).seconds or 0.0 for moves in OPENINGS))
+    _decide(agent, Position("44"), Limit())  # warm-up: compiles the kernels
+    return float(
+        median(_decide(agent, Position(moves), Limit()).seconds or 0.0 for moves in OPENINGS)
+    )
 
 
 def text_mode(bench: Workbench) -> Iterator[Part]:
-    """Two games as the document's text mode shows them."""
+    """Show two games of either search the way Arya's text mode prints them."""
     for faithful in (True, False):
-        title = f"Two games of the search {'as listed' if faithful else 'corrected'} against minimax(4)"
-        yield Text(title, bench.calculate(f"text-{int(faithful)}", partial(_two_games, bench, faithful)))
+        version = "as listed" if faithful else "corrected"
+        games = bench.calculate(f"text-{int(faithful)}", partial(_two_games, bench, faithful))
+        yield Text(f"Two games of the search {version} against minimax(4)", games)
 
 
 def _two_games(bench: Workbench, faithful: bool) -> str:
-    """Played now and told line by line, times and all."""
+    """Play two games and return their transcript; the times in it are measured."""
     import numpy as np
 
     from fourlab.agents.registry import make
 
-    lines, score = [], {"X": 0, "O": 0, "draws": 0}
+    lines = []
+    score = {"X": 0, "O": 0, "draws": 0}
     for game in (1, 2):
-        agents = {"X": make("minimax:depth=4,tie=random"), "O": make(vanilla(bench.size["rollouts"], faithful))}
-        rng, position, shown = np.random.default_rng([bench.seed, game]), Position(), bench.size["shown"] if game == 1 else 0
+        agents = {
+            "X": make("minimax:depth=4,tie=random"),
+            "O": make(vanilla(bench.size["rollouts"], faithful)),
+        }
+        rng = np.random.default_rng([bench.seed, game])
+        position = Position()
+        # Only the first moves of the first game are shown one by one.
+        plies_shown = bench.size["shown"] if game == 1 else 0
         while (outcome := position.outcome()) is None:
             name = "XO"[position.ply % 2]
             decision = agents[name].decide(position, Limit(), rng)
             position = position.play(decision.column)
-            if position.ply <= shown:
+            if position.ply <= plies_shown:
                 lines += [f"{name} is thinking...", f"{name} plays column {decision.column + 1}"]
                 analysis = decision.analysis
                 if analysis.simulations is not None:
-                    lines.append(f"Statistics: {analysis.simulations} rollouts in {analysis.seconds:.3f} seconds")
+                    rollouts = f"{analysis.simulations} rollouts"
+                    lines.append(f"Statistics: {rollouts} in {analysis.seconds:.3f} seconds")
                 lines += [*_grid(position), ""]
         winner = None if outcome.winner is None else "XO"[outcome.winner]
         score[winner or "draws"] += 1
@@ -148,49 +163,68 @@ def _two_games(bench: Workbench, faithful: bool) -> str:
 
 
 def _grid(position: Position) -> list[str]:
-    """The board with X for the first player's discs and O for the second's."""
+    """Draw the board with X for the first player's discs and O for the second's."""
     rules = position.rules
     own, other = ("X", "O") if position.ply % 2 == 0 else ("O", "X")
     lines = []
     for row in reversed(range(rules.rows)):
-        cells = (1 << column * (rules.rows + 1) + row for column in range(rules.columns))
-        marks = (own if position.own & cell else other if position.mask & cell else " " for cell in cells)
+        marks = []
+        for column in range(rules.columns):
+            cell = 1 << column * (rules.rows + 1) + row  # bitboard columns have a spare top bit
+            if position.own & cell:
+                marks.append(own)
+            else:
+                marks.append(other if position.mask & cell else " ")
         lines.append("| " + " | ".join(marks) + " |")
     return [*lines, "  " + "   ".join(str(column + 1) for column in range(rules.columns))]
 
 
 def theory(bench: Workbench) -> Iterator[Part]:
-    """What the document says of the game, beside what is proven, and whether its window's minimax can block."""
+    """Check Arya's statements about the game, and whether the window-mode minimax can block."""
     scores = bench.calculate("first-columns", _first_columns)
-    truth = [Result.of_score(score).word for score in scores]
+    values = [Result.of_score(score).word for score in scores]
     yield Finding(
-        "what the first player's columns 1 to 7 lead to",
+        "values of the first player's columns 1 to 7",
         "win in the middle, draw everywhere else",
         "",
-        truth=", ".join(truth),
-        agrees=truth == ["draw"] * 3 + ["win"] + ["draw"] * 3,
+        truth=", ".join(values),
+        agrees=values == ["draw"] * 3 + ["win"] + ["draw"] * 3,
         why="the columns next to the middle draw, those further out lose",
     )
-    yield Finding("the ply at which the middle column wins", "41", "", truth=str(43 - 2 * max(scores)), agrees=max(scores) == 1)
-    games = bench.calculate("open-columns", partial(_open_columns, bench.size["games"], bench.seed))
-    found = per_game(games)
     yield Finding(
-        "mean number of open columns in random games",
+        "the ply at which the middle column wins",
+        "41",
+        "",
+        # A win with the side's last disc scores 1, one disc earlier 2, and so on.
+        truth=str(43 - 2 * max(scores)),
+        agrees=max(scores) == 1,
+    )
+    games = bench.calculate("open-columns", partial(_open_columns, bench.size["games"], bench.seed))
+    branching = per_game(games)
+    yield Finding(
+        "mean number of legal columns in random games",
         "7",
-        mean(found, 2),
-        agrees=abs(fmean(found) - 7) < 0.05,
+        mean(branching, 2),
+        agrees=abs(fmean(branching) - 7) < 0.05,
         why="7 is the maximum",
     )
-    blocks = {name: bench.calculate(name, partial(_wins_and_blocks, spec)) for name, spec in _MINIMAXES.items()}
-    rows = tuple((name, _share(each["wins"]), _share(each["blocks"])) for name, each in blocks.items())
-    yield Table("Wins at once taken and threats blocked (B18)", ("minimax", "wins", "blocks"), rows)
-    listed, sound = (blocks[name]["blocks"] for name in ("window, depth 4", "corrected, depth 4"))
+    accuracies = {
+        name: bench.calculate(name, partial(_wins_and_blocks, spec))
+        for name, spec in _MINIMAXES.items()
+    }
+    rows = tuple(
+        (name, _share(accuracy["wins"]), _share(accuracy["blocks"]))
+        for name, accuracy in accuracies.items()
+    )
+    head = ("minimax", "wins", "blocks")
+    yield Table("Immediate wins taken and threats blocked (B18)", head, rows)
+    window = accuracies["window, depth 4"]["blocks"]
     yield Finding(
         "threats that minimax blocks",
         "fails to block",
-        _share(listed),
-        _share(sound),
-        agrees=listed < 0.9,
+        _share(window),
+        _share(accuracies["corrected, depth 4"]["blocks"]),
+        agrees=window < 0.9,
         why="B18: every disc is placed as the searcher's own, so it never sees the opponent move",
     )
 
@@ -202,12 +236,14 @@ _MINIMAXES = {
     "no heuristic, depth 4": "minimax:depth=4,evaluation=terminal",
     "corrected, depth 4": "arya-minimax:depth=4",
 }
+"""By the names of their rows, which are also the names of stored results."""
 
 
 def _first_columns() -> list[int]:
+    """Return the exact scores of the first player's columns, from left to right."""
     from fourlab.solver import Solver
 
-    return [each.lower for each in Solver().columns(Position()).values()]
+    return [score.lower for score in Solver().columns(Position()).values()]
 
 
 def _share(accuracy: float) -> str:
@@ -217,25 +253,29 @@ def _share(accuracy: float) -> str:
 
 
 def _open_columns(games: int, seed: int) -> list[tuple[int, int]]:
-    """Of each random game all open columns added up, and its positions."""
+    """Play random games; return for each the sum of its legal columns and its positions."""
     import numpy as np
 
-    rng, found = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    totals = []
     for _ in range(games):
-        position, seen = Position(), []
+        position = Position()
+        counts = []
         while position.outcome() is None:
-            seen.append(len(position.legal_columns()))
+            counts.append(len(position.legal_columns()))
             position = position.play(int(rng.choice(position.legal_columns())))
-        found.append((sum(seen), len(seen)))
-    return found
+        totals.append((sum(counts), len(counts)))
+    return totals
 
 
 def per_game(games: Sequence[Sequence[int]]) -> list[float]:
-    """Values of independent games whose mean is that of all positions together, which depend on each other within a game.
+    """Return one value per game whose mean is the mean over all positions of all games.
 
-    The interval of their mean is the usual one of a ratio of two sums.
+    `games` holds pairs (sum over the positions of a game, number of positions). Positions of one
+    game depend on each other, games do not; the values linearise the ratio of the two sums, so
+    the usual interval of their mean is the interval of the ratio (the delta method).
     """
-    columns, positions = (sum(each) for each in zip(*games, strict=True))
+    columns, positions = (sum(totals) for totals in zip(*games, strict=True))
     ratio = columns / positions
     return [ratio + (total - ratio * count) * len(games) / positions for total, count in games]
 
@@ -252,10 +292,15 @@ EXPERIMENTS = (
     Experiment(
         "004-speed",
         ("D4-03", "D4-12", "D4-19"),
-        "Rollouts a second",
-        "Five seconds are 150,000 rollouts, three 95,530 and one 30,000, elsewhere 10,000 to 11,000; minimax takes 1 to 2 "
-        "seconds a move at depth 4 and 12 to 15 at depth 6.",
-        {"smoke": {"shrink": 100, "plain": 20}, "quick": {"shrink": 4, "plain": 500}, "full": {"shrink": 1, "plain": 500}},
+        "Rollouts per second",
+        "The search makes 150,000 rollouts in five seconds, 95,530 in three, and 30,000 in one "
+        "(elsewhere 10,000 to 11,000); minimax takes 1 to 2 seconds per move at depth 4 and 12 to "
+        "15 at depth 6.",
+        {
+            "smoke": {"shrink": 100, "plain": 20},
+            "quick": {"shrink": 4, "plain": 500},
+            "full": {"shrink": 1, "plain": 500},
+        },
         speed,
         (1, 5, 16),
     ),
@@ -263,7 +308,8 @@ EXPERIMENTS = (
         "004-text-mode",
         ("D4-18", "D4-21"),
         "Games as the text mode prints them",
-        "The program tells who thinks, what it plays, how many rollouts it made in how long, who won and the score so far.",
+        "The program prints who is thinking, the move, the number of rollouts and their time, the "
+        "winner and the score so far.",
         {
             "smoke": {"rollouts": 300, "shown": 4},
             "quick": {"rollouts": 95_530, "shown": 6},
@@ -275,9 +321,9 @@ EXPERIMENTS = (
     Experiment(
         "004-theory",
         ("D4-12", "D4-24"),
-        "What is said of the game, and a minimax that cannot block",
-        "The first player wins in the middle by the 41st move and any other beginning is a draw; the branching factor is 7; "
-        "minimax in the window fails to block.",
+        "Statements about the game, and a minimax that cannot block",
+        "The first player wins in the middle by the 41st move and any other first move draws; the "
+        "branching factor is 7; the window-mode minimax fails to block.",
         {"smoke": {"games": 20}, "quick": {"games": 500}, "full": {"games": 5000}},
         theory,
         (2, 5, 12),

@@ -1,4 +1,4 @@
-"""The document's program: one game of part A, one of part C, and the table of values that part C was to use."""
+"""Bhat's program: one game of part A, one of part C, and the value file meant for part C."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,15 @@ from fourlab.agents.q.training import form_of
 from fourlab.agents.registry import make
 from fourlab.game.bitboard import from_key
 from fourlab.game.position import Position
-from fourlab.studies.bhat.learner import FAITHFUL_MC25, PUBLISHED_CODE, Counts, examine, learn, settings_of, values_of
+from fourlab.studies.bhat.learner import (
+    FAITHFUL_MC25,
+    PUBLISHED_CODE,
+    Counts,
+    evaluate,
+    learn,
+    settings_of,
+    values_of,
+)
 from fourlab.studies.bhat.table_5 import BOARD
 from fourlab.studies.compare import consistent, mean, share
 from fourlab.studies.experiment import Experiment, Finding, Part, Text
@@ -30,40 +38,65 @@ SHIPPED = {
     "with more discs of Q than of MC_n": 1_091,
     "worth something else": 5,
 }
-"""What the document's file of values holds."""
+"""The contents of the published value file; the names are keys of stored results."""
+LABELS = {
+    "worth 1 as at first": "still at the initial value 1",
+    "worth -2, lost": "value -2 (lost)",
+    "worth +2, won": "value +2 (won)",
+    "worth 0.5, drawn": "value 0.5 (drawn)",
+    "worth something else": "any other value",
+}
+"""The names as pages show them, where they differ."""
+CAUSES = {
+    "with more discs of Q than of MC_n": "B6: MC0 passes",
+    "worth something else": "B7: alpha is halved at every update, "
+    "so only the first few updates have an effect",
+}
+TRAINING = (
+    "B7: produced with epsilon rising to 1, as in the text, "
+    "and with training to 5,001 wins, as in the code"
+)
 NEAR = 0.05
-"""Trainings that differ by chance alone give numbers of positions so near to each other."""
+"""Trainings that differ by chance alone agree in their number of positions to this fraction."""
 LITTLE = 0.001
-"""A value that has changed by no more has not changed."""
+"""A smaller change of a value counts as none."""
 PSEUDOCODE = """\
-Figure 2, tree search: select, expand, simulate, back up, then the most visited column.
-  Here: agents/mcts/kernel.py, explained in docs/agents/mcts.md; bhat-mcN is the document's form of it.
-Figure 7, Q-learning with a count N[s, a] for alpha and an exploration function f, values from 0.
-  Here: agents/q/kernel.py, explained in docs/agents/q.md; alpha_by_visits is alpha(N[s, a]), and a high initial value does the
-  work of f. The document's program has neither N nor f, and its values begin at 1: --preset bhat --faithful.
-The board, the players and the tree of the document's classes are fourlab.Position, fourlab.make and the tree of an
-agent's search."""
+Figure 2, tree search: select, expand, simulate, back up, then play the most visited column.
+  Here: agents/mcts/kernel.py, explained in docs/agents/mcts.md; bhat-mcN is the report's variant.
+Figure 7, Q-learning with a count N[s, a] for alpha, an exploration function f, and values from 0.
+  Here: agents/q/kernel.py, explained in docs/agents/q.md; alpha_by_visits is alpha(N[s, a]), and
+  a high initial value replaces f. The report's program has neither N nor f, and its values start
+  at 1: --preset bhat --faithful.
+The report's classes for the board, the players and the tree correspond to fourlab.Position,
+fourlab.make and the tree of an agent's search."""
 
 
 @dataclass(frozen=True)
 class Training:
-    """Tables trained as the document's was; the number is the seed's second word."""
+    """Train one table as the report's was, selected by number."""
 
     seed: int
     wins: int
 
     def __call__(self, number: int) -> dict[str, int]:
-        """What the table holds, in the words of SHIPPED."""
+        """Return the contents of the table, by the names of SHIPPED."""
         return composition(learn(settings_of(ROWS, True, wins=self.wins), [self.seed, number])[0])
 
 
 def composition(table: QTable) -> dict[str, int]:
-    """How many positions of which kind a table holds."""
-    values, g = values_of(table), table.form.rules.geometry
-    ends = {"worth -2, lost": table.form.loss, "worth +2, won": table.form.win, "worth 0.5, drawn": 0.5}
+    """Count a table's positions by kind."""
+    values = values_of(table)
+    geometry = table.form.rules.geometry
+    ends = {
+        "worth -2, lost": table.form.loss,
+        "worth +2, won": table.form.win,
+        "worth 0.5, drawn": 0.5,
+    }
     counts = {name: int((values == value).sum()) for name, value in ends.items()}
     changed = (abs(values - 1) > LITTLE) & ~np.isin(values, list(ends.values()))
-    boards = (from_key(key, g) for key in table.entries()[0].tolist())
+    # A key is seen by the side that has just moved, the learner. It moves second, so it has more
+    # discs than its opponent only if the opponent has passed.
+    boards = (from_key(key, geometry) for key in table.entries()[0].tolist())
     passed = sum(own.bit_count() > (own ^ mask).bit_count() for own, mask in boards)
     return {
         "all": len(values),
@@ -75,71 +108,78 @@ def composition(table: QTable) -> dict[str, int]:
 
 
 def demos(bench: Workbench) -> Iterator[Part]:
-    """What the program prints, and what its table is worth."""
-    found = bench.repeat("tables", Training(bench.seed, bench.size["wins"]), bench.size["tables"])
+    """Compare the value file, measure how well tables play, and print games."""
+    tables = bench.repeat("tables", Training(bench.seed, bench.size["wins"]), bench.size["tables"])
     for name, reported in SHIPPED.items():
-        ours = [each[name] for each in found]
+        ours = [counts[name] for counts in tables]
         yield Finding(
-            f"positions in the file of values: {name}",
+            f"positions in the value file: {LABELS.get(name, name)}",
             f"{reported:,}",
             mean(ours, 0),
             agrees=consistent(reported, ours),
-            why=_WHY.get(name, "B7: made by the text's rule, epsilon rising to 1, and the code's end of training, 5,001 wins"),
+            why=CAUSES.get(name, TRAINING),
         )
     yield _other_trainings(bench)
     part_c = bench.calculate("part-c", lambda: _part_c(bench))
-    yield from _worth(part_c)
-    yield Text("1 = part A: MC200 against MC40 on 6 rows and 5 columns", bench.calculate("part-a", lambda: _part_a(bench.seed)))
+    yield from _strength(part_c)
     yield Text(
-        "2 = part C: MC25 against Q-learning on 4 rows and 5 columns, the table not found (B8)", part_c["not found"]["game"]
+        "1 = part A: MC200 against MC40 on 6 rows and 5 columns",
+        bench.calculate("part-a", lambda: _part_a(bench.seed)),
+    )
+    yield Text(
+        "2 = part C: MC25 against Q-learning on 4 rows and 5 columns, table not found (B8)",
+        part_c["not found"]["game"],
     )
     yield Text("2 = part C with the table found", part_c["found"]["game"])
-    yield Text("2 = part C with a table that has been trained rightly (B7, B8)", part_c["corrected"]["game"])
+    yield Text(
+        "2 = part C with a correctly trained table (B7, B8)",
+        part_c["corrected"]["game"],
+    )
     yield Text("Figures 2 and 7: the pseudocode", PSEUDOCODE)
 
 
-_WHY = {
-    "with more discs of Q than of MC_n": "B6: MC0 passes",
-    "worth something else": "B7: alpha is halved at every update, so only the first few change anything",
-}
-
-
 def _other_trainings(bench: Workbench) -> Finding:
-    """The published code and the text would have made other files."""
-    changes: tuple[dict[str, Any], ...] = ({"wins": bench.size["wins"], **PUBLISHED_CODE}, {"wins": 2 * bench.size["wins"]})
+    """Show that neither the published code nor the text alone reproduces the file."""
+    changes: tuple[dict[str, Any], ...] = (
+        {"wins": bench.size["wins"], **PUBLISHED_CODE},
+        {"wins": 2 * bench.size["wins"]},
+    )
     positions = bench.calculate(
-        "other-trainings", lambda: [len(learn(settings_of(ROWS, True, **each), [bench.seed, 0])[0]) for each in changes]
+        "other-trainings",
+        lambda: [
+            len(learn(settings_of(ROWS, True, **change), [bench.seed, 0])[0]) for change in changes
+        ],
     )
     return Finding(
-        "positions in the file of values, had epsilon stayed 0.3 as in the published code; had training gone on to twice the "
-        "wins, 10,000, as in the text",
+        "positions in the value file if epsilon stayed at 0.3, as in the published code; "
+        "if training lasted twice the wins, 10,000, as in the text",
         f"{SHIPPED['all']:,}",
-        "; ".join(f"{each:,}" for each in positions),
-        agrees=any(abs(each / SHIPPED["all"] - 1) < NEAR for each in positions),
-        why="B7: the file was made with epsilon rising, and to 5,001 wins",
+        "; ".join(f"{number:,}" for number in positions),
+        agrees=any(abs(number / SHIPPED["all"] - 1) < NEAR for number in positions),
+        why="B7: the file was produced with rising epsilon and training to 5,001 wins",
     )
 
 
 def _part_a(seed: int) -> str:
-    names = [f"MCTS {playouts}" for playouts in (200, 40)]
-    return play_printed(names, [make(f"bhat-mc{playouts}:faithful=1") for playouts in (200, 40)], BOARD, seed)
+    names = [f"MCTS {simulations}" for simulations in (200, 40)]
+    agents = [make(f"bhat-mc{simulations}:faithful=1") for simulations in (200, 40)]
+    return play_printed(names, agents, BOARD, seed)
 
 
 def _part_c(bench: Workbench) -> dict[str, Any]:
-    """One game and many with each table."""
+    """Play one printed game and many counted games with each table."""
+    size = bench.size
     settings = settings_of(ROWS, True, **FAITHFUL_MC25)
-    tables = {
-        "not found": QTable(form_of(settings)),
-        "found": learn(settings_of(ROWS, True, wins=bench.size["wins"]), [bench.seed, 0])[0],
-        "corrected": learn(settings_of(ROWS, False, games=bench.size["training"]), [bench.seed, 0])[0],
-    }
-    found = {}
+    faithful, _ = learn(settings_of(ROWS, True, wins=size["wins"]), [bench.seed, 0])
+    corrected, _ = learn(settings_of(ROWS, False, games=size["training"]), [bench.seed, 0])
+    tables = {"not found": QTable(form_of(settings)), "found": faithful, "corrected": corrected}
+    results = {}
     for name, table in tables.items():
-        counts = examine(settings, table, 0.0, bench.size["games"], [bench.seed, 1])
+        counts = evaluate(settings, table, 0.0, size["games"], [bench.seed, 1])
         players = [make("bhat-mc25:c=2,faithful=1"), _player(table, bench.folder / f"{name}.q")]
         game = play_printed(["MCTS 25", "Q-learning"], players, settings.board, bench.seed)
-        found[name] = {"counts": counts, "game": game}
-    return found
+        results[name] = {"counts": counts, "game": game}
+    return results
 
 
 def _player(table: QTable, file: Path) -> Agent:
@@ -149,43 +189,51 @@ def _player(table: QTable, file: Path) -> Agent:
 
 
 def play_printed(names: Sequence[str], agents: Sequence[Agent], board: str, seed: int) -> str:
-    """A game in the lines that the document's program prints."""
-    position, lines = Position(board=board), list[str]()
+    """Play a game and return the lines that the report's program prints."""
+    position = Position(board=board)
+    lines = list[str]()
     rngs = [np.random.default_rng([seed, side]) for side in (0, 1)]
     while (outcome := position.outcome()) is None:
         side = position.to_move
         decision = agents[side].decide(position, Limit(), rngs[side])
-        lines += [f"Player {side + 1} ({names[side]})", f"Action selected: {decision.column + 1}"]
-        if decision.analysis.visits is not None:
-            lines.append(f"Total playouts for next state: {decision.analysis.visits[decision.column]}")
-            lines.append(f"Value of next state according to MCTS : {((decision.value or 0.0) + 1) / 2:.4f}")
+        column = decision.column
+        analysis = decision.analysis
+        lines += [f"Player {side + 1} ({names[side]})", f"Action selected: {column + 1}"]
+        if analysis.visits is not None:
+            lines.append(f"Total playouts for next state: {analysis.visits[column]}")
+            # Agents' values are in [-1, +1], the report's in [0, 1].
+            method, value = "MCTS", ((decision.value or 0.0) + 1) / 2
         else:
-            lines.append(f"Value of next state according to Q-learning : {decision.analysis.estimates[decision.column]:.4f}")
-        position = position.play(decision.column)
+            method, value = "Q-learning", analysis.estimates[column]
+        lines.append(f"Value of next state according to {method} : {value:.4f}")
+        position = position.play(column)
         lines += [*(" ".join(map(str, row)) for row in position.grid()), ""]
     winner = 0 if outcome.winner is None else outcome.winner + 1
-    return "\n".join([*lines, f"Player {winner} won the game!", f"Total number of moves = {position.ply}"])
+    lines += [f"Player {winner} won the game!", f"Total number of moves = {position.ply}"]
+    return "\n".join(lines)
 
 
-def _worth(part_c: dict[str, Any]) -> Iterator[Finding]:
-    """Part C is one game; many tell what the table is worth."""
-    counts: dict[str, Counts] = {name: tuple(each["counts"]) for name, each in part_c.items()}
-    for place, who in enumerate(("MC25 wins", "Q wins", "draws")):
-        told = {name: share(each[place], sum(each)) for name, each in counts.items()}
+def _strength(part_c: dict[str, Any]) -> Iterator[Finding]:
+    """Compare how well the tables play; part C itself is only one game."""
+    counts: dict[str, Counts] = {name: tuple(part["counts"]) for name, part in part_c.items()}
+    for place, result in enumerate(("MC25 wins", "Q wins", "draws")):
+        shares = {name: share(counted[place], sum(counted)) for name, counted in counts.items()}
         yield Finding(
-            f"part C: {who}; faithful: table not found, and found",
+            f"part C: {result}; faithful: table not found, and found",
             "",
-            f"{told['not found']}, and {told['found']}",
-            told["corrected"],
-            why="B8: keys that never match, so the leftmost open column is played; B7: trained at random, then rightly",
+            f"{shares['not found']}, and {shares['found']}",
+            shares["corrected"],
+            why="B8: keys never match, so the leftmost legal column is played; "
+            "B7: the faithful table comes from random play, the corrected one from learning",
         )
 
 
 EXPERIMENT = Experiment(
     "001-demos",
     ("D1-01", "D1-02", "D1-03", "D1-12", "D1-14", "D1-15"),
-    "The program: one game of parts A and C, and its file of values",
-    "Part A shows a game of MC200 against MC40, part C one of MC25 against Q-learning with a file of 81,371 learned values.",
+    "The program: one game of parts A and C, and its value file",
+    "Part A shows a game of MC200 against MC40, part C one of MC25 against Q-learning "
+    "with a file of 81,371 learned values.",
     {
         "smoke": {"tables": 2, "wins": 50, "training": 1000, "games": 200},
         "quick": {"tables": 12, "wins": 5001, "training": 200_000, "games": 4000},

@@ -1,4 +1,4 @@
-"""Figure 6: the exploration constant c from 0 to 3, with MC40 first and with MC200 first."""
+"""Bhat's Figure 6: the exploration constant c from 0 to 3, with MC40 and with MC200 first."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CONSTANTS = tuple(tenths / 10 for tenths in range(0, 31, 2))
+CELLS = len(CONSTANTS) * 2 * 2
+"""Combinations of a constant, an order of play, and the faithful or corrected search."""
 FLAT_FROM = CONSTANTS.index(0.4)
-"""From here on it makes little difference."""
-GAMES = 50
+"""From this constant on, c makes little difference."""
 ENOUGH = 40
-"""With fewer games a bar of ours there is no verdict on the labels."""
+"""With fewer games of ours per bar there is no verdict on the labels."""
 Counts = tuple[int, int, int]
-"""Games won by MC40, by MC200, and drawn."""
+"""Games won by MC40, games won by MC200, and draws."""
 
 
 def _read(text: str) -> list[Counts]:
@@ -48,103 +49,127 @@ FIGURE_6 = {
         "14/36/0 16/33/1 9/41/0 13/37/0 14/36/0 22/28/0 9/41/0 23/27/0"
     ),
 }
-"""Read off the document's bars, by who begins as it labels them: panel a, panel b."""
+"""Read off the published bars, by first player as labelled: panel a, panel b."""
 RATIO_DRAWN_IN_B = 6.0
 """Wins / losses of MC200 at c = 1."""
 Curves = Mapping[str, Sequence[Counts]]
-"""By who begins, for every c."""
+"""Counts for every c, by first player."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Games of one c, one order and one kind of search, by number: both players search with that c."""
+    """Play a batch of games of one cell, selected by number; both players use the same c."""
 
     seed: int
     games: int
-    """So many games at a time."""
+    """Games per batch."""
 
     def __call__(self, number: int) -> Counts:
-        """Play a batch of cell number modulo CELLS."""
+        """Play a batch of cell `number % CELLS`."""
         place, first, faithful = _cell(number % CELLS)
         names = NAMES if first == "MC40" else NAMES[::-1]
-        agents = [make(f"bhat-{name.lower()}:faithful={faithful},c={CONSTANTS[place]}") for name in names]
-        searches = [(agent.switches(), agent.simulations or 0) for agent in agents if isinstance(agent, MCTS)]
-        state, counts = seed_state(np.random.SeedSequence([self.seed, number])), [0, 0, 0]
+        agents = [
+            make(f"bhat-{name.lower()}:faithful={faithful},c={CONSTANTS[place]}") for name in names
+        ]
+        searches = [
+            (agent.switches(), agent.simulations or 0)
+            for agent in agents
+            if isinstance(agent, MCTS)
+        ]
+        state = seed_state(np.random.SeedSequence([self.seed, number]))
+        counts = [0, 0, 0]
         for _ in range(self.games):
             winner, state = _play(searches, state)
             counts[2 if winner is None else NAMES.index(names[winner])] += 1
         return counts[0], counts[1], counts[2]
 
 
-CELLS = len(CONSTANTS) * 2 * 2
-
-
 def _cell(number: int) -> tuple[int, str, int]:
-    """Which c, by its place, who begins, and whether faithful."""
+    """Return the index of c, the first player, and 1 for the faithful search or 0."""
     rest, place = divmod(number, len(CONSTANTS))
     return place, NAMES[rest % 2], 1 - rest // 2
 
 
 def _play(searches: Sequence[tuple[verbs.Switches, int]], state: int) -> tuple[int | None, int]:
-    """Play a game; returns who won, 0 or 1, and the random state."""
+    """Play a game; return the winner (0, 1 or None) and the new random state."""
     position = Position(board=BOARD)
-    g = position.rules.geometry
-    tree = np.empty((max(simulations for _, simulations in searches) + 3) * 3 * g.columns, np.int32)
+    geometry = position.rules.geometry
+    simulations = max(simulations for _, simulations in searches)
+    tree = np.empty((simulations + 3) * 3 * geometry.columns, np.int32)
     while (outcome := position.outcome()) is None:
         switches, simulations = searches[position.to_move]
-        column, state = search_move(position.own, position.mask, g, switches, simulations, tree, state)
+        column, state = search_move(
+            position.own, position.mask, geometry, switches, simulations, tree, state
+        )
         position = position.play(column)
     return outcome.winner, state
 
 
-def _curves(faithful: int, found: Sequence[Sequence[int]]) -> dict[str, list[Counts]]:
+def _curves(faithful: int, batches: Sequence[Sequence[int]]) -> dict[str, list[Counts]]:
+    """Add up the batches of the faithful (1) or the corrected (0) search."""
     totals: dict[str, list[Counts]] = {name: [(0, 0, 0)] * len(CONSTANTS) for name in NAMES}
-    for number, (one, other, draws) in enumerate(found):
-        place, first, kind = _cell(number % CELLS)
-        if kind == faithful:
+    for number, (one, other, draws) in enumerate(batches):
+        place, first, switch = _cell(number % CELLS)
+        if switch == faithful:
             before = totals[first][place]
             totals[first][place] = (before[0] + one, before[1] + other, before[2] + draws)
     return totals
 
 
 def figure_6(bench: Workbench) -> Iterator[Part]:
-    """Which c is good, and is the figure drawn rightly?"""
-    batches, games = bench.size["batches"], bench.size["games"]
-    found = bench.repeat("games", Cell(bench.seed, games), CELLS * batches)
-    faithful, corrected = (_curves(each, found) for each in (1, 0))
+    """Test the claims about c, and whether the figure's panels are labelled correctly."""
+    batches = bench.size["batches"]
+    games = bench.size["games"]
+    played = bench.repeat("games", Cell(bench.seed, games), CELLS * batches)
+    faithful, corrected = (_curves(switch, played) for switch in (1, 0))
     for first in NAMES:
         yield _agreement(first, faithful, corrected)
     yield _labels(faithful, corrected)
     yield _ratio_panels()
     yield from _claims(faithful, corrected)
+    yield _second_player(faithful, corrected)
     for first in NAMES:
         yield _flatness(first, faithful, corrected)
     yield _figure(
-        "figure-6-as-drawn", FIGURE_6, "Figure 6 as the document draws it: the ratios of a and b are exchanged (B9)", True
+        "figure-6-as-drawn",
+        FIGURE_6,
+        "Figure 6 as published: the ratios of a and b are exchanged (B9)",
+        exchanged=True,
     )
-    yield _figure("figure-6", FIGURE_6, "Figure 6, the document's games, each ratio below its own bars")
-    yield _figure("figure-6-ours", faithful, f"Figure 6, ours, {batches * games:,} games a bar")
-    yield _figure("figure-6-corrected", corrected, "Figure 6, ours, won positions not searched on (B5)")
+    yield _figure(
+        "figure-6", FIGURE_6, "Figure 6 with the published games, each ratio below its own bars"
+    )
+    yield _figure(
+        "figure-6-ours", faithful, f"Figure 6 with our games, {batches * games:,} per bar"
+    )
+    yield _figure(
+        "figure-6-corrected",
+        corrected,
+        "Figure 6 with our games and a search that stops at won positions (B5)",
+    )
 
 
 def _won(counts: Sequence[Counts]) -> tuple[int, int]:
-    """MC200's wins, and all games."""
-    return sum(each[1] for each in counts), sum(map(sum, counts))
+    """Return MC200's wins and the number of games."""
+    return sum(cell[1] for cell in counts), sum(map(sum, counts))
 
 
 def _agreement(first: str, faithful: Curves, corrected: Curves) -> Finding:
-    """Cell by cell, the document's bars beside ours."""
-    chance, exchanged = (_same_curve(FIGURE_6[first], faithful[each]) for each in (first, NAMES[1 - NAMES.index(first)]))
+    """Compare the published bars with ours, cell by cell."""
+    second = NAMES[1 - NAMES.index(first)]
+    chance = _same_curve(FIGURE_6[first], faithful[first])
+    exchanged = _same_curve(FIGURE_6[first], faithful[second])
     if chance >= 0.01:
-        why = "B5: a won position is searched on"
+        why = "B5: the search continues below won positions"
     elif exchanged >= 0.01:
         why = "B9: the panels' labels are probably exchanged"
     else:
-        why = "no fault known to us explains it: the other label does not fit either"
+        why = "no fault known to us explains it: exchanged labels do not fit either"
     return Finding(
         f"{first} first: MC200's wins at all {len(CONSTANTS)} values of c",
         share(*_won(FIGURE_6[first])),
-        f"{share(*_won(faithful[first]))}; the curves are one with {p_value(chance)}, with the other label {p_value(exchanged)}",
+        f"{share(*_won(faithful[first]))}; the curves are equal with {p_value(chance)}, "
+        f"with exchanged labels {p_value(exchanged)}",
         share(*_won(corrected[first])),
         agrees=chance >= 0.01,
         why=why,
@@ -152,7 +177,7 @@ def _agreement(first: str, faithful: Curves, corrected: Curves) -> Finding:
 
 
 def _same_curve(ones: Sequence[Counts], others: Sequence[Counts]) -> float:
-    """The chance of curves as different as these, if at every c both have one share."""
+    """Return the p-value of a chi-squared test that two curves have equal shares at every c."""
     statistic = math.fsum(
         (one[1] / sum(one) - other[1] / sum(other)) ** 2 / variance
         for one, other in zip(ones, others, strict=True)
@@ -162,42 +187,47 @@ def _same_curve(ones: Sequence[Counts], others: Sequence[Counts]) -> float:
 
 
 def _variance(one: Counts, other: Counts) -> float:
-    """Of the difference of two shares that are one."""
+    """Return the variance of the difference of two shares, if they are equal."""
     won, games = _won((one, other))
     return won / games * (1 - won / games) * (1 / sum(one) + 1 / sum(other))
 
 
 def _labels(faithful: Curves, corrected: Curves) -> Finding:
-    """Which panel is which order?"""
-    odds, right = (_log_odds_of_exchange(each) for each in (faithful, corrected))
-    fewest = min(sum(each) for curve in faithful.values() for each in curve)
+    """Test which panel shows which order of play."""
+    odds, corrected_odds = (_log_odds_of_exchange(curves) for curves in (faithful, corrected))
+    fewest = min(sum(cell) for curve in faithful.values() for cell in curve)
     return Finding(
         "panel a is MC40 first, panel b MC200 first",
-        "so labelled",
-        f"the exchanged labels are {math.exp(odds):,.3g} times as likely",
-        f"{math.exp(right):,.3g} times",
+        "labelled so",
+        f"exchanged labels are {math.exp(odds):,.3g} times as likely",
+        f"{math.exp(corrected_odds):,.3g} times",
         agrees=odds < math.log(20) if fewest >= ENOUGH else None,
-        why="B9: MC200 wins more in the document's panel a than in b, though beginning must help it",
+        why="B9: MC200 wins more in the published panel a than in b, "
+        "although moving first must help it",
     )
 
 
 def _log_odds_of_exchange(curves: Curves) -> float:
-    """How much likelier the document's counts are with panels a and b exchanged, by our games; natural logarithm."""
+    """Return the log of how much likelier the published counts are with a and b exchanged."""
 
-    def likelihood(panel: str, first: str) -> float:
-        return math.fsum(_log_likelihood(*each) for each in zip(FIGURE_6[panel], curves[first], strict=True))
+    def log_likelihood(panel: str, first: str) -> float:
+        cells = zip(FIGURE_6[panel], curves[first], strict=True)
+        return math.fsum(_log_likelihood(reported, ours) for reported, ours in cells)
 
-    exchanged = likelihood("MC40", "MC200") + likelihood("MC200", "MC40")
-    return exchanged - likelihood("MC40", "MC40") - likelihood("MC200", "MC200")
+    exchanged = log_likelihood("MC40", "MC200") + log_likelihood("MC200", "MC40")
+    return exchanged - log_likelihood("MC40", "MC40") - log_likelihood("MC200", "MC200")
 
 
-def _log_likelihood(theirs: Counts, ours: Counts) -> float:
-    """Of the document's wins and other games in one order, if all that is known of MC200's share are our games.
+def _log_likelihood(reported: Counts, ours: Counts) -> float:
+    """Return the log-likelihood of the reported wins of MC200, given our games.
 
-    The share is not ours exactly, it may be any, all alike likely before our games: the counts are beta-binomial.
+    MC200's true share is unknown: with a uniform prior and our games as evidence, the reported
+    counts of one order of play are beta-binomial.
     """
-    wins, others = ours[1] + 1, sum(ours) - ours[1] + 1
-    return _log_beta(wins + theirs[1], others + sum(theirs) - theirs[1]) - _log_beta(wins, others)
+    wins = ours[1] + 1
+    others = sum(ours) - ours[1] + 1
+    after = _log_beta(wins + reported[1], others + sum(reported) - reported[1])
+    return after - _log_beta(wins, others)
 
 
 def _log_beta(one: int, other: int) -> float:
@@ -205,12 +235,12 @@ def _log_beta(one: int, other: int) -> float:
 
 
 def _ratio_panels() -> Finding:
-    """Does the ratio that the document draws in panel b belong to its bars?"""
+    """Test whether the ratio drawn in panel b belongs to the bars of panel b."""
     ratios = {first: _ratio(counts[CONSTANTS.index(1.0)]) for first, counts in FIGURE_6.items()}
     return Finding(
         "wins / losses of MC200 at c = 1 in panel b",
         f"{RATIO_DRAWN_IN_B:.1f}",
-        f"by the document's own bars {ratios['MC200']:.1f}, and {ratios['MC40']:.1f} in panel a",
+        f"{ratios['MC200']:.1f} by the published bars, and {ratios['MC40']:.1f} in panel a",
         agrees=abs(ratios["MC200"] - RATIO_DRAWN_IN_B) < 0.1,
         why="B9: the panels of the ratios are exchanged",
     )
@@ -221,41 +251,54 @@ def _ratio(counts: Counts) -> float:
 
 
 def _claims(faithful: Curves, corrected: Curves) -> Iterator[Finding]:
-    """What the document reads off its figure."""
-    flat = range(FLAT_FROM, len(CONSTANTS))
-    others = f"other c from {CONSTANTS[FLAT_FROM]} on"
-    for c, said, panels, sign in (
+    """Test what the report reads off its figure about single values of c."""
+    claims = (
+        # c, claim, panels of the claim, sign of the claimed effect on MC200's wins
         (0.0, "unfavourable", NAMES, -1),
         (0.2, "unfavourable", NAMES, -1),
         (2.0, "favourable", NAMES, 1),
         (1.0, "an outlier, in panel a", NAMES[:1], 1),
-    ):
+    )
+    for c, claim, panels, sign in claims:
         place = CONSTANTS.index(c)
-        rest = [each for each in flat if each != place]
+        rest = [other for other in range(FLAT_FROM, len(CONSTANTS)) if other != place]
         shares = [
-            [_in_panels(curves, which, places) for places in ([place], rest)]
-            for curves, which in ((FIGURE_6, panels), (faithful, NAMES), (corrected, NAMES))
+            [_in_panels(curves, names, places) for places in ([place], rest)]
+            for curves, names in ((FIGURE_6, panels), (faithful, NAMES), (corrected, NAMES))
         ]
         chances = [fisher(*one, *other) for one, other in shares]
         (won, games), (won_else, games_else) = shares[1]
+        texts = [
+            f"{_beside(*pair)}, {p_value(chance)}"
+            for pair, chance in zip(shares, chances, strict=True)
+        ]
         yield Finding(
-            f"MC200's wins with c = {c:g}, and with {others}",
-            f"{said}; {_beside(*shares[0])}, {p_value(chances[0])}",
-            f"{_beside(*shares[1])}, {p_value(chances[1])}",
-            f"{_beside(*shares[2])}, {p_value(chances[2])}",
+            f"MC200's wins with c = {c:g}, and with other c from {CONSTANTS[FLAT_FROM]} on",
+            f"{claim}; {texts[0]}",
+            texts[1],
+            texts[2],
             agrees=chances[1] < 0.01 and sign * (won / games - won_else / games_else) > 0,
-            why="without exploration the first lucky column is kept" if sign < 0 else "by chance: more games do not show it",
+            why="with little exploration, the search stays with the first lucky column"
+            if sign < 0
+            else "chance: more games do not show it",
         )
-    orders = [[_won(curves[first][FLAT_FROM:]) for first in NAMES] for curves in (FIGURE_6, faithful, corrected)]
+
+
+def _second_player(faithful: Curves, corrected: Curves) -> Finding:
+    """Test whether MC200 wins fewer games as second player."""
+    orders = [
+        [_won(curves[first][FLAT_FROM:]) for first in NAMES]
+        for curves in (FIGURE_6, faithful, corrected)
+    ]
     chances = [fisher(*one, *other) for one, other in orders]
     (won, games), (won_first, games_first) = orders[1]
-    yield Finding(
+    return Finding(
         f"MC200's wins as second and as first player, c from {CONSTANTS[FLAT_FROM]} on",
         f"fewer as second player; bars as labelled {_beside(*orders[0])}",
         f"{_beside(*orders[1])}, {p_value(chances[1])}",
         f"{_beside(*orders[2])}, {p_value(chances[2])}",
         agrees=chances[1] < 0.01 and won / games < won_first / games_first,
-        why="B9: true, but the document's bars as labelled say the opposite",
+        why="B9: true, but the published bars, as labelled, show the opposite",
     )
 
 
@@ -268,32 +311,25 @@ def _beside(one: tuple[int, int], other: tuple[int, int]) -> str:
 
 
 def _flatness(first: str, faithful: Curves, corrected: Curves) -> Finding:
-    """Does c matter at all, c = 0 left out?"""
-    told = [_spread(curves[first]) for curves in (FIGURE_6, faithful, corrected)]
-    chances = [
-        homogeneity([(won, games - won) for won, games in map(_won_of, c[first][1:])]) for c in (FIGURE_6, faithful, corrected)
-    ]
+    """Test whether c matters at all, apart from c = 0."""
+    texts = []
+    for curves in (FIGURE_6, faithful, corrected):
+        pairs = [_won((counts,)) for counts in curves[first]]
+        chance = homogeneity([(won, games - won) for won, games in pairs[1:]])
+        shares = [100 * won / games for won, games in pairs[FLAT_FROM:]]
+        texts.append(f"{p_value(chance)}; {min(shares):.1f} to {max(shares):.1f} %")
     return Finding(
-        f"{first} first: whether c matters, c = 0 left out (p of no difference); "
-        f"least and greatest share of MC200 from c = {CONSTANTS[FLAT_FROM]} on",
-        f"{p_value(chances[0])}; {told[0]}",
-        f"{p_value(chances[1])}; {told[1]}",
-        f"{p_value(chances[2])}; {told[2]}",
-        why="50 games a bar are too few to tell values of c from 0.2 on apart",
+        f"{first} first: whether c matters, without c = 0 (p of no difference); "
+        f"smallest and largest share of MC200 from c = {CONSTANTS[FLAT_FROM]} on",
+        texts[0],
+        texts[1],
+        texts[2],
+        why="50 games per bar are too few to distinguish values of c from 0.2 on",
     )
 
 
-def _won_of(counts: Counts) -> tuple[int, int]:
-    return _won((counts,))
-
-
-def _spread(counts: Sequence[Counts]) -> str:
-    shares = [100 * won / games for won, games in map(_won_of, counts[FLAT_FROM:])]
-    return f"{min(shares):.1f} to {max(shares):.1f} %"
-
-
 def _figure(name: str, curves: Curves, caption: str, exchanged: bool = False) -> Picture:
-    """Bars above, ratios below; `exchanged` draws each ratio below the other's bars."""
+    """Draw bars above ratios; `exchanged` draws each ratio below the other panel's bars."""
     below = dict(zip(NAMES, NAMES[::-1] if exchanged else NAMES, strict=True))
 
     def draw() -> "Figure":
@@ -304,7 +340,7 @@ def _figure(name: str, curves: Curves, caption: str, exchanged: bool = False) ->
         for column, (letter, first) in enumerate(zip("ab", NAMES, strict=True)):
             _bars(panels[0, column], curves[first])
             panels[0, column].set_title(f"{letter}: {first} first")
-            ratios = [_ratio(each) for each in curves[below[first]]]
+            ratios = [_ratio(counts) for counts in curves[below[first]]]
             panels[1, column].plot(CONSTANTS, ratios, color=INKS["MC200"], marker="o", markersize=4)
             panels[1, column].set_xlabel("c")
             panels[1, column].grid(alpha=0.3)
@@ -323,9 +359,14 @@ def _figure(name: str, curves: Curves, caption: str, exchanged: bool = False) ->
 
 
 def _bars(axes: "Axes", counts: Sequence[Counts]) -> None:
-    for place, who in enumerate(("MC40", "MC200", "draw")):
-        heights = [each[place] for each in counts]
-        axes.bar([c + 0.05 * (place - 1) for c in CONSTANTS], heights, width=0.05, color=INKS[who], label=who)
+    for place, winner in enumerate(("MC40", "MC200", "draw")):
+        axes.bar(
+            [c + 0.05 * (place - 1) for c in CONSTANTS],
+            [cell[place] for cell in counts],
+            width=0.05,
+            color=INKS[winner],
+            label=winner,
+        )
     axes.grid(alpha=0.3, axis="y")
 
 
@@ -333,7 +374,8 @@ EXPERIMENT = Experiment(
     "001-figure-6",
     ("D1-08",),
     "Figure 6: the exploration constant",
-    "c = 2 is favourable, low c is not, c = 1 is an outlier, and being second reduces the advantage of MC200.",
+    "c = 2 is favourable, low c is not, c = 1 is an outlier, "
+    "and moving second reduces the advantage of MC200.",
     {
         "smoke": {"batches": 1, "games": 10},
         "quick": {"batches": 10, "games": 100},

@@ -1,4 +1,4 @@
-"""Table 5 and Figures 3 to 5: fifty games with MC40 as first player, fifty with MC200."""
+"""Bhat's Table 5 and Figures 3 to 5: fifty games with MC40 moving first, fifty with MC200."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from fourlab.arena.store import StoredGame
 from fourlab.arena.tables import Table
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.reporting.figures import COLOURS, MARKS
-from fourlab.studies.compare import mean, same_share, share
+from fourlab.studies.compare import mean, moments, same_share, share
 from fourlab.studies.experiment import Experiment, Finding, Part, Picture
 from fourlab.studies.workbench import Workbench
 
@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 BOARD = "5x6x4"
 NAMES = ("MC40", "MC200")
 TABLE_5 = {"MC40": (12, 36, 2), "MC200": (10, 40, 0)}
-"""By who begins: games won by MC40 and by MC200, and drawn."""
+"""By first player: games won by MC40, games won by MC200, and draws."""
 SHOWN = 50
-"""So many games the document's figures show."""
+"""Games in each of the report's figures."""
 FIGURE_5 = {"MC40": "0.33 to 0.83", "MC200": "0.25 to 0.85"}
-"""By who begins: from which mean value of a game to which the colours go."""
+"""By first player: the range of a game's mean values in the colour scale."""
 ALMOST_ALL = 0.95
-"""The document says in almost all games; so much we take it to mean."""
+"""Our reading of the report's "almost all games"."""
 INKS = {"MC40": COLOURS[0], "MC200": COLOURS[4], "draw": COLOURS[6]}
-"""As the document draws them: blue, purple, pink."""
+"""The report's colours: blue, purple, pink."""
+SHIFTED_LEGEND = {"MC40": "Draw", "MC200": "MC40", "draw": "MC200"}
+"""The names in the legend of Figure 4 in place of the right ones (B9)."""
 
 
 @dataclass(frozen=True)
@@ -39,30 +41,35 @@ class Outcome:
     """MC40, MC200 or draw."""
     moves: int
     confidence: dict[str, float]
-    """By player: the mean value, wins / playouts, of the positions that it chose to move to."""
+    """By player: the mean value (wins / rollouts, 0 to 1) of the positions it moved to."""
 
 
 def _outcomes(bench: Workbench, first: str, faithful: int) -> list[Outcome]:
-    players = tuple(Player(f"bhat-{each.lower()}:faithful={faithful}", name=each) for each in (first, _other(first)))
+    second = NAMES[1 - NAMES.index(first)]
+    players = tuple(
+        Player(f"bhat-{name.lower()}:faithful={faithful}", name=name) for name in (first, second)
+    )
     tournament = Tournament(players, (BOARD,), "empty", bench.size["games"], "fixed", bench.seed)
     name = f"{first}-first{'-faithful' if faithful else ''}"
     return [_outcome(game) for game in bench.play(name, tournament, thoughts=True)]
 
 
-def _other(name: str) -> str:
-    return NAMES[1 - NAMES.index(name)]
-
-
 def _outcome(game: StoredGame) -> Outcome:
-    # The agents' values go from -1 to +1, the document's from 0 to 1.
+    # Agents' values are in [-1, +1], the report's in [0, 1].
     values = [((thought.value or 0.0) + 1) / 2 for thought in game.record.thoughts]
-    confidence = {name: math.fsum(own) / len(own) for name, own in ((game.red, values[::2]), (game.yellow, values[1::2]))}
-    return Outcome({1: game.red, -1: game.yellow}.get(game.result or 0, "draw"), game.plies, confidence)
+    confidence = {
+        name: math.fsum(own) / len(own)
+        for name, own in ((game.red, values[::2]), (game.yellow, values[1::2]))
+    }
+    winner = {1: game.red, -1: game.yellow}.get(game.result or 0, "draw")
+    return Outcome(winner, game.plies, confidence)
 
 
 def table_5(bench: Workbench) -> Iterator[Part]:
-    """Who wins, how fast and how confidently, by who begins."""
-    faithful, corrected = ({first: _outcomes(bench, first, each) for first in NAMES} for each in (1, 0))
+    """Compare winners, lengths of games and mean values, by first player."""
+    faithful, corrected = (
+        {first: _outcomes(bench, first, switch) for first in NAMES} for switch in (1, 0)
+    )
     for first in NAMES:
         yield from _results(first, faithful[first], corrected[first])
     yield _speed(faithful, corrected)
@@ -71,100 +78,136 @@ def table_5(bench: Workbench) -> Iterator[Part]:
         yield from _confidence(first, faithful[first], corrected[first])
     shown = {first: outcomes[:SHOWN] for first, outcomes in faithful.items()}
     yield _figure_3_or_4("figure-3", "MC40", shown["MC40"], {})
-    wrong = {"MC40": "Draw", "MC200": "MC40", "draw": "MC200"}
-    yield _figure_3_or_4("figure-4-as-drawn", "MC200", shown["MC200"], wrong)
+    yield _figure_3_or_4("figure-4-as-drawn", "MC200", shown["MC200"], SHIFTED_LEGEND)
     yield _figure_3_or_4("figure-4", "MC200", shown["MC200"], {})
     yield _figure_5(shown)
 
 
-def _results(first: str, faithful: Sequence[Outcome], corrected: Sequence[Outcome]) -> Iterator[Finding]:
-    for place, who in enumerate((*NAMES, "draw")):
+def _results(
+    first: str, faithful: Sequence[Outcome], corrected: Sequence[Outcome]
+) -> Iterator[Finding]:
+    for place, winner in enumerate((*NAMES, "draw")):
         reported = TABLE_5[first][place]
-        ours, right = (sum(each.winner == who for each in outcomes) for outcomes in (faithful, corrected))
+        ours, better = (
+            sum(outcome.winner == winner for outcome in outcomes)
+            for outcomes in (faithful, corrected)
+        )
         yield Finding(
-            f"{first} first: {'draws' if who == 'draw' else f'{who} wins'}",
+            f"{first} first: {'draws' if winner == 'draw' else f'{winner} wins'}",
             share(reported, SHOWN),
             share(ours, len(faithful)),
-            share(right, len(corrected)),
+            share(better, len(corrected)),
             agrees=same_share(reported, SHOWN, ours, len(faithful)),
-            why="B5: a won position is searched on, and its children are counted for whoever has a line first",
+            why="B5: the search continues below won positions "
+            "and credits them to the side whose line is found first",
         )
 
 
 def _speed(faithful: dict[str, list[Outcome]], corrected: dict[str, list[Outcome]]) -> Finding:
-    """The claim of Figures 3 and 4."""
-    lengths, right = (
-        [[each.moves for each in outcomes[first] if each.winner == "MC200"] for first in ("MC200", "MC40")]
+    """Test the claim of Figures 3 and 4."""
+    lengths, better = (
+        [
+            [outcome.moves for outcome in outcomes[first] if outcome.winner == "MC200"]
+            for first in ("MC200", "MC40")
+        ]
         for outcomes in (faithful, corrected)
     )
     return Finding(
-        "Figures 3 and 4: moves of the games that MC200 wins, as first and as second player",
+        "Figures 3 and 4: moves of the games that MC200 wins as first and as second player",
         "fewer as first player",
-        " / ".join(mean(each, 1) for each in lengths),
-        " / ".join(mean(each, 1) for each in right),
+        " / ".join(mean(moves, 1) for moves in lengths),
+        " / ".join(mean(moves, 1) for moves in better),
         agrees=_fewer(*lengths),
-        why="one move of it is no merit: the first player's last disc is the odd one",
+        why="one move of the difference is parity: the first player wins with an odd-numbered move",
     )
 
 
 def _fewer(ones: Sequence[int], others: Sequence[int]) -> bool:
-    """Whether a mean is smaller than another beyond doubt (Welch)."""
-    one, other = ((math.fsum(each) / len(each), len(each), each) for each in (ones, others))
-    variance = math.fsum(
-        math.fsum((value - middle) ** 2 for value in values) / (count * max(count - 1, 1))
-        for middle, count, values in (one, other)
-    )
-    return other[0] - one[0] > Z_95 * math.sqrt(variance)
+    """Return whether the first mean is significantly smaller (Welch's test, 95 %)."""
+    one, one_spread = moments(ones)
+    other, other_spread = moments(others)
+    # The standard error of a difference of independent means.
+    error = math.hypot(one_spread / math.sqrt(len(ones)), other_spread / math.sqrt(len(others)))
+    return other - one > Z_95 * error
 
 
 def _legend(outcomes: Sequence[Outcome]) -> Finding:
-    """Whose the points of Figure 4 are can be told from their parity."""
-    odd, even = ([each.winner for each in outcomes if each.moves % 2 == rest and each.winner != "draw"] for rest in (1, 0))
+    """Test the legend of Figure 4: the parity of a game's length determines its winner."""
+    odd, even = (
+        {
+            outcome.winner
+            for outcome in outcomes
+            if outcome.moves % 2 == parity and outcome.winner != "draw"
+        }
+        for parity in (1, 0)
+    )
+    winners = [" or ".join(sorted(names)) or "nobody" for names in (odd, even)]
     return Finding(
-        "Figure 4, MC200 first: who won the games of an odd and of an even number of moves",
+        "Figure 4, MC200 first: winners of games with an odd and with an even number of moves",
         "MC40 / draw",
-        f"{' or '.join(sorted(set(odd))) or 'nobody'} / {' or '.join(sorted(set(even))) or 'nobody'}",
+        " / ".join(winners),
         truth="the first player / the second player, and a draw only with a full board",
-        agrees=set(odd) == {"MC40"} and not even,
-        why="B9: the legend's names are one place off",
+        agrees=odd == {"MC40"} and not even,
+        why="B9: the legend's names are shifted by one place",
     )
 
 
-def _confidence(first: str, faithful: Sequence[Outcome], corrected: Sequence[Outcome]) -> Iterator[Finding]:
-    """Figure 5 and what is said of it."""
-    more, right = (sum(each.confidence["MC200"] > each.confidence["MC40"] for each in games) for games in (faithful, corrected))
+def _confidence(
+    first: str, faithful: Sequence[Outcome], corrected: Sequence[Outcome]
+) -> Iterator[Finding]:
+    """Compare Figure 5 and the claim about it."""
+    ours, better = (
+        sum(outcome.confidence["MC200"] > outcome.confidence["MC40"] for outcome in outcomes)
+        for outcomes in (faithful, corrected)
+    )
     yield Finding(
-        f"Figure 5, {first} first: games in which MC200's mean value is the higher one",
+        f"Figure 5, {first} first: games in which MC200's mean value is higher",
         "almost all",
-        share(more, len(faithful)),
-        share(right, len(corrected)),
-        agrees=wilson(more, len(faithful))[1] >= ALMOST_ALL,
-        why=f"higher on average, but not in {ALMOST_ALL:.0%} of the games; the document's own figure has exceptions",
+        share(ours, len(faithful)),
+        share(better, len(corrected)),
+        agrees=wilson(ours, len(faithful))[1] >= ALMOST_ALL,
+        why=f"higher on average, but not in {ALMOST_ALL:.0%} of the games; "
+        "the published figure has exceptions, too",
     )
     for name in NAMES:
-        ours, better = ([each.confidence[name] for each in games] for games in (faithful, corrected))
-        yield Finding(f"Figure 5, {first} first: mean value of {name}", "", mean(ours), mean(better))
-    shown = [value for each in faithful[:SHOWN] for value in each.confidence.values()]
+        values = [
+            [outcome.confidence[name] for outcome in outcomes] for outcomes in (faithful, corrected)
+        ]
+        yield Finding(
+            f"Figure 5, {first} first: mean value of {name}", "", mean(values[0]), mean(values[1])
+        )
+    shown = [value for outcome in faithful[:SHOWN] for value in outcome.confidence.values()]
     yield Finding(
-        f"Figure 5, {first} first: least and greatest mean value of a game",
+        f"Figure 5, {first} first: smallest and largest mean value of a game",
         FIGURE_5[first],
-        f"{min(shown):.2f} to {max(shown):.2f} of the games shown",
+        f"{min(shown):.2f} to {max(shown):.2f} in the games shown",
     )
 
 
-def _figure_3_or_4(file: str, first: str, outcomes: Sequence[Outcome], renamed: dict[str, str]) -> Picture:
-    """Moves by game; `renamed` is what the document's legend says instead."""
+def _figure_3_or_4(
+    file: str, first: str, outcomes: Sequence[Outcome], renamed: dict[str, str]
+) -> Picture:
+    """Draw moves by game; `renamed` maps the right names to those of the published legend."""
 
     def draw() -> "Figure":
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(7, 3.2), layout="constrained")
         axes = figure.subplots()
-        for place, who in enumerate((*NAMES, "draw")):
-            points = [(game, each.moves) for game, each in enumerate(outcomes, 1) if each.winner == who]
+        for place, winner in enumerate((*NAMES, "draw")):
+            points = [
+                (game, outcome.moves)
+                for game, outcome in enumerate(outcomes, 1)
+                if outcome.winner == winner
+            ]
             if points:
-                name = renamed.get(who, who)
-                axes.plot(*zip(*points, strict=True), linestyle="", marker=MARKS[place], color=INKS[who], label=name)
+                axes.plot(
+                    *zip(*points, strict=True),
+                    linestyle="",
+                    marker=MARKS[place],
+                    color=INKS[winner],
+                    label=renamed.get(winner, winner),
+                )
         axes.set_xlabel("game")
         axes.set_ylabel("moves")
         axes.locator_params(axis="y", integer=True)
@@ -174,10 +217,13 @@ def _figure_3_or_4(file: str, first: str, outcomes: Sequence[Outcome], renamed: 
         return figure
 
     number = "3" if first == "MC40" else "4"
-    said = ", with the document's legend, in which every name is one place off (B9)" if renamed else ""
-    rows = tuple((game, each.moves, each.winner) for game, each in enumerate(outcomes, 1))
-    caption = f"Figure {number}: moves of our first {len(outcomes)} games with {first} first, by winner{said}."
-    return Picture(file, caption, draw, Table("", ("game", "moves", "won by"), rows))
+    caption = (
+        f"Figure {number}: moves of our first {len(outcomes)} games with {first} first, by winner"
+    )
+    if renamed:
+        caption += ", with the published legend, whose names are shifted by one place (B9)"
+    rows = tuple((game, outcome.moves, outcome.winner) for game, outcome in enumerate(outcomes, 1))
+    return Picture(file, f"{caption}.", draw, Table("", ("game", "moves", "won by"), rows))
 
 
 def _figure_5(shown: dict[str, list[Outcome]]) -> Picture:
@@ -186,9 +232,11 @@ def _figure_5(shown: dict[str, list[Outcome]]) -> Picture:
 
         figure = Figure(figsize=(9, 3.6), layout="constrained")
         for axes, (first, outcomes) in zip(figure.subplots(2, 1), shown.items(), strict=True):
-            grid = [[each.confidence[name] for each in outcomes] for name in NAMES]
+            grid = [[outcome.confidence[name] for outcome in outcomes] for name in NAMES]
             extent = (0.5, len(outcomes) + 0.5, 1.5, -0.5)  # games count from 1
-            image = axes.imshow(grid, cmap="viridis", aspect="auto", interpolation="nearest", extent=extent)
+            image = axes.imshow(
+                grid, cmap="viridis", aspect="auto", interpolation="nearest", extent=extent
+            )
             axes.set_yticks((0, 1), NAMES)
             axes.set_title(f"{first} first", fontsize="medium")
             figure.colorbar(image, ax=axes, label="mean value")
@@ -197,11 +245,14 @@ def _figure_5(shown: dict[str, list[Outcome]]) -> Picture:
 
     head = ("first", "game", *(f"mean value of {name}" for name in NAMES))
     rows = tuple(
-        (first, game, *(round(each.confidence[name], 4) for name in NAMES))
+        (first, game, *(round(outcome.confidence[name], 4) for name in NAMES))
         for first, outcomes in shown.items()
-        for game, each in enumerate(outcomes, 1)
+        for game, outcome in enumerate(outcomes, 1)
     )
-    caption = "Figure 5: the mean value, wins / playouts, of the positions each player chose, game by game."
+    caption = (
+        "Figure 5: the mean value, wins / rollouts, of the positions each player moved to, "
+        "game by game."
+    )
     return Picture("figure-5", caption, draw, Table("", head, rows))
 
 
@@ -209,8 +260,8 @@ EXPERIMENT = Experiment(
     "001-table-5",
     ("D1-04", "D1-05", "D1-06", "D1-07"),
     "Table 5 and Figures 3 to 5: MC40 against MC200",
-    "MC200 wins 36 of 50 games when MC40 begins and 40 of 50, in fewer moves, when it begins itself; "
-    "the value it gives to its moves is higher in almost all games.",
+    "MC200 wins 36 of 50 games when MC40 moves first and 40 of 50, in fewer moves, when it moves "
+    "first itself; the value it gives to its moves is higher in almost all games.",
     {"smoke": {"games": 10}, "quick": {"games": 1000}, "full": {"games": 3000}},
     table_5,
     (8, 25, 70),

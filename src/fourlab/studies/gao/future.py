@@ -1,4 +1,4 @@
-"""Document 002's future work, done: stronger opponents, judgement in place of lots, and several threads."""
+"""Gao's future work, carried out: stronger opponents, better evaluation and several threads."""
 
 import time
 from collections.abc import Iterator
@@ -9,7 +9,6 @@ import numpy as np
 
 from fourlab.agent import Limit
 from fourlab.agents.registry import make
-from fourlab.arena.ratings import Rating
 from fourlab.arena.results import Results
 from fourlab.arena.tables import Table
 from fourlab.arena.tally import Tally
@@ -18,7 +17,7 @@ from fourlab.game.position import Position
 from fourlab.reporting import figures
 from fourlab.studies.compare import share
 from fourlab.studies.experiment import Finding, Part, Picture
-from fourlab.studies.workbench import Workbench, whole
+from fourlab.studies.workbench import Workbench, completed
 
 BASE, BEST = "the document's search", "+ wins proven"
 STEPS = {
@@ -30,43 +29,51 @@ STEPS = {
     "+ 10 × simulations": "mcts:simulations={}0",
     "a network judges": "guided:simulations={}",
 }
-"""Steps beyond the document, at the same number of simulations if nothing else is said; + means with the step before."""
+"""The players: improvements of the report's search, where + adds to the step before.
+
+The number of simulations is the same for all unless the name says otherwise. The names are stored
+with the games.
+"""
 WHY = {
-    "the same, 10 × simulations": "a deeper search of a tree in which the opponent still draws lots",
-    "two players in the tree": "an opponent who thinks, too",
+    "the same, 10 × simulations": "a deeper search, but the opponent in the tree still plays "
+    "at random",
+    "two players in the tree": "the opponent in the tree searches, too",
     "+ rollouts win and block": "a heuristic in the rollouts",
-    BEST: "and the search proves wins and losses, and plays the most visited column",
-    "+ 10 × simulations": "deeper search, which costs ten times the work",
+    BEST: "the search also proves wins and losses, and plays the most visited column",
+    "+ 10 × simulations": "a deeper search at ten times the cost",
     "a network judges": "a learned evaluation in place of rollouts",
 }
 DEPTHS = (2, 4, 6)
+"""Search depths of the minimax opponents, in plies."""
 THREADS = (1, 2, 4)
-WAYS = {"one tree for all": "mcts:simulations={},threads={}", "a tree each": "gao:simulations={},threads={},runs={}"}
-TURNS, SECONDS = 5, 0.01
+WAYS = {
+    "one tree for all": "mcts:simulations={},threads={}",
+    "a tree each": "gao:simulations={},threads={},runs={}",
+}
+"""Two ways to use threads; the names are keys of stored results."""
+TURNS = 5
+"""Timed turns, of which the best counts."""
+SECONDS = 0.01
+"""Time per move of the games by the clock."""
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
-    """Everybody meets everybody, each opening with both colours."""
-    steps = [Player(spec.format(bench.size["simulations"]), name=name) for name, spec in STEPS.items()]
-    minimax = [Player(f"minimax:depth={depth},tie=random", name=f"minimax {depth}") for depth in DEPTHS]
-    tournament = Tournament((*steps, *minimax), openings="random:4", rounds=bench.size["rounds"], seed=bench.seed)
+    """Play a round robin, with every opening played by both colours, and measure threads."""
+    steps = [
+        Player(spec.format(bench.size["simulations"]), name=name) for name, spec in STEPS.items()
+    ]
+    minimax = [
+        Player(f"minimax:depth={depth},tie=random", name=f"minimax {depth}") for depth in DEPTHS
+    ]
+    tournament = Tournament(
+        (*steps, *minimax), openings="random:4", rounds=bench.size["rounds"], seed=bench.seed
+    )
     results = Results(tournament)
     for game in bench.play("games", tournament):
         results.add(game)
-    for player in minimax:
-        against = [results.share(name, player.label) for name in (BASE, BEST)]
-        yield Finding(
-            f"games won against {player.label}",
-            "future work",
-            share(against[0].wins, against[0].games),
-            share(against[1].wins, against[1].games),
-            why="faithful is the document's search, corrected the one with a tree for two, better rollouts and proofs",
-        )
+    opponents = [player.label for player in minimax]
+    yield from _gains(results, opponents)
     ratings = {rating.name: rating for rating in results.ratings(bench.seed)}
-    for name, why in WHY.items():
-        met = results.share(name, BASE)
-        told = f"{_gain(results.tally(name, BASE))}; won {share(met.wins, met.games)} against it"
-        yield Finding(f"gain: {name}", "future work", "", told, why=why)
     names = list(ratings)
     scores = {
         (one, other): score
@@ -74,28 +81,54 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         for other in names
         if one != other and (score := results.share(one, other).score) is not None
     }
-    head = ("player", "games", "score", "Elo [95 %]", *(f"against {player.label}" for player in minimax))
-    rows = [(*_row(ratings[name]), *(_percent(scores.get((name, player.label))) for player in minimax)) for name in names]
-    table = Table(f"All against all, {bench.size['simulations']} simulations a move", head, tuple(rows))
+    head = ("player", "games", "score", "Elo [95 %]", *(f"against {name}" for name in opponents))
+    rows = []
+    for name, rating in ratings.items():
+        against = [_percent(scores.get((name, opponent))) for opponent in opponents]
+        rows.append((name, rating.games, _percent(rating.score), str(rating.elo), *against))
+    title = f"Round robin, {bench.size['simulations']} simulations per move"
+    table = Table(title, head, tuple(rows))
     yield table
-    caption = "Score in percent of each row's player against each column's"
+    caption = "Score of each row's player against each column's player, in percent"
     yield Picture("cross-table", caption, lambda: figures.cross_table(names, scores), table)
     yield from _parallel(bench)
 
 
-def _gain(met: Tally) -> str:
-    """The lead in Elo over the document's search, by the pairs of games that both played; of one pair nothing can be said.
+def _gains(results: Results, opponents: list[str]) -> Iterator[Finding]:
+    """Compare results against minimax, and each step with the report's search."""
+    for opponent in opponents:
+        base, best = (results.share(name, opponent) for name in (BASE, BEST))
+        yield Finding(
+            f"games won against {opponent}",
+            "future work",
+            share(base.wins, base.games),
+            share(best.wins, best.games),
+            why="faithful is the report's search; corrected has a two-player tree, "
+            "better rollouts and proofs",
+        )
+    for name, why in WHY.items():
+        against = results.share(name, BASE)
+        gain = _gain(results.tally(name, BASE))
+        won = share(against.wins, against.games)
+        yield Finding(
+            f"gain: {name}",
+            "future work",
+            "",
+            f"{gain}; won {won} against the report's search",
+            why=why,
+        )
 
-    Not the difference of two ratings: their intervals are from the mean of all players and do not give one of the difference.
+
+def _gain(tally: Tally) -> str:
+    """Return the lead in Elo from the pairs of games that two players played with each other.
+
+    The difference of their ratings would not do: its interval cannot be derived from those of the
+    two ratings, which are relative to the mean of all players. One pair has no interval.
     """
-    if met.units < 2:
+    if tally.units < 2:
         return "–"
-    elo = met.elo()
+    elo = tally.elo()
     return f"no Elo: {elo}" if elo.value is None else f"{elo} Elo"
-
-
-def _row(rating: Rating) -> tuple[object, ...]:
-    return rating.name, rating.games, _percent(rating.score), str(rating.elo)
 
 
 def _percent(score: float | None) -> str:
@@ -103,79 +136,100 @@ def _percent(score: float | None) -> str:
 
 
 def _parallel(bench: Workbench) -> Iterator[Part]:
-    """What threads gain: simulations a second, on one tree and on a tree each, and games won in the same time."""
-    found = bench.calculate("speed", lambda: {name: _speeds(spec, bench.size["timed"]) for name, spec in WAYS.items()})
-    for name, speeds in found.items():
-        gains = (
-            f"{threads} threads {speeds[str(threads)][0] / speeds['1'][0]:.2f} on {speeds[str(threads)][1]:.1f} processors"
-            for threads in THREADS[1:]
-        )
+    """Measure what threads gain in simulations per second, and in games at equal time."""
+    measured = bench.calculate(
+        "speed", lambda: {name: _speeds(spec, bench.size["timed"]) for name, spec in WAYS.items()}
+    )
+    rows = []
+    for name, speeds in measured.items():
+        single, _ = speeds["1"]
+        gains = []
+        for threads in THREADS:
+            speed, processors = speeds[str(threads)]
+            rows.append((name, threads, f"{speed:,.0f}", f"{processors:.2f}"))
+            if threads > 1:
+                gains.append(
+                    f"{threads} threads {speed / single:.2f} on {processors:.1f} processors"
+                )
         yield Finding(
             f"speed with threads, {name}",
             "future work",
             "1",
-            f"times as fast: {', '.join(gains)}",
-            why="on this machine, by the clock on the wall; a search has the processors that others leave it, so they are told",
+            f"speed-up: {', '.join(gains)}",
+            why="wall-clock time on one machine; "
+            "the processors are those that other programs left to the search",
         )
     yield _strength(bench)
-    rows = [
-        (name, threads, f"{speeds[str(threads)][0]:,.0f}", f"{speeds[str(threads)][1]:.2f}")
-        for name, speeds in found.items()
-        for threads in THREADS
-    ]
     head = ("search", "threads", "simulations a second", "processors it had")
-    yield Table("Simulations a second on the empty board", head, tuple(rows))
+    yield Table("Simulations per second on the empty board", head, tuple(rows))
 
 
 def _speeds(spec: str, simulations: int) -> dict[str, tuple[float, float]]:
-    """By threads: simulations a second and processors used, in the best of five turns, taken in turns.
+    """Return simulations per second and processors used, by number of threads.
 
-    All do the same work: as many trees of the same size, by however many threads.
+    The numbers of threads take turns, and the best of TURNS turns counts. All do the same work:
+    the same number of trees of the same size.
     """
     best: dict[str, tuple[float, float]] = {}
     trees = max(THREADS) if "runs" in spec else 1
     for turn in range(TURNS + 1):
         for threads in THREADS:
             agent: Any = make(spec.format(max(simulations // trees, 1), threads, trees))
-            before, used = time.perf_counter(), time.process_time()
-            done = agent.decide(Position(), Limit(), np.random.default_rng(turn)).analysis.simulations
-            seconds, used = time.perf_counter() - before, time.process_time() - used
-            if turn:  # the first is for loading
-                best[str(threads)] = max(best.get(str(threads), (0.0, 0.0)), (done / seconds, used / seconds))
+            wall_before = time.perf_counter()
+            cpu_before = time.process_time()
+            decision = agent.decide(Position(), Limit(), np.random.default_rng(turn))
+            seconds = time.perf_counter() - wall_before
+            cpu_seconds = time.process_time() - cpu_before
+            if turn:  # the first turn warms up
+                measured = (decision.analysis.simulations / seconds, cpu_seconds / seconds)
+                best[str(threads)] = max(best.get(str(threads), (0.0, 0.0)), measured)
     return best
 
 
 @dataclass(frozen=True)
 class _Timed:
-    """The work: pairs of games by the clock, two threads against one, by their numbers."""
+    """Play a pair of games by the clock, two threads against one, selected by number."""
 
     seed: int
     rounds: int
 
     def __call__(self, number: int) -> dict[str, Any]:
-        """The results for two threads, as first player and as second, and how many processors both sides used on average."""
+        """Return the results of two threads, moving first and second, and the processors used.
+
+        Results are 1, 0 or -1; processors are the average over both sides.
+        """
         players = tuple(Player(f"mcts:seconds={SECONDS},threads={threads}") for threads in (2, 1))
         tournament = Tournament(players, openings="random:4", rounds=self.rounds, seed=self.seed)
-        before, used = time.perf_counter(), time.process_time()
-        games = whole("games by the clock", [GamePlayer(tournament, make)(2 * number + swapped) for swapped in (0, 1)])
-        processors = (time.process_time() - used) / (time.perf_counter() - before)
+        wall_before = time.perf_counter()
+        cpu_before = time.process_time()
+        games = completed(
+            "games by the clock",
+            [GamePlayer(tournament, make)(2 * number + swapped) for swapped in (0, 1)],
+        )
+        cpu_seconds = time.process_time() - cpu_before
+        processors = cpu_seconds / (time.perf_counter() - wall_before)
+        # A stored result is the first player's.
         results = [(game.result or 0) * sign for game, sign in zip(games, (1, -1), strict=True)]
         return {"results": results, "processors": processors}
 
 
 def _strength(bench: Workbench) -> Finding:
-    """Two threads against one in the same time."""
-    rounds, pairs = bench.size["timed_rounds"], list[dict[str, Any]]()
-    for played in range(1, rounds + 1):  # one after another: games side by side would take the threads' processors
+    """Let two threads play one thread with the same time per move."""
+    rounds = bench.size["timed_rounds"]
+    pairs = list[dict[str, Any]]()
+    # One pair after another: games in parallel would compete for the threads' processors.
+    for played in range(1, rounds + 1):
         pairs = bench.repeat("threads", _Timed(bench.seed, rounds), played)
-    tally = Tally.of_pairs([((one + 1) / 2, (other + 1) / 2) for one, other in (pair["results"] for pair in pairs)])
-    results = [result for pair in pairs for result in pair["results"]]
+    results = [pair["results"] for pair in pairs]
+    tally = Tally.of_pairs([((one + 1) / 2, (other + 1) / 2) for one, other in results])
+    games = [result for pair in results for result in pair]
     processors = sum(pair["processors"] for pair in pairs) / len(pairs)
     return Finding(
-        f"strength with 2 threads on one tree, against 1 in the same {SECONDS:g} s a move",
+        f"strength with 2 threads on one tree, against 1 thread at the same {SECONDS:g} s per move",
         "future work",
         "",
-        f"{_gain(tally)}; won {share(results.count(1), len(results))}, {results.count(0)} drawn",
-        why=f"on this machine, one game at a time, with {processors:.1f} processors on average of both sides; with fewer"
-        " than about 1.5 the second thread had none to itself; games by the clock are not repeatable",
+        f"{_gain(tally)}; won {share(games.count(1), len(games))}, {games.count(0)} drawn",
+        why=f"one game at a time on one machine, with {processors:.1f} processors on average over "
+        "both sides; below about 1.5 the second thread had no processor to itself; "
+        "games by the clock are not repeatable",
     )

@@ -1,4 +1,4 @@
-"""Document 003's measure of learning: the average result of every ten games, and from which ten on all are won."""
+"""SeWell's learning curve: the average result of every ten games."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,102 +13,127 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLOCK = 10
-"""Games that are averaged."""
+"""Games averaged into one point of the curve."""
 Runs = Sequence[Mapping[str, Any]]
-"""What Lessons tells of each run."""
+"""Results of `TreeTraining`, one per run."""
 
 
 def blocks(results: Sequence[int]) -> list[float]:
-    """The average result of every ten games."""
-    return [math.fsum(results[start : start + BLOCK]) / BLOCK for start in range(0, len(results) - BLOCK + 1, BLOCK)]
+    """Return the points of the curve: the average result of every ten games, -1 to +1."""
+    return [
+        math.fsum(results[start : start + BLOCK]) / BLOCK
+        for start in range(0, len(results) - BLOCK + 1, BLOCK)
+    ]
 
 
 def won_from(results: Sequence[int]) -> float:
-    """From which block on, counted from 1, every game is won; infinite if the last is not."""
-    lost = [number for number, average in enumerate(blocks(results), start=1) if average < 1]
-    last = len(blocks(results))
-    return math.inf if lost and lost[-1] == last else (lost[-1] if lost else 0) + 1
+    """Return the point, counted from 1, from which every game is won; infinity if there is none."""
+    points = blocks(results)
+    not_won = [number for number, average in enumerate(points, start=1) if average < 1]
+    if not not_won:
+        return 1
+    last = not_won[-1]
+    return math.inf if last == len(points) else last + 1
 
 
-def told_won_from(runs: Runs) -> str:
-    """The blocks from which all is won, for people."""
-    found = sorted(won_from(run["results"]) for run in runs)
-    never = found.count(math.inf)
-    ends = [each for each in found if each < math.inf]
-    if not ends:
+def describe_won_from(runs: Runs) -> str:
+    """Describe `won_from` of several runs in words."""
+    points = sorted(won_from(run["results"]) for run in runs)
+    finite = [point for point in points if point < math.inf]
+    never = len(points) - len(finite)
+    if not finite:
         return f"not within {len(blocks(runs[0]['results']))} points"
-    told = f"{median(found):g} (median of {len(runs)} runs, {ends[0]:g} to {ends[-1]:g})"
-    return f"{told}, {never} of them never" if never else told
+    text = f"{median(points):g} (median of {len(runs)} runs, {finite[0]:g} to {finite[-1]:g})"
+    return f"{text}, {never} of them never" if never else text
 
 
-def all_games(runs: Runs) -> list[float]:
-    """The average result of all games, by run."""
+def mean_results(runs: Runs) -> list[float]:
+    """Return the average result of all games of each run."""
     return [math.fsum(run["results"]) / len(run["results"]) for run in runs]
 
 
+def mean_curve(runs: Runs) -> list[float]:
+    """Return the curve averaged over several runs."""
+    curves = [blocks(run["results"]) for run in runs]
+    return [math.fsum(points) / len(points) for points in zip(*curves, strict=True)]
+
+
 def table(title: str, kinds: Mapping[str, Runs]) -> Table:
-    """Every run in a row."""
-    head = ("runs", "number", "all won from point", "average of all games", "rollouts", "own columns a game")
+    """Return a table with one row per run."""
+    head = (
+        "runs",
+        "number",
+        "all won from point",
+        "average of all games",
+        "rollouts",
+        "own columns a game",
+    )
     rows = []
     for kind, runs in kinds.items():
-        for number, run in enumerate(runs):
-            games, begun = len(run["results"]), won_from(run["results"])
-            columns = run["plies"] / games / 2
-            average = f"{math.fsum(run['results']) / games:.3f}"
-            rows.append((kind, number, "never" if begun == math.inf else int(begun), average, run["rollouts"], f"{columns:.1f}"))
+        for number, (run, average) in enumerate(zip(runs, mean_results(runs), strict=True)):
+            point = won_from(run["results"])
+            rows.append(
+                (
+                    kind,
+                    number,
+                    "never" if point == math.inf else int(point),
+                    f"{average:.3f}",
+                    run["rollouts"],
+                    f"{run['plies'] / len(run['results']) / 2:.1f}",
+                )
+            )
     return Table(title, head, tuple(rows))
 
 
 def data(kinds: Mapping[str, Runs]) -> Table:
-    """The points of the curves of all runs."""
+    """Return the points of all curves, one column per run."""
     names = [(kind, number) for kind, runs in kinds.items() for number in range(len(runs))]
-    averages = [blocks(kinds[kind][number]["results"]) for kind, number in names]
+    curves = [blocks(kinds[kind][number]["results"]) for kind, number in names]
     head = ("point", *(f"{kind}, run {number}" for kind, number in names))
-    return Table("", head, tuple((point + 1, *values) for point, values in enumerate(zip(*averages, strict=True))))
+    rows = tuple((point, *values) for point, values in enumerate(zip(*curves, strict=True), 1))
+    return Table("", head, rows)
 
 
 def draw_one(results: Sequence[int], title: str) -> "Figure":
-    """The curve of one run, as the document draws it."""
+    """Draw the curve of one run with SeWell's axis labels."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 3.6), layout="constrained")
     axes = figure.subplots()
     axes.plot(range(len(blocks(results))), blocks(results), color=COLOURS[0])
-    axes.set_title(title)
-    axes.set_xlabel("Iters")
-    axes.set_ylabel("Avg win")
+    axes.set(title=title, xlabel="Iters", ylabel="Avg win")
     axes.grid(alpha=0.3)
     return figure
 
 
 def draw_kinds(kinds: Mapping[str, Runs]) -> "Figure":
-    """A panel for each kind: every run, and the average of all."""
+    """Draw one panel per kind, with all its runs and their average."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(3.4 * len(kinds), 3.4), layout="constrained")
     panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
     for place, (axes, (kind, runs)) in enumerate(zip(panels, kinds.items(), strict=True)):
-        curves = [blocks(run["results"]) for run in runs]
-        games = [BLOCK * (point + 1) for point in range(len(curves[0]))]
-        for curve in curves:
+        average = mean_curve(runs)
+        games = [BLOCK * (point + 1) for point in range(len(average))]
+        for run in runs:
+            curve = blocks(run["results"])
             axes.plot(games, curve, color=COLOURS[place], alpha=0.3, linewidth=0.8)
-        axes.plot(games, [math.fsum(each) / len(each) for each in zip(*curves, strict=True)], color=COLOURS[place], linewidth=2)
+        axes.plot(games, average, color=COLOURS[place], linewidth=2)
         _frame(axes, kind)
     panels[0].set_ylabel("average result of ten games")
     return figure
 
 
 def draw_averages(kinds: Mapping[str, Runs]) -> "Figure":
-    """The averages of all runs of each kind in one panel."""
+    """Draw the average curve of every kind in one panel."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 3.8), layout="constrained")
     axes = figure.subplots()
     for place, (kind, runs) in enumerate(kinds.items()):
-        curves = [blocks(run["results"]) for run in runs]
-        games = [BLOCK * (point + 1) for point in range(len(curves[0]))]
-        averages = [math.fsum(each) / len(each) for each in zip(*curves, strict=True)]
-        axes.plot(games, averages, color=COLOURS[place], label=f"{kind} ({len(runs)})")
+        average = mean_curve(runs)
+        games = [BLOCK * (point + 1) for point in range(len(average))]
+        axes.plot(games, average, color=COLOURS[place], label=f"{kind} ({len(runs)})")
     _frame(axes, "")
     axes.set_ylabel("average result of ten games")
     axes.legend(fontsize="small", loc="lower right")
@@ -117,6 +142,5 @@ def draw_averages(kinds: Mapping[str, Runs]) -> "Figure":
 
 def _frame(axes: "Axes", title: str) -> None:
     axes.set_title(title, fontsize="medium")
-    axes.set_ylim(-1.05, 1.05)
-    axes.set_xlabel("games")
+    axes.set(ylim=(-1.05, 1.05), xlabel="games")
     axes.grid(alpha=0.3)

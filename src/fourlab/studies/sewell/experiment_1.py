@@ -1,163 +1,191 @@
-"""Document 003's Experiment 1: one tree for 500 games against negamax, five rollouts before each own column."""
+"""SeWell's Experiment 1: one tree for 500 games against negamax, five rollouts per own move."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
-from typing import Literal
 
 from fourlab.game.position import Position
 from fourlab.studies.compare import FEWEST, may_happen, share
 from fourlab.studies.experiment import Finding, Part, Picture, Text
 from fourlab.studies.sewell import curves
 from fourlab.studies.sewell.curves import Runs
-from fourlab.studies.sewell.learner import Lessons, teach
+from fourlab.studies.sewell.learner import TreeTraining, train_all
 from fourlab.studies.workbench import Workbench
 
 GAMES = 500
 REPORTED_FROM = (17, 20)
-"""From about this point of its curve on, read off, the document wins all games."""
+"""Range of points, read off SeWell's curve, from which all games are won."""
 TOLERATED = (5, 35)
-"""Where independent programs lie."""
-MOST_ROLLOUTS = 52_500
-"""Five before each of 21 columns of 500 games."""
-START, REPORTED_START = 5, 0.6
-"""The curve's first points lie between -0.6 and +0.6."""
-FAULTS = "B2, B13: on the right negamax draws lots between equals, as it does today, and is asked anew at every pass"
-ONLY_LOTS = "with lots, but replies kept:"
-DETERMINISTIC, RANDOM = "negamax:ties=first", "negamax:ties=random"
+"""Range of the same point in independent implementations."""
+MAX_ROLLOUTS = 52_500
+"""Five rollouts before each of 21 moves in 500 games."""
+START_POINTS = 5
+REPORTED_START = 0.6
+"""The first points of SeWell's curve lie between -0.6 and +0.6."""
+FAULTS = (
+    "B2, B13: in the corrected version negamax breaks ties at random, as it does today, "
+    "and is consulted again on every visit"
+)
+ONLY_TIES = "with random ties but replies kept:"
+DETERMINISTIC = "negamax:ties=first"
+RANDOM = "negamax:ties=random"
 
 
 @dataclass(frozen=True)
-class Taught:
-    """Runs of all kinds of lessons, each followed by real games against both kinds of negamax."""
+class TrainedRuns:
+    """Runs of three kinds of training, each followed by real games against both negamaxes."""
 
-    first: Runs
-    """As in the document: negamax takes the first of equals, and its replies are kept."""
-    lots: Runs
-    """It draws lots between equals, as today (B13); its replies are kept."""
-    anew: Runs
-    """It draws lots, and is asked anew whenever it is to move (B2)."""
+    first_tie: Runs
+    """As in the report: negamax takes the first of equal columns, and its replies are kept."""
+    random_tie: Runs
+    """Negamax breaks ties at random, as today (B13); its replies are kept."""
+    resampled: Runs
+    """Negamax breaks ties at random and is consulted whenever it is to move (B2)."""
 
     @property
     def kinds(self) -> dict[str, Runs]:
-        """With their names."""
+        """The runs by the names that tables and figures use."""
         return {
-            "first of equals, replies kept": self.first,
-            "lots (B13), replies kept": self.lots,
-            "lots, asked anew (B2, B13)": self.anew,
+            "first of equals, replies kept": self.first_tie,
+            "lots (B13), replies kept": self.random_tie,
+            "lots, asked anew (B2, B13)": self.resampled,
         }
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
-    """The curve with both kinds of negamax and without kept replies, and what the tree is worth in real games."""
-    taught = _lessons(bench)
-    whole = bench.size["games"] == GAMES  # else the curve has too few points to be compared
-    yield _won_from("all games are won from point", taught, whole)
-    yield _start(taught, whole)
-    most, lots, anew = (max(run["rollouts"] for run in runs) for runs in (taught.first, taught.lots, taught.anew))
-    yield Finding(
-        "rollouts in all",
-        f"fewer than {MOST_ROLLOUTS:,}",
-        f"at most {most:,}",
-        f"at most {anew:,}",
-        agrees=most < MOST_ROLLOUTS if whole else None,
-        why=f"{FAULTS}; {ONLY_LOTS} at most {lots:,}",
+    """Train with all three kinds of negamax, and test the trees in real games."""
+    runs = _train(bench)
+    is_full_length = bench.size["games"] == GAMES  # shorter curves are not comparable
+    yield _won_from(runs, is_full_length)
+    yield _start(runs, is_full_length)
+    first_tie, random_tie, resampled = (
+        max(run["rollouts"] for run in kind)
+        for kind in (runs.first_tie, runs.random_tie, runs.resampled)
     )
-    yield from _once_found(taught, whole)
-    yield curves.table("Every run", taught.kinds)
+    yield Finding(
+        "total rollouts",
+        f"fewer than {MAX_ROLLOUTS:,}",
+        f"at most {first_tie:,}",
+        f"at most {resampled:,}",
+        agrees=first_tie < MAX_ROLLOUTS if is_full_length else None,
+        why=f"{FAULTS}; {ONLY_TIES} at most {random_tie:,}",
+    )
+    yield from _after_training(runs, is_full_length)
+    yield curves.table("All runs", runs.kinds)
     yield Picture(
         "avg-win-vs-iters",
-        "As the document draws it: one run against negamax that takes the first of equals.",
-        lambda: curves.draw_one(taught.first[0]["results"], "Avg win vs Iters"),
-        curves.data({"first of equals": taught.first[:1]}),
+        "As SeWell draws it: one run against negamax that takes the first of equal columns.",
+        lambda: curves.draw_one(runs.first_tie[0]["results"], "Avg win vs Iters"),
+        curves.data({"first of equals": runs.first_tie[:1]}),
     )
     yield Picture(
         "all-runs",
-        "All runs, thin, and their average: negamax as it was and as it is today with its replies kept, and asked anew.",
-        lambda: curves.draw_kinds(taught.kinds),
-        curves.data(taught.kinds),
+        "All runs (thin) and their average: negamax as it was then and as it is today, with its "
+        "replies kept, and consulted again on every visit.",
+        lambda: curves.draw_kinds(runs.kinds),
+        curves.data(runs.kinds),
     )
     yield Text(
-        "Five games of the first run after its training, along the replies that its tree keeps", _shown(taught.first[0]["shown"])
+        "Five games of the first run after training, against the replies kept in its tree",
+        _transcript(runs.first_tie[0]["shown"]),
     )
 
 
-def _lessons(bench: Workbench) -> Taught:
-    real = {"opponents": (DETERMINISTIC, RANDOM), "afterwards": bench.size["afterwards"]}
-    ways: dict[str, tuple[Literal["first", "random"], bool]] = {
-        "first": ("first", True),
-        "lots": ("random", True),
-        "anew": ("random", False),
-    }
-    games = bench.size["games"]
-    lessons = {name: Lessons(bench.seed, games, ties, kept, **real) for name, (ties, kept) in ways.items()}
-    return Taught(**teach(bench, lessons))
+def _train(bench: Workbench) -> TrainedRuns:
+    first_tie = TreeTraining(
+        bench.seed,
+        bench.size["games"],
+        opponents=(DETERMINISTIC, RANDOM),
+        games_after=bench.size["afterwards"],
+    )
+    random_tie = replace(first_tie, ties="random")
+    resampled = replace(random_tie, keep_replies=False)
+    trainings = {"first_tie": first_tie, "random_tie": random_tie, "resampled": resampled}
+    return TrainedRuns(**train_all(bench, trainings))
 
 
-def _won_from(what: str, taught: Taught, whole: bool) -> Finding:
+def _won_from(runs: TrainedRuns, is_full_length: bool) -> Finding:
     low, high = TOLERATED
+    middle = median(curves.won_from(run["results"]) for run in runs.first_tie)
     return Finding(
-        what,
+        "point from which all games are won",
         "{} to {}".format(*REPORTED_FROM),
-        curves.told_won_from(taught.first),
-        curves.told_won_from(taught.anew),
-        agrees=low <= median(curves.won_from(run["results"]) for run in taught.first) <= high if whole else None,
-        why=f"{FAULTS}; {ONLY_LOTS} {curves.told_won_from(taught.lots)}",
+        curves.describe_won_from(runs.first_tie),
+        curves.describe_won_from(runs.resampled),
+        agrees=low <= middle <= high if is_full_length else None,
+        why=f"{FAULTS}; {ONLY_TIES} {curves.describe_won_from(runs.random_tie)}",
     )
 
 
-def _start(taught: Taught, whole: bool) -> Finding:
-    """The first points of each run: not their mean, which lies well inside even if no point does."""
-    told, counts = [], []
-    for runs in (taught.first, taught.anew, taught.lots):
-        begun = [curves.blocks(run["results"])[:START] for run in runs]
-        points = [each for some in begun for each in some]
-        inside = sum(abs(each) <= REPORTED_START for each in points)
-        counts.append(sum(all(abs(each) <= REPORTED_START for each in some) for some in begun))
-        ends = f"from {min(points):g} to {max(points):g}"
-        told.append(f"{share(counts[-1], len(runs))} runs; {share(inside, len(points))} points, {ends}")
+def _start(runs: TrainedRuns, is_full_length: bool) -> Finding:
+    """Check the first points of each run one by one.
+
+    Their mean would not do: it lies well inside the range even if no single point does.
+    """
+    count, faithful = _start_of(runs.first_tie)
     return Finding(
-        f"the first {START} points of a run all lie between -{REPORTED_START} and {REPORTED_START}",
+        f"the first {START_POINTS} points of a run all lie "
+        f"between -{REPORTED_START} and {REPORTED_START}",
         "yes, in its one run",
-        told[0],
-        told[1],
-        agrees=_seen(counts[0], len(taught.first)) if whole else None,
-        why=f"{FAULTS}; {ONLY_LOTS} {told[2]}; agrees: runs like the document's one are among ours",
+        faithful,
+        _start_of(runs.resampled)[1],
+        agrees=_seen(count, len(runs.first_tie)) if is_full_length else None,
+        why=f"{FAULTS}; {ONLY_TIES} {_start_of(runs.random_tie)[1]}; "
+        "agrees: some of our runs start like SeWell's single one",
     )
+
+
+def _start_of(runs: Runs) -> tuple[int, str]:
+    """Return how many runs have all first points in range, and a summary in words."""
+    starts = [curves.blocks(run["results"])[:START_POINTS] for run in runs]
+    points = [point for start in starts for point in start]
+    inside = sum(abs(point) <= REPORTED_START for point in points)
+    count = sum(all(abs(point) <= REPORTED_START for point in start) for start in starts)
+    runs_inside = f"{share(count, len(runs))} runs"
+    points_inside = f"{share(inside, len(points))} points"
+    return count, f"{runs_inside}; {points_inside}, from {min(points):g} to {max(points):g}"
 
 
 def _seen(count: int, of: int) -> bool | None:
-    """Whether what the document saw once happens: of few runs one is enough, but none tells nothing."""
+    """Return whether what SeWell saw once also happens here.
+
+    Among few runs, one case is enough, but no case gives no verdict (None).
+    """
     return True if count and of < FEWEST else may_happen(count, of)
 
 
-def _once_found(taught: Taught, whole: bool) -> Iterator[Finding]:
-    """Whether a line once found always wins: by the tree's own replies, and in real games."""
-    first, lots, anew = (
-        _won([result for run in runs for result in run["results"][-5 * curves.BLOCK :]])
-        for runs in (taught.first, taught.lots, taught.anew)
+def _after_training(runs: TrainedRuns, is_full_length: bool) -> Iterator[Finding]:
+    """Check whether a winning line always wins: against kept replies and in real games."""
+    kinds = (runs.first_tie, runs.random_tie, runs.resampled)
+    first_tie, random_tie, resampled = (
+        _won([result for run in kind for result in run["results"][-5 * curves.BLOCK :]])
+        for kind in kinds
     )
     yield Finding(
-        "won of each run's last 50 games, along the replies that the tree keeps",
+        "won of each run's last 50 games, against the replies kept in the tree",
         "all",
-        share(*first),
-        share(*anew),
-        agrees=first[0] == first[1] if whole else None,
-        why=f"{FAULTS}, so nothing is kept; {ONLY_LOTS} {share(*lots)}",
+        share(*first_tie),
+        share(*resampled),
+        agrees=first_tie[0] == first_tie[1] if is_full_length else None,
+        why=f"{FAULTS}, so no replies are kept; {ONLY_TIES} {share(*random_tie)}",
     )
-    for opponent, told in ((DETERMINISTIC, "that takes the first of equals"), (RANDOM, "of today, which draws lots")):
-        first, lots, anew = (
-            _won([each for run in runs for each in run["afterwards"][opponent]])
-            for runs in (taught.first, taught.lots, taught.anew)
+    for opponent, description in (
+        (DETERMINISTIC, "that takes the first of equal columns"),
+        (RANDOM, "of today, which breaks ties at random"),
+    ):
+        first_tie, random_tie, resampled = (
+            _won([result for run in kind for result in run["afterwards"][opponent]])
+            for kind in kinds
         )
         yield Finding(
-            f"won of real games afterwards, against negamax {told}",
+            f"won of real games after training, against negamax {description}",
             "it will always win",
-            share(*first),
-            share(*anew),
-            agrees=first[0] == first[1] if whole else None,
-            why="B11: the document walks along kept replies and never asks negamax again; what was learned ends with the first"
-            f" reply that the tree does not have; {FAULTS}; {ONLY_LOTS} {share(*lots)}",
+            share(*first_tie),
+            share(*resampled),
+            agrees=first_tie[0] == first_tie[1] if is_full_length else None,
+            why="B11: SeWell's games follow the kept replies and never consult negamax again; what "
+            "was learned ends at the first reply that is not in the tree; "
+            f"{FAULTS}; {ONLY_TIES} {share(*random_tie)}",
         )
 
 
@@ -165,11 +193,14 @@ def _won(results: list[int]) -> tuple[int, int]:
     return results.count(1), len(results)
 
 
-def _shown(games: list[str]) -> str:
-    """Moves, last positions and how they ended; the learner is X."""
-    return "\n\n".join(f"game {number}: {moves}\n{_ended(Position(moves))}" for number, moves in enumerate(games, 1))
+def _transcript(games: list[str]) -> str:
+    """Return the moves, final positions and outcomes of games; the learner is X."""
+    return "\n\n".join(
+        f"game {number}: {moves}\n{_final_position(Position(moves))}"
+        for number, moves in enumerate(games, 1)
+    )
 
 
-def _ended(position: Position) -> str:
-    """A board as it is drawn, but with the outcome where a side to move would stand."""
+def _final_position(position: Position) -> str:
+    """Draw a board, with the outcome in place of the last line, which names the side to move."""
     return "\n".join([*str(position).splitlines()[:-1], str(position.outcome())])

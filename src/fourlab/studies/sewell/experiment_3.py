@@ -1,4 +1,4 @@
-"""Document 003's Experiment 3: the same as Experiment 1, but the value network plays our side of rollouts."""
+"""SeWell's Experiment 3: Experiment 1 with the value network playing the learner's rollouts."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,63 +7,80 @@ from statistics import fmean, variance
 from fourlab.studies.compare import mean
 from fourlab.studies.experiment import Finding, Part, Picture
 from fourlab.studies.sewell import curves
-from fourlab.studies.sewell.learner import Lessons, teach
+from fourlab.studies.sewell.learner import TreeTraining, train_all
 from fourlab.studies.workbench import Workbench
 
 PLAIN = "Experiment 1: chance"
 CODED = "as coded: any child"
-MEANT = "document's network"
+INTENDED = "document's network"
 FIRST_GAMES = 100
-NETS = {PLAIN: None, CODED: None, MEANT: "sewell"}
-"""Who plays our side of rollouts, three plies of four. As coded it is the last child of an unordered set, so any (B10)."""
+NETS = {PLAIN: None, CODED: None, INTENDED: "sewell"}
+"""What plays the learner's side in rollouts, with probability 3/4 per move.
+
+The code takes the last child of an unordered set, that is, any child (B10).
+"""
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
-    """The comparison that the document does not show."""
-    # As coded it is the plain search, which must not have the same luck.
+    """Make the comparison that the report does not show."""
+    # As coded, the search equals the plain one, so it gets a seed of its own to be independent.
     seeds = {kind: bench.seed + 1_000_003 * place for place, kind in enumerate(NETS, start=1)}
-    kinds = teach(bench, {kind: Lessons(seeds[kind], bench.size["games"], net=net) for kind, net in NETS.items()})
-    yield _improved("average result of all games", {kind: curves.all_games(runs) for kind, runs in kinds.items()})
-    if bench.size["games"] > FIRST_GAMES:
-        begun = {kind: [math.fsum(run["results"][:FIRST_GAMES]) / FIRST_GAMES for run in runs] for kind, runs in kinds.items()}
-        yield _improved(f"average result of the first {FIRST_GAMES} games", begun)
-    yield Finding(
-        "all games are won from point",
-        "",
-        curves.told_won_from(kinds[CODED]),
-        curves.told_won_from(kinds[MEANT]),
-        why=f"Experiment 1: {curves.told_won_from(kinds[PLAIN])}",
+    games = bench.size["games"]
+    trainings = {kind: TreeTraining(seeds[kind], games, net=net) for kind, net in NETS.items()}
+    kinds = train_all(bench, trainings)
+    yield _improvement(
+        "average result of all games",
+        {kind: curves.mean_results(runs) for kind, runs in kinds.items()},
     )
-    yield curves.table("Every run", kinds)
+    if games > FIRST_GAMES:
+        first_games = {
+            kind: [math.fsum(run["results"][:FIRST_GAMES]) / FIRST_GAMES for run in runs]
+            for kind, runs in kinds.items()
+        }
+        yield _improvement(f"average result of the first {FIRST_GAMES} games", first_games)
+    yield Finding(
+        "point from which all games are won",
+        "",
+        curves.describe_won_from(kinds[CODED]),
+        curves.describe_won_from(kinds[INTENDED]),
+        why=f"Experiment 1: {curves.describe_won_from(kinds[PLAIN])}",
+    )
+    yield curves.table("All runs", kinds)
     yield Picture(
         "guided-rollouts",
-        "Experiment 3 beside Experiment 1: averages of all runs (how many), ties of negamax to the first.",
+        "Experiment 3 beside Experiment 1: averages over all runs (their number in brackets); "
+        "negamax takes the first of equal columns.",
         lambda: curves.draw_averages(kinds),
         curves.data(kinds),
     )
-    yield Picture("all-runs", "The same with every run.", lambda: curves.draw_kinds(kinds), curves.data(kinds))
-
-
-def _improved(what: str, averages: dict[str, list[float]]) -> Finding:
-    plain = averages[PLAIN]
-    return Finding(
-        what,
-        "improved results, no number",
-        mean(averages[CODED], 2),
-        mean(averages[MEANT], 2),
-        agrees=better(averages[CODED], plain) if len(plain) > 1 else None,
-        why=f"B10: as coded the network has no influence; Experiment 1: {mean(plain, 2)}; with the network asked it is"
-        f" {_judged(averages[MEANT], plain)}",
+    yield Picture(
+        "all-runs", "The same with every run.", lambda: curves.draw_kinds(kinds), curves.data(kinds)
     )
 
 
-def _judged(some: list[float], others: list[float]) -> str:
-    if len(some) < 2:
-        return "not to be said from one run"
-    return "better" if better(some, others) else "worse" if better(others, some) else "neither better nor worse"
+def _improvement(label: str, averages: dict[str, list[float]]) -> Finding:
+    """Compare Experiment 3 with Experiment 1 by one average result per run."""
+    plain = averages[PLAIN]
+    return Finding(
+        label,
+        "improved results, no number",
+        mean(averages[CODED], 2),
+        mean(averages[INTENDED], 2),
+        agrees=better(averages[CODED], plain) if len(plain) > 1 else None,
+        why=f"B10: as coded, the network has no influence; Experiment 1: {mean(plain, 2)}; "
+        f"with the network, the result is {_comparison(averages[INTENDED], plain)}",
+    )
 
 
-def better(some: Sequence[float], others: Sequence[float]) -> bool:
-    """Whether the mean of some runs is above that of others by more than three standard errors of the difference."""
-    error = math.sqrt(variance(some) / len(some) + variance(others) / len(others))
-    return fmean(some) - fmean(others) > 3 * error
+def _comparison(results: list[float], baseline: list[float]) -> str:
+    if len(results) < 2:
+        return "inconclusive with a single run"
+    if better(results, baseline):
+        return "better"
+    return "worse" if better(baseline, results) else "neither better nor worse"
+
+
+def better(results: Sequence[float], baseline: Sequence[float]) -> bool:
+    """Return whether a mean exceeds the baseline's by more than three standard errors."""
+    error = math.sqrt(variance(results) / len(results) + variance(baseline) / len(baseline))
+    return fmean(results) - fmean(baseline) > 3 * error

@@ -1,10 +1,13 @@
-"""Document 003's learner: a tree search that keeps one tree for all its games and has negamax's replies inside.
+"""SeWell's learner: a tree search that keeps one tree for all its games against negamax.
 
-Every choice in the tree is ours; the reply to it is made once, by negamax, and kept. Five rollouts are made before each own
-column, from where the game stands, and credited from there on. A "game" follows the replies that are kept, so what is
-learned is a line against them; a game against a real opponent leaves the tree when that opponent replies otherwise.
+Negamax is part of the tree: every choice in it is the learner's, and negamax's reply to it is
+made once, when the node is created, and kept. Before each of its own moves the learner makes five
+rollouts from the current position and backs them up as far as that position. A training "game"
+follows the kept replies, so what is learned is a line of play against them; a game against a real
+opponent leaves the tree as soon as that opponent replies differently.
 
-Without this fault (B2) negamax is asked anew whenever it is to move, and the tree has room for all its replies.
+With this fault (B2) corrected, negamax is consulted whenever it is to move, and the tree holds all
+its replies.
 """
 
 import math
@@ -25,49 +28,53 @@ from fourlab.nets.evaluator import OnnxEvaluator, load
 from fourlab.studies.workbench import Workbench
 
 ROLLOUTS = 5
-"""Before each own column."""
+"""Rollouts before each of the learner's moves."""
 SHOWN = 5
-"""Games that the document shows after the training."""
+"""Games that SeWell shows after training."""
 WITHOUT_LIMIT = Limit()
 Reply = Callable[[Position, Below], int]
+"""Chooses the opponent's column in a position."""
 
 
 @dataclass(frozen=True)
-class Lessons:
-    """Runs of games with one tree each; called with a number it makes that run, always in the same way."""
+class TreeTraining:
+    """Settings of a training; calling it with a run number performs that run, reproducibly."""
 
     seed: int
     games: int
     ties: Literal["first", "random"] = "first"
-    """Which of equal columns negamax takes: the first as in the document's day, or any as today (B13)."""
-    kept: bool = True
-    """Whether a reply in the tree is made once and kept, as in the document, or anew at every pass (B2)."""
+    """How negamax breaks ties: first column, as in SeWell's day, or at random, as today (B13)."""
+    keep_replies: bool = True
+    """Whether a reply in the tree is made once, as in the report, or again on every visit (B2)."""
     side: int = RED
-    """Which side learns."""
+    """The learner's side."""
     net: str | None = None
-    """The network that plays our side's plies of rollouts; None leaves them to chance."""
+    """Network that plays the learner's side in rollouts; None plays it at random."""
     epsilon: float = 0.25
-    """The chance of a random column at each such ply; from the document's code, its text does not say."""
+    """Probability of a random column in such a rollout; from SeWell's code, not in the text."""
     opponents: tuple[str, ...] = ()
-    """Against whom real games are played when all is learned."""
-    afterwards: int = 0
-    """How many such games against each."""
+    """Specs of the agents that the learner meets in real games after training."""
+    games_after: int = 0
+    """Real games against each of them."""
 
     def __call__(self, number: int) -> dict[str, Any]:
-        """Results are ours: +1, 0 or -1."""
+        """Train one tree; results are +1, 0 or -1 from the learner's point of view."""
         learner = Learner(self, np.random.default_rng([self.seed, number]))
         games = [learner.play() for _ in range(self.games)]
-        rollouts = learner.rollouts  # those of the training: in games after it the search goes on
+        rollouts = learner.rollouts  # of the training only: later games make more
         shown = [learner.play() for _ in range(SHOWN)]
+        afterwards = {}
+        for spec in self.opponents:
+            opponent = make(spec)
+            afterwards[spec] = [
+                self._result(learner.play(opponent)) for _ in range(self.games_after)
+            ]
         return {
             "results": [self._result(game) for game in games],
             "shown": ["".join(str(column + 1) for column in game.moves or ()) for game in shown],
             "plies": sum(game.ply for game in games),
             "rollouts": rollouts,
-            "afterwards": {
-                spec: [self._result(learner.play(opponent)) for _ in range(self.afterwards)]
-                for spec, opponent in ((spec, make(spec)) for spec in self.opponents)
-            },
+            "afterwards": afterwards,
         }
 
     def _result(self, game: Position) -> int:
@@ -79,18 +86,22 @@ class Lessons:
 Kind = TypeVar("Kind", bound=Hashable)
 
 
-def teach(bench: Workbench, kinds: Mapping[Kind, Lessons]) -> dict[Kind, list[Any]]:
-    """Make as many runs of each kind as the size says; all together, since processes take their time to start."""
+def train_all(bench: Workbench, kinds: Mapping[Kind, TreeTraining]) -> dict[Kind, list[Any]]:
+    """Perform `bench.size["runs"]` runs of each kind of training and return their results.
+
+    All runs go into one queue, because worker processes take time to start.
+    """
     runs = bench.size["runs"]
-    found = bench.repeat("lessons", _Course(tuple(kinds.values()), runs), runs * len(kinds))
-    return {kind: found[place * runs : (place + 1) * runs] for place, kind in enumerate(kinds)}
+    work = _AllRuns(tuple(kinds.values()), runs)
+    results = bench.repeat("lessons", work, runs * len(kinds))
+    return {kind: results[place * runs : (place + 1) * runs] for place, kind in enumerate(kinds)}
 
 
 @dataclass(frozen=True)
-class _Course:
-    """The work: so many runs of each kind of lessons."""
+class _AllRuns:
+    """Performs one run by number; numbers run through the kinds one after the other."""
 
-    kinds: tuple[Lessons, ...]
+    kinds: tuple[TreeTraining, ...]
     runs: int
 
     def __call__(self, number: int) -> dict[str, Any]:
@@ -99,44 +110,55 @@ class _Course:
 
 
 class Learner:
-    """One tree and what is played with it."""
+    """A tree that is kept over many games, and the search that grows it."""
 
-    def __init__(self, lessons: Lessons, rng: np.random.Generator) -> None:
-        self.rng, self.rollouts = rng, 0
-        self.negamax, self.known = Negamax(ties=lessons.ties), dict[Position, int]()
-        self.side, self.kept, start = lessons.side, lessons.kept, Position()
+    def __init__(self, training: TreeTraining, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.rollouts = 0
+        self.negamax = Negamax(ties=training.ties)
+        self.replies: dict[Position, int] = {}
+        self.side = training.side
+        self.keep_replies = training.keep_replies
         game: ConnectFour
-        if lessons.net is not None:
-            assert self.kept  # whose ply it is in a rollout, a network's game does not ask
-            game = ByNetwork(load(lessons.net), self.reply, lessons.epsilon)
+        if training.net is not None:
+            # NetworkRollouts does not check whose turn it is in a rollout.
+            assert self.keep_replies
+            game = NetworkRollouts(load(training.net), self.reply, training.epsilon)
         else:
-            game = ConnectFour() if self.kept else AskedAnew(self.side, self.reply)
+            game = ConnectFour() if self.keep_replies else ResampledReplies(self.side, self.reply)
         self.search: TextbookSearch[Position, int] = TextbookSearch(
-            game, self.below, c=math.sqrt(2), reply=self.reply, frozen=self.kept
+            game, self.below, c=math.sqrt(2), reply=self.reply, frozen=self.keep_replies
         )
-        self.root = self.search.make_node(start if self.side == RED else start.play(self._first_reply(start)), visits=0)
+        start = Position()
+        if self.side != RED:
+            start = start.play(self._ask_negamax(start))
+        self.root = self.search.make_node(start, visits=0)
         self._roll_out(self.root, None)
 
     def below(self, n: int) -> int:
-        """Chance."""
+        """Return a random integer from 0 to n - 1."""
         return int(self.rng.integers(n))
 
     def reply(self, position: Position, below: Below) -> int:
-        """Negamax's; one that takes the first of equals replies the same every time."""
+        """Return negamax's column; deterministic replies are cached."""
         if self.negamax.ties == "random":
-            return self._first_reply(position)
-        if position not in self.known:
-            self.known[position] = self._first_reply(position)
-        return self.known[position]
+            return self._ask_negamax(position)
+        if position not in self.replies:
+            self.replies[position] = self._ask_negamax(position)
+        return self.replies[position]
 
-    def _first_reply(self, position: Position) -> int:
+    def _ask_negamax(self, position: Position) -> int:
         return self.negamax.decide(position, WITHOUT_LIMIT, self.rng).column
 
     def play(self, opponent: Agent | None = None) -> Position:
-        """Play a game, learning as it goes, and return its end; without an opponent the tree's own negamax replies."""
-        node, into = self.root, None
+        """Play one game, learning on the way, and return its final position.
+
+        Without an opponent, negamax replies as the tree has it.
+        """
+        node = self.root
+        into = None  # the edge that led to `node`, if it is in the tree
         if opponent is not None and self.side != RED:
-            node = self._meet(Position(), opponent, self.root)
+            node = self._after_first_move(opponent)
         while True:
             for _ in range(ROLLOUTS):
                 self._roll_out(node, into)
@@ -144,76 +166,100 @@ class Learner:
             position = node.state.play(into.move)
             if position.outcome() is not None:
                 return position
-            assert into.node is not None  # whatever has been tried has its reply
+            assert into.node is not None  # an edge with visits has a node for the reply
             if opponent is not None:
                 reply = opponent.decide(position, WITHOUT_LIMIT, self.rng).column
+            elif self.keep_replies:
+                reply = into.node.edges[0].move
             else:
-                reply = into.node.edges[0].move if self.kept else self.reply(position, self.below)
+                reply = self.reply(position, self.below)
             position = position.play(reply)
             if position.outcome() is not None:
                 return position
-            known = next((edge for edge in into.node.edges if edge.move == reply), None)
-            if known is None:
-                node, into = self.search.make_node(position, visits=0), None  # the tree does not know this position
+            edge = next((edge for edge in into.node.edges if edge.move == reply), None)
+            if edge is None:
+                # The game leaves the tree and goes on from a new root.
+                node = self.search.make_node(position, visits=0)
+                into = None
                 continue
-            if known.node is None:
-                self.search.expand(known, position, ours=False)
-            assert known.node is not None
-            node = known.node
+            if edge.node is None:
+                self.search.expand(edge, position, ours=False)
+            assert edge.node is not None
+            node = edge.node
 
-    def _meet(self, start: Position, opponent: Agent, known: Node[Position, int]) -> Node[Position, int]:
-        """Where a game stands that a real opponent has begun."""
+    def _after_first_move(self, opponent: Agent) -> Node[Position, int]:
+        """Return the node after a real opponent's first move, new if it is not the root's."""
+        start = Position()
         position = start.play(opponent.decide(start, WITHOUT_LIMIT, self.rng).column)
-        return known if position == known.state else self.search.make_node(position, visits=0)
+        if position == self.root.state:
+            return self.root
+        return self.search.make_node(position, visits=0)
 
     def _best(self, node: Node[Position, int]) -> Edge[Position, int]:
-        """The column with the best mean, of equals any."""
+        """Return the edge with the highest mean result, a random one of equals."""
         means = {edge.move: edge.total / edge.visits for edge in node.edges if edge.visits}
-        best = [edge for edge in node.edges if means.get(edge.move) == max(means.values())]
+        highest = max(means.values())
+        best = [edge for edge in node.edges if means.get(edge.move) == highest]
         return best[int(self.rng.integers(len(best)))]
 
     def _roll_out(self, node: Node[Position, int], into: Edge[Position, int] | None) -> None:
-        """Grow the tree below a node, and credit the column that led there; those before it learn nothing."""
+        """Grow the tree below a node and back up to `into`; edges above it learn nothing."""
         path, result, _, rolled_out = self.search.descend(node)
         self.search.back_up(path, result, rolled_out)
         node.visits += 1
         self.rollouts += 1
         if into is not None:
             into.visits += 1
-            into.total += result if len(path) % 2 else -result  # it is the last mover's
+            # `result` is from the point of view of the side that made the last move of the path;
+            # `into` and the first edge of the path are both the learner's.
+            into.total += result if len(path) % 2 else -result
 
 
 @dataclass(frozen=True)
-class AskedAnew(ConnectFour):
-    """Connect Four in which whatever the other side plays by chance, in the tree and in rollouts, is its opponent's reply."""
+class ResampledReplies(ConnectFour):
+    """Connect Four in which random moves of the other side are replaced by the opponent's reply.
+
+    This applies in the tree and in rollouts.
+    """
 
     side: int
-    """Ours, which plays at random in rollouts."""
+    """The learner's side, which plays at random in rollouts."""
     reply: Reply
 
     def random_move(self, state: Position, below: Below) -> int:
-        """Any column if it is our turn, else the reply."""
-        return super().random_move(state, below) if state.to_move == self.side else self.reply(state, below)
+        """Return a random column on the learner's turn, else the opponent's reply."""
+        if state.to_move == self.side:
+            return super().random_move(state, below)
+        return self.reply(state, below)
 
 
 @dataclass(frozen=True)
-class ByNetwork(ConnectFour):
-    """Connect Four whose rollouts a value network plays for us, with the opponent's replies known."""
+class NetworkRollouts(ConnectFour):
+    """Connect Four whose rollouts a value network plays, seeing the opponent's next reply."""
 
-    judge: OnnxEvaluator
+    evaluator: OnnxEvaluator
     reply: Reply
     epsilon: float
 
     def rollout_move(self, state: Position, below: Below) -> int:
-        """With chance epsilon any column; else the one after which, and after the reply, the network likes our side best."""
+        """Return a random column with probability epsilon, else the network's choice.
+
+        For every column the network evaluates the position after the column and one reply of the
+        opponent; the choice has the highest value for the side to move in `state`.
+        """
         if below(1 << 20) < self.epsilon * (1 << 20):
             return self.random_move(state, below)
-        columns, after = state.legal_columns(), list[Position]()
+        columns = state.legal_columns()
+        successors = []
         for column in columns:
             position = state.play(column)
-            after.append(position if position.outcome() is not None else position.play(self.reply(position, below)))
-        values = self.judge.evaluate(Batch.of(after)).values
-        for place, each in enumerate(after):
-            if (outcome := each.outcome()) is not None:
-                values[place] = 2 * outcome.score(state.to_move)  # a win is beyond whatever a network expects
+            if position.outcome() is None:
+                position = position.play(self.reply(position, below))
+            successors.append(position)
+        values = self.evaluator.evaluate(Batch.of(successors)).values
+        for place, position in enumerate(successors):
+            outcome = position.outcome()
+            if outcome is not None:
+                # Twice the result lies beyond any value a network gives.
+                values[place] = 2 * outcome.score(state.to_move)
         return columns[int(np.argmax(values))]

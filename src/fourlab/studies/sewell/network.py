@@ -1,4 +1,4 @@
-"""Document 003's value network: the data, the training and its curve (Figure 1), with and without momentum."""
+"""SeWell's value network: its data, its training curve (Figure 1), and the effect of momentum."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,35 +16,35 @@ if TYPE_CHECKING:
 
 EPOCHS = 10_000
 REPORTED = {"train": 0.31, "test": 0.35}
-"""Where the curves of Figure 1 end, read off."""
+"""Mean squared errors at the end of the curves in Figure 1, read off."""
 TOLERANCE = 0.03
-ENOUGH = 1_000
-"""With fewer passes there is nothing to compare: momentum has to gather first."""
+MIN_EPOCHS = 1_000
+"""Shorter trainings say nothing about momentum, which has to build up first."""
 MARGIN = 0.01
-"""Test errors of one run each that lie no further apart tell nothing of momentum."""
-ROWS, TRAINING, TEST = 67_557, 54_045, 13_512
+"""Test errors closer than this, from one run each, say nothing about momentum."""
+ROWS = 67_557
+TRAINING = 54_045
+TEST = 13_512
 UCI = {"win": 44_473, "loss": 16_635, "draw": 6_449}
-"""What the data set's own description counts."""
+"""Results of the first player, as counted in the description of the data set."""
 SHIPPED = {"signed": "sewell", "unit": "sewell-unit"}
-"""The networks that come with Fourlab, trained by the same settings for all 10,000 passes, by their labels."""
-
-
-NOTED = 0.9
-"""The share of passes that the document notes."""
+"""Networks that ship with Fourlab, by their labels; trained with these settings for all epochs."""
+RECORDED = 0.9
+"""Share of the epochs that SeWell records."""
 Rows = Sequence[Mapping[str, Any]]
-"""The metrics of a training."""
+"""Metrics of a training, one row per recorded epoch."""
 
 
 @dataclass(frozen=True)
 class Trainings:
-    """Trainings by their numbers, in run folders of their own, so that one that was stopped goes on."""
+    """Trains a network by number, in a run folder of its own, and resumes it if it was stopped."""
 
     folder: Path
     settings: tuple[Mapping[str, Any], ...]
-    """What each changes of the document's."""
+    """Settings in which each training differs from SeWell's preset."""
 
     def __call__(self, number: int) -> list[dict[str, Any]]:
-        """The metrics of the whole training."""
+        """Train network `number` and return its metrics, without the times."""
         from fourlab.agents.value.settings import TRAINING
         from fourlab.agents.value.training import trainee_of
         from fourlab.jobs.runner import begin
@@ -53,85 +53,130 @@ class Trainings:
         job = TRAINING.job({"preset": "sewell", **self.settings[number]})
         run = begin(job, self.folder, self.place(number))
         train(run, trainee_of(job.settings))
-        return [{name: value for name, value in row.items() if name != "seconds"} for row in read_metrics(run)]
+        return [
+            {name: value for name, value in row.items() if name != "seconds"}
+            for row in read_metrics(run)
+        ]
 
     def place(self, number: int) -> Path:
-        """Where a training is kept, its network as value.onnx."""
+        """Return the run folder of a training; it contains the network as value.onnx."""
         return self.folder / f"training-{number}"
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
-    """The data set's counts, the curves, and where they end."""
+    """Count the data set, and train with momentum and without."""
     yield from _counts(bench)
     epochs = bench.size["epochs"]
-    settings = tuple({"momentum": momentum, "epochs": epochs, "seed": bench.seed} for momentum in (0.9, 0.0))
-    trained = bench.repeat("trainings", Trainings(bench.folder.resolve(), settings), len(settings))
-    with_momentum, without = trained
-    yield from _ends(with_momentum[-1], epochs)
+    settings = tuple(
+        {"momentum": momentum, "epochs": epochs, "seed": bench.seed} for momentum in (0.9, 0.0)
+    )
+    work = Trainings(bench.folder.resolve(), settings)
+    with_momentum, without = bench.repeat("trainings", work, len(settings))
+    yield from _final_errors(with_momentum[-1], epochs)
     yield _momentum(with_momentum, without)
-    passes = f"All {EPOCHS:,} passes." if epochs == EPOCHS else f"Only {epochs:,} of the document's {EPOCHS:,} passes."
-    passes += " Grey is where the document's curves end."
+    length = f"All {EPOCHS:,} epochs."
+    if epochs != EPOCHS:
+        length = f"Only {epochs:,} of SeWell's {EPOCHS:,} epochs."
+    length += " Grey lines mark where SeWell's curves end."
     yield Picture(
         "figure-1",
-        "Figure 1 as the document draws it: the error while learning, labels -1, 0, 1, with momentum 0.9. Its axis counts notes,"
-        f" and it notes nine passes of ten. {passes}",
+        "Figure 1 as SeWell draws it: error during training, labels -1, 0, 1, momentum 0.9. The "
+        f"axis counts recorded epochs, and nine out of ten are recorded. {length}",
         lambda: _figure_1(with_momentum),
         _data({"with momentum": with_momentum}),
     )
     kinds = {"with momentum": with_momentum, "without": without}
-    told = f"The same by passes over the training positions, with momentum 0.9 and without. {passes}"
-    yield Picture("momentum", told, lambda: _both(kinds), _data(kinds))
+    yield Picture(
+        "momentum",
+        f"The same by epochs, with momentum 0.9 and without. {length}",
+        lambda: _both(kinds),
+        _data(kinds),
+    )
 
 
 def _counts(bench: Workbench) -> Iterator[Finding]:
-    """The data set made anew: how many positions of which result."""
+    """Regenerate the data set and compare its counts with the published ones."""
 
     def count() -> dict[str, Any]:
         from fourlab.datasets import labels
 
         data = labels.uci8()
-        return {"rows": len(data), **data.counts, "parts": [len(part) for part in labels.split(data)]}
+        return {
+            "rows": len(data),
+            **data.counts,
+            "parts": [len(part) for part in labels.split(data)],
+        }
 
-    found = bench.calculate("data", count)
-    yield Finding("rows of the data set, made anew", f"{ROWS:,}", f"{found['rows']:,}", agrees=found["rows"] == ROWS)
-    told, ours = (", ".join(f"{counts[name]:,} {name}" for name in UCI) for counts in (UCI, found))
-    yield Finding("their exact results for the first player", told, ours, truth=ours, agrees=told == ours)
-    parts = f"{found['parts'][0]:,} and {found['parts'][1]:,}"
-    yield Finding("to train with and to test", f"{TRAINING:,} and {TEST:,}", parts, agrees=found["parts"] == [TRAINING, TEST])
+    counts = bench.calculate("data", count)
+    yield Finding(
+        "rows of the regenerated data set",
+        f"{ROWS:,}",
+        f"{counts['rows']:,}",
+        agrees=counts["rows"] == ROWS,
+    )
+    reported = ", ".join(f"{UCI[result]:,} {result}" for result in UCI)
+    ours = ", ".join(f"{counts[result]:,} {result}" for result in UCI)
+    yield Finding(
+        "their exact results for the first player",
+        reported,
+        ours,
+        truth=ours,
+        agrees=reported == ours,
+    )
+    training, test = counts["parts"]
+    yield Finding(
+        "training and test positions",
+        f"{TRAINING:,} and {TEST:,}",
+        f"{training:,} and {test:,}",
+        agrees=(training, test) == (TRAINING, TEST),
+    )
 
 
-def _ends(last: Mapping[str, Any], epochs: int) -> Iterator[Finding]:
-    """Figure 1's ends beside ours; a short training is completed by the network that comes with Fourlab."""
+def _final_errors(last: Mapping[str, Any], epochs: int) -> Iterator[Finding]:
+    """Compare the final errors with Figure 1; for short trainings take the shipped network's."""
     from fourlab.nets.evaluator import load
 
-    told = "the network that comes with Fourlab, trained by the same settings"
-    about, why = (last, "") if epochs == EPOCHS else (load(SHIPPED["signed"]).network.about, told)
+    errors = last
+    why = ""
+    if epochs != EPOCHS:
+        errors = load(SHIPPED["signed"]).network.about
+        why = "the network that ships with Fourlab, trained with the same settings"
     for part, reported in REPORTED.items():
-        ours = float(about[f"{part}_mse"])
-        agrees = abs(ours - reported) <= TOLERANCE
-        yield Finding(f"{part} error after {EPOCHS:,} passes", f"≈ {reported}", f"{ours:.3f}", agrees=agrees, why=why)
+        ours = float(errors[f"{part}_mse"])
+        yield Finding(
+            f"{part} error after {EPOCHS:,} epochs",
+            f"≈ {reported}",
+            f"{ours:.3f}",
+            agrees=abs(ours - reported) <= TOLERANCE,
+            why=why,
+        )
 
 
 def _momentum(with_momentum: Rows, without: Rows) -> Finding:
-    one, other = ([row[f"{part}_mse"] for part in REPORTED] for row in (with_momentum[-1], without[-1]))
-    told = with_momentum[-1]["epochs"] >= ENOUGH and abs(one[1] - other[1]) > MARGIN
+    """Compare the errors with momentum and without, after as many epochs as were trained."""
+    epochs = with_momentum[-1]["epochs"]
+    train, test = (with_momentum[-1][f"{part}_mse"] for part in REPORTED)
+    plain_train, plain_test = (without[-1][f"{part}_mse"] for part in REPORTED)
+    conclusive = epochs >= MIN_EPOCHS and abs(test - plain_test) > MARGIN
     return Finding(
-        f"error after {with_momentum[-1]['epochs']:,} passes, with momentum and without",
+        f"error after {epochs:,} epochs, with momentum and without",
         "seemed better with momentum",
-        f"{one[0]:.3f} training, {one[1]:.3f} test; without {other[0]:.3f}, {other[1]:.3f}",
-        agrees=one[1] < other[1] if told else None,
-        why=f"one run each: judged by the test error, and only if it differs by more than {MARGIN} after {ENOUGH:,} passes",
+        f"{train:.3f} training, {test:.3f} test; without {plain_train:.3f}, {plain_test:.3f}",
+        agrees=test < plain_test if conclusive else None,
+        why="one run each: judged by the test error, and only if the difference exceeds "
+        f"{MARGIN} after {MIN_EPOCHS:,} epochs",
     )
 
 
 def _data(kinds: Mapping[str, Rows]) -> Table:
+    """Tabulate the curves: one row per recorded epoch, two columns per kind."""
     names = ("train_mse", "test_mse")
     head = ("passes", *(f"{name}, {kind}" for kind in kinds for name in names))
-    rows = (
-        (together[0]["epochs"], *(round(row[name], 6) for row in together for name in names))
-        for together in zip(*kinds.values(), strict=True)
+    table = (
+        (metrics[0]["epochs"], *(round(row[name], 6) for row in metrics for name in names))
+        for metrics in zip(*kinds.values(), strict=True)
     )
-    return Table("", head, tuple(rows))
+    return Table("", head, tuple(table))
 
 
 def _figure_1(rows: Rows) -> "Figure":
@@ -141,8 +186,13 @@ def _figure_1(rows: Rows) -> "Figure":
     axes = figure.subplots()
     for place, part in enumerate(REPORTED):
         values = [row[f"{part}_mse"] for row in rows]
-        axes.plot([NOTED * row["epochs"] for row in rows], values, color=COLOURS[place], label=f"{part} loss")
-    _frame(axes, "iterations noted")
+        axes.plot(
+            [RECORDED * row["epochs"] for row in rows],
+            values,
+            color=COLOURS[place],
+            label=f"{part} loss",
+        )
+    _frame(axes, "recorded epochs")
     return figure
 
 
@@ -154,16 +204,22 @@ def _both(kinds: Mapping[str, Rows]) -> "Figure":
     for place, (kind, rows) in enumerate(kinds.items()):
         for part, line in (("train", "-"), ("test", "--")):
             values = [row[f"{part}_mse"] for row in rows]
-            axes.plot([row["epochs"] for row in rows], values, line, color=COLOURS[place], label=f"{part}, {kind}")
-    _frame(axes, "passes over the training positions")
+            axes.plot(
+                [row["epochs"] for row in rows],
+                values,
+                line,
+                color=COLOURS[place],
+                label=f"{part}, {kind}",
+            )
+    _frame(axes, "epochs")
     return figure
 
 
-def _frame(axes: "Axes", counted: str) -> None:
+def _frame(axes: "Axes", label: str) -> None:
+    """Add the ends of SeWell's curves, axis labels and a legend."""
     for (part, end), line in zip(REPORTED.items(), ("-", "--"), strict=True):
-        label = f"{part}, document after {EPOCHS:,} passes: {end}"
-        axes.axhline(end, color="#888888", linestyle=line, linewidth=0.9, label=label)
-    axes.set_xlabel(counted)
-    axes.set_ylabel("mean squared error")
+        name = f"{part}, SeWell after {EPOCHS:,} epochs: {end}"
+        axes.axhline(end, color="#888888", linestyle=line, linewidth=0.9, label=name)
+    axes.set(xlabel=label, ylabel="mean squared error")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")

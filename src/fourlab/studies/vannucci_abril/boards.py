@@ -1,4 +1,4 @@
-"""Document 000's Figure 1: games against a random opponent, with the search's values above the columns."""
+"""Vannucci & Abril's Figure 1: games against a random opponent, with values above the columns."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from fourlab.reporting.figures import COLOURS
 from fourlab.studies.compare import may_happen, share
 from fourlab.studies.experiment import Finding, Part, Picture
 from fourlab.studies.searches import Floats, band, within
-from fourlab.studies.vannucci_abril.exact import ACTIONS, DRAWN, GIVEN, exact_values, told
+from fourlab.studies.vannucci_abril.exact import ACTIONS, DRAWN, GIVEN, exact_values, with_decimals
 from fourlab.studies.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -23,30 +23,38 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DISCS = ("white", "#2ecc71", "#3498db")
-"""Empty, ours, the opponent's: the document's colours."""
+"""The report's colours of empty cells, our discs and the opponent's."""
 SPECS = {"faithful": "vannucci-abril:faithful=1", "corrected": "vannucci-abril"}
 LINE = [4, 4, 4]
-"""What both sides play in Figure 1."""
+"""The moves of both sides in Figure 1."""
 Values = dict[int, float]
+"""Mean results by column, as a search estimates them."""
 
 
 @dataclass(frozen=True)
 class _Games:
-    """The work: games against a random opponent, by their numbers; the first half as coded, the second corrected."""
+    """Play one game against a random opponent, selected by number.
+
+    The first `games` numbers use the search as coded, the second `games` the corrected one.
+    """
 
     games: int
     seed: int
 
     def __call__(self, number: int) -> dict[str, Any]:
+        """Return the columns played, the values of our searches, and our score."""
         agent = make(SPECS["faithful" if number < self.games else "corrected"])
         assert isinstance(agent, MCTS)
         rng = np.random.default_rng([self.seed, number])
-        position, columns, searches = GIVEN, list[int](), list[dict[str, float]]()
+        position = GIVEN
+        columns = list[int]()
+        searches = list[dict[str, float]]()
         while (outcome := position.outcome()) is None:
             if position.to_move == GIVEN.to_move:
-                found = agent.search(position, Limit(), rng)
-                searches.append({str(each.column): each.value or 0.0 for each in found.columns})
-                columns.append(found.decision.column)
+                search = agent.search(position, Limit(), rng)
+                values = {str(column.column): column.value or 0.0 for column in search.columns}
+                searches.append(values)
+                columns.append(search.decision.column)
             else:
                 columns.append(int(rng.choice(position.legal_columns())))
             position = position.play(columns[-1])
@@ -54,20 +62,23 @@ class _Games:
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
-    """Games, and the document's one among them."""
+    """Play games, compare their values and lengths, and draw the published game."""
     number = bench.size["games"]
     games = bench.repeat("games", _Games(number, bench.seed), 2 * number)
     faithful, corrected = games[:number], games[number:]
     yield from _values(faithful, corrected)
     yield from _games(faithful, corrected)
-    game = next((each for each in faithful if each["columns"] == LINE), faithful[0])
+    game = next((game for game in faithful if game["columns"] == LINE), faithful[0])
     yield from _pictures(game)
 
 
 def _values(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> Iterator[Finding]:
-    """The values printed above the boards."""
-    both = GIVEN.play(4).play(4)
-    for place, (position, when) in enumerate(((GIVEN, "before the first move"), (both, "after 4 by both"))):
+    """Compare the values that the report prints above its boards with ours and the exact ones."""
+    boards = (
+        (GIVEN, "before the first move"),
+        (GIVEN.play(4).play(4), "after both sides play 4"),
+    )
+    for place, (position, when) in enumerate(boards):
         exact = exact_values(position)
         for action in ACTIONS:
             ours = _printed(faithful, place, action)
@@ -76,84 +87,102 @@ def _values(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> 
                 DRAWN[action][place],
                 _band(ours),
                 _band(_printed(corrected, place, action)),
-                told(exact[action]),
+                with_decimals(exact[action]),
                 within(float(DRAWN[action][place]), ours) if ours.size else None,
-                "B1, B2: one run of the search as coded is worth little",
+                "B1, B2: single runs of the search as coded vary widely",
             )
 
 
 def _printed(games: list[dict[str, Any]], place: int, action: int) -> Floats:
-    """An action's values in the first or second search of all games that went as the document's up to there."""
-    known = [game["searches"][place] for game in games if game["columns"][: 2 * place] == LINE[: 2 * place]]
-    return np.array([each[str(action)] for each in known], dtype=np.float64)
+    """Return an action's values in search `place` of the games that follow Figure 1 so far."""
+    before = LINE[: 2 * place]
+    searches = [
+        game["searches"][place] for game in games if game["columns"][: len(before)] == before
+    ]
+    return np.array([values[str(action)] for values in searches], dtype=np.float64)
 
 
 def _band(values: Floats) -> str:
-    return band(values) if values.size else "did not come about"
+    return band(values) if values.size else "did not occur"
 
 
 def _games(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> Iterator[Finding]:
-    """How games end."""
-    won = [sum(game["score"] == 1 for game in games) for games in (faithful, corrected)]
+    """Compare the results and lengths of the games."""
+    both = (faithful, corrected)
+    won = [sum(game["score"] == 1 for game in games) for games in both]
     yield Finding(
         "games won",
         "1 of 1",
         share(won[0], len(faithful)),
         share(won[1], len(corrected)),
-        "all of them, after action 4",
+        "all, after action 4",
         may_happen(won[0], len(faithful)),
-        "B1, B2: who begins with action 6 may lose",
+        "B1, B2: games that begin with action 6 may be lost",
     )
-    right = [[game for game in games if game["columns"][0] == 4] for games in (faithful, corrected)]
-    shares = [share(sum(game["score"] == 1 for game in games), len(games)) for games in right]
+    after_4 = [[game for game in games if game["columns"][0] == 4] for games in both]
+    shares = [share(sum(game["score"] == 1 for game in games), len(games)) for games in after_4]
+    yield Finding("games won after action 4", "1 of 1", shares[0], shares[1], "all")
+    lengths = [
+        sorted((len(game["columns"]) + 1) // 2 for game in games if game["score"] == 1)
+        for games in both
+    ]
+    ranges = [f"{moves[0]} to {moves[-1]}" if moves else "never" for moves in lengths]
     yield Finding(
-        "games won after action 4",
-        "1 of 1",
-        shares[0],
-        shares[1],
-        "all of them",
-    )
-    lengths = [sorted((len(game["columns"]) + 1) // 2 for game in games if game["score"] == 1) for games in (faithful, corrected)]
-    yield Finding(
-        "own moves until the game is won",
+        "the agent's moves until it wins",
         "2",
-        f"{lengths[0][0]} to {lengths[0][-1]}" if lengths[0] else "never",
-        f"{lengths[1][0]} to {lengths[1][-1]}" if lengths[1] else "never",
+        ranges[0],
+        ranges[1],
         "2 to 5",
         may_happen(lengths[0].count(2), len(lengths[0])),
     )
 
 
 def _pictures(game: dict[str, Any]) -> Iterator[Picture]:
-    """The boards before each own move and at the end; the document prints the values of the search before, not of the board."""
-    boards, position = [GIVEN], GIVEN
+    """Draw the boards before each of our moves and at the end.
+
+    The report prints above each board the values of the previous search, not of the board's own.
+    """
+    boards = [GIVEN]
+    position = GIVEN
     for ply, column in enumerate(game["columns"]):
         position = position.play(column)
         if ply % 2 or position.outcome() is not None:
             boards.append(position)
-    searches: list[Values] = [{int(column): mean for column, mean in each.items()} for each in game["searches"]]
+    searches: list[Values] = [
+        {int(column): mean for column, mean in values.items()} for values in game["searches"]
+    ]
     line = "→".join(map(str, game["columns"]))
-    caption = (
-        f"Figure 1 as the document drew it, the line {line} of both sides: each board with the values of the search before it"
+    yield _picture(
+        "figure-1-as-drawn",
+        f"Figure 1 as published, for the line {line}: "
+        "each board with the values of the search before it",
+        boards,
+        [{}, *searches],
     )
-    yield _picture("figure-1-as-drawn", caption, boards, [{}, *searches])
-    caption = (
-        f"Figure 1 as it should be, the line {line}: each board with the values of its own search, and below them the exact ones"
+    yield _picture(
+        "figure-1",
+        f"Figure 1 corrected, for the line {line}: "
+        "each board with the values of its own search and, below them, the exact values",
+        boards,
+        [*searches, {}],
+        exactly=True,
     )
-    yield _picture("figure-1", caption, boards, [*searches, {}], exactly=True)
 
 
-def _picture(name: str, caption: str, boards: list[Position], values: list[Values], exactly: bool = False) -> Picture:
+def _picture(
+    name: str, caption: str, boards: list[Position], values: list[Values], exactly: bool = False
+) -> Picture:
     columns = range(GIVEN.rules.columns)
     rows = [
-        (board.write("fen"), *(_above(known, column) for column in columns)) for board, known in zip(boards, values, strict=True)
+        (board.write("fen"), *(_above(board_values, column) for column in columns))
+        for board, board_values in zip(boards, values, strict=True)
     ]
     data = Table("", ("board", *(f"action {column}" for column in columns)), tuple(rows))
     return Picture(name, caption, lambda: _draw(boards, values, exactly), data)
 
 
 def _above(values: Values, column: int) -> str:
-    """What stands above a column: its value, a cross if it was never open, nothing if nothing is known."""
+    """Return the label above a column: its value, X if it was full from the start, or nothing."""
     if column in values:
         return f"{values[column]:.2f}"
     return "" if column in ACTIONS else "X"
@@ -168,18 +197,32 @@ def _draw(boards: list[Position], values: list[Values], exactly: bool) -> "Figur
         _draw_board(axes, board, values[number])
         if exactly and board.outcome() is None:
             for column, value in exact_values(board).items():
-                axes.text(column, -0.75, f"{float(value):.4g}", ha="center", va="center", fontsize=9, color=COLOURS[3])
+                axes.text(
+                    column,
+                    -0.75,
+                    f"{float(value):.4g}",
+                    ha="center",
+                    va="center",
+                    fontsize=9,
+                    color=COLOURS[3],
+                )
         axes.set_xlabel(f"({'abcdefgh'[number]})")
     return figure
 
 
 def _draw_board(axes: "Axes", board: Position, values: Values) -> None:
     for row, cells in enumerate(board.grid()):
-        axes.scatter(range(len(cells)), [row] * len(cells), s=620, c=[DISCS[cell] for cell in cells], edgecolors="black")
+        axes.scatter(
+            range(len(cells)),
+            [row] * len(cells),
+            s=620,
+            c=[DISCS[cell] for cell in cells],
+            edgecolors="black",
+        )
     for column in range(board.rules.columns):
         axes.text(column, -1.2, _above(values, column), ha="center", va="center", fontsize=13)
     axes.set_xlim(-0.6, board.rules.columns - 0.4)
-    axes.set_ylim(board.rules.rows - 0.4, -1.6)
+    axes.set_ylim(board.rules.rows - 0.4, -1.6)  # the first row of the grid is the top one
     axes.set_xticks(range(board.rules.columns))
     axes.set_yticks([])
     axes.set_aspect("equal")

@@ -1,4 +1,4 @@
-"""What is exactly so in document 000's position: it is small enough to be worked out to the end."""
+"""Exact values of Vannucci & Abril's position, which is small enough to search exhaustively."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -13,97 +13,127 @@ from fourlab.studies.workbench import Workbench
 
 GIVEN = Position("vannucci-abril")
 ACTIONS = (4, 6)
-"""The open columns; the document counts columns from 0 and calls them actions."""
+"""The legal columns; the report counts columns from 0 and calls them actions."""
 REPORTED = {4: 0.7035, 6: 0.5252}
-"""The means of the document's 25 runs, before it shortened them."""
+"""The reported means of 25 runs, by action, before rounding."""
 CAPTION = {4: "0.70", 6: "0.52"}
+"""The same means as the caption of Figure 2 prints them."""
 DRAWN = {4: ("0.71", "1.0"), 6: ("0.61", "-1.0")}
-"""The values that Figure 1 prints above its boards: before the first move, and after both sides have played 4."""
+"""The values above the boards of Figure 1: before the first move, and after both sides play 4."""
 
 Chances = tuple[Fraction, Fraction, Fraction]
-"""To win, to draw, to lose."""
+"""Probabilities of a win, a draw and a loss."""
 
 
-class AgainstLots:
-    """Exact chances against an opponent who draws lots, when we play our best against that, or draw lots too."""
+class AgainstRandom:
+    """Exact result probabilities against an opponent who plays uniformly at random.
+
+    With `best`, our side plays to maximise its expected result; otherwise it plays at random, too.
+    """
 
     def __init__(self, us: int, best: bool) -> None:
-        self.us, self.best = us, best
-        self.known: dict[Position, Chances] = {}
+        self.us = us
+        self.best = best
+        self.cache: dict[Position, Chances] = {}
 
     def chances(self, position: Position) -> Chances:
-        """In a position, of whichever side to move."""
-        if position not in self.known:
-            self.known[position] = self._work_out(position)
-        return self.known[position]
+        """Return our probabilities of a win, a draw and a loss, whichever side is to move."""
+        if position not in self.cache:
+            self.cache[position] = self._expand(position)
+        return self.cache[position]
 
-    def _work_out(self, position: Position) -> Chances:
+    def _expand(self, position: Position) -> Chances:
         if (outcome := position.outcome()) is not None:
             score = outcome.score(self.us)
             return Fraction(score == 1), Fraction(score == 0), Fraction(score == -1)
-        after = [self.chances(position.play(column)) for column in position.legal_columns()]
+        children = [self.chances(position.play(column)) for column in position.legal_columns()]
         if self.best and position.to_move == self.us:
-            return max(after, key=value)
-        return tuple(sum(each, Fraction(0)) / len(after) for each in zip(*after, strict=True))  # type: ignore[return-value]
+            return max(children, key=value)
+        win, draw, loss = (
+            sum(results, Fraction(0)) / len(children) for results in zip(*children, strict=True)
+        )
+        return win, draw, loss
 
 
 def value(chances: Chances) -> Fraction:
-    """What chances are worth: a win 1, a loss -1."""
+    """Return the expected result, with a win counted as +1 and a loss as -1."""
     return chances[0] - chances[2]
 
 
 def exact_values(position: Position) -> dict[int, Fraction]:
-    """What each open column is worth against a random opponent."""
+    """Return the value of every legal column under best play against a random opponent."""
     return ExpectimaxRandom().values(position)[0]
 
 
-def told(number: Fraction) -> str:
-    """A fraction for people, with its decimals if it has any: 21/32 = 0.65625."""
+def with_decimals(number: Fraction) -> str:
+    """Return a fraction as text, with its decimals unless it is an integer: 21/32 = 0.65625."""
     return str(number) if number.denominator == 1 else f"{number} = {float(number):.5g}"
 
 
-def _work_out_all() -> dict[str, Any]:
-    """The table of all values, and how many positions there are."""
-    best, lots = AgainstLots(GIVEN.to_move, best=True), AgainstLots(GIVEN.to_move, best=False)
-    values, solved, rows = exact_values(GIVEN), Solver().columns(GIVEN), []
+def _solve() -> dict[str, Any]:
+    """Return the table of exact values and the number of reachable positions."""
+    best = AgainstRandom(GIVEN.to_move, best=True)
+    random = AgainstRandom(GIVEN.to_move, best=False)
+    values = exact_values(GIVEN)
+    solved = Solver().columns(GIVEN)
+    rows = []
     for action in ACTIONS:
         after = GIVEN.play(action)
-        chances = " / ".join(str(float(each)) for each in best.chances(after))
-        random = told(value(lots.chances(after)))
-        rows.append([f"{action} (column {action + 1})", told(values[action]), chances, random, str(solved[action])])
-    whole = Solver().solve(GIVEN)
-    rows.append(["best of both", told(value(best.chances(GIVEN))), "", told(value(lots.chances(GIVEN))), str(whole)])
-    over = sum(position.outcome() is not None for position in lots.known)
+        row = [
+            f"{action} (column {action + 1})",
+            with_decimals(values[action]),
+            " / ".join(str(float(chance)) for chance in best.chances(after)),
+            with_decimals(value(random.chances(after))),
+            str(solved[action]),
+        ]
+        rows.append(row)
+    root = [
+        "best of both",
+        with_decimals(value(best.chances(GIVEN))),
+        "",
+        with_decimals(value(random.chances(GIVEN))),
+        str(Solver().solve(GIVEN)),
+    ]
     return {
-        "rows": rows,
-        "positions": len(lots.known),
-        "over": over,
+        "rows": [*rows, root],
+        # Play at random on both sides reaches every position.
+        "positions": len(random.cache),
+        "over": sum(position.outcome() is not None for position in random.cache),
         "values": [float(values[action]) for action in ACTIONS],
     }
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
-    """The position's exact values."""
-    found = bench.calculate("exact", _work_out_all)
+    """Compare the reported values with the exact ones."""
+    exact = bench.calculate("exact", _solve)
     for place, action in enumerate(ACTIONS):
-        exact = found["values"][place]
         yield Finding(
             f"value of action {action} against a random opponent",
             CAPTION[action],
             "",
-            truth=found["rows"][place][1],
-            agrees=abs(exact - REPORTED[action]) < 0.01,
-            why="B1, B2: the document's search converges to a mixture of good and bad play, and to one frozen reply of each",
+            truth=exact["rows"][place][1],
+            agrees=abs(exact["values"][place] - REPORTED[action]) < 0.01,
+            why="B1, B2: the search as coded averages over good and bad moves "
+            "and sees a single frozen reply to each",
         )
-    ranked = "action 4 before action 6"
-    yield Finding("ranking", ranked, "", truth=ranked, agrees=found["values"][0] > found["values"][1])
+    ranking = "action 4 before action 6"
     yield Finding(
-        "positions that can come about",
+        "ranking", ranking, "", truth=ranking, agrees=exact["values"][0] > exact["values"][1]
+    )
+    yield Finding(
+        "reachable positions",
         "2048 iterations certainly exhaust the tree",
         "",
-        truth=f"{found['positions']}, of which {found['over']} are final",
-        why="B2: what they exhaust is a tree with one frozen reply to every move, not the game",
+        truth=f"{exact['positions']}, of which {exact['over']} are terminal",
+        why="B2: they exhaust a tree with one frozen reply to every move, not the game",
     )
-    head = ("action", "best play against lots", "P(win) / P(draw) / P(loss)", "both draw lots", "both perfect")
-    yield Table("Exact values of the given position", head, tuple(tuple(row) for row in found["rows"]))
-    yield Text("The given position, we (x) to move; the document counts columns from 0", str(GIVEN))
+    head = (
+        "action",
+        "best play against lots",
+        "P(win) / P(draw) / P(loss)",
+        "both draw lots",
+        "both perfect",
+    )
+    rows = tuple(tuple(row) for row in exact["rows"])
+    yield Table("Exact values of the given position", head, rows)
+    yield Text("The given position, X to move; the report counts columns from 0", str(GIVEN))

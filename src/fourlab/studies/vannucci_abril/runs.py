@@ -1,4 +1,4 @@
-"""Document 000's remedy: the mean of 25 searches, drawn as Figure 2, for every move of its line."""
+"""Vannucci & Abril's remedy: the mean of 25 searches, for Figure 2 and every move of the line."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -12,22 +12,38 @@ from fourlab.reporting.figures import COLOURS
 from fourlab.solver import Solver
 from fourlab.studies.compare import consistent, may_happen, share
 from fourlab.studies.experiment import Finding, Part, Picture
-from fourlab.studies.searches import Floats, Line, Searched, band, drawn, means_of_so_many, search_all, within
-from fourlab.studies.vannucci_abril.exact import ACTIONS, GIVEN, REPORTED, exact_values, told
+from fourlab.studies.searches import (
+    Floats,
+    Line,
+    Searched,
+    band,
+    resampled,
+    resampled_means,
+    search_all,
+    within,
+)
+from fourlab.studies.vannucci_abril.exact import (
+    ACTIONS,
+    GIVEN,
+    REPORTED,
+    exact_values,
+    with_decimals,
+)
 from fourlab.studies.workbench import Workbench
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-RUNS, ITERATIONS = 25, 1000
-"""As the notebooks had it; the text says 2048 iterations, and the command's default was 1048."""
+RUNS = 25
+ITERATIONS = 1000
+"""As in the notebooks; the text says 2048 iterations, and the command's default is 1048."""
 SPREAD = {4: 0.109, 6: 0.311}
-"""The standard deviation of the document's 25 runs, worked out from the running means that it printed."""
+"""The standard deviation of the report's 25 runs, derived from the running means it prints."""
 MARKERS = {4: 0.713, 6: 0.450}
-"""The mean markers of Figure 2: the means of the running means."""
+"""The mean markers of Figure 2, which are means of running means."""
 OWN_MOVES = ((4, ()), (6, (4, 6)), (4, (4, 6, 6, 4)))
-"""Our moves by the document, each after what both sides had played."""
+"""The agent's moves in the report, each with the moves of both sides before it."""
 SPECS = {
     "faithful": f"vannucci-abril:faithful=1,simulations={ITERATIONS}",
     "corrected": f"vannucci-abril:simulations={ITERATIONS}",
@@ -36,116 +52,160 @@ FROZEN = "B1, B2: √log(N/n) never stops exploring, and the opponent's reply is
 
 
 def why(place: int, corrected: Searched) -> str:
-    """Why an action's means are what they are; the corrected search is far from the truth where it hardly looks."""
+    """Explain the means of an action, given by its index in ACTIONS.
+
+    The corrected search is far from the exact value of action 6, which it hardly visits.
+    """
     if place == 0:
         return FROZEN
     visits = corrected.visits.sum(axis=(0, 1))
-    seldom = f"corrected, UCT hardly visits it ({100 * visits[place] / visits.sum():.1f} % of visits)"
-    return f"{FROZEN}; {seldom}, and a mean over visits, which counts what was tried and found bad, is not a value"
+    return (
+        f"{FROZEN}; the corrected UCT hardly visits it "
+        f"({100 * visits[place] / visits.sum():.1f} % of visits), "
+        "and a mean over visits, which includes refuted continuations, is not a value"
+    )
 
 
 def running(values: Floats) -> Floats:
-    """The mean of the first, the first two, the first three …"""
+    """Return the means of the first row, the first two rows, the first three rows, …"""
     return np.array(np.cumsum(values, axis=0) / np.arange(1, len(values) + 1)[:, None])
 
 
 def figure_2(bench: Workbench) -> Iterator[Part]:
-    """25 searches, their means and their spread."""
+    """Compare the means and the spread of 25 searches."""
     lines = {name: Line(spec, GIVEN, bench.size["sets"], RUNS) for name, spec in SPECS.items()}
-    found = search_all(bench, "runs", lines)
+    searched = search_all(bench, "runs", lines)
     exact = exact_values(GIVEN)
-    faithful, corrected = found["faithful"], found["corrected"]
-    resampled = {name: means_of_so_many(each.runs, RUNS, bench.seed) for name, each in found.items()}
+    faithful, corrected = searched["faithful"], searched["corrected"]
+    means = {
+        name: resampled_means(search.runs, RUNS, bench.seed) for name, search in searched.items()
+    }
     for place, action in enumerate(ACTIONS):
+        # The mean of our first 25 runs, then the distribution of such means.
         ours = {
-            name: f"{each.means[0, :, place].mean():.3f}; such means: {band(resampled[name][:, place])}"
-            for name, each in found.items()
+            name: f"{search.means[0, :, place].mean():.3f}; "
+            f"resampled means {band(means[name][:, place])}"
+            for name, search in searched.items()
         }
         yield Finding(
             f"action {action}: mean of {RUNS} runs",
             f"{REPORTED[action]:.4f}",
             ours["faithful"],
             ours["corrected"],
-            truth=told(exact[action]),
+            truth=with_decimals(exact[action]),
             agrees=consistent(REPORTED[action], faithful.runs[:, place].tolist(), of=RUNS),
             why=why(place, corrected),
         )
     yield from _spreads(faithful, corrected, bench.seed)
-    yield _ranking("one run ranks action 4 first", "", faithful.share_first(0), corrected.share_first(0))
-    yield _ranking(f"the mean of {RUNS} runs ranks action 4 first", "yes", faithful.sets_first(0), corrected.sets_first(0))
+    yield _ranking(
+        "one run ranks action 4 first", "", faithful.share_first(0), corrected.share_first(0)
+    )
+    yield _ranking(
+        f"the mean of {RUNS} runs ranks action 4 first",
+        "yes",
+        faithful.sets_first(0),
+        corrected.sets_first(0),
+    )
     first = faithful.means[0]
     yield _picture(
-        "figure-2-as-drawn", "Figure 2 as the document drew it: 25 successive running means (B3)", {"": running(first)}
+        "figure-2-as-drawn",
+        "Figure 2 as published: 25 successive running means (B3)",
+        {"": running(first)},
     )
-    sides = {"as coded (B1, B2)": first, "corrected": corrected.means[0]}
-    yield _picture("figure-2", "Figure 2 as it should be: 25 independent values, dashed the exact ones", sides, exact)
+    yield _picture(
+        "figure-2",
+        "Figure 2 corrected: 25 independent values; dashed lines mark the exact values",
+        {"as coded (B1, B2)": first, "corrected": corrected.means[0]},
+        exact,
+    )
 
 
 def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Finding]:
-    """How far runs are from each other, and what becomes of that if running means are drawn."""
-    again = drawn(faithful.runs, RUNS, seed)
-    averaged = np.cumsum(again, axis=1) / np.arange(1, RUNS + 1)[:, None]
+    """Compare the spread of runs with the spread of the running means that the report draws."""
+    sets = resampled(faithful.runs, RUNS, seed)
+    averaged = np.cumsum(sets, axis=1) / np.arange(1, RUNS + 1)[:, None]
     for place, action in enumerate(ACTIONS):
-        deviations = again[:, :, place].std(axis=1, ddof=1)
+        deviations = sets[:, :, place].std(axis=1, ddof=1)
         yield Finding(
             f"action {action}: standard deviation of one run",
             f"{SPREAD[action]:.3f}",
             band(deviations),
             f"{corrected.runs[:, place].std(ddof=1):.3f}",
             agrees=within(SPREAD[action], deviations),
-            why="not in the document: worked out from its running means; ours are what 25 runs show",
+            why="not in the report, but derived from its running means; "
+            "ours is estimated from sets of 25 runs",
         )
     for place, action in enumerate(ACTIONS):
-        off = averaged[:, :, place].mean(axis=1) - averaged[:, -1, place]
+        offset = averaged[:, :, place].mean(axis=1) - averaged[:, -1, place]
         yield Finding(
-            f"action {action}: mean marker of Figure 2 less the mean that its caption gives",
+            f"action {action}: mean marker of Figure 2 minus the mean in its caption",
             f"{MARKERS[action] - REPORTED[action]:+.3f}",
-            band(off),
+            band(offset),
             "0",
-            agrees=within(MARKERS[action] - REPORTED[action], off),
+            agrees=within(MARKERS[action] - REPORTED[action], offset),
             why="B3: the marker is a mean of running means",
         )
-        boxes, boxes_drawn = (np.subtract(*np.quantile(each[:, :, place], [0.75, 0.25], axis=1)) for each in (again, averaged))
+        boxes, boxes_drawn = (
+            np.subtract(*np.quantile(values[:, :, place], [0.75, 0.25], axis=1))
+            for values in (sets, averaged)
+        )
+        ratios = boxes / boxes_drawn
         yield Finding(
-            f"action {action}: box of independent runs, in boxes as drawn",
+            f"action {action}: box of independent runs, relative to the box drawn",
             "about 5" if action == 6 else "",
-            band(boxes / boxes_drawn, 1),
+            band(ratios, 1),
             "1",
-            agrees=within(5, boxes / boxes_drawn) if action == 6 else None,
-            why="B3: running means lie closer and closer together",
+            agrees=within(5, ratios) if action == 6 else None,
+            why="B3: successive running means lie ever closer together",
         )
 
 
-def _ranking(what: str, document: str, faithful: tuple[int, int], corrected: tuple[int, int]) -> Finding:
-    agrees = may_happen(*faithful) if document else None
-    return Finding(what, document, share(*faithful), share(*corrected), "yes", agrees, FROZEN)
+def _ranking(
+    quantity: str, reported: str, faithful: tuple[int, int], corrected: tuple[int, int]
+) -> Finding:
+    agrees = may_happen(*faithful) if reported else None
+    return Finding(quantity, reported, share(*faithful), share(*corrected), "yes", agrees, FROZEN)
 
 
-def _picture(name: str, caption: str, panels: dict[str, Floats], exact: dict[int, Fraction] | None = None) -> Picture:
+def _picture(
+    name: str, caption: str, panels: dict[str, Floats], exact: dict[int, Fraction] | None = None
+) -> Picture:
     head = ("run", *(f"action {action} {panel}".strip() for panel in panels for action in ACTIONS))
-    rows = [(run + 1, *(f"{each[run, place]:.6f}" for each in panels.values() for place in (0, 1))) for run in range(RUNS)]
+    rows = [
+        (run + 1, *(f"{values[run, place]:.6f}" for values in panels.values() for place in (0, 1)))
+        for run in range(RUNS)
+    ]
     return Picture(name, caption, lambda: _boxes(panels, exact or {}), Table("", head, tuple(rows)))
 
 
 def _boxes(panels: dict[str, Floats], exact: dict[int, Fraction]) -> "Figure":
-    """Box plots as the document's: filled, with mean markers and a dashed grid."""
+    """Draw box plots in the report's style: filled, with mean markers and a dashed grid."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(1 + 4.2 * len(panels), 4.2), layout="constrained")
     figure.suptitle("Convergence of actions for the first move", fontsize="large")
-    for axes, (title, values) in zip(figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels.items(), strict=True):
+    all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, (title, values) in zip(all_axes, panels.items(), strict=True):
         _box(axes, values, exact)
         axes.set_title(title, fontsize="medium")
     return figure
 
 
 def _box(axes: "Axes", values: Floats, exact: dict[int, Fraction]) -> None:
-    boxes = axes.boxplot([values[:, 0], values[:, 1]], patch_artist=True, showmeans=True, medianprops={"color": "black"})
+    boxes = axes.boxplot(
+        [values[:, 0], values[:, 1]],
+        patch_artist=True,
+        showmeans=True,
+        medianprops={"color": "black"},
+    )
     for place, action in enumerate(ACTIONS):
         boxes["boxes"][place].set_facecolor(COLOURS[place])
         boxes["boxes"][place].set_alpha(0.6)
         if action in exact:
-            axes.hlines(float(exact[action]), place + 0.6, place + 1.4, color=COLOURS[3], linestyle="--")
+            # Boxes stand at 1, 2, …
+            axes.hlines(
+                float(exact[action]), place + 0.6, place + 1.4, color=COLOURS[3], linestyle="--"
+            )
     axes.set_xticks([1, 2], [f"Action {action}" for action in ACTIONS])
     axes.set_xlabel("Actions")
     axes.set_ylabel("Mean value")
@@ -153,32 +213,46 @@ def _box(axes: "Axes", values: Floats, exact: dict[int, Fraction]) -> None:
 
 
 def own_moves(bench: Workbench) -> Iterator[Part]:
-    """The same for the moves that follow."""
-    positions, lines = list[Position](), dict[str, Line]()
+    """Rank the actions at each of the agent's moves along the reported line."""
+    positions = list[Position]()
+    lines = dict[str, Line]()
     for number, (_, before) in enumerate(OWN_MOVES):
         position = GIVEN
         for column in before:
             position = position.play(column)
         positions.append(position)
-        lines |= {f"{name} {number}": Line(spec, position, bench.size["sets"], RUNS) for name, spec in SPECS.items()}
-    found = search_all(bench, "moves", lines)
-    solver, rows = Solver(), []
+        for name, spec in SPECS.items():
+            lines[f"{name} {number}"] = Line(spec, position, bench.size["sets"], RUNS)
+    searched = search_all(bench, "moves", lines)
+    solver = Solver()
+    rows = []
     for number, (position, (move, before)) in enumerate(zip(positions, OWN_MOVES, strict=True)):
-        exact, place = exact_values(position), position.legal_columns().index(move)
-        sets = {name: found[f"{name} {number}"].sets_first(place) for name in SPECS}
-        best = max(exact, key=lambda column: exact[column])
+        exact = exact_values(position)
+        columns = position.legal_columns()
+        searches = [searched[f"{name} {number}"] for name in SPECS]
+        faithful, corrected = (search.sets_first(columns.index(move)) for search in searches)
+        after = f" after {' '.join(map(str, before))}" if before else ""
         yield Finding(
-            f"own move {number + 1}{' after ' + ' '.join(map(str, before)) if before else ''}",
+            f"the agent's move {number + 1}{after}",
             str(move),
-            f"{move} by {share(*sets['faithful'])} means of {RUNS} runs",
-            f"{move} by {share(*sets['corrected'])}",
-            truth=str(best),
-            agrees=may_happen(*sets["faithful"]),
+            f"{move} in {share(*faithful)} means of {RUNS} runs",
+            f"{move} in {share(*corrected)}",
+            truth=str(max(exact, key=lambda column: exact[column])),
+            agrees=may_happen(*faithful),
             why=FROZEN,
         )
         for column, solved in solver.columns(position).items():
-            at = position.legal_columns().index(column)
-            means = [f"{found[f'{name} {number}'].runs[:, at].mean():.3f}" for name in SPECS]
-            rows.append((number + 1, column, *means, told(exact[column]), str(solved)))
-    head = ("own move", "action", "mean value, faithful", "mean value, corrected", "exact against lots", "both perfect")
-    yield Table("What each action is worth along the line 4 (6) 6 (4) 4", head, tuple(rows))
+            place = columns.index(column)
+            means = [f"{search.runs[:, place].mean():.3f}" for search in searches]
+            rows.append(
+                (number + 1, column, *means, with_decimals(exact[column]), str(solved)),
+            )
+    head = (
+        "own move",
+        "action",
+        "mean value, faithful",
+        "mean value, corrected",
+        "exact against lots",
+        "both perfect",
+    )
+    yield Table("Value of each action along the line 4 (6) 6 (4) 4", head, tuple(rows))

@@ -1,4 +1,4 @@
-"""Why document 000's values are what they are: its search and better ones, at several numbers of iterations."""
+"""Where Vannucci & Abril's values come from: their search, step by step towards a correct one."""
 
 import math
 from collections.abc import Iterator
@@ -7,35 +7,57 @@ from dataclasses import dataclass
 from fourlab.arena.tables import Table
 from fourlab.studies.compare import consistent, mean, share
 from fourlab.studies.experiment import Finding, Part
-from fourlab.studies.searches import Floats, Line, Searched, best_places, means_of_so_many, middle, search_all
-from fourlab.studies.vannucci_abril.exact import ACTIONS, CAPTION, GIVEN, REPORTED, exact_values, told
+from fourlab.studies.searches import (
+    Floats,
+    Line,
+    Searched,
+    best_places,
+    central_interval,
+    resampled_means,
+    search_all,
+)
+from fourlab.studies.vannucci_abril.exact import (
+    ACTIONS,
+    CAPTION,
+    GIVEN,
+    REPORTED,
+    exact_values,
+    with_decimals,
+)
 from fourlab.studies.vannucci_abril.runs import RUNS, why
 from fourlab.studies.workbench import Workbench
 
-AS_CODED, FORMULA, ANEW = "as coded: frozen reply, √log(N/n)", "frozen reply, √(log N/n)", "reply drawn anew, √(log N/n)"
+AS_CODED = "as coded: frozen reply, √log(N/n)"
+FORMULA = "frozen reply, √(log N/n)"
+RESAMPLED = "reply resampled, √(log N/n)"
 GREEDY = "greedy: the best mean, frozen reply"
-OPTIONS = {GREEDY: "faithful=1,c=0", AS_CODED: "faithful=1", FORMULA: "opponent=random-frozen", ANEW: "opponent=random"}
+OPTIONS = {
+    GREEDY: "faithful=1,c=0",
+    AS_CODED: "faithful=1",
+    FORMULA: "opponent=random-frozen",
+    RESAMPLED: "opponent=random",
+}
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A search with what an independent program, written for the purpose, found by it in 20,000 runs."""
+    """A search, with the results of an independent program for it over 20,000 runs."""
 
     search: str
     iterations: int
     means: tuple[float, float] | None = None
-    """Of actions 4 and 6, where that was done."""
+    """The other program's means of actions 4 and 6, if it ran this variant."""
     one_run_ranks: float | None = None
-    """The chance that one run ranks action 4 first, where it was told."""
+    """Its share of runs that rank action 4 first, if recorded."""
 
     @property
     def name(self) -> str:
-        """What it goes by."""
+        """The key of the variant's results."""
         return f"{self.search}, {self.iterations}"
 
     @property
     def spec(self) -> str:
-        """The agent."""
+        """The agent's spec."""
         return f"vannucci-abril:{OPTIONS[self.search]},simulations={self.iterations}"
 
 
@@ -45,99 +67,121 @@ VARIANTS = (
     Variant(AS_CODED, 2048, (0.645, 0.433)),
     Variant(FORMULA, 1000, (0.942, 0.507), 0.84),
     Variant(FORMULA, 2048, (0.970, 0.603)),
-    Variant(ANEW, 2048, (0.954, -0.117), 1.0),
+    Variant(RESAMPLED, 2048, (0.954, -0.117), 1.0),
     Variant(GREEDY, 1000),
-    Variant(ANEW, 200_000, (0.9990, -0.004)),
+    Variant(RESAMPLED, 200_000, (0.9990, -0.004)),
 )
 ALONE = "vannucci-abril:simulations=20000"
 TEXT = {1000: "the notebooks", 1048: "the command's default", 2048: "the text"}
+"""Where the report states each number of iterations."""
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
-    """All variants."""
+    """Run all variants, and action 6 on its own."""
     size = bench.size
-    lines = {each.name: Line(each.spec, GIVEN, size["sets"], RUNS) for each in VARIANTS[:-1]}
-    lines[VARIANTS[-1].name] = Line(VARIANTS[-1].spec, GIVEN, size["long_sets"], 5)
+    lines = {
+        variant.name: Line(variant.spec, GIVEN, size["sets"], RUNS) for variant in VARIANTS[:-1]
+    }
+    longest = VARIANTS[-1]
+    lines[longest.name] = Line(longest.spec, GIVEN, size["long_sets"], 5)
+    # The value of action 6 is the mean over the opponent's replies, searched one by one.
     below = GIVEN.play(ACTIONS[1])
-    for reply in below.legal_columns():  # action 6 searched alone: its value is the mean over both replies
-        lines[f"after 6 {reply}"] = Line(ALONE, below.play(reply), size["long_sets"], 5)
-    found = search_all(bench, "runs", lines)
-    yield from _findings(found)
-    yield _alone([found[f"after 6 {reply}"] for reply in below.legal_columns()])
+    replies = {f"after 6 {reply}": below.play(reply) for reply in below.legal_columns()}
+    for name, position in replies.items():
+        lines[name] = Line(ALONE, position, size["long_sets"], 5)
+    searched = search_all(bench, "runs", lines)
+    yield from _findings(searched)
+    yield _alone([searched[name] for name in replies])
     numbers = ("action 4", "sd", "action 6", "sd", f"95 % of means of {RUNS}, action 4", "action 6")
     chances = (f"P(mean of {RUNS} ranks 4 first)", "P(one run does)", "visits of 6")
     head = ("search", "iterations", "runs", *numbers, *chances, "another program", "it agrees")
-    rows = (_row(each, found[each.name], bench.seed) for each in VARIANTS)
+    rows = (_row(variant, searched[variant.name], bench.seed) for variant in VARIANTS)
     yield Table("The search and its corrections, c = 2", head, tuple(rows))
 
 
-def _findings(found: dict[str, Searched]) -> Iterator[Finding]:
-    """The document's values beside its search at each number of iterations that it names."""
-    exact, corrected = exact_values(GIVEN), found[f"{ANEW}, 2048"]
-    for each in VARIANTS[:3]:
+def _findings(searched: dict[str, Searched]) -> Iterator[Finding]:
+    """Compare the reported values at each number of iterations that the report names."""
+    exact = exact_values(GIVEN)
+    corrected = searched[f"{RESAMPLED}, 2048"]
+    for variant in VARIANTS[:3]:
         for place, action in enumerate(ACTIONS):
-            runs, right = (some.runs[:, place].tolist() for some in (found[each.name], corrected))
+            faithful_runs = searched[variant.name].runs[:, place].tolist()
+            corrected_runs = corrected.runs[:, place].tolist()
             yield Finding(
-                f"action {action}, {each.iterations} iterations ({TEXT[each.iterations]})",
+                f"action {action}, {variant.iterations} iterations ({TEXT[variant.iterations]})",
                 CAPTION[action],
-                mean(runs),
-                f"{mean(right)} (2048 iterations)",
-                told(exact[action]),
-                consistent(REPORTED[action], runs, of=RUNS),
+                mean(faithful_runs),
+                f"{mean(corrected_runs)} (2048 iterations)",
+                with_decimals(exact[action]),
+                consistent(REPORTED[action], faithful_runs, of=RUNS),
                 why(place, corrected),
             )
-    steps = (("the right formula", "B1", f"{FORMULA}, 1000"), ("and the reply drawn anew", "B1, B2", f"{ANEW}, 2048"))
-    for name, fault, better in steps:
+    steps = (
+        ("with the right formula", "B1", f"{FORMULA}, 1000"),
+        ("with the reply resampled as well", "B1, B2", f"{RESAMPLED}, 2048"),
+    )
+    for step, fault, better in steps:
         yield Finding(
-            f"one run ranks action 4 first, {name}",
+            f"one run ranks action 4 first, {step}",
             "",
-            share(*found[f"{AS_CODED}, 1000"].share_first(0)),
-            share(*found[better].share_first(0)),
+            share(*searched[f"{AS_CODED}, 1000"].share_first(0)),
+            share(*searched[better].share_first(0)),
             "yes",
             why=fault,
         )
 
 
 def _alone(replies: list[Searched]) -> Finding:
-    """A mean over visits is not a value: the root hardly visits action 6. Searched alone it gets near its exact value."""
-    best = [each.runs.max(axis=1) for each in replies]
-    value = sum(float(each.mean()) for each in best) / len(best)
-    error = math.sqrt(sum(float(each.var(ddof=1)) / len(each) for each in best)) / len(best)
+    """Show that action 6 comes near its exact value if its replies are searched on their own.
+
+    From the root it is hardly visited, so its mean over visits is far from its value.
+    """
+    best = [search.runs.max(axis=1) for search in replies]
+    value = sum(float(values.mean()) for values in best) / len(best)
+    variance = sum(float(values.var(ddof=1)) / len(values) for values in best)
+    error = math.sqrt(variance) / len(best)
     return Finding(
-        "action 6, searched for itself after each reply, 20,000 iterations",
+        "action 6, each reply searched on its own, 20,000 iterations",
         "",
         "",
         f"{value:.4f} ± {1.96 * error:.4f}",
-        told(exact_values(GIVEN)[6]),
-        why="a mean over visits still counts what was tried and found bad, so it stays below the value",
+        with_decimals(exact_values(GIVEN)[6]),
+        why="a mean over visits still includes refuted continuations, so it stays below the value",
     )
 
 
-def _row(variant: Variant, found: Searched, seed: int) -> tuple[object, ...]:
-    """One line of the table."""
-    runs, sets = found.runs, means_of_so_many(found.runs, RUNS, seed)
+def _row(variant: Variant, searched: Searched, seed: int) -> tuple[object, ...]:
+    """Return a variant's row of the table."""
+    runs = searched.runs
+    sets = resampled_means(runs, RUNS, seed)
     spread = runs.std(axis=0, ddof=1)
-    values = [f"{number:.4f}" for place in (0, 1) for number in (runs[:, place].mean(), spread[place])]
-    bands = ["[{:.3f}, {:.3f}]".format(*middle(sets[:, place])) for place in (0, 1)]
-    first = float((best_places(sets) == 0).mean())
-    visits = found.visits.sum(axis=(0, 1))
+    values = [
+        f"{number:.4f}" for place in (0, 1) for number in (runs[:, place].mean(), spread[place])
+    ]
+    bands = ["[{:.3f}, {:.3f}]".format(*central_interval(sets[:, place])) for place in (0, 1)]
+    visits = searched.visits.sum(axis=(0, 1))
     return (
         variant.search,
         variant.iterations,
         len(runs),
         *values,
         *bands,
-        f"{first:.3f}",
-        f"{found.share_first(0)[0] / len(runs):.3f}",
+        f"{float((best_places(sets) == 0).mean()):.3f}",
+        f"{searched.share_first(0)[0] / len(runs):.3f}",
         f"{100 * visits[1] / visits.sum():.1f} %",
         *_another(variant, runs.mean(axis=0), spread * math.sqrt(1 / len(runs) + 1 / 20_000)),
     )
 
 
 def _another(variant: Variant, means: Floats, errors: Floats) -> tuple[str, str]:
-    """What the other program found, and whether our means are within four standard errors, and the rounding, of its own."""
+    """Return the other program's results, and whether our means agree with them.
+
+    They agree within four standard errors of the difference, plus rounding to three digits.
+    """
     if variant.means is None:
         return "", ""
-    agrees = all(abs(means[place] - variant.means[place]) <= 4 * errors[place] + 0.001 for place in (0, 1))
+    agrees = all(
+        abs(means[place] - variant.means[place]) <= 4 * errors[place] + 0.001 for place in (0, 1)
+    )
     ranks = "" if variant.one_run_ranks is None else f", {variant.one_run_ranks}"
     return f"{variant.means[0]} / {variant.means[1]}{ranks}", "yes" if agrees else "no"

@@ -8,15 +8,30 @@ import { agentPicker, disc, h, percent, toggle } from './ui.js';
 const DEEPER = [1, 5, 30]; // seconds; the last is replaced by what the server allows
 
 // Follow an agent's opinion of a position; returns a function that stops it.
-export function follow(position, agent, seconds, { heard, done = heard, failed = () => {} }) {
-  return stream('analysis/stream', { ...position.request(), agent, seconds }, { onProgress: heard, onDone: done, onError: failed });
+export function follow(
+  position,
+  agent,
+  seconds,
+  { onOpinion, done = onOpinion, failed = () => {} },
+) {
+  return stream(
+    'analysis/stream',
+    { ...position.request(), agent, seconds },
+    { onProgress: onOpinion, onDone: done, onError: failed },
+  );
 }
 
 // An opinion as the board shows it above its columns.
 export const hintsOf = (opinion) =>
-  opinion.columns.map((each) => ({ text: each.open && each.says !== '–' ? each.says : '', kind: kindOf(each), estimated: !each.proven, best: each.column === opinion.best }));
+  opinion.columns.map((column) => ({
+    text: column.open && column.says !== '–' ? column.says : '',
+    kind: kindOf(column),
+    estimated: !column.proven,
+    best: column.column === opinion.best,
+  }));
 
-const kindOf = ({ proven }) => (proven ? { 1: 'win', 0: 'draw', '-1': 'loss' }[proven.result] : 'unknown');
+const kindOf = ({ proven }) =>
+  proven ? { 1: 'win', 0: 'draw', '-1': 'loss' }[proven.result] : 'unknown';
 
 export function mount(root, app) {
   const opinions = [newOpinion('first', 'perfect'), newOpinion('second', 'alphazero')];
@@ -25,19 +40,28 @@ export function mount(root, app) {
   let position = null; // what the opinions are about
 
   function newOpinion(name, usual) {
-    return { name, usual, chosen: app.settings.get(`analyse-${name}`, ''), told: null, running: false, problem: '', close: () => {} };
+    return {
+      name,
+      usual,
+      chosen: app.settings.get(`analyse-${name}`, ''),
+      latest: null,
+      running: false,
+      problem: '',
+      close: () => {},
+    };
   }
 
-  // A network knows only the usual board; elsewhere a plain search is asked until somebody is chosen.
-  const agentOf = ({ chosen, usual }) => chosen || (usual === 'alphazero' && app.shown.board !== '7x6x4' ? 'mcts' : usual);
+  // A network knows only the usual board; on others a plain search is the default.
+  const agentOf = ({ chosen, usual }) =>
+    chosen || (usual === 'alphazero' && app.shown.board !== '7x6x4' ? 'mcts' : usual);
 
   function start(opinion) {
     opinion.close();
     opinion.problem = '';
     opinion.running = app.settings.get('engine', true) && !document.hidden && !position.outcome;
     if (!opinion.running) return;
-    const heard = (told) => {
-      opinion.told = told;
+    const onOpinion = (latest) => {
+      opinion.latest = latest;
       show();
     };
     const ended = (problem) => {
@@ -46,9 +70,9 @@ export function mount(root, app) {
       show();
     };
     opinion.close = follow(position, agentOf(opinion), budgets[depth], {
-      heard,
-      done: (told) => {
-        heard(told);
+      onOpinion,
+      done: (latest) => {
+        onOpinion(latest);
         ended('');
         if (opinion === opinions[0]) app.announce(verdict.textContent);
       },
@@ -77,13 +101,13 @@ export function mount(root, app) {
     position = app.shown;
     depth = 0;
     for (const opinion of opinions) {
-      opinion.told = null;
+      opinion.latest = null;
       opinion.picker.value = agentOf(opinion);
     }
     restart();
   }
 
-  // --- the panel ------------------------------------------------------------------------------------------------------
+  // --- the panel --------------------------------------------------------------------------------
 
   const remember = (name) => (on) => {
     app.settings.set(name, on);
@@ -97,7 +121,13 @@ export function mount(root, app) {
   const verdict = h('h2');
   const effort = h('p', { class: 'note' });
   const line = h('ol', { class: 'moves' });
-  const lineCard = h('div', { class: 'card' }, h('h2', {}, 'Best line'), h('p', { class: 'note' }, 'Choose a move to play up to it.'), line);
+  const lineCard = h(
+    'div',
+    { class: 'card' },
+    h('h2', {}, 'Best line'),
+    h('p', { class: 'note' }, 'Choose a move to play up to it.'),
+    line,
+  );
   const table = h('table');
   const problems = h('div', { class: 'problem' });
   const again = h('button', { type: 'button', onclick: tryAgain }, 'Try again');
@@ -108,7 +138,7 @@ export function mount(root, app) {
       change(chosen) {
         opinion.chosen = chosen;
         app.settings.set(`analyse-${opinion.name}`, chosen);
-        opinion.told = null;
+        opinion.latest = null;
         start(opinion);
         show();
       },
@@ -121,38 +151,44 @@ export function mount(root, app) {
   }
 
   function tryAgain() {
-    opinions.filter((each) => each.problem).forEach(start);
+    opinions.filter((opinion) => opinion.problem).forEach(start);
     show();
   }
 
   function show() {
-    const [{ told }] = opinions;
-    const running = opinions.some((each) => each.running);
+    const [{ latest }] = opinions;
+    const running = opinions.some((opinion) => opinion.running);
     const on = app.settings.get('engine', true);
-    app.board.hints(on && app.settings.get('hints', true) ? (told ? hintsOf(told) : []) : null);
-    verdict.replaceChildren(...verdictOf(told, on));
-    effort.textContent = told ? effortOf(told) : '';
-    const finished = opinions.every((each) => each.told?.finished);
-    deeper.disabled = !on || running || finished || Boolean(position.outcome) || depth >= budgets.length - 1;
-    deeper.textContent = running ? `Searching, ${budgets[depth]} s` : depth < budgets.length - 1 ? `Go deeper (${budgets[depth + 1]} s)` : 'As deep as allowed';
+    app.board.hints(on && app.settings.get('hints', true) ? (latest ? hintsOf(latest) : []) : null);
+    verdict.replaceChildren(...verdictOf(latest, on));
+    effort.textContent = latest ? effortOf(latest) : '';
+    const finished = opinions.every((opinion) => opinion.latest?.finished);
+    deeper.disabled =
+      !on || running || finished || Boolean(position.outcome) || depth >= budgets.length - 1;
+    deeper.textContent = running
+      ? `Searching, ${budgets[depth]} s`
+      : depth < budgets.length - 1
+        ? `Go deeper (${budgets[depth + 1]} s)`
+        : 'As deep as allowed';
     deeper.classList.toggle('dots', running);
-    showLine(told?.line ?? []);
+    showLine(latest?.line ?? []);
     showTable();
-    const failed = opinions.filter((each) => each.problem);
-    problems.replaceChildren(...failed.map((each) => h('p', {}, each.problem)));
+    const failed = opinions.filter((opinion) => opinion.problem);
+    problems.replaceChildren(...failed.map((opinion) => h('p', {}, opinion.problem)));
     again.hidden = !failed.length;
   }
 
-  function verdictOf(told, on) {
+  function verdictOf(latest, on) {
     if (position.outcome) return ['The game is over'];
     const side = named(position.toMove);
-    if (!told) return [disc(position.toMove), `${side} to move${on ? '' : ': the engine is off'}`];
-    return [disc(position.toMove), `${side} ${saysOf(told)}`];
+    if (!latest)
+      return [disc(position.toMove), `${side} to move${on ? '' : ': the engine is off'}`];
+    return [disc(position.toMove), `${side} ${saysOf(latest)}`];
   }
 
   function showLine(columns) {
     const key = `${position.fen} ${columns}`;
-    if (line.dataset.key === key) return; // a button that has the focus must not go away while the search goes on
+    if (line.dataset.key === key) return; // replacing a button would take the focus away
     line.dataset.key = key;
     lineCard.hidden = !columns.length;
     let game = position;
@@ -163,40 +199,88 @@ export function mount(root, app) {
         const side = disc(game.toMove);
         game = game.play(column);
         const go = () => app.go({ moves: [...position.moves, ...columns.slice(0, i + 1)] });
-        return h('li', {}, h('button', { type: 'button', 'aria-label': label, onclick: go }, side, column));
+        return h(
+          'li',
+          {},
+          h('button', { type: 'button', 'aria-label': label, onclick: go }, side, column),
+        );
       }),
     );
   }
 
   function showTable() {
-    const head = h('tr', {}, h('th', { scope: 'col' }, 'Column'), opinions.map((each) => h('th', { scope: 'col' }, agentOf(each))));
-    const rows = Array.from({ length: position.columns }, (_, i) =>
-      h('tr', {}, h('th', { scope: 'row' }, i + 1), opinions.map(({ told }) => cell(told?.columns[i], told?.best === i + 1))),
+    const head = h(
+      'tr',
+      {},
+      h('th', { scope: 'col' }, 'Column'),
+      opinions.map((opinion) => h('th', { scope: 'col' }, agentOf(opinion))),
     );
-    table.replaceChildren(h('caption', { class: 'hidden' }, 'What each column is worth to the side to move'), h('thead', {}, head), h('tbody', {}, rows));
+    const rows = Array.from({ length: position.columns }, (_, i) =>
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'row' }, i + 1),
+        opinions.map(({ latest }) => cell(latest?.columns[i], latest?.best === i + 1)),
+      ),
+    );
+    table.replaceChildren(
+      h('caption', { class: 'hidden' }, 'What each column is worth to the side to move'),
+      h('thead', {}, head),
+      h('tbody', {}, rows),
+    );
   }
 
-  const mark = (kind, example) => h('span', {}, h('span', { class: `hint unknown ${kind}` }, example), ` ${kind}`);
+  const mark = (kind, example) =>
+    h('span', {}, h('span', { class: `hint unknown ${kind}` }, example), ` ${kind}`);
   root.append(
-    h('div', { class: 'card' }, verdict, effort, h('div', { class: 'row switches' }, engine, hints), h('div', { class: 'actions' }, deeper, setup)),
-    h('div', { class: 'card' },
+    h(
+      'div',
+      { class: 'card' },
+      verdict,
+      effort,
+      h('div', { class: 'row switches' }, engine, hints),
+      h('div', { class: 'actions' }, deeper, setup),
+    ),
+    h(
+      'div',
+      { class: 'card' },
       h('h2', {}, 'Two opinions'),
-      h('div', { class: 'pair' }, opinions.map((each) => each.picker)),
+      h(
+        'div',
+        { class: 'pair' },
+        opinions.map((opinion) => opinion.picker),
+      ),
       problems,
       again,
       table,
-      h('p', { class: 'note legend' }, mark('proven', 'wins in 7'), mark('estimated', '≈ 63 %'), h('span', {}, '★ best')),
+      h(
+        'p',
+        { class: 'note legend' },
+        mark('proven', 'wins in 7'),
+        mark('estimated', '≈ 63 %'),
+        h('span', {}, '★ best'),
+      ),
     ),
     lineCard,
   );
 
-  const visible = () => (document.hidden ? stop() : opinions.some((each) => !each.told?.finished) && restart());
+  const visible = () =>
+    document.hidden ? stop() : opinions.some((opinion) => !opinion.latest?.finished) && restart();
   document.addEventListener('visibilitychange', visible);
   const unsubscribe = app.subscribe(changed);
-  get('about').then(({ caps }) => {
-    budgets = [...new Set(DEEPER.slice(0, 2).map((each) => Math.min(each, caps.analysis_seconds)).concat(caps.analysis_seconds))];
-    show();
-  }, () => {});
+  get('about').then(
+    ({ caps }) => {
+      budgets = [
+        ...new Set(
+          DEEPER.slice(0, 2)
+            .map((seconds) => Math.min(seconds, caps.analysis_seconds))
+            .concat(caps.analysis_seconds),
+        ),
+      ];
+      show();
+    },
+    () => {},
+  );
   changed();
   return {
     unmount() {
@@ -210,7 +294,12 @@ export function mount(root, app) {
 function cell(column, best) {
   if (!column) return h('td', {}, '…');
   const text = `${!column.proven && column.value !== null ? '≈ ' : ''}${column.says}`;
-  return h('td', { class: `${kindOf(column)}${best ? ' best' : ''}` }, text, best && h('span', { title: 'best' }, ' ★'));
+  return h(
+    'td',
+    { class: `${kindOf(column)}${best ? ' best' : ''}` },
+    text,
+    best && h('span', { title: 'best' }, ' ★'),
+  );
 }
 
 function saysOf({ proven, value }) {
@@ -222,6 +311,10 @@ function saysOf({ proven, value }) {
 }
 
 function effortOf({ agent, seconds, simulations, nodes }) {
-  const counted = simulations ? `, ${simulations.toLocaleString('en')} simulations` : nodes ? `, ${nodes.toLocaleString('en')} positions` : '';
+  const counted = simulations
+    ? `, ${simulations.toLocaleString('en')} simulations`
+    : nodes
+      ? `, ${nodes.toLocaleString('en')} positions`
+      : '';
   return `${agent}: ${seconds.toFixed(1)} s${counted}`;
 }

@@ -15,12 +15,15 @@ export class ApiError extends Error {
 }
 
 export function address(path, params = {}) {
-  const known = Object.entries(params).filter(([, value]) => value != null && value !== '');
-  const query = new URLSearchParams(known.flatMap(([name, value]) => [value].flat().map((each) => [name, each])));
-  return `${BASE}/${path}${known.length ? `?${query}` : ''}`;
+  const given = Object.entries(params).filter(([, value]) => value != null && value !== '');
+  const query = new URLSearchParams(
+    given.flatMap(([name, value]) => [value].flat().map((item) => [name, item])),
+  );
+  return `${BASE}/${path}${given.length ? `?${query}` : ''}`;
 }
 
-export const get = (path, params = {}, { signal } = {}) => ask(address(path, params), { signal }).then((answer) => answer.json());
+export const get = (path, params = {}, { signal } = {}) =>
+  ask(address(path, params), { signal }).then((answer) => answer.json());
 
 export const post = (path, body = {}, { signal } = {}) =>
   ask(address(path), {
@@ -32,7 +35,10 @@ export const post = (path, body = {}, { signal } = {}) =>
 
 // Let the server read a position: it knows every notation and name.
 export async function position(asked) {
-  if (asked.start.length > LONGEST) throw new ApiError(`A position is written in at most ${LONGEST} letters; these are ${asked.start.length}.`);
+  if (asked.start.length > LONGEST)
+    throw new ApiError(
+      `A position is written in at most ${LONGEST} letters; these are ${asked.start.length}.`,
+    );
   return post('position', { ...asked, any_counts: true });
 }
 
@@ -58,5 +64,9 @@ async function askOnce(url, options) {
   if (answer.ok) return answer;
   const said = await answer.json().catch(() => null);
   const after = Number(answer.headers.get('Retry-After')) || null;
-  throw new ApiError(said?.error?.message ?? `The server answered ${answer.status}.`, answer.status, after);
+  throw new ApiError(
+    said?.error?.message ?? `The server answered ${answer.status}.`,
+    answer.status,
+    after,
+  );
 }

@@ -1,4 +1,5 @@
-// The rules in JavaScript, so that a click drops a disc at once. A Game never changes; playing a column makes a new one.
+// The rules in JavaScript, so that a click drops a disc at once. A Game never changes; playing a
+// column makes a new one.
 
 const MAX_BITS = 62; // as on the server: (rows + 1) * columns may be at most this
 const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
@@ -12,7 +13,11 @@ export class Game {
     Object.assign(this, { columns, rows, inARow, start, grid, toMove, moves, before });
     this.winningCells = lines(grid, inARow);
     const full = grid[0].every((cell) => cell);
-    this.outcome = this.winningCells.length ? `${SIDES[this.cell(...this.winningCells[0]) - 1]} wins` : full ? 'draw' : null;
+    this.outcome = this.winningCells.length
+      ? `${SIDES[this.cell(...this.winningCells[0]) - 1]} wins`
+      : full
+        ? 'draw'
+        : null;
     Object.freeze(this);
   }
 
@@ -33,7 +38,11 @@ export class Game {
   }
 
   get fen() {
-    const row = (cells) => cells.map((cell) => '-ry'[cell]).join('').replace(/-+/g, (gap) => gap.length);
+    const row = (cells) =>
+      cells
+        .map((cell) => '-ry'[cell])
+        .join('')
+        .replace(/-+/g, (gap) => gap.length);
     return `${this.grid.map(row).join('/')} ${this.toMove[0]} ${this.inARow}`;
   }
 
@@ -45,7 +54,9 @@ export class Game {
 
   // Whether the numbers of discs can come up in a real game, and nobody was to move after the end.
   get usual() {
-    const [red, yellow] = [1, 2].map((side) => this.grid.flat().filter((cell) => cell === side).length);
+    const [red, yellow] = [1, 2].map(
+      (side) => this.grid.flat().filter((cell) => cell === side).length,
+    );
     return red - yellow === SIDES.indexOf(this.toMove) && this.outcome !== `${this.toMove} wins`;
   }
 
@@ -92,12 +103,17 @@ export class Game {
 
 export function readBoard(text) {
   const match = /^(\d{1,3})x(\d{1,3})(?:x(\d{1,3}))?$/.exec(text.trim());
-  if (!match) throw new Error(`A board is written columns x rows x in a row, for example 7x6x4, not ${text}.`);
-  const [columns, rows, inARow] = match.slice(1).map((each) => Number(each ?? 4));
+  if (!match)
+    throw new Error(
+      `A board is written columns x rows x in a row, for example 7x6x4, not ${text}.`,
+    );
+  const [columns, rows, inARow] = match.slice(1).map((number) => Number(number ?? 4));
   if (columns < 1 || rows < 1) throw new Error('A board needs at least one column and one row.');
   if (inARow < 3) throw new Error('At least three in a row must win.');
   if ((rows + 1) * columns > MAX_BITS || inARow > MAX_BITS) {
-    throw new Error(`The board ${text} is too large: (rows + 1) × columns may be at most ${MAX_BITS}.`);
+    throw new Error(
+      `The board ${text} is too large: (rows + 1) × columns may be at most ${MAX_BITS}.`,
+    );
   }
   return { columns, rows, inARow };
 }
@@ -108,7 +124,8 @@ export function isFen(text) {
 
 export function readMoves(moves) {
   if (Array.isArray(moves)) return moves;
-  if (!/^[\d,\s]*$/.test(moves)) throw new Error(`Moves are columns, for example 4453, not ${moves}.`);
+  if (!/^[\d,\s]*$/.test(moves))
+    throw new Error(`Moves are columns, for example 4453, not ${moves}.`);
   return (moves.match(moves.includes(',') ? /\d+/g : /\d/g) ?? []).map(Number);
 }
 
@@ -116,25 +133,44 @@ export function readMoves(moves) {
 export function fromGrid(grid, inARow, toMove = null) {
   const [columns, rows] = [grid[0].length, grid.length];
   readBoard(`${columns}x${rows}x${inARow}`);
-  if (grid.some((row) => row.length !== columns)) throw new Error('The rows of a board must all have the same number of cells.');
+  if (grid.some((row) => row.length !== columns))
+    throw new Error('The rows of a board must all have the same number of cells.');
   const count = (side) => grid.flat().filter((cell) => cell === side).length;
-  const floats = grid[0].findIndex((_, column) => grid.some((row, i) => row[column] && grid[i + 1]?.[column] === 0));
+  const floats = grid[0].findIndex((_, column) =>
+    grid.some((row, i) => row[column] && grid[i + 1]?.[column] === 0),
+  );
   if (floats >= 0) throw new Error(`A disc floats above an empty cell in column ${floats + 1}.`);
   const side = toMove ?? (count(1) > count(2) ? 'yellow' : 'red');
   const bare = new Game({ columns, rows, inARow, start: '', grid, toMove: side });
-  if (new Set(bare.winningCells.map((cell) => bare.cell(...cell))).size > 1) throw new Error('Both sides have won.');
-  return grid.flat().every((cell) => !cell) && side === 'red' ? bare : new Game({ ...bare, start: bare.fen });
+  if (new Set(bare.winningCells.map((cell) => bare.cell(...cell))).size > 1)
+    throw new Error('Both sides have won.');
+  return grid.flat().every((cell) => !cell) && side === 'red'
+    ? bare
+    : new Game({ ...bare, start: bare.fen });
 }
 
 function readFen(text, rules) {
   if (!isFen(text)) throw new Error(`Cannot read the position ${text}.`);
-  const [lines, side, inARow] = text.trim().split(/\s+/);
-  const grid = lines.split('/').map((line) =>
-    line.match(/\d+|[ry]/g).flatMap((token) => (/\d/.test(token) ? Array(Math.min(Number(token), MAX_BITS)).fill(0) : [' ry'.indexOf(token)])),
+  const [cells, side, inARow] = text.trim().split(/\s+/);
+  const grid = cells
+    .split('/')
+    .map((line) =>
+      line
+        .match(/\d+|[ry]/g)
+        .flatMap((token) =>
+          /\d/.test(token)
+            ? Array(Math.min(Number(token), MAX_BITS)).fill(0)
+            : [' ry'.indexOf(token)],
+        ),
+    );
+  const game = fromGrid(
+    grid,
+    Number(inARow ?? rules?.inARow ?? 4),
+    side && (side === 'r' ? 'red' : 'yellow'),
   );
-  const game = fromGrid(grid, Number(inARow ?? rules?.inARow ?? 4), side && (side === 'r' ? 'red' : 'yellow'));
   const asked = rules && `${rules.columns}x${rules.rows}x${rules.inARow}`;
-  if (asked && asked !== game.board) throw new Error(`The position is on a ${game.board} board, not ${asked}.`);
+  if (asked && asked !== game.board)
+    throw new Error(`The position is on a ${game.board} board, not ${asked}.`);
   return game;
 }
 
@@ -146,18 +182,23 @@ function empty({ columns, rows, inARow }) {
 // The cells of every winning line, as [column, row] from 1 with row 1 at the bottom.
 function lines(grid, inARow) {
   const rows = grid.length;
-  const found = new Map();
+  const cells = new Map();
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < grid[0].length; column++) {
       const side = grid[row][column];
       if (!side) continue;
-      for (const [down, right] of [[0, 1], [1, 0], [1, 1], [1, -1]]) {
+      for (const [down, right] of [
+        [0, 1],
+        [1, 0],
+        [1, 1],
+        [1, -1],
+      ]) {
         const line = Array.from({ length: inARow }, (_, i) => [row + i * down, column + i * right]);
         if (line.every(([r, c]) => grid[r]?.[c] === side)) {
-          for (const [r, c] of line) found.set(`${c} ${r}`, [c + 1, rows - r]);
+          for (const [r, c] of line) cells.set(`${c} ${r}`, [c + 1, rows - r]);
         }
       }
     }
   }
-  return [...found.values()];
+  return [...cells.values()];
 }

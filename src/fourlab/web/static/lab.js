@@ -1,4 +1,4 @@
-// Lab: the runs, what came out of them, and how they differ; what is still running refreshes by itself.
+// Lab: the runs, their results, and how they compare; running ones refresh automatically.
 
 import { address, get } from './api.js';
 import { bar, lineChart, table } from './chart.js';
@@ -26,10 +26,18 @@ export function mount(root, app) {
       const runs = await get('runs');
       if (gone) return;
       nothing.hidden = runs.length > 0;
-      nothing.textContent = 'No runs yet. A tournament or a training puts its run here: fourlab tournament, fourlab match, fourlab train.';
-      for (const run of runs) items.get(run.name)?.show(run) ?? items.set(run.name, item(run));
+      nothing.textContent =
+        'No runs yet. Start one: fourlab match, fourlab tournament or fourlab train.';
+      for (const run of runs) {
+        if (items.has(run.name)) items.get(run.name).show(run);
+        else items.set(run.name, item(run));
+      }
       const wanted = runs.map((run) => items.get(run.name).element);
-      if (wanted.some((each, i) => each !== list.children[i]) || list.children.length > wanted.length) list.replaceChildren(...wanted); // else the focus stays
+      if (
+        wanted.some((element, i) => element !== list.children[i]) ||
+        list.children.length > wanted.length
+      )
+        list.replaceChildren(...wanted); // else the focus stays
       compare();
       await showRun(runs.find((run) => run.name === app.state.extra.run));
     } catch (error) {
@@ -41,12 +49,33 @@ export function mount(root, app) {
   }
 
   function item(run) {
-    const name = h('button', { type: 'button', class: 'run', onclick: () => app.go({ run: run.name }) });
-    const mark = h('input', { type: 'checkbox', 'aria-label': `Compare ${run.name}`, onchange: () => app.go({ compare: [...ticked().filter((each) => each !== run.name), ...(mark.checked ? [run.name] : [])].join(',') }, { replace: true }) });
+    const name = h('button', {
+      type: 'button',
+      class: 'run',
+      onclick: () => app.go({ run: run.name }),
+    });
+    const mark = h('input', {
+      type: 'checkbox',
+      'aria-label': `Compare ${run.name}`,
+      onchange: () =>
+        app.go(
+          {
+            compare: [
+              ...ticked().filter((other) => other !== run.name),
+              ...(mark.checked ? [run.name] : []),
+            ].join(','),
+          },
+          { replace: true },
+        ),
+    });
     const made = {
       element: h('li', {}, mark, name),
       show(now) {
-        name.replaceChildren(h('b', {}, now.name), statusOf(now), now.headline && h('span', { class: 'note' }, now.headline));
+        name.replaceChildren(
+          h('b', {}, now.name),
+          statusOf(now),
+          now.headline && h('span', { class: 'note' }, now.headline),
+        );
         mark.checked = ticked().includes(now.name);
         if (now.name === app.state.extra.run) name.setAttribute('aria-current', 'true');
         else name.removeAttribute('aria-current');
@@ -68,10 +97,15 @@ export function mount(root, app) {
     try {
       const { runs, settings } = await get('compare', { run: wanted });
       if (String(wanted) !== compared) return;
-      const rows = Object.entries(settings).map(([setting, values]) => [setting, ...values.map(plain)]);
+      const rows = Object.entries(settings).map(([setting, values]) => [
+        setting,
+        ...values.map(plain),
+      ]);
       differences.replaceChildren(
         h('h2', {}, 'Where they differ'),
-        rows.length ? table(['setting', ...runs], rows, 'Differing settings') : h('p', {}, 'These runs have the same settings.'),
+        rows.length
+          ? table(['setting', ...runs], rows, 'Differing settings')
+          : h('p', {}, 'These runs have the same settings.'),
       );
     } catch (error) {
       differences.replaceChildren(h('p', { class: 'problem' }, error.message));
@@ -86,17 +120,18 @@ export function mount(root, app) {
       detail.replaceChildren();
       return;
     }
-    const told = JSON.stringify(listed);
-    if (open?.name === name && open.told === told && listed?.status !== 'running') return;
+    const shown = JSON.stringify(listed);
+    if (open?.name === name && open.shown === shown && listed?.status !== 'running') return;
     try {
       const run = await get(`runs/${encodeURIComponent(name)}`);
       if (gone || app.state.extra.run !== name) return;
       if (open?.name !== name) {
         open = { name, ...details(name, app) };
         detail.replaceChildren(...open.elements);
-        if (detail.getBoundingClientRect().top > innerHeight) detail.scrollIntoView(); // on a phone it is below the list
+        // On a phone the details are below the list.
+        if (detail.getBoundingClientRect().top > innerHeight) detail.scrollIntoView();
       }
-      open.told = told;
+      open.shown = shown;
       open.show(run);
     } catch (error) {
       open = null;
@@ -107,7 +142,14 @@ export function mount(root, app) {
   const seen = () => document.visibilityState === 'visible' && refresh();
   document.addEventListener('visibilitychange', seen);
   const unsubscribe = app.subscribe(() => app.state.view === 'lab' && refresh());
-  root.append(h('div', { class: 'lab' }, h('div', { class: 'card' }, h('h2', {}, 'Runs'), nothing, list), h('div', { class: 'detail' }, differences, detail)));
+  root.append(
+    h(
+      'div',
+      { class: 'lab' },
+      h('div', { class: 'card' }, h('h2', {}, 'Runs'), nothing, list),
+      h('div', { class: 'detail' }, differences, detail),
+    ),
+  );
   refresh();
   return {
     unmount() {
@@ -119,21 +161,46 @@ export function mount(root, app) {
   };
 }
 
-// "2026-11-16T12:13:27+0000" as people say it here; not every browser reads an offset without a colon.
-const when = (text) => new Date(text.replace(/(\d\d)$/, ':$1')).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
-const plain = (value) => (value == null ? '–' : typeof value === 'object' ? JSON.stringify(value) : String(value));
+// "2026-11-16T12:13:27+0000" in the reader's format; some browsers need a colon in the offset.
+const when = (text) =>
+  new Date(text.replace(/(\d\d)$/, ':$1')).toLocaleString([], {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+  });
+const plain = (value) =>
+  value == null ? '–' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
 function statusOf({ status, kind, done, total, unit }) {
-  const count = done !== null && `${done.toLocaleString('en')}${total ? ` / ${total.toLocaleString('en')}` : ''} ${unit ?? ''}`;
-  const line = h('span', { class: 'row status' }, h('span', { class: `badge ${status}` }, h('span', { 'aria-hidden': 'true' }, SIGNS[status]), ` ${status}`), h('span', { class: 'note' }, kind));
-  line.append(...(count ? [total && status !== 'finished' ? bar(done / total, count) : h('span', { class: 'note' }, count)] : []));
+  const count =
+    done !== null &&
+    `${done.toLocaleString('en')}${total ? ` / ${total.toLocaleString('en')}` : ''} ${unit ?? ''}`;
+  const line = h(
+    'span',
+    { class: 'row status' },
+    h(
+      'span',
+      { class: `badge ${status}` },
+      h('span', { 'aria-hidden': 'true' }, SIGNS[status]),
+      ` ${status}`,
+    ),
+    h('span', { class: 'note' }, kind),
+  );
+  line.append(
+    ...(count
+      ? [
+          total && status !== 'finished'
+            ? bar(done / total, count)
+            : h('span', { class: 'note' }, count),
+        ]
+      : []),
+  );
   return line;
 }
 
 // The parts of one run; each is drawn again only when what it shows has changed.
 function details(name, app) {
   const parts = ['head', 'tables', 'curves', 'figures', 'games', 'settings'];
-  const hosts = Object.fromEntries(parts.map((each) => [each, h('div', { class: 'card' })]));
+  const hosts = Object.fromEntries(parts.map((title) => [title, h('div', { class: 'card' })]));
   const drawn = {};
   const charts = new Map();
   let offset = 0;
@@ -148,23 +215,53 @@ function details(name, app) {
     const place = [...host.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);
     host.hidden = !children.length;
     host.replaceChildren(...children);
-    host.querySelectorAll(FOCUSABLE)[place]?.focus(); // whoever walks here by keyboard is not thrown out
+    host.querySelectorAll(FOCUSABLE)[place]?.focus(); // keep the place of keyboard users
   }
 
   function show(run) {
     const path = `runs/${encodeURIComponent(name)}`;
-    part('head', [run.status, run.kind, run.done, run.total, run.unit, run.headline, run.created], () => [
-      h('h2', {}, name),
-      statusOf(run),
-      run.headline && h('p', {}, run.headline),
-      run.created && h('p', { class: 'note' }, `Begun ${when(run.created)}`),
-    ]);
-    part('tables', run.tables, (tables) => tables.flatMap(({ title, head, rows }) => [h('h2', {}, title), table(head, rows.map((row) => row.map(plain)), title)]));
+    part(
+      'head',
+      [run.status, run.kind, run.done, run.total, run.unit, run.headline, run.created],
+      () => [
+        h('h2', {}, name),
+        statusOf(run),
+        run.headline && h('p', {}, run.headline),
+        run.created && h('p', { class: 'note' }, `Begun ${when(run.created)}`),
+      ],
+    );
+    part('tables', run.tables, (tables) =>
+      tables.flatMap(({ title, head, rows }) => [
+        h('h2', {}, title),
+        table(
+          head,
+          rows.map((cells) => cells.map(plain)),
+          title,
+        ),
+      ]),
+    );
     showCurves(run.metrics);
-    part('figures', [charts.size ? [] : run.figures, run.done], ([figures]) => // a training's figure has the same curves
-      figures.map((figure) => h('img', { class: 'figure', src: address(`${path}/figures/${encodeURIComponent(figure)}.svg`, { done: run.done }), alt: `Figure: ${figure}` })));
+    part('figures', [charts.size ? [] : run.figures, run.done], ([figures]) =>
+      // a training's figure has the same curves
+      figures.map((figure) =>
+        h('img', {
+          class: 'figure',
+          src: address(`${path}/figures/${encodeURIComponent(figure)}.svg`, { done: run.done }),
+          alt: `Figure: ${figure}`,
+        }),
+      ),
+    );
     part('settings', run.settings, (settings) => [
-      h('details', {}, h('summary', {}, 'Settings'), table(['setting', 'value'], Object.entries(settings).map(([setting, value]) => [setting, plain(value)]), 'Settings')),
+      h(
+        'details',
+        {},
+        h('summary', {}, 'Settings'),
+        table(
+          ['setting', 'value'],
+          Object.entries(settings).map(([setting, value]) => [setting, plain(value)]),
+          'Settings',
+        ),
+      ),
     ]);
     games = run.games ?? 0;
     showGames();
@@ -174,11 +271,24 @@ function details(name, app) {
   function showCurves(metrics) {
     for (const { label, names, logarithmic } of metrics?.curves ?? []) {
       const series = names
-        .map((each, place) => ({ name: each, ink: (place % 7) + 1, points: metrics.rows.map((row) => [row[metrics.unit], numberIn(row, each)]).filter(([, value]) => value !== null) }))
-        .filter((each) => each.points.length);
+        .map((metric, place) => ({
+          name: metric,
+          ink: (place % 7) + 1,
+          points: metrics.rows
+            .map((numbers) => [numbers[metrics.unit], numberIn(numbers, metric)])
+            .filter(([, value]) => value !== null),
+        }))
+        .filter((curve) => curve.points.length);
       if (!series.length) continue;
       if (!charts.has(label)) {
-        const chart = lineChart({ title: label, x: { label: metrics.unit }, y: { label, log: logarithmic && series.some((each) => each.points.some(([, value]) => value > 0)) } });
+        const chart = lineChart({
+          title: label,
+          x: { label: metrics.unit },
+          y: {
+            label,
+            log: logarithmic && series.some((curve) => curve.points.some(([, value]) => value > 0)),
+          },
+        });
         charts.set(label, chart);
         hosts.curves.append(chart.element);
       }
@@ -191,21 +301,39 @@ function details(name, app) {
     hosts.games.hidden = !games;
     if (!games) return;
     const from = offset;
-    const found = await get(`runs/${encodeURIComponent(name)}/games`, { offset: from, limit: PAGE }).catch(() => null);
-    if (!found || from !== offset) return;
-    const last = Math.min(offset + PAGE, found.total);
+    const answer = await get(`runs/${encodeURIComponent(name)}/games`, {
+      offset: from,
+      limit: PAGE,
+    }).catch(() => null);
+    if (!answer || from !== offset) return;
+    const last = Math.min(offset + PAGE, answer.total);
     const turn = (text, to) => {
-      const pointless = to < 0 || to >= found.total;
+      const pointless = to < 0 || to >= answer.total;
       const go = () => {
         offset = to;
         showGames();
       };
-      return h('button', { type: 'button', 'aria-disabled': String(pointless), onclick: () => pointless || go() }, text);
+      return h(
+        'button',
+        { type: 'button', 'aria-disabled': String(pointless), onclick: () => pointless || go() },
+        text,
+      );
     };
-    part('games', [offset, found], () => [
+    part('games', [offset, answer], () => [
       h('h2', {}, 'Games'),
-      table(['game', 'red', 'yellow', 'result', 'plies', 'ended'], found.games.map(row), 'Games'),
-      found.total > PAGE && h('div', { class: 'row' }, turn('◀ Earlier', offset - PAGE), h('span', { class: 'note' }, `${offset + 1}–${last} of ${found.total.toLocaleString('en')}`), turn('Later ▶', offset + PAGE)),
+      table(['game', 'red', 'yellow', 'result', 'plies', 'ended'], answer.games.map(row), 'Games'),
+      answer.total > PAGE &&
+        h(
+          'div',
+          { class: 'row' },
+          turn('◀ Earlier', offset - PAGE),
+          h(
+            'span',
+            { class: 'note' },
+            `${offset + 1}–${last} of ${answer.total.toLocaleString('en')}`,
+          ),
+          turn('Later ▶', offset + PAGE),
+        ),
     ]);
   }
 
@@ -216,9 +344,24 @@ function details(name, app) {
       event.preventDefault();
       app.go({ ...asked, start: '', moves: [], board: game.board });
     };
-    const link = h('a', { href: `?${new URLSearchParams(asked)}`, 'aria-label': `Watch game ${game.number}`, onclick: follow }, game.number);
+    const link = h(
+      'a',
+      {
+        href: `?${new URLSearchParams(asked)}`,
+        'aria-label': `Watch game ${game.number}`,
+        onclick: follow,
+      },
+      game.number,
+    );
     const result = { 1: 'red', 0: 'draw', '-1': 'yellow' }[game.result] ?? '–';
-    return [link, game.red, game.yellow, result, game.plies, [game.cause, game.detail].filter(Boolean).join(': ')];
+    return [
+      link,
+      game.red,
+      game.yellow,
+      result,
+      game.plies,
+      [game.cause, game.detail].filter(Boolean).join(': '),
+    ];
   }
 
   return { elements: Object.values(hosts), show };
@@ -226,6 +369,6 @@ function details(name, app) {
 
 // A number of a row of metrics; "rules.score" is the score in the table rules.
 function numberIn(row, name) {
-  const value = name.split('.').reduce((found, part) => found?.[part], row);
+  const value = name.split('.').reduce((part, key) => part?.[key], row);
   return typeof value === 'number' ? value : null;
 }

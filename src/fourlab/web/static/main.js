@@ -1,7 +1,8 @@
-// The one state of the page, its address, and who shows what.
+// The state of the page, its address, and which view is shown.
 //
-// A view is a module with mount(root, app) -> { unmount(), refuses?() -> why a click on the board is not taken now,
-// status?() -> what the line above the board says instead of whose turn it is }.
+// A view is a module with mount(root, app) -> { unmount(), refuses?(), status?() }. refuses()
+// returns why a click on the board is not accepted now; status() returns the text above the board
+// that replaces "Red to move".
 
 import { Board } from './board.js';
 import { Game, isFen, named } from './game.js';
@@ -9,7 +10,14 @@ import { position } from './api.js';
 import { watch } from './ready.js';
 import { disc, h, load } from './ui.js';
 
-const VIEWS = { play: 'Play', analyse: 'Analyse', xray: 'X-ray', review: 'Review', watch: 'Watch', lab: 'Lab' };
+const VIEWS = {
+  play: 'Play',
+  analyse: 'Analyse',
+  xray: 'X-ray',
+  review: 'Review',
+  watch: 'Watch',
+  lab: 'Lab',
+};
 const SHEETS = { play: [], analyse: ['more'] }; // the other views need both
 const DEFAULTS = { red: 'human', yellow: 'level:3', view: 'play' };
 
@@ -20,22 +28,37 @@ let mounted = null; // the name of the view on the page
 let complaint = ''; // why the last click did nothing
 
 export const app = {
-  state: { view: 'play', game: Game.from(), ply: 0, red: DEFAULTS.red, yellow: DEFAULTS.yellow, extra: {} },
+  state: {
+    view: 'play',
+    game: Game.from(),
+    ply: 0,
+    red: DEFAULTS.red,
+    yellow: DEFAULTS.yellow,
+    extra: {},
+  },
 
   // The game up to the cursor.
   get shown() {
     return this.state.game.at(this.state.ply);
   },
 
-  // Change the state and the address. Names other than the state's own go into state.extra (run, game of a stored game …)
-  // and stay in the address until the view or the game changes; null takes one out.
-  go({ view: to, ply, red, yellow, start, moves, board, any_counts, ...extra }, { replace = false } = {}) {
+  // Change the state and the address. Names other than the state's own go into state.extra (run,
+  // game of a stored game …) and stay in the address until the view or the game changes; null
+  // removes one.
+  go(
+    { view: to, ply, red, yellow, start, moves, board, any_counts: _ignored, ...extra },
+    { replace = false } = {},
+  ) {
     const { state } = this;
     const anew = start !== undefined || board !== undefined;
     const touched = anew || moves !== undefined;
     const next = {
       view: to ?? state.view,
-      game: anew ? Game.from({ start, board, moves }) : touched ? Game.from({ ...state.game.request(), moves }) : state.game,
+      game: anew
+        ? Game.from({ start, board, moves })
+        : touched
+          ? Game.from({ ...state.game.request(), moves })
+          : state.game,
       red: red ?? state.red,
       yellow: yellow ?? state.yellow,
     };
@@ -43,7 +66,8 @@ export const app = {
     next.extra = touched || next.view !== state.view ? extra : { ...state.extra, ...extra };
     this.state = next;
     const url = addressOf(next);
-    if (url !== location.search || replace) history[replace ? 'replaceState' : 'pushState'](null, '', url || './');
+    if (url !== location.search || replace)
+      history[replace ? 'replaceState' : 'pushState'](null, '', url || './');
     changed();
   },
 
@@ -76,7 +100,8 @@ export const app = {
 
   announce(text) {
     const live = $('live');
-    live.textContent = live.textContent === text ? `${text}\u00a0` : text; // the same words again are spoken again
+    // A screen reader speaks a repeated text only if it differs.
+    live.textContent = live.textContent === text ? `${text}\u00a0` : text;
   },
 
   // Show what the view's status() and refuses() say now; changes of the state do so by themselves.
@@ -119,37 +144,52 @@ function stored() {
 // The nearest cursor that the game has.
 const within = (ply, game) => Math.max(0, Math.min(Math.round(ply), game.moves.length));
 
-// --- the address ----------------------------------------------------------------------------------------------------
+// --- the address --------------------------------------------------------------------------------
 
-function addressOf({ view, game, ply, red, yellow, extra }) {
-  const asked = new URLSearchParams();
-  const add = (name, value, usual) => value != null && value !== usual && asked.set(name, value);
+function addressOf({ view: name, game, ply, red, yellow, extra }) {
+  const query = new URLSearchParams();
+  const add = (key, value, usual) => value != null && value !== usual && query.set(key, value);
   add('moves', game.movesText, '');
   add('board', game.start ? '7x6x4' : game.board, '7x6x4'); // a start says its own board
   add('start', game.start, '');
   add('ply', ply, game.moves.length);
   add('red', red, DEFAULTS.red);
   add('yellow', yellow, DEFAULTS.yellow);
-  add('view', view, DEFAULTS.view);
-  for (const [name, value] of Object.entries(extra)) add(name, value, '');
-  const text = asked.toString().replaceAll('%2F', '/').replaceAll('%3A', ':').replaceAll('%2C', ',');
+  add('view', name, DEFAULTS.view);
+  for (const [key, value] of Object.entries(extra)) add(key, value, '');
+  const text = query
+    .toString()
+    .replaceAll('%2F', '/')
+    .replaceAll('%3A', ':')
+    .replaceAll('%2C', ',');
   return text && `?${text}`;
 }
 
 async function read() {
   const { search } = location;
-  const { start = '', moves = '', board = '', ply, red, yellow, view: wanted, ...extra } = Object.fromEntries(new URLSearchParams(search));
+  const {
+    start = '',
+    moves = '',
+    board = '',
+    ply,
+    red,
+    yellow,
+    view: wanted,
+    ...extra
+  } = Object.fromEntries(new URLSearchParams(search));
   let game = Game.from();
   let problem = '';
   try {
     // A name or another notation than FEN: only the server can read it.
     const asked = { start, moves, board };
-    game = Game.from(!start || isFen(start) ? asked : await position({ ...asked, board: board || undefined }));
+    game = Game.from(
+      !start || isFen(start) ? asked : await position({ ...asked, board: board || undefined }),
+    );
     if (!/^\d*$/.test(ply ?? '')) problem = `There is no move ${ply}.`;
   } catch (error) {
     problem = error.message;
   }
-  if (search !== location.search) return; // the reader has gone on
+  if (search !== location.search) return; // the address has changed meanwhile
   app.state = {
     view: Object.hasOwn(VIEWS, wanted) ? wanted : DEFAULTS.view,
     game,
@@ -162,13 +202,13 @@ async function read() {
   if (problem) app.complain(problem);
 }
 
-// --- what is on the page --------------------------------------------------------------------------------------------
+// --- the page -----------------------------------------------------------------------------------
 
-let told = null; // the game announced last
+let announced = null; // the game announced last
 
 function changed() {
   complaint = '';
-  tellMoves();
+  announceMove();
   app.board.show(app.shown);
   document.body.dataset.view = app.state.view;
   showStatus();
@@ -177,12 +217,15 @@ function changed() {
   for (const listener of [...listeners]) listener(app.state);
 }
 
-// A screen reader hears the move that was added, and the end of the game.
-function tellMoves() {
+// Announce the move that was added, and the end of the game, to a screen reader.
+function announceMove() {
   const { shown } = app;
-  const added = told && shown.before?.fen === told.fen;
-  if (added) app.announce(`${named(told.toMove)}: column ${shown.moves.at(-1)}.${shown.outcome ? ` ${capital(shown.ending)}.` : ''}`);
-  told = shown;
+  const isNext = announced && shown.before?.fen === announced.fen;
+  if (isNext) {
+    const move = `${named(announced.toMove)}: column ${shown.moves.at(-1)}.`;
+    app.announce(shown.outcome ? `${move} ${capital(shown.ending)}.` : move);
+  }
+  announced = shown;
 }
 
 function showStatus() {
@@ -190,21 +233,42 @@ function showStatus() {
   const turn = shown.outcome ? capital(shown.ending) : `${named(shown.toMove)} to move`;
   const side = shown.outcome ? shown.outcome.split(' ')[0] : shown.toMove;
   const text = complaint || (!shown.outcome && view?.status?.()) || turn;
-  $('status').replaceChildren(...[side !== 'draw' && disc(side), h('span', { class: complaint && 'complaint' }, text)].filter(Boolean));
+  $('status').replaceChildren(
+    ...[side !== 'draw' && disc(side), h('span', { class: complaint && 'complaint' }, text)].filter(
+      Boolean,
+    ),
+  );
 }
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-// The buttons below the board that move the cursor. One that is off keeps the focus, so that a keyboard does not get lost.
-const STEPS = { 'First position': ['«', () => 0], 'Previous move': ['‹', (ply) => ply - 1], 'Next move': ['›', (ply) => ply + 1], 'Last position': ['»', () => Infinity] };
+// The buttons below the board that move the cursor. A disabled one keeps the focus, so that
+// keyboard users keep their place.
+const STEPS = {
+  'First position': ['«', () => 0],
+  'Previous move': ['‹', (ply) => ply - 1],
+  'Next move': ['›', (ply) => ply + 1],
+  'Last position': ['»', () => Infinity],
+};
 const count = h('span', { class: 'count' });
 const steps = Object.entries(STEPS).map(([label, [text, target]]) =>
-  h('button', { type: 'button', class: 'quiet', 'aria-label': label, onclick: () => app.go({ ply: target(app.state.ply) }, { replace: true }) }, text),
+  h(
+    'button',
+    {
+      type: 'button',
+      class: 'quiet',
+      'aria-label': label,
+      onclick: () => app.go({ ply: target(app.state.ply) }, { replace: true }),
+    },
+    text,
+  ),
 );
 
 function showSteps() {
   const { ply, game } = app.state;
-  Object.values(STEPS).forEach(([, target], i) => steps[i].setAttribute('aria-disabled', String(within(target(ply), game) === ply)));
+  Object.values(STEPS).forEach(([, target], i) =>
+    steps[i].setAttribute('aria-disabled', String(within(target(ply), game) === ply)),
+  );
   count.textContent = `${ply} / ${game.moves.length}`;
 }
 
@@ -218,7 +282,10 @@ function showNavigation() {
 }
 
 const links = Object.fromEntries(
-  Object.entries(VIEWS).map(([name, text]) => [name, h('a', { onclick: (event) => follow(event, name) }, text)]),
+  Object.entries(VIEWS).map(([name, text]) => [
+    name,
+    h('a', { onclick: (event) => follow(event, name) }, text),
+  ]),
 );
 
 function follow(event, name) {
@@ -248,12 +315,19 @@ async function showView() {
     if (mounted !== name) return;
     mounted = null; // the link and the next change try again, too
     const again = h('button', { type: 'button', onclick: showView }, 'Try again');
-    panel.replaceChildren(h('div', { class: 'card' }, h('p', { class: 'problem' }, `${VIEWS[name]} could not be opened. ${error.message}`), h('div', { class: 'row' }, again)));
+    panel.replaceChildren(
+      h(
+        'div',
+        { class: 'card' },
+        h('p', { class: 'problem' }, `${VIEWS[name]} could not be opened. ${error.message}`),
+        h('div', { class: 'row' }, again),
+      ),
+    );
     app.announce(panel.firstChild.firstChild.textContent);
   }
 }
 
-// --- light and dark -------------------------------------------------------------------------------------------------
+// --- light and dark -----------------------------------------------------------------------------
 
 const THEMES = { system: ['◐', 'dark'], dark: ['☾', 'light'], light: ['☀', 'system'] };
 
@@ -271,9 +345,17 @@ function showTheme() {
   };
 }
 
-// Digits drop a disc from wherever the focus is, arrows lead to the board; not while something is typed or a dialog is open.
+// Digits drop a disc wherever the focus is, and arrows move the focus to the board, except while a
+// text is typed or a dialog is open.
 function keyDown(event) {
-  if (event.altKey || event.ctrlKey || event.metaKey || document.querySelector('dialog[open]') || app.state.view === 'lab') return;
+  if (
+    event.altKey ||
+    event.ctrlKey ||
+    event.metaKey ||
+    document.querySelector('dialog[open]') ||
+    app.state.view === 'lab'
+  )
+    return;
   if (event.target.closest?.('input, textarea, select, [role=tree], [role=slider]')) return;
   if (/^[1-9]$/.test(event.key)) {
     event.preventDefault();
@@ -285,7 +367,10 @@ function keyDown(event) {
 }
 
 showTheme();
-app.board = new Board($('board'), { play: (column) => app.play(column), ready: () => !app.shown.outcome && !view?.refuses?.() });
+app.board = new Board($('board'), {
+  play: (column) => app.play(column),
+  ready: () => !app.shown.outcome && !view?.refuses?.(),
+});
 app.board.flip(app.settings.get('flip', false));
 $('views').append(...Object.values(links));
 $('steps').append(...steps.toSpliced(2, 0, count));

@@ -9,7 +9,8 @@ export function parseSpec(spec) {
   const [name, ...rest] = spec.split(':');
   const given = new Map();
   OPTION.lastIndex = 0;
-  for (let match; (match = OPTION.exec(rest.join(':'))) && match[0]; ) given.set(match[1], match[2] ?? match[3].trim());
+  for (let match; (match = OPTION.exec(rest.join(':'))) && match[0];)
+    given.set(match[1], match[2] ?? match[3].trim());
   return { name: name.trim(), given };
 }
 
@@ -19,7 +20,8 @@ export function writeSpec(name, given) {
   return options.length > 0 ? `${name}:${options.join(',')}` : name;
 }
 
-// A form of the agent's options, filled in from the spec; change(spec) hears of every change that is allowed.
+// A form of the agent's options, filled in from the spec; change(spec) is called for every valid
+// change.
 export function optionsForm(agent, spec, change) {
   const { name, given } = parseSpec(spec);
   const rows = agent.options.map((option) => {
@@ -35,7 +37,13 @@ export function optionsForm(agent, spec, change) {
       change(writeSpec(name, given));
     });
     const unit = option.unit && option.unit !== option.name ? ` (${option.unit})` : '';
-    return h('div', { class: 'option' }, h('label', { for: control.id }, `${option.name}${unit}`), control, help);
+    return h(
+      'div',
+      { class: 'option' },
+      h('label', { for: control.id }, `${option.name}${unit}`),
+      control,
+      help,
+    );
   });
   return h('details', { class: 'options' }, h('summary', {}, 'Options'), rows);
 }
@@ -45,12 +53,15 @@ let made = 0;
 // A value as it is written in a spec.
 const written = (value) => (value === null ? 'none' : String(value));
 
-const textOf = (control) => (control.type === 'checkbox' ? String(control.checked) : control.value.trim());
+const textOf = (control) =>
+  control.type === 'checkbox' ? String(control.checked) : control.value.trim();
 
 function controlOf({ name, default: usual, json_schema: schema }, text) {
   const types = [schema.type].flat();
   if (schema.enum) {
-    const choices = schema.enum.map((value) => h('option', { value: written(value) }, written(value)));
+    const choices = schema.enum.map((value) =>
+      h('option', { value: written(value) }, written(value)),
+    );
     const select = h('select', { name }, choices);
     select.value = text ?? written(usual);
     return select;

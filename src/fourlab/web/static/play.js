@@ -5,7 +5,7 @@ import { named, SIDES } from './game.js';
 import { nameOf, prefer, secondsUntil, subscribe, waitFor } from './ready.js';
 import { agentName, agentPicker, disc, h, load, reduced, toggle } from './ui.js';
 
-const AT_ONCE = 0.05; // seconds an agent gets when it is told to move now
+const AT_ONCE = 0.05; // seconds that an agent gets after "Move now"
 const LANDING = 450; // milliseconds: a reply waits until the disc before it has landed
 
 export function mount(root, app) {
@@ -13,15 +13,18 @@ export function mount(root, app) {
   let problem = null; // why the last question was not answered
   let hinting = null; // closes the hints
 
-  // --- the agents -----------------------------------------------------------------------------------------------------
+  // --- the agents -------------------------------------------------------------------------------
 
   const atEnd = () => app.state.ply === app.state.game.moves.length;
   const seat = (game) => app.state[game.toMove];
   const agentsTurn = () => !app.shown.outcome && seat(app.shown) !== 'human';
 
-  // Ask the agent whose turn it is, unless it has been asked already; drop a question that the game has left behind.
+  // Ask the agent whose turn it is, unless it has been asked already; abort an outdated request.
   function think() {
-    const wanted = agentsTurn() && atEnd() ? JSON.stringify({ ...app.shown.request(), agent: seat(app.shown) }) : null;
+    const wanted =
+      agentsTurn() && atEnd()
+        ? JSON.stringify({ ...app.shown.request(), agent: seat(app.shown) })
+        : null;
     if (wanted === asked?.text) return;
     forget();
     problem = null;
@@ -38,7 +41,10 @@ export function mount(root, app) {
     const { signal } = mine.stop;
     try {
       const question = { ...JSON.parse(text), ...limit };
-      const [answer] = await Promise.all([post('move', question, { signal }), pause(reduced() || limit.seconds ? 0 : LANDING)]);
+      const [answer] = await Promise.all([
+        post('move', question, { signal }),
+        pause(reduced() || limit.seconds ? 0 : LANDING),
+      ]);
       if (asked !== mine) return; // the game went on without it
       asked = null;
       app.go({ moves: [...app.shown.moves, answer.column] }, { replace: atEnd() });
@@ -85,11 +91,14 @@ export function mount(root, app) {
   function advice() {
     if (problem) return 'Press “Try again”, or give its seat to another.';
     const agent = seat(app.shown);
-    if (asked && secondsUntil(agent)) return `${nameOf(agent)} is not ready yet, and will move by itself.`;
-    return asked ? 'Wait, or press “Move now”.' : 'Go to the last position, or press “Move now” to let it choose anew.';
+    if (asked && secondsUntil(agent))
+      return `${nameOf(agent)} is not ready yet, and will move by itself.`;
+    return asked
+      ? 'Wait, or press “Move now”.'
+      : 'Go to the last position, or press “Move now” to let it choose anew.';
   }
 
-  // --- hints, if wanted: the truth about each column while it is a person's turn ------------------------------------------
+  // --- optional hints: the exact value of every column while it is a person's turn --------------
 
   async function showHints() {
     hinting?.();
@@ -103,28 +112,36 @@ export function mount(root, app) {
     const failed = (error) => app.complain(`No hints: ${error.message}`);
     try {
       const { follow, hintsOf } = await load('analyse', 'more');
-      if (!closed) hinting = follow(position, 'perfect', 1, { heard: (opinion) => app.board.hints(hintsOf(opinion)), failed });
+      if (!closed)
+        hinting = follow(position, 'perfect', 1, {
+          onOpinion: (opinion) => app.board.hints(hintsOf(opinion)),
+          failed,
+        });
     } catch (error) {
       if (!closed) failed(error);
     }
   }
 
-  // --- the panel ------------------------------------------------------------------------------------------------------
+  // --- the panel --------------------------------------------------------------------------------
 
   // The ply to take back to: the latest earlier one where a person was to move.
   function earlier() {
-    for (let ply = app.state.ply - 1; ply >= 0; ply--) if (seat(app.state.game.at(ply)) === 'human') return ply;
+    for (let ply = app.state.ply - 1; ply >= 0; ply--)
+      if (seat(app.state.game.at(ply)) === 'human') return ply;
     return null;
   }
 
   const newGame = () => app.go({ moves: [], start: '', board: app.shown.board });
-  const action = (text, click, attributes = {}) => h('button', { type: 'button', onclick: click, ...attributes }, text);
+  const action = (text, click, attributes = {}) =>
+    h('button', { type: 'button', onclick: click, ...attributes }, text);
   const buttons = {
     fresh: action('New game', newGame),
     back: action('Take back', () => app.go({ moves: app.shown.moves.slice(0, earlier()) })),
     now: action('Move now', moveNow),
     setup: action('Set up…', () => app.setUp()),
-    swap: action('Swap seats', () => app.go({ red: app.state.yellow, yellow: app.state.red }, { replace: true })),
+    swap: action('Swap seats', () =>
+      app.go({ red: app.state.yellow, yellow: app.state.red }, { replace: true }),
+    ),
     link: action('Copy link', copyLink),
   };
   const result = h('div', { class: 'card result', hidden: true });
@@ -156,7 +173,9 @@ export function mount(root, app) {
 
   function moveButton(side, column, ply) {
     const label = `Move ${ply}, ${named(side)}: column ${column}`;
-    return action([disc(side), column], () => app.go({ ply }, { replace: true }), { 'aria-label': label });
+    return action([disc(side), column], () => app.go({ ply }, { replace: true }), {
+      'aria-label': label,
+    });
   }
 
   async function copyLink() {
@@ -180,22 +199,37 @@ export function mount(root, app) {
     result.hidden = !shown.outcome;
     if (shown.outcome) {
       result.replaceChildren(
-        h('h2', {}, shown.outcome === 'draw' ? 'A draw' : `${named(shown.outcome.split(' ')[0])} wins`),
+        h(
+          'h2',
+          {},
+          shown.outcome === 'draw' ? 'A draw' : `${named(shown.outcome.split(' ')[0])} wins`,
+        ),
         h('p', { class: 'note' }, `${ply} moves, ${agentName(red)} against ${agentName(yellow)}`),
-        h('div', { class: 'row' },
-          game.at(0).outcome ? action('New game', newGame, { class: 'primary' }) : action('Play again', () => app.go({ moves: [] }), { class: 'primary' }),
+        h(
+          'div',
+          { class: 'row' },
+          game.at(0).outcome
+            ? action('New game', newGame, { class: 'primary' })
+            : action('Play again', () => app.go({ moves: [] }), { class: 'primary' }),
           shown.moves.length > 0 && action('Review this game', () => app.go({ view: 'review' })),
         ),
       );
     }
     trouble.hidden = !problem;
-    trouble.replaceChildren(h('p', { class: 'problem' }, problem ?? ''), h('div', { class: 'row' }, action('Try again', tryAgain)));
+    trouble.replaceChildren(
+      h('p', { class: 'problem' }, problem ?? ''),
+      h('div', { class: 'row' }, action('Try again', tryAgain)),
+    );
     movesCard.hidden = !game.moves.length;
     if (listed !== game) {
       listed = game; // only then, so that a move that was chosen keeps the focus
-      moves.replaceChildren(...game.moves.map((column, i) => h('li', {}, moveButton(game.at(i).toMove, column, i + 1))));
+      moves.replaceChildren(
+        ...game.moves.map((column, i) => h('li', {}, moveButton(game.at(i).toMove, column, i + 1))),
+      );
     }
-    [...moves.children].forEach((item, i) => item.firstChild.setAttribute('aria-current', i + 1 === ply ? 'step' : 'false'));
+    [...moves.children].forEach((item, i) =>
+      item.firstChild.setAttribute('aria-current', i + 1 === ply ? 'step' : 'false'),
+    );
     app.refresh();
   }
 
@@ -203,7 +237,15 @@ export function mount(root, app) {
     result,
     trouble,
     h('div', { class: 'card actions' }, buttons.fresh, buttons.back, buttons.now, buttons.setup),
-    h('div', { class: 'card' }, pickers.red, pickers.yellow, h('div', { class: 'actions' }, buttons.swap, buttons.link), hints, flip),
+    h(
+      'div',
+      { class: 'card' },
+      pickers.red,
+      pickers.yellow,
+      h('div', { class: 'actions' }, buttons.swap, buttons.link),
+      hints,
+      flip,
+    ),
     movesCard,
   );
 
@@ -229,11 +271,13 @@ export function mount(root, app) {
   changed();
   return {
     unmount() {
-      for (const each of unsubscribe) each();
+      for (const end of unsubscribe) end();
       forget();
       hinting?.();
     },
-    refuses: () => agentsTurn() && `It is ${named(app.shown.toMove)}'s turn (${agentName(seat(app.shown))}). ${advice()}`,
+    refuses: () =>
+      agentsTurn() &&
+      `It is ${named(app.shown.toMove)}'s turn (${agentName(seat(app.shown))}). ${advice()}`,
     status: turn,
   };
 }

@@ -6,9 +6,9 @@ import { get, post } from './api.js';
 const TICKS = 2; // seconds between two questions to the server
 const LONG = 100; // longer waits, in seconds, are shown in minutes
 
-const known = new Map(); // level or agent -> { name, ready, seconds }
+const entries = new Map(); // level or agent -> { name, ready, seconds }
 const listeners = new Set();
-let heard = 0; // when the last answer came
+let answeredAt = 0; // when the last answer came
 let boardOf = () => null;
 
 // Ask until everything is ready; board() says on which board the levels are to play.
@@ -23,12 +23,12 @@ export function subscribe(listener) {
   return () => listeners.delete(listener);
 }
 
-const entry = (agent) => known.get(agent) ?? known.get(agent.split(':')[0]);
+const entry = (agent) => entries.get(agent) ?? entries.get(agent.split(':')[0]);
 
 // The seconds until an agent can reply, about; 0 if it can, or if the server has not said.
 export function secondsUntil(agent) {
   const { ready = true, seconds } = entry(agent) ?? {};
-  return ready ? 0 : Math.max(1, Math.round(seconds - (performance.now() - heard) / 1000));
+  return ready ? 0 : Math.max(1, Math.round(seconds - (performance.now() - answeredAt) / 1000));
 }
 
 export const about = (seconds) =>
@@ -48,8 +48,8 @@ export function prefer(agent) {
 }
 
 function take(answer) {
-  heard = performance.now();
-  for (const each of [...answer.agents, ...answer.levels]) known.set(each.agent, each);
+  answeredAt = performance.now();
+  for (const item of [...answer.agents, ...answer.levels]) entries.set(item.agent, item);
   for (const listener of [...listeners]) listener();
   return answer.ready;
 }
@@ -58,7 +58,7 @@ async function ask() {
   try {
     if (take(await get('ready', { board: boardOf() }))) return;
   } catch {
-    if (!known.size) return; // requests wait in the server, whatever the page knows
+    if (!entries.size) return; // requests wait in the server, whatever the page knows
   }
   for (let tick = 0; tick < TICKS; tick++) {
     await new Promise((done) => setTimeout(done, 1000));

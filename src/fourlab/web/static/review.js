@@ -1,4 +1,5 @@
-// Review: the game beside the truth: who was winning when, which moves gave something away, and another try.
+// Review: a game beside the exact values: who was winning when, which moves were mistakes, and a
+// second try.
 
 import { address, post } from './api.js';
 import { lineChart } from './chart.js';
@@ -14,9 +15,16 @@ const CATEGORIES = {
   forced: ['→', 'forced'],
   unknown: ['·', 'not proven'],
 };
-const SIDES_OF_THE_GRAPH = { ticks: [[1, 'red'], [0.5, 'even'], [0, 'yellow']], text: (chance) => `${Math.round(100 * chance)} %` };
+const SIDES_OF_THE_GRAPH = {
+  ticks: [
+    [1, 'red'],
+    [0.5, 'even'],
+    [0, 'yellow'],
+  ],
+  text: (chance) => `${Math.round(100 * chance)} %`,
+};
 
-let kept = null; // the last review, so that coming back to this view costs nothing: { game, review }
+let kept = null; // the last review, so that returning to this view is free: { game, review }
 
 export function mount(root, app) {
   const gameKey = () => JSON.stringify(app.state.game.request());
@@ -28,9 +36,16 @@ export function mount(root, app) {
     const mine = (waiting = new AbortController());
     const asked = game;
     root.replaceChildren(
-      h('div', { class: 'card' },
+      h(
+        'div',
+        { class: 'card' },
         h('label', {}, 'Solving every position of the game …', h('progress', {})),
-        h('div', { class: 'row' }, h('button', { type: 'button', onclick: () => offer('Stopped.') }, 'Stop'))),
+        h(
+          'div',
+          { class: 'row' },
+          h('button', { type: 'button', onclick: () => offer('Stopped.') }, 'Stop'),
+        ),
+      ),
     );
     post('review', JSON.parse(asked), { signal: mine.signal }).then(
       (review) => {
@@ -54,9 +69,23 @@ export function mount(root, app) {
     forget();
     const empty = !app.state.game.moves.length;
     root.replaceChildren(
-      h('div', { class: 'card' },
-        h('p', { role: 'status' }, empty ? 'There is nothing to review yet: play a game first, or open one from the Lab.' : text),
-        !empty && h('div', { class: 'row' }, h('button', { type: 'button', class: 'primary', onclick: ask }, 'Review this game'))),
+      h(
+        'div',
+        { class: 'card' },
+        h(
+          'p',
+          { role: 'status' },
+          empty
+            ? 'There is nothing to review yet: play a game first, or open one from the Lab.'
+            : text,
+        ),
+        !empty &&
+          h(
+            'div',
+            { class: 'row' },
+            h('button', { type: 'button', class: 'primary', onclick: ask }, 'Review this game'),
+          ),
+      ),
     );
   }
 
@@ -73,7 +102,12 @@ export function mount(root, app) {
 
   function present(review) {
     const parts = [graph(review, app), moveList(review, app)];
-    root.replaceChildren(parts[0].element, accuracy(review), parts[1].element, saving(app.state.game));
+    root.replaceChildren(
+      parts[0].element,
+      accuracy(review),
+      parts[1].element,
+      saving(app.state.game),
+    );
     shown = () => parts.forEach((part) => part.show());
     shown();
   }
@@ -92,7 +126,8 @@ export function mount(root, app) {
 // The chance of red after each move; a click, a drag or the slider below moves the cursor.
 function graph(review, app) {
   const last = review.positions.length - 1;
-  const go = (ply) => app.go({ ply: Math.min(last, Math.max(0, Math.round(ply))) }, { replace: true });
+  const go = (ply) =>
+    app.go({ ply: Math.min(last, Math.max(0, Math.round(ply))) }, { replace: true });
   const chart = lineChart({
     title: 'Win chance of red',
     x: { label: 'move', min: -0.5, max: last + 0.5, whole: true },
@@ -100,24 +135,56 @@ function graph(review, app) {
     pick: go,
   });
   chart.element.classList.add('chances');
-  const estimates = review.positions.filter((each) => each.estimate !== null);
+  const estimates = review.positions.filter((position) => position.estimate !== null);
   chart.draw({
     series: [
-      { name: 'proven', ink: 4, step: true, area: true, points: review.positions.map((each) => [each.ply, each.chance]) },
-      ...(estimates.length ? [{ name: 'estimated', ink: 1, thin: true, points: estimates.map((each) => [each.ply, each.estimate]) }] : []),
+      {
+        name: 'proven',
+        ink: 4,
+        step: true,
+        area: true,
+        points: review.positions.map((position) => [position.ply, position.chance]),
+      },
+      ...(estimates.length
+        ? [
+            {
+              name: 'estimated',
+              ink: 1,
+              thin: true,
+              points: estimates.map((position) => [position.ply, position.estimate]),
+            },
+          ]
+        : []),
     ],
     marks: review.moves_made
-      .filter((each) => review.mistakes.includes(each.number))
-      .map((each) => ({ x: each.number, y: each.side === 'red' ? 0.06 : 0.94, text: CATEGORIES[each.category][0] })),
+      .filter((move) => review.mistakes.includes(move.number))
+      .map((move) => ({
+        x: move.number,
+        y: move.side === 'red' ? 0.06 : 0.94,
+        text: CATEGORIES[move.category][0],
+      })),
   });
-  const slider = h('input', { type: 'range', min: 0, max: last, 'aria-label': 'Move', oninput: () => go(slider.valueAsNumber) });
+  const slider = h('input', {
+    type: 'range',
+    min: 0,
+    max: last,
+    'aria-label': 'Move',
+    oninput: () => go(slider.valueAsNumber),
+  });
   chart.element.querySelector('svg').after(slider);
-  const jump = (text, find) => h('button', { type: 'button', onclick: () => find() !== undefined && go(find()) }, text);
-  const earlier = () => review.mistakes.filter((number) => number < app.state.ply).sort((a, b) => b - a)[0];
-  const later = () => review.mistakes.filter((number) => number > app.state.ply).sort((a, b) => a - b)[0];
+  const jump = (text, find) =>
+    h('button', { type: 'button', onclick: () => find() !== undefined && go(find()) }, text);
+  const earlier = () =>
+    review.mistakes.filter((number) => number < app.state.ply).sort((a, b) => b - a)[0];
+  const later = () =>
+    review.mistakes.filter((number) => number > app.state.ply).sort((a, b) => a - b)[0];
   const previous = jump('‹ Mistake', earlier);
   const next = jump('Mistake ›', later);
-  const retry = h('button', { type: 'button', class: 'primary', onclick: () => retryFrom(review, app) }, 'Retry from here');
+  const retry = h(
+    'button',
+    { type: 'button', class: 'primary', onclick: () => retryFrom(review, app) },
+    'Retry from here',
+  );
   const about = h('div', { class: 'about-move' });
   previous.setAttribute('aria-label', 'Previous mistake');
   next.setAttribute('aria-label', 'Next mistake');
@@ -127,24 +194,46 @@ function graph(review, app) {
     const { says } = review.positions[ply];
     const move = review.moves_made[ply - 1];
     slider.value = ply;
-    slider.setAttribute('aria-valuetext', `${ply} of ${last}: ${says}${move ? `, ${CATEGORIES[move.category][1]}` : ''}`);
+    slider.setAttribute(
+      'aria-valuetext',
+      `${ply} of ${last}: ${says}${move ? `, ${CATEGORIES[move.category][1]}` : ''}`,
+    );
     chart.draw({ cursor: ply });
     previous.setAttribute('aria-disabled', String(earlier() === undefined));
     next.setAttribute('aria-disabled', String(later() === undefined));
     retry.disabled = !move;
     about.replaceChildren(
-      ...(move ? [h('p', {}, disc(move.side), h('b', {}, ` Move ${ply}, column ${move.column} `), badge(move.category)), h('p', {}, move.says)] : [h('p', {}, h('b', {}, 'The start'))]),
+      ...(move
+        ? [
+            h(
+              'p',
+              {},
+              disc(move.side),
+              h('b', {}, ` Move ${ply}, column ${move.column} `),
+              badge(move.category),
+            ),
+            h('p', {}, move.says),
+          ]
+        : [h('p', {}, h('b', {}, 'The start'))]),
       h('p', { class: 'note' }, `Now: ${says}.`),
     );
   }
   const count = review.mistakes.length;
   return {
     show,
-    element: h('div', { class: 'card' },
+    element: h(
+      'div',
+      { class: 'card' },
       chart.element,
       about,
       h('div', { class: 'row' }, previous, next, retry),
-      h('p', { class: 'note' }, `${count || 'No'} move${count === 1 ? '' : 's'} gave something away.`, !review.complete && ' Not every position could be proven in the time given.')),
+      h(
+        'p',
+        { class: 'note' },
+        `${count || 'No'} move${count === 1 ? '' : 's'} gave something away.`,
+        !review.complete && ' Not every position could be proven in the time given.',
+      ),
+    ),
   };
 }
 
@@ -154,16 +243,29 @@ function retryFrom(review, app) {
   app.go({ view: 'play', ply: number - 1, [side]: 'human' });
 }
 
-const badge = (category) => h('span', { class: `badge ${category}` }, h('span', { 'aria-hidden': 'true' }, CATEGORIES[category][0]), ` ${CATEGORIES[category][1]}`);
+const badge = (category) =>
+  h(
+    'span',
+    { class: `badge ${category}` },
+    h('span', { 'aria-hidden': 'true' }, CATEGORIES[category][0]),
+    ` ${CATEGORIES[category][1]}`,
+  );
 
 function accuracy(review) {
   const card = (side) => {
     const { moves, kept: held, best, accuracy: share } = review.accuracy[side];
     const percent = (part) => (part === null ? '–' : `${Math.round(100 * part)} %`);
-    return h('div', { class: 'card score' },
+    return h(
+      'div',
+      { class: 'card score' },
       h('h2', {}, disc(side), ` ${named(side)}`),
       h('p', { class: 'large' }, percent(share)),
-      h('p', { class: 'note' }, `Of ${moves} moves ${percent(held)} kept the result and ${percent(best)} were best.`));
+      h(
+        'p',
+        { class: 'note' },
+        `Of ${moves} moves ${percent(held)} kept the result and ${percent(best)} were best.`,
+      ),
+    );
   };
   return h('div', { class: 'sides' }, SIDES.map(card));
 }
@@ -172,13 +274,33 @@ function moveList(review, app) {
   const items = review.moves_made.map((move) => {
     const go = () => app.go({ ply: move.number }, { replace: true });
     const says = move.category === 'best' || move.category === 'forced' ? '' : move.says;
-    return h('li', {}, h('button', { type: 'button', onclick: go }, h('span', { class: 'count' }, move.number), disc(move.side), h('b', {}, h('span', { class: 'hidden' }, `${named(move.side)}, column `), move.column), badge(move.category), says && h('span', { class: 'note' }, says)));
+    return h(
+      'li',
+      {},
+      h(
+        'button',
+        { type: 'button', onclick: go },
+        h('span', { class: 'count' }, move.number),
+        disc(move.side),
+        h('b', {}, h('span', { class: 'hidden' }, `${named(move.side)}, column `), move.column),
+        badge(move.category),
+        says && h('span', { class: 'note' }, says),
+      ),
+    );
   });
   const list = h('ol', { class: 'judged' });
-  const order = h('select', { 'aria-label': 'Order of the moves', onchange: sort }, h('option', { value: 'played' }, 'as played'), h('option', { value: 'size' }, 'worst first'));
+  const order = h(
+    'select',
+    { 'aria-label': 'Order of the moves', onchange: sort },
+    h('option', { value: 'played' }, 'as played'),
+    h('option', { value: 'size' }, 'worst first'),
+  );
 
   function sort() {
-    const by = { played: (a, b) => a - b, size: (a, b) => review.moves_made[b].size - review.moves_made[a].size || a - b }[order.value];
+    const by = {
+      played: (a, b) => a - b,
+      size: (a, b) => review.moves_made[b].size - review.moves_made[a].size || a - b,
+    }[order.value];
     list.replaceChildren(...[...items.keys()].sort(by).map((place) => items[place]));
   }
   function show() {
@@ -191,11 +313,20 @@ function moveList(review, app) {
   sort();
   return {
     show,
-    element: h('div', { class: 'card' }, h('div', { class: 'row apart' }, h('h2', {}, 'Moves'), order), list),
+    element: h(
+      'div',
+      { class: 'card' },
+      h('div', { class: 'row apart' }, h('h2', {}, 'Moves'), order),
+      list,
+    ),
   };
 }
 
 function saving(game) {
   const page = address('review/page', game.request());
-  return h('div', { class: 'row' }, h('a', { class: 'button', href: page, download: 'review.html' }, 'Save as a page'));
+  return h(
+    'div',
+    { class: 'row' },
+    h('a', { class: 'button', href: page, download: 'review.html' }, 'Save as a page'),
+  );
 }

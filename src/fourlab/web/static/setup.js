@@ -11,21 +11,52 @@ export function open(app) {
   let { inARow } = game;
   let problem = '';
 
-  const drawing = h('div', { class: `drawing${app.board.flipped ? ' flipped' : ''}`, role: 'group', 'aria-label': 'Drawing', onkeydown: arrows });
+  const drawing = h('div', {
+    class: `drawing${app.board.flipped ? ' flipped' : ''}`,
+    role: 'group',
+    'aria-label': 'Drawing',
+    onkeydown: arrows,
+  });
   const message = h('p', { role: 'status' });
   const start = h('button', { class: 'primary', type: 'submit' }, 'Start here');
-  const sizes = Object.fromEntries(['Columns', 'Rows', 'In a row'].map((name) => [name, h('input', { type: 'number', min: 1, max: 31, 'aria-label': name, onchange: resize })]));
-  const brushes = radios('brush', { red: [disc('red'), 'Red'], yellow: [disc('yellow'), 'Yellow'], none: ['Erase'] }, 'red');
-  const sides = radios('side', { auto: ['By count'], red: ['Red'], yellow: ['Yellow'] }, 'auto', redraw);
-  const text = h('textarea', { 'aria-label': 'A position in any notation', placeholder: '4453\n7/7/7/7/7/3r3 y 4\nddec …', spellcheck: 'false' });
-  const names = h('select', { 'aria-label': 'Named positions', onchange: () => names.value && read(names.value, true) }, h('option', { value: '' }, 'Choose…'));
+  const sizes = Object.fromEntries(
+    ['Columns', 'Rows', 'In a row'].map((name) => [
+      name,
+      h('input', { type: 'number', min: 1, max: 31, 'aria-label': name, onchange: resize }),
+    ]),
+  );
+  const brushes = radios(
+    'brush',
+    { red: [disc('red'), 'Red'], yellow: [disc('yellow'), 'Yellow'], none: ['Erase'] },
+    'red',
+  );
+  const sides = radios(
+    'side',
+    { auto: ['By count'], red: ['Red'], yellow: ['Yellow'] },
+    'auto',
+    redraw,
+  );
+  const text = h('textarea', {
+    'aria-label': 'A position in any notation',
+    placeholder: '4453\n7/7/7/7/7/3r3 y 4\nddec …',
+    spellcheck: 'false',
+  });
+  const names = h(
+    'select',
+    { 'aria-label': 'Named positions', onchange: () => names.value && read(names.value, true) },
+    h('option', { value: '' }, 'Choose…'),
+  );
 
-  // --- drawing --------------------------------------------------------------------------------------------------------
+  // --- drawing ----------------------------------------------------------------------------------
 
-  // A disc lands in its column, another colour paints over one, and what is erased lets the discs above it fall.
+  // A new disc lands in its column, another colour replaces a disc, and erasing one lets the discs
+  // above it fall.
   function draw(column, row) {
     const brush = brushes.value;
-    const stack = cells.map((line) => line[column]).reverse().filter(Boolean);
+    const stack = cells
+      .map((line) => line[column])
+      .reverse()
+      .filter(Boolean);
     const level = cells.length - 1 - row;
     if (brush === 'none') stack.splice(Math.min(level, stack.length - 1), 1);
     else if (level < stack.length) stack[level] = SIDES.indexOf(brush) + 1;
@@ -36,7 +67,13 @@ export function open(app) {
 
   // The drawing decides; the moves that led to a pasted game are forgotten.
   function redraw() {
-    take(() => fromGrid(cells.map((row) => [...row]), inARow, sides.value === 'auto' ? null : sides.value));
+    take(() =>
+      fromGrid(
+        cells.map((row) => [...row]),
+        inARow,
+        sides.value === 'auto' ? null : sides.value,
+      ),
+    );
   }
 
   function take(make) {
@@ -55,7 +92,9 @@ export function open(app) {
       const board = readBoard(`${columns}x${rows}x${length}`);
       inARow = board.inARow;
       const bottom = cells.toReversed();
-      cells = Array.from({ length: board.rows }, (_, row) => Array.from({ length: board.columns }, (_, column) => bottom[row]?.[column] ?? 0)).reverse();
+      cells = Array.from({ length: board.rows }, (_row, row) =>
+        Array.from({ length: board.columns }, (_cell, column) => bottom[row]?.[column] ?? 0),
+      ).reverse();
       redraw();
     } catch (error) {
       problem = error.message;
@@ -69,11 +108,15 @@ export function open(app) {
     cells = game.grid.map((row) => [...row]);
     ({ inARow } = game);
     sides.value = game.usual ? 'auto' : game.toMove;
-    [sizes.Columns.value, sizes.Rows.value, sizes['In a row'].value] = [game.columns, game.rows, game.inARow];
+    [sizes.Columns.value, sizes.Rows.value, sizes['In a row'].value] = [
+      game.columns,
+      game.rows,
+      game.inARow,
+    ];
     show();
   }
 
-  // --- reading: the server knows every notation and name ----------------------------------------------------------------
+  // --- reading: the server knows every notation and name ----------------------------------------
 
   // A FEN, a drawing and a name say their own board; all else means the board that is shown.
   async function read(notation, own = /[/\n]/.test(notation)) {
@@ -85,23 +128,29 @@ export function open(app) {
     }
   }
 
-  // --- the dialog -----------------------------------------------------------------------------------------------------
+  // --- the dialog -------------------------------------------------------------------------------
 
   function show() {
     drawing.style.setProperty('--columns', cells[0].length);
-    const spoken = (column, row) => `Column ${column + 1}, row ${cells.length - row}: ${cells[row][column] ? named(SIDES[cells[row][column] - 1]) : 'empty'}`;
+    const spoken = (column, row) => {
+      const cell = cells[row][column];
+      const content = cell ? named(SIDES[cell - 1]) : 'empty';
+      return `Column ${column + 1}, row ${cells.length - row}: ${content}`;
+    };
     const count = cells.length * cells[0].length;
     while (drawing.children.length > count) drawing.lastChild.remove();
-    while (drawing.children.length < count) drawing.append(h('button', { type: 'button', tabindex: -1 }));
+    while (drawing.children.length < count)
+      drawing.append(h('button', { type: 'button', tabindex: -1 }));
     cells.flat().forEach((side, i) => {
       const [column, row] = [i % cells[0].length, Math.floor(i / cells[0].length)];
       const button = drawing.children[i];
       button.className = side ? `disc ${SIDES[side - 1]}` : '';
       button.setAttribute('aria-label', spoken(column, row));
       button.onclick = () => draw(column, row);
-      button.onfocus = () => [...drawing.children].forEach((each) => (each.tabIndex = each === button ? 0 : -1));
+      button.onfocus = () =>
+        [...drawing.children].forEach((cell) => (cell.tabIndex = cell === button ? 0 : -1));
     });
-    if (![...drawing.children].some((each) => each.tabIndex === 0)) drawing.lastChild.tabIndex = 0;
+    if (![...drawing.children].some((cell) => cell.tabIndex === 0)) drawing.lastChild.tabIndex = 0;
     start.disabled = Boolean(problem);
     message.classList.toggle('problem', Boolean(problem));
     message.textContent = problem || verdict();
@@ -109,13 +158,20 @@ export function open(app) {
 
   function verdict() {
     if (game.outcome) return `The game is over here: ${game.ending}.`;
-    const odd = game.at(0).usual ? '' : ' No real game has these numbers of discs; it can be played all the same.';
+    const odd = game.at(0).usual
+      ? ''
+      : ' No real game has these numbers of discs; it can be played all the same.';
     return `${named(game.toMove)} to move.${odd}`;
   }
 
   function arrows(event) {
     const right = app.board.flipped ? -1 : 1;
-    const steps = { ArrowLeft: -right, ArrowRight: right, ArrowUp: -cells[0].length, ArrowDown: cells[0].length };
+    const steps = {
+      ArrowLeft: -right,
+      ArrowRight: right,
+      ArrowUp: -cells[0].length,
+      ArrowDown: cells[0].length,
+    };
     if (!(event.key in steps)) return;
     event.preventDefault();
     const at = [...drawing.children].indexOf(document.activeElement);
@@ -125,17 +181,48 @@ export function open(app) {
   const group = (title, ...children) => h('fieldset', {}, h('legend', {}, title), children);
   const field = ([name, input]) => h('label', {}, name, input);
   const button = (label, click) => h('button', { type: 'button', onclick: click }, label);
-  const dialog = h('dialog', { 'aria-labelledby': 'setup-title', onclose: () => dialog.remove() },
-    h('form', { method: 'dialog', onsubmit: () => app.go({ ...game.request(), view: app.state.view }) },
+  const dialog = h(
+    'dialog',
+    { 'aria-labelledby': 'setup-title', onclose: () => dialog.remove() },
+    h(
+      'form',
+      { method: 'dialog', onsubmit: () => app.go({ ...game.request(), view: app.state.view }) },
       h('h2', { class: 'all', id: 'setup-title' }, 'Set up a position'),
-      group('Draw', h('div', { class: 'row' }, brushes), drawing, h('div', { class: 'row' }, button('Clear', clear), h('span', { class: 'note' }, 'Discs land as low as they can.'))),
-      h('div', { class: 'stack' },
+      group(
+        'Draw',
+        h('div', { class: 'row' }, brushes),
+        drawing,
+        h(
+          'div',
+          { class: 'row' },
+          button('Clear', clear),
+          h('span', { class: 'note' }, 'Discs land as low as they can.'),
+        ),
+      ),
+      h(
+        'div',
+        { class: 'stack' },
         group('Board', h('div', { class: 'sizes' }, Object.entries(sizes).map(field))),
         group('To move', h('div', { class: 'row' }, sides)),
-        group('Paste', text, h('div', { class: 'row' }, button('Read', () => read(text.value)), h('span', { class: 'note' }, 'Moves, FEN, a drawing, …'))),
+        group(
+          'Paste',
+          text,
+          h(
+            'div',
+            { class: 'row' },
+            button('Read', () => read(text.value)),
+            h('span', { class: 'note' }, 'Moves, FEN, a drawing, …'),
+          ),
+        ),
         group('By name', names),
       ),
-      h('div', { class: 'row all ends' }, message, button('Cancel', () => dialog.close()), start),
+      h(
+        'div',
+        { class: 'row all ends' },
+        message,
+        button('Cancel', () => dialog.close()),
+        start,
+      ),
     ),
   );
 
@@ -148,7 +235,13 @@ export function open(app) {
   document.body.append(dialog);
   load(game);
   dialog.showModal();
-  get('positions').then((list) => names.append(...list.map((each) => h('option', { value: each.name }, `${each.name}: ${each.about}`))), () => {});
+  get('positions').then(
+    (list) =>
+      names.append(
+        ...list.map((place) => h('option', { value: place.name }, `${place.name}: ${place.about}`)),
+      ),
+    () => {},
+  );
 }
 
 // A choice as radio buttons in a row, with a property `value`.
@@ -160,8 +253,10 @@ function radios(name, choices, chosen, change = () => {}) {
     return input;
   });
   Object.defineProperty(box, 'value', {
-    get: () => inputs.find((each) => each.checked).value,
-    set: (value) => inputs.forEach((each) => (each.checked = each.value === value)),
+    get: () => inputs.find((input) => input.checked).value,
+    set(value) {
+      for (const input of inputs) input.checked = input.value === value;
+    },
   });
   box.value = chosen;
   return box;

@@ -2,17 +2,20 @@
 
 import { address, ApiError, ask } from './api.js';
 
-// Follow an event stream until it says done; returns a function that closes it. After closing nothing is called any more.
-// fetch, not EventSource: that one reconnects by itself and cannot read the words of a refusal.
+// Follow an event stream until it says done; returns a function that closes it. After closing,
+// nothing is called any more. EventSource is not used because it reconnects by itself and cannot
+// read the text of an error.
 export function stream(path, params, { onProgress, onDone, onError }) {
   const stop = new AbortController();
-  follow(address(path, params), stop.signal, { progress: onProgress, done: onDone }).catch((error) => {
-    if (!stop.signal.aborted) onError?.(error);
-  });
+  follow(address(path, params), stop.signal, { progress: onProgress, done: onDone }).catch(
+    (error) => {
+      if (!stop.signal.aborted) onError?.(error);
+    },
+  );
   return () => stop.abort();
 }
 
-async function follow(url, signal, heard) {
+async function follow(url, signal, handlers) {
   const answer = await ask(url, { signal, headers: { Accept: 'text/event-stream' } });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
@@ -22,11 +25,16 @@ async function follow(url, signal, heard) {
     const events = (text + value.replaceAll('\r', '')).split('\n\n');
     text = events.pop();
     for (const event of events) {
-      const field = (name) => event.split('\n').filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).trim()).join('\n');
+      const field = (name) =>
+        event
+          .split('\n')
+          .filter((line) => line.startsWith(`${name}:`))
+          .map((line) => line.slice(name.length + 1).trim())
+          .join('\n');
       if (signal.aborted || !field('data')) continue;
       const data = JSON.parse(field('data'));
       if (field('event') === 'error') throw new ApiError(data.error.message, data.error.status);
-      heard[field('event')]?.(data);
+      handlers[field('event')]?.(data);
       if (field('event') === 'done') return void reader.cancel();
     }
   }

@@ -3,15 +3,18 @@
 import { get } from './api.js';
 import { about as inAbout, secondsUntil, subscribe } from './ready.js';
 
-// h('button', {class: 'primary', onclick: f, disabled: true}, 'Text'): an element; false and null leave an attribute or child out.
-export const h = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
+// h('button', {class: 'primary', onclick: f, disabled: true}, 'Text') makes an element; false and
+// null leave an attribute or child out.
+export const h = (tag, attributes = {}, ...children) =>
+  filled(document.createElement(tag), attributes, children);
 export const svg = (tag, attributes = {}, ...children) =>
   filled(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 
 function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
-    else if (value != null && value !== false) element.setAttribute(name, value === true ? '' : value);
+    else if (value != null && value !== false)
+      element.setAttribute(name, value === true ? '' : value);
   }
   element.append(...children.flat().filter((child) => child != null && child !== false));
   return element;
@@ -21,7 +24,12 @@ function filled(element, attributes, children) {
 export const disc = (side) => h('span', { class: `disc ${side}`, 'aria-hidden': 'true' });
 
 export function toggle(label, on, change) {
-  const button = h('button', { type: 'button', role: 'switch', class: 'switch', 'aria-checked': String(on) }, h('span', {}), label);
+  const button = h(
+    'button',
+    { type: 'button', role: 'switch', class: 'switch', 'aria-checked': String(on) },
+    h('span', {}),
+    label,
+  );
   button.addEventListener('click', () => {
     const now = button.getAttribute('aria-checked') !== 'true';
     button.setAttribute('aria-checked', String(now));
@@ -40,7 +48,12 @@ function style(name) {
       link.remove();
       failed();
     };
-    const link = h('link', { rel: 'stylesheet', href: `static/${name}.css`, onload: done, onerror: forget });
+    const link = h('link', {
+      rel: 'stylesheet',
+      href: `static/${name}.css`,
+      onload: done,
+      onerror: forget,
+    });
     document.head.append(link);
   });
   return styles[name];
@@ -56,13 +69,15 @@ export async function load(name, ...sheets) {
   }
 }
 
-export const percent = (value) => `${Math.round(50 * (value + 1))} %`; // a value -1..1 as an expected score
+// A value from -1 to +1 as an expected score.
+export const percent = (value) => `${Math.round(50 * (value + 1))} %`;
 
 export const reduced = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 const listed = {};
 
-// What GET /agents says, asked for once; the options of every agent are long, so they come only when they are wanted.
+// The answer of GET /agents, requested once. The options of all agents are long, so they are
+// requested only when they are needed.
 export function agents(options = false) {
   listed[options] ??= get('agents', { options }).catch((error) => {
     delete listed[options];
@@ -72,23 +87,38 @@ export function agents(options = false) {
 }
 
 // An agent's name for people: "Level 3" or the spec itself.
-export const agentName = (agent) => (agent === 'human' ? 'human' : agent.replace(/^level:/, 'level '));
+export const agentName = (agent) =>
+  agent === 'human' ? 'human' : agent.replace(/^level:/, 'level ');
 
 let pickers = 0;
 
-// A labelled choice of an agent: human (if allowed), the levels, every agent; a spec can be typed below the list.
-// Options: label, value, human (offer a person), levels (offer the levels), filter(agent) -> whether to list it, change(value).
+// A labelled choice of an agent: human (if allowed), the levels, every agent; a spec can be typed
+// below the list. Options: label, value, human (offer a person), levels (offer the levels),
+// filter(agent) -> whether to list it, change(value).
 // The element has a property `value` that can be read and set.
-export function agentPicker({ label, value, human = false, levels = true, filter = () => true, change }) {
+export function agentPicker({
+  label,
+  value,
+  human = false,
+  levels = true,
+  filter = () => true,
+  change,
+}) {
   const id = `agent-${++pickers}`;
   const select = h('select', { id });
   const about = h('p', { class: 'note', id: `${id}-about` });
-  const spec = h('input', { maxlength: 300, spellcheck: 'false', autocomplete: 'off', 'aria-label': 'Agent with its options', 'aria-describedby': about.id });
+  const spec = h('input', {
+    maxlength: 300,
+    spellcheck: 'false',
+    autocomplete: 'off',
+    'aria-label': 'Agent with its options',
+    'aria-describedby': about.id,
+  });
   const picker = h('div', { class: 'picker' }, h('label', { for: id }, label), select, spec, about);
   let form = null; // of the agent's options, once these are known
   let formSpec = ''; // what the form shows
   let isOpen = false;
-  let known = { levels: [], agents: [] };
+  let offered = { levels: [], agents: [] };
 
   const option = (agent, text) => h('option', { value: agent }, text);
   const group = (text, options) => options.length > 0 && h('optgroup', { label: text }, options);
@@ -96,17 +126,23 @@ export function agentPicker({ label, value, human = false, levels = true, filter
   function show() {
     const name = value.split(':')[0];
     const choice = name === 'level' || value === 'human' ? value : name;
-    const shown = known.agents.filter(filter);
-    const of = (kind) => shown.filter((agent) => agent.group === kind).map((agent) => option(agent.name, agent.name));
+    const shown = offered.agents.filter(filter);
+    const of = (kind) =>
+      shown.filter((agent) => agent.group === kind).map((agent) => option(agent.name, agent.name));
     select.replaceChildren(
       ...[
         human && option('human', 'You (a person)'),
-        levels && group('Levels', known.levels.map((each) => option(each.agent, `${each.level} · ${each.name}`))),
+        levels &&
+          group(
+            'Levels',
+            offered.levels.map((level) => option(level.agent, `${level.level} · ${level.name}`)),
+          ),
         group('Agents', of('agents')),
-        group('Of the documents', of('documents')),
+        group('Of the reports', of('documents')),
       ].filter(Boolean),
     );
-    if (![...select.options].some((each) => each.value === choice)) select.append(option(choice, agentName(choice)));
+    if (![...select.options].some((item) => item.value === choice))
+      select.append(option(choice, agentName(choice)));
     select.value = choice;
     spec.hidden = name === 'level' || value === 'human';
     spec.value = value;
@@ -115,31 +151,32 @@ export function agentPicker({ label, value, human = false, levels = true, filter
       form?.remove();
       form = null;
     }
-    const level = known.levels.find((each) => each.agent === value);
-    tell(level ? [level.about, level.strength].filter(Boolean).join('; ') : '');
-    if (known.agents.some((each) => each.name === name)) tellAgent(name).catch(() => {});
+    const level = offered.levels.find(({ agent }) => agent === value);
+    describe(level ? [level.about, level.strength].filter(Boolean).join('; ') : '');
+    if (offered.agents.some((agent) => agent.name === name)) describeAgent(name).catch(() => {});
   }
 
-  // Behind an agent that is not ready yet stands when it will be.
+  // Show behind an agent that is not ready when it will be.
   function showReady() {
-    for (const each of select.options) {
-      const seconds = secondsUntil(each.value);
-      each.dataset.text ??= each.text;
-      const text = `${each.dataset.text}${seconds ? ` (in ${inAbout(seconds)})` : ''}`;
-      if (each.text !== text) each.text = text;
+    for (const item of select.options) {
+      const seconds = secondsUntil(item.value);
+      item.dataset.text ??= item.text;
+      const text = `${item.dataset.text}${seconds ? ` (in ${inAbout(seconds)})` : ''}`;
+      if (item.text !== text) item.text = text;
     }
   }
 
-  function tell(text) {
+  function describe(text) {
     about.textContent = text;
     about.hidden = !text;
   }
 
-  async function tellAgent(name) {
-    const agent = (await agents(true)).agents.find((each) => each.name === name);
+  async function describeAgent(name) {
+    const { agents: all } = await agents(true);
+    const agent = all.find((candidate) => candidate.name === name);
     const { optionsForm } = await load('options');
     if (value.split(':')[0] !== name) return; // another was chosen meanwhile
-    tell(agent.about);
+    describe(agent.about);
     if (form || agent.options.length === 0) return;
     formSpec = value;
     form = optionsForm(agent, value, (changed) => choose((formSpec = changed)));
@@ -167,9 +204,12 @@ export function agentPicker({ label, value, human = false, levels = true, filter
   });
   show();
   const unsubscribe = subscribe(() => (picker.isConnected ? showReady() : unsubscribe()));
-  agents().then((answer) => {
-    known = answer;
-    show();
-  }, () => {});
+  agents().then(
+    (answer) => {
+      offered = answer;
+      show();
+    },
+    () => {},
+  );
   return picker;
 }

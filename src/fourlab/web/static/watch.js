@@ -13,17 +13,18 @@ let landed = false; // whether this view has been on the page since it was loade
 export function mount(root, app) {
   let doing = null; // 'replay', 'play' or null
   let ticking = null; // ends the step that is under way
-  let mine = false; // whether the change that is heard comes from here
+  let mine = false; // whether the change was made by this view
   let record = null; // the stored game on the page: { run, number, … }
 
-  const action = (text, click, attributes = {}) => h('button', { type: 'button', onclick: click, ...attributes }, text);
+  const action = (text, click, attributes = {}) =>
+    h('button', { type: 'button', onclick: click, ...attributes }, text);
   const change = (changes, replace = true) => {
     mine = true;
     app.go(changes, { replace });
     mine = false;
   };
 
-  // --- the loop: wait as long as the speed says, then the next move of the game or of an agent ----------------------------
+  // --- the loop: wait according to the speed, then show the next move ---------------------------
 
   const atEnd = () => app.state.ply === app.state.game.moves.length;
   const delay = () => 1000 / SPEEDS[speed.valueAsNumber];
@@ -70,7 +71,8 @@ export function mount(root, app) {
     run('replay');
   }
 
-  // From the position on the board, or from the start when that game is over; Back leads to the game that was here.
+  // Play on from the position on the board, or from the start if that game is over. Back leads to
+  // the game that was here.
   function letThemPlay(once) {
     if (doing === 'play' && !once) return pause();
     const { shown } = app;
@@ -79,42 +81,64 @@ export function mount(root, app) {
     run('play', once);
   }
 
-  // --- stored games -----------------------------------------------------------------------------------------------------
+  // --- stored games -----------------------------------------------------------------------------
 
   const runs = h('select', { onchange: () => choose(runs.value, 0) });
-  const number = h('input', { type: 'number', min: 0, step: 1, value: 0, onchange: () => choose(runs.value, number.value) });
+  const number = h('input', {
+    type: 'number',
+    min: 0,
+    step: 1,
+    value: 0,
+    onchange: () => choose(runs.value, number.value),
+  });
   const about = h('p', { class: 'note', role: 'status' });
-  const stored = h('div', { class: 'card', hidden: true },
+  const stored = h(
+    'div',
+    { class: 'card', hidden: true },
     h('h2', {}, 'Stored games'),
     h('div', { class: 'fields' }, h('label', {}, 'Run', runs), h('label', {}, 'Game', number)),
-    about);
+    about,
+  );
 
-  const choose = (chosen, game) => chosen && app.go({ start: '', moves: [], board: app.state.game.board, run: chosen, game });
+  const choose = (chosen, game) =>
+    chosen && app.go({ start: '', moves: [], board: app.state.game.board, run: chosen, game });
 
   async function listRuns() {
     const all = await get('runs');
-    runs.replaceChildren(h('option', { value: '' }, 'Choose …'), ...all.map((each) => h('option', { value: each.name }, each.name)));
+    runs.replaceChildren(
+      h('option', { value: '' }, 'Choose …'),
+      ...all.map(({ name }) => h('option', { value: name }, name)),
+    );
     runs.value = app.state.extra.run ?? '';
     if (all.length) stored.hidden = false;
   }
 
-  // The game that the address names. Its moves are shown from the start, unless the address has moves too.
+  // Show the game that the address names from its start, unless the address has moves too.
   async function open() {
     const { run: from, game } = app.state.extra;
     if (record?.run === from && record?.number === Number(game)) return;
-    const wanted = (record = from === undefined || game === undefined ? null : { run: from, number: Number(game) });
+    const wanted = (record =
+      from === undefined || game === undefined ? null : { run: from, number: Number(game) });
     show();
     if (!wanted) return;
     const path = `runs/${encodeURIComponent(from)}/games`;
     try {
-      if (!/^\d{1,9}$/.test(game)) throw new Error(`Games have whole numbers from 0 on; there is no game “${game}”.`);
-      const [found, { total }] = await Promise.all([get(`${path}/${wanted.number}`), get(path, { limit: 1 })]);
-      const { start, moves, board } = await position({ start: found.start, moves: found.moves, board: found.board });
+      if (!/^\d{1,9}$/.test(game))
+        throw new Error(`Games have whole numbers from 0 on; there is no game “${game}”.`);
+      const [saved, { total }] = await Promise.all([
+        get(`${path}/${wanted.number}`),
+        get(path, { limit: 1 }),
+      ]);
+      const { start, moves, board } = await position({
+        start: saved.start,
+        moves: saved.moves,
+        board: saved.board,
+      });
       if (record !== wanted) return; // another one was chosen meanwhile
-      record = { ...found, run: from };
+      record = { ...saved, run: from };
       runs.value = from;
       number.max = total - 1;
-      number.value = found.number;
+      number.value = saved.number;
       if (app.state.game.moves.length) return show();
       change({ start, moves, board, ply: 0, run: from, game });
       if (!reduced()) run('replay');
@@ -125,27 +149,59 @@ export function mount(root, app) {
     }
   }
 
-  // --- the panel ------------------------------------------------------------------------------------------------------
+  // --- the panel --------------------------------------------------------------------------------
 
   const to = (ply) => () => {
     pause();
     change({ ply: ply() });
   };
   const steps = {
-    first: action('«', to(() => 0), { 'aria-label': 'First position' }),
-    previous: action('‹', to(() => app.state.ply - 1), { 'aria-label': 'Previous move' }),
+    first: action(
+      '«',
+      to(() => 0),
+      { 'aria-label': 'First position' },
+    ),
+    previous: action(
+      '‹',
+      to(() => app.state.ply - 1),
+      { 'aria-label': 'Previous move' },
+    ),
     replay: action('Replay', replay, { class: 'primary' }),
-    next: action('›', to(() => app.state.ply + 1), { 'aria-label': 'Next move' }),
-    last: action('»', to(() => Infinity), { 'aria-label': 'Last position' }),
+    next: action(
+      '›',
+      to(() => app.state.ply + 1),
+      { 'aria-label': 'Next move' },
+    ),
+    last: action(
+      '»',
+      to(() => Infinity),
+      { 'aria-label': 'Last position' },
+    ),
   };
-  const slider = h('input', { type: 'range', min: 0, 'aria-label': 'Move', oninput: () => to(() => slider.valueAsNumber)() });
-  const told = h('p', {});
-  const speed = h('input', { type: 'range', min: 0, max: SPEEDS.length - 1, step: 1, value: app.settings.get('speed', 1), oninput: paced });
+  const slider = h('input', {
+    type: 'range',
+    min: 0,
+    'aria-label': 'Move',
+    oninput: () => to(() => slider.valueAsNumber)(),
+  });
+  const description = h('p', {});
+  const speed = h('input', {
+    type: 'range',
+    min: 0,
+    max: SPEEDS.length - 1,
+    step: 1,
+    value: app.settings.get('speed', 1),
+    oninput: paced,
+  });
   const pace = h('span', { class: 'note' });
   const pickers = Object.fromEntries(
     SIDES.map((side) => [
       side,
-      agentPicker({ label: [disc(side), named(side)], value: app.settings.get(`watch-${side}`, DEFAULTS[side]), change: (agent) => app.settings.set(`watch-${side}`, agent) }),
+      agentPicker({
+        label: [disc(side), named(side)],
+        value: app.settings.get(`watch-${side}`, DEFAULTS[side]),
+        change: (agent) => app.settings.set(`watch-${side}`, agent),
+      }),
     ]),
   );
   const start = action('Start', () => letThemPlay(false), { class: 'primary' });
@@ -166,26 +222,42 @@ export function mount(root, app) {
     steps.replay.textContent = doing === 'replay' ? 'Pause' : 'Replay';
     start.textContent = doing === 'play' ? 'Pause' : 'Start';
     steps.replay.disabled = !last;
-    for (const each of ['first', 'previous']) steps[each].setAttribute('aria-disabled', String(ply === 0));
-    for (const each of ['next', 'last']) steps[each].setAttribute('aria-disabled', String(ply === last));
-    told.textContent = tell(ply, game);
+    for (const name of ['first', 'previous'])
+      steps[name].setAttribute('aria-disabled', String(ply === 0));
+    for (const name of ['next', 'last'])
+      steps[name].setAttribute('aria-disabled', String(ply === last));
+    description.textContent = describe(ply, game);
     const results = { 1: 'red won', 0: 'a draw', '-1': 'yellow won' };
     if (!record) about.textContent = '';
-    else if (record.red) about.textContent = [`${record.red} – ${record.yellow}: ${results[record.result] ?? 'no result'}`, record.cause !== 'normal' && `${record.cause} ${record.detail ?? ''}`].filter(Boolean).join(', ');
+    else if (record.red)
+      about.textContent = [
+        `${record.red} – ${record.yellow}: ${results[record.result] ?? 'no result'}`,
+        record.cause !== 'normal' && `${record.cause} ${record.detail ?? ''}`,
+      ]
+        .filter(Boolean)
+        .join(', ');
   }
 
   // The move at the cursor, and what its agent thought of it if that was stored.
-  function tell(ply, game) {
-    if (!ply) return game.moves.length ? `The start; ${game.moves.length} moves follow.` : 'An empty tape: let two agents play, or choose a stored game.';
+  function describe(ply, game) {
+    if (!ply)
+      return game.moves.length
+        ? `The start; ${game.moves.length} moves follow.`
+        : 'An empty tape: let two agents play, or choose a stored game.';
     const side = game.at(ply - 1).toMove;
     const thought = record?.thoughts?.[record.thoughts.length - game.moves.length + ply - 1];
+    const player = record?.[side] ?? named(side);
     const parts = [
-      `Move ${ply} of ${game.moves.length}: ${record?.[side] ?? named(side)} plays column ${game.moves[ply - 1]}`,
+      `Move ${ply} of ${game.moves.length}: ${player} plays column ${game.moves[ply - 1]}`,
       thought?.value != null && `expects ${percent(thought.value)}`,
-      thought?.visits && `${thought.visits.reduce((sum, each) => sum + each)} visits`,
-      thought?.seconds != null && `${thought.seconds < 1 ? `${(1000 * thought.seconds).toPrecision(2)} ms` : `${thought.seconds.toFixed(1)} s`}`,
+      thought?.visits && `${thought.visits.reduce((sum, count) => sum + count)} visits`,
+      thought?.seconds != null && duration(thought.seconds),
     ];
     return parts.filter(Boolean).join(', ');
+  }
+
+  function duration(seconds) {
+    return seconds < 1 ? `${(1000 * seconds).toPrecision(2)} ms` : `${seconds.toFixed(1)} s`;
   }
 
   function changed() {
@@ -195,17 +267,33 @@ export function mount(root, app) {
   }
 
   root.append(
-    h('div', { class: 'card' },
-      told,
+    h(
+      'div',
+      { class: 'card' },
+      description,
       slider,
       h('div', { class: 'row tape' }, Object.values(steps)),
-      h('label', { class: 'speed' }, 'Speed', speed, pace)),
-    h('div', { class: 'card' },
+      h('label', { class: 'speed' }, 'Speed', speed, pace),
+    ),
+    h(
+      'div',
+      { class: 'card' },
       h('h2', {}, 'Two agents'),
       pickers.red,
       pickers.yellow,
-      h('div', { class: 'row' }, start, action('Step', () => letThemPlay(true)), action('New game', () => app.go({ moves: [] }))),
-      h('p', { class: 'note' }, 'They play on from the position on the board. Back in your browser brings the game before it back.')),
+      h(
+        'div',
+        { class: 'row' },
+        start,
+        action('Step', () => letThemPlay(true)),
+        action('New game', () => app.go({ moves: [] })),
+      ),
+      h(
+        'p',
+        { class: 'note' },
+        'The agents play on from the position on the board. Your browser’s Back button returns.',
+      ),
+    ),
     stored,
   );
   paced();
@@ -213,18 +301,21 @@ export function mount(root, app) {
   const unsubscribe = [app.subscribe(changed), subscribe(() => app.refresh())];
   listRuns().catch((error) => (about.textContent = error.message));
   open();
-  if (!landed && opensHere() && !reduced() && app.state.game.moves.length && atEnd()) replay(); // a link to a game shows it at once
+  // A link to a game replays it at once.
+  const opens = !landed && opensHere() && app.state.game.moves.length && atEnd();
+  if (opens && !reduced()) replay();
   landed = true;
   return {
     unmount() {
-      for (const each of unsubscribe) each();
+      for (const end of unsubscribe) end();
       ticking?.abort();
     },
     refuses: () => 'This is for watching. Open Play to take over.',
     status() {
       const { toMove } = app.shown;
-      const wait = waitFor(pickers[toMove].value);
-      return doing === 'play' && (wait ? `${named(toMove)}: ${wait}` : `${named(toMove)} is thinking…`);
+      if (doing !== 'play') return false;
+      const waiting = waitFor(pickers[toMove].value);
+      return waiting ? `${named(toMove)}: ${waiting}` : `${named(toMove)} is thinking…`;
     },
   };
 }

@@ -1,1 +1,1 @@
-"""Modules that stand in submissions for modules of Fourlab's: what those need is not on Kaggle, or not wanted there."""
+"""Modules that replace modules of Fourlab in submissions, where those need what Kaggle lacks."""

@@ -1,10 +1,10 @@
-"""Stands for shipped.py: the files are text in here."""
+"""Replaces shipped.py: the files are text in this module."""
 
 import base64
 import zlib
 
 FILES: dict[str, str] = {}
-"""By package and name; compressed, then base64."""
+"""Contents by "package/name", compressed with zlib and encoded in base64."""
 
 
 def read(package: str, name: str) -> bytes | None:

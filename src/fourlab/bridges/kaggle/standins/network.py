@@ -1,4 +1,4 @@
-"""Stands for nets/evaluator.py: the submission's one network, computed by NumPy."""
+"""Replaces nets/evaluator.py: the submission's only network, evaluated by NumPy."""
 
 from functools import cache
 
@@ -8,7 +8,7 @@ from fourlab.nets.numpy_evaluator import NumpyEvaluator, parse
 
 @cache
 def load(name: str) -> NumpyEvaluator:
-    """Read the network, whatever it is called."""
+    """Load the network; the name does not matter, since there is only one."""
     form = shipped.read("fourlab.nets", "network.json")
     numbers = shipped.read("fourlab.nets", "network.safetensors")
     assert form is not None

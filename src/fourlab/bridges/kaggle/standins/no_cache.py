@@ -1,4 +1,4 @@
-"""Stands for compiled/_cache.py: compiled code is not kept on disk."""
+"""Replaces compiled/_cache.py: compiled code is not kept on disk."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Stands for compiled/_jit.py: kernels are the Python they are written in."""
+"""Replaces compiled/_jit.py: kernels run as plain Python."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -1,0 +1,89 @@
+"""What a leaf is worth without the network: results seen on the board, and cached evaluations."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fourlab.agents.alphazero.choosing import Switches
+from fourlab.agents.mcts.nodes import DRAW, LOSS, UNPROVEN, WIN
+from fourlab.compiled._jit import inlined_kernel, kernel
+from fourlab.compiled.bits import popcount
+from fourlab.compiled.board import has_line, key, landing, landings, mirror
+from fourlab.compiled.threats import winning_cells
+from fourlab.game.geometry import Geometry
+from fourlab.solver.kernel import non_losing
+
+HASH_MULTIPLIER = 0x1E3779B97F4A7C15
+"""2^64 divided by the golden ratio, rounded to odd; the top bit is cleared to fit int64."""
+
+
+class Cache(NamedTuple):
+    """The network's earlier evaluations by position; a new entry replaces an old one."""
+
+    keys: np.ndarray  # int64[slots], a power of two; 0 marks an empty slot
+    answers: np.ndarray  # float32[slots, columns + 1]: policy logits, value
+
+
+def new_cache(slots: int, g: Geometry) -> Cache:
+    """Return an empty cache; `slots` must be a power of two."""
+    return Cache(np.zeros(slots, np.int64), np.zeros((slots, g.columns + 1), np.float32))
+
+
+@inlined_kernel
+def slot_of(name: int, cache: Cache) -> int:
+    """Return the only slot that may hold a key."""
+    return ((name * HASH_MULTIPLIER) >> 20) & (len(cache.keys) - 1)
+
+
+@inlined_kernel
+def canonical_key(own: int, mask: int, g: Geometry) -> tuple[int, bool]:
+    """Return the smaller of a position's key and its mirror image's, and whether it is the image's.
+
+    The network is asked about the position with the smaller key, so a position and its mirror
+    image share an evaluation.
+    """
+    here = key(own, mask, g)
+    image = mirror(key(own, mask, g), g)
+    return min(here, image), image < here
+
+
+@kernel
+def immediate_result(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int, int]:
+    """Return the result that can be read off the board, and the cells that do not lose at once.
+
+    The result is WIN, DRAW or LOSS for the side to move, or UNPROVEN. With `proving` a move that
+    wins at once counts as WIN; without it only finished games have a result.
+    """
+    playable = landings(mask, g)
+    if s.proving:
+        if winning_cells(own, mask, g) & playable:
+            return WIN, playable
+        if playable == 0:
+            return DRAW, 0
+        # Without a safe cell every move lets the opponent win with its next disc.
+        safe = non_losing(mask, winning_cells(own ^ mask, mask, g), g)
+        return (UNPROVEN if safe else LOSS), safe
+    if has_line(own ^ mask, g.height, g.in_a_row):
+        return LOSS, 0
+    # Arya's games end one disc early.
+    if s.faithful and popcount(mask) >= g.columns * g.rows - 1:
+        return DRAW, 0
+    return (UNPROVEN if playable else DRAW), playable
+
+
+@kernel
+def solve_ending(own: int, mask: int, g: Geometry) -> int:
+    """Return the exact value for the side to move, 1, 0 or -1, by full search of the last cells."""
+    playable = landings(mask, g)
+    if playable == 0:
+        return 0
+    if winning_cells(own, mask, g) & playable:
+        return 1
+    best = -1
+    for column in range(g.columns):
+        cell = landing(mask, column, g)
+        if cell:
+            best = max(best, -solve_ending(own ^ mask, mask | cell, g))
+            if best == 1:
+                break
+    return best

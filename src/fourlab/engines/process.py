@@ -1,0 +1,288 @@
+"""A running engine program: its process, its three pipes, and bounds on everything it does.
+
+Nothing that the program does may block us, fill our memory or leave processes behind. Whatever goes
+wrong is a `Forfeit` with its cause.
+"""
+
+import contextlib
+import itertools
+import os
+import select
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Sequence
+
+from fourlab.agent import Forfeit
+from fourlab.game.record import Cause
+
+LINE_BYTES = 64 * 1024
+"""Longest line that a program may write."""
+MOVE_BYTES = 1024 * 1024
+"""Most bytes that a program may write for one move."""
+MOVE_LINES = 10_000
+"""Most lines that a program may write for one move."""
+STDERR_BYTES = 4096
+"""How much of the end of stderr is kept, to quote its last line."""
+STDERR_CHARACTERS = 200
+"""How much of that line is quoted."""
+EXIT_SECONDS = 0.5
+"""How long a program has to exit after `quit`, and again after SIGTERM."""
+MEMORY_SLACK = 4
+"""The kernel's limit is this many times the bound: it counts reserved memory, of which programs use
+only a part, while the bound is on memory in use."""
+POLL_SECONDS = 0.05
+"""Longest time between two looks at the clock and at the program's memory."""
+MEMORY_SHARE = 20
+"""Reading /proc takes long on a machine with many processes; wait this many times as long before
+the next look, so that it costs at most 5 % of the time."""
+
+
+class Program:
+    """A program in its own process group; sending and reading lines never blocks for long."""
+
+    def __init__(self, cmd: str, megabytes: float) -> None:
+        self.owner = os.getpid()
+        self.pings = itertools.count(1)
+        self.greeting: list[str] = []
+        arguments = cmd if sys.platform == "win32" else shlex.split(cmd)
+        try:
+            # A new session makes the program the leader of a process group, so that its children
+            # can be signalled and their memory be counted too.
+            self._popen = subprocess.Popen(
+                arguments,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise Forfeit(Cause.CRASH, f"cannot start {cmd}: {error.strerror}") from None
+        except ValueError as error:
+            raise Forfeit(Cause.CRASH, f"cannot start {cmd!r}: {error}") from None
+        assert self._popen.stdin
+        assert self._popen.stdout
+        assert self._popen.stderr
+        self._pipes = (self._popen.stdin, self._popen.stdout, self._popen.stderr)
+        self._in, self._out, self._err = (pipe.fileno() for pipe in self._pipes)
+        self._open = [self._out, self._err]
+        if sys.platform != "win32":
+            os.set_blocking(self._in, False)
+        self._max_memory = int(megabytes * 1e6)
+        self._next_memory_check = 0.0
+        _limit_memory(self._popen.pid, MEMORY_SLACK * self._max_memory)
+        self._lines: deque[bytes] = deque()
+        self._partial_line = b""
+        self._stderr_tail = b""
+        self.reset_counters()
+
+    def reset_counters(self) -> None:
+        """Count the output for one move from here on."""
+        self._bytes_read = 0
+        self._lines_read = 0
+
+    def send(self, *lines: str) -> None:
+        """Write lines to the program's stdin without blocking.
+
+        A pipe holds hundreds of commands, so if it is full the program does not read it.
+        """
+        text = "".join(f"{line}\n" for line in lines).encode()
+        try:
+            written = os.write(self._in, text)
+        except BlockingIOError:
+            written = 0
+        except OSError:
+            raise self._exit_forfeit("closed its input") from None
+        if written < len(text):
+            raise Forfeit(Cause.CRASH, "does not read its input")
+
+    def read_until(self, answer: str, deadline: float) -> list[str] | None:
+        """Wait for an answer; return the lines before it, or None once the deadline has passed.
+
+        `deadline` is a value of `time.monotonic`.
+        """
+        before: list[str] = []
+        while time.monotonic() < deadline:
+            line = self.read_line(deadline)
+            if line is not None and line.split() == answer.split():
+                return before
+            if line is not None:
+                before.append(line)
+        return None
+
+    def read_line(self, deadline: float) -> str | None:
+        """Return the next line, or None once the deadline has passed."""
+        while not self._lines:
+            if self._out not in self._open:
+                raise self._exit_forfeit("closed its output")
+            left = deadline - time.monotonic()
+            self._split_lines(self._read(min(left, POLL_SECONDS)))
+            self._check_memory()
+            if left <= 0 and not self._lines:
+                return None
+        return self._lines.popleft().decode(errors="replace")
+
+    def _read(self, seconds: float) -> bytes:
+        """Return what is in stdout, waiting at most this long; drain stderr on the way."""
+        output = b""
+        for pipe in _readable(self._open, max(0.0, seconds)):
+            chunk = os.read(pipe, 64 * 1024)
+            if not chunk:
+                self._open.remove(pipe)
+            elif pipe == self._out:
+                output = chunk
+            else:
+                self._stderr_tail = (self._stderr_tail + chunk)[-STDERR_BYTES:]
+        return output
+
+    def _split_lines(self, chunk: bytes) -> None:
+        """Split output into lines; raise Forfeit if it exceeds its bounds."""
+        self._bytes_read += len(chunk)
+        self._lines_read += chunk.count(b"\n")
+        if self._bytes_read > MOVE_BYTES:
+            raise Forfeit(Cause.CRASH, f"wrote more than {MOVE_BYTES} bytes for one move")
+        if self._lines_read > MOVE_LINES:
+            raise Forfeit(Cause.CRASH, f"wrote more than {MOVE_LINES} lines for one move")
+        *lines, self._partial_line = (self._partial_line + chunk).split(b"\n")
+        if max(map(len, (self._partial_line, *lines))) > LINE_BYTES:
+            raise Forfeit(Cause.CRASH, f"wrote a line of more than {LINE_BYTES} bytes")
+        self._lines.extend(lines)
+
+    def _check_memory(self) -> None:
+        """Kill the program and raise Forfeit if its process group uses too much memory."""
+        now = time.monotonic()
+        if now < self._next_memory_check:
+            return
+        used = _memory_of_group(self._popen.pid)
+        spent = time.monotonic() - now
+        self._next_memory_check = now + max(POLL_SECONDS, MEMORY_SHARE * spent)
+        if used > self._max_memory:
+            self._kill(hard=True)  # without `quit`, since it allocates until it is killed
+            raise Forfeit(
+                Cause.CRASH,
+                f"used {used / 1e6:.0f} MB of memory, more than its {self._max_memory / 1e6:g} MB",
+            )
+
+    def _exit_forfeit(self, otherwise: str) -> Forfeit:
+        """Return a Forfeit that says how the program exited, or `otherwise` if it still runs."""
+        self._wait(EXIT_SECONDS)
+        for _ in range(16):  # bounded: a program that still runs may write to stderr without end
+            if not self._read(0) and self._err not in self._open:
+                break
+        code = self._popen.poll()
+        if code is None:
+            reason = otherwise
+        elif code < 0:
+            reason = f"was killed by signal {-code} ({signal.strsignal(-code)})"
+        else:
+            reason = f"exited with code {code}"
+        last = self._stderr_tail.decode(errors="replace").strip().rpartition("\n")[2]
+        printable = "".join(letter for letter in last if letter.isprintable())
+        quote = printable[:STDERR_CHARACTERS].strip()
+        return Forfeit(Cause.CRASH, f"{reason}: {quote}" if quote else reason)
+
+    def close_input(self) -> None:
+        """Close the program's stdin."""
+        self._pipes[0].close()
+        self._in = -1  # the system may soon give the descriptor to another file
+
+    def ends_within(self, seconds: float) -> bool:
+        """Wait at most this long for the program to exit; return whether it has."""
+        self._wait(seconds)
+        return self._popen.poll() is not None
+
+    def _wait(self, seconds: float) -> None:
+        """Wait for the program to exit; drain its output, since a full pipe would block it."""
+        deadline = time.monotonic() + seconds
+        while self._popen.poll() is None and time.monotonic() < deadline:
+            self._read(0.01)
+
+    def close(self) -> None:
+        """Send `quit`, then SIGTERM, then SIGKILL to the whole group, and close the pipes."""
+        try:
+            if self.owner == os.getpid():  # a forked copy must leave its parent's program alone
+                self._end()
+        finally:
+            for pipe in self._pipes:
+                pipe.close()
+
+    def _end(self) -> None:
+        try:
+            if self._popen.poll() is None:
+                with contextlib.suppress(Forfeit):
+                    self.send("quit")
+                self._pipes[0].close()
+                self._wait(EXIT_SECONDS)
+            if self._popen.poll() is None:
+                self._kill(hard=False)
+                self._wait(EXIT_SECONDS)
+        finally:  # also if Ctrl-C interrupts the waiting
+            self._kill(hard=True)
+            # After SIGKILL only a broken disc or driver can keep a process alive.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._popen.wait(5)
+
+    def _kill(self, hard: bool) -> None:
+        """Signal the whole group, since children may outlive their leader."""
+        with contextlib.suppress(OSError):
+            if sys.platform == "win32":
+                self._popen.kill()
+            else:
+                os.killpg(self._popen.pid, signal.SIGKILL if hard else signal.SIGTERM)
+
+
+# --- differences between operating systems ------------------------------------------------------
+
+if sys.platform == "win32":
+    import _winapi
+    import msvcrt
+
+    def _readable(pipes: Sequence[int], seconds: float) -> list[int]:
+        """Return the pipes that have data or have ended, polled: Windows cannot wait for pipes."""
+        deadline = time.monotonic() + seconds
+        while True:
+            ready = [pipe for pipe in pipes if _is_ready(pipe)]
+            if ready or time.monotonic() >= deadline:
+                return ready
+            time.sleep(0.002)
+
+    def _is_ready(pipe: int) -> bool:
+        try:
+            return _winapi.PeekNamedPipe(msvcrt.get_osfhandle(pipe))[0] != 0
+        except OSError:
+            return True  # the pipe has ended
+
+else:
+
+    def _readable(pipes: Sequence[int], seconds: float) -> list[int]:
+        """Return the pipes that have data or have ended, waiting at most this long."""
+        poll = select.poll()
+        for pipe in pipes:
+            poll.register(pipe, select.POLLIN)
+        return [pipe for pipe, _ in poll.poll(seconds * 1000)]
+
+
+def _memory_of_group(group: int) -> int:
+    """Return the resident bytes of all processes of a group; 0 on systems without /proc."""
+    if sys.platform != "linux":
+        return 0
+    total = 0
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError, ValueError):  # not a process, or it has just exited
+            if os.getpgid(int(name)) == group:
+                with open(f"/proc/{name}/statm", "rb") as file:
+                    total += int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return total
+
+
+def _limit_memory(pid: int, size: int) -> None:
+    """Set the kernel's limit on a process's writable memory, which holds between our checks."""
+    if sys.platform == "linux":
+        import resource
+
+        with contextlib.suppress(OSError, ValueError):
+            resource.prlimit(pid, resource.RLIMIT_DATA, (size, size))

@@ -1,0 +1,59 @@
+"""The check of names, phrases and line lengths finds what it looks for."""
+
+from pathlib import Path
+
+import pytest
+
+from tests import words
+
+
+@pytest.fixture
+def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+    """Check one file in a project of its own; return the printed problems."""
+    exceptions = tmp_path / "exceptions.txt"
+    exceptions.write_text("# path and a piece of the line\nsrc/quoted.py so many\n")
+    monkeypatch.setattr(words, "ROOT", tmp_path)
+    monkeypatch.setattr(words, "EXCEPTIONS", exceptions)
+
+    def run(name: str, text: str) -> list[str]:
+        file = tmp_path / "src" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+        count = words.main(["src"])
+        lines = capsys.readouterr().out.splitlines()
+        file.unlink()
+        assert (count > 0) == any(": " in line for line in lines)
+        return [line for line in lines if line.startswith("src/")]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("for each in games:\n    pass\n", "src/a.py:1: name 'each'"),
+        ("def f(told):\n    return told\n", "src/a.py:1: name 'told'"),
+        ("self.found = 1\n", "src/a.py:1: name 'found'"),
+        ("def tell() -> None: ...\n", "src/a.py:1: name 'tell'"),
+        ('"""At most so many moves."""\n', "src/a.py:1: phrase 'so many'"),
+        ("# It is chosen by\n# lot.\n", "src/a.py:1: phrase 'by\\n# lot'"),
+        ("x = 1\n# document 004 says so\n", "src/a.py:2: phrase 'document 004'"),
+        (f"x = '{'y' * 100}'\n", "src/a.py:1: 106 columns"),
+    ],
+)
+def test_a_problem_is_reported_with_its_line(check, text: str, problem: str) -> None:  # type: ignore[no-untyped-def]
+    (line,) = check("a.py", text)
+    assert line.startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.py", "for game in games:\n    print(game, 'each of them was found')\n"),
+        ("a.py", "'somany by lots'\n"),
+        ("quoted.py", '"""He wrote: so many."""\n'),
+        ("a.md", f"{'long ' * 50}\n"),
+    ],
+)
+def test_what_is_allowed_is_not_reported(check, name: str, text: str) -> None:  # type: ignore[no-untyped-def]
+    assert check(name, text) == []
