@@ -338,7 +338,8 @@ def test_a_full_server_refuses_with_retry_after(
         gates.append(gate)
 
     monkeypatch.setattr(Gate, "__init__", recorded)
-    caps = Caps(searches=1, waiting=2, streams=1, streams_waiting=0)
+    # Patient, so that no waiting request is refused before the test is done with it.
+    caps = Caps(searches=1, waiting=2, patience=600.0, streams=1, streams_waiting=0)
     with serving(Settings(caps=caps)) as client:
         paths = ("move", "move", "move", "analysis")
         waiting = [begin(client, f"POST /api/v1/{path}", {"agent": "mcts"}) for path in paths]

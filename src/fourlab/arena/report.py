@@ -12,6 +12,7 @@ from fourlab.arena.store import Store, StoredGame, write_columns
 from fourlab.arena.summary import head_to_head, interval
 from fourlab.arena.tables import percent
 from fourlab.arena.tournament import Tournament
+from fourlab.game.outcome import Outcome
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC
 from fourlab.jobs.run import Run
@@ -25,7 +26,6 @@ WEB_PAGE = "http://127.0.0.1:8000/"
 """Where `fourlab web` serves its page by default; links to games hold the moves in their query."""
 MOST_GAMES = 5000
 """Only this many games are listed; `fourlab games` shows all."""
-RESULTS = {1: "red", 0: "draw", -1: "yellow", None: "–"}
 
 
 def write_report(run: Run, tournament: Tournament, summary: dict[str, Any], store: Store) -> None:
@@ -158,7 +158,7 @@ def _games(store: Store, games: int) -> str:
         plain_cells = (
             game.red,
             game.yellow,
-            RESULTS[game.result],
+            "–" if game.result is None else Outcome(game.result).winner_name,
             game.cause,
             len(game.columns),
             game.detail,

@@ -13,7 +13,7 @@ from fourlab.cli.board import print_board
 from fourlab.cli.generated import with_settings
 from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, RunArgument, print_json
 from fourlab.errors import UserError
-from fourlab.game.outcome import SIDE_NAMES, Result
+from fourlab.game.outcome import SIDE_NAMES, Outcome, Result
 
 if TYPE_CHECKING:
     from fourlab.arena.store import StoredGame
@@ -34,7 +34,7 @@ COLUMNS = (
     "seed",
 )
 """Columns of exported tables. Unless a limit is a time, they are the same for every execution."""
-RESULTS = {"red": 1, "draw": 0, "yellow": -1, "none": None}
+RESULTS = {**{outcome.winner_name: outcome.value for outcome in Outcome}, "none": None}
 """Stored results, from red's point of view, by the words of --result."""
 
 
@@ -148,7 +148,7 @@ def _as_full_data(game: "StoredGame") -> dict[str, Any]:
 def _list(games: Iterable["StoredGame"]) -> None:
     print(f"{'game':>6}  {'red':24}  {'yellow':24}  {'result':6}  {'cause':12}  moves")
     for game in games:
-        result = {1: "red", 0: "draw", -1: "yellow", None: "-"}[game.result]
+        result = "-" if game.result is None else Outcome(game.result).winner_name
         start = f"({game.start}) " if game.start else ""
         print(
             f"{game.number:6}  {game.red:24}  {game.yellow:24}  {result:6}  {game.cause:12}"

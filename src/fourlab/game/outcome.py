@@ -18,6 +18,11 @@ class Outcome(Enum):
         """The winning side; None for a draw."""
         return {1: RED, 0: None, -1: YELLOW}[self.value]
 
+    @property
+    def winner_name(self) -> str:
+        """The name of the winning side, or "draw"."""
+        return "draw" if self.winner is None else SIDE_NAMES[self.winner]
+
     def score(self, side: int) -> int:
         """Return the result from one side's point of view: +1 win, 0 draw, -1 loss."""
         score: int = self.value

@@ -128,7 +128,7 @@ class SearchTree:
     @property
     def bytes(self) -> int:
         """Return the memory of the expanded nodes and of the transposition table, if any."""
-        size = 3 * self.geometry.columns * self.tree.words.itemsize
+        size = verbs.PARTS * self.geometry.columns * self.tree.words.itemsize
         return self.nodes * size + self.tree.keys.nbytes + self.tree.nodes.nbytes
 
     def columns(self, path: tuple[int, ...] = ()) -> list[ColumnAnalysis]:

@@ -47,6 +47,8 @@ from fourlab.compiled.rollouts import rollout, rollout_against_negamax, rollout_
 from fourlab.compiled.threats import winning_cells
 from fourlab.game.geometry import Geometry
 
+PARTS = 3
+"""Words per column of a block: VISITS, SUMS and LEADS (nodes.py)."""
 FULL = -(2**31)
 LOST = -(2**30)
 DRAWN = -(2**29)
@@ -74,7 +76,7 @@ INVERSE_ROOTS = (1 / np.sqrt(np.maximum(np.arange(1 << 12), 1))).astype(np.float
 class Tree(NamedTuple):
     """The arrays of a tree."""
 
-    words: np.ndarray  # int32[blocks * 3 * columns]: the nodes
+    words: np.ndarray  # int32[blocks * PARTS * columns]: the nodes
     used: np.ndarray  # int64[1]: blocks in use, shared by all threads
     counts: np.ndarray  # int64[3]: visits of the root, and its side to move's wins and losses
     # Only where transpositions are merged; otherwise they have no columns.
@@ -116,7 +118,7 @@ class Switches(NamedTuple):
 def new_tree(blocks: int, slots: int, g: Geometry) -> Tree:
     """Allocate a tree; `slots` is a power of two if transpositions are merged, otherwise 0."""
     return Tree(
-        words=np.empty(blocks * 3 * g.columns, np.int32),  # pages cost memory once touched
+        words=np.empty(blocks * PARTS * g.columns, np.int32),  # pages cost memory once touched
         used=np.array([2]),  # block 0, which is never used, and the root
         counts=np.zeros(3, np.int64),
         keys=np.zeros((2, slots), np.int64),
@@ -127,7 +129,7 @@ def new_tree(blocks: int, slots: int, g: Geometry) -> Tree:
 @kernel
 def edge_of(block: int, column: int, columns: int) -> int:
     """Return the edge of a column: the index of its visits."""
-    return block * 3 * columns + column
+    return block * PARTS * columns + column
 
 
 @kernel
@@ -145,7 +147,7 @@ def leads_of(edge: int, columns: int) -> int:
 @kernel
 def node_of(edge: int, columns: int) -> int:
     """Return the block that an edge belongs to."""
-    return edge // (3 * columns)
+    return edge // (PARTS * columns)
 
 
 @kernel
@@ -254,7 +256,7 @@ def examine(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int, int]:
 @kernel
 def has_room(tree: Tree, columns: int) -> bool:
     """Return whether a block is free."""
-    return bool(tree.used[0] < len(tree.words) // (3 * columns))
+    return bool(tree.used[0] < len(tree.words) // (PARTS * columns))
 
 
 @kernel
@@ -280,7 +282,7 @@ def expand(
     block = atomic_add(used, 0, 1) if s.shared else used[0]
     if not s.shared:
         used[0] += 1
-    elif block >= len(words) // (3 * g.columns):
+    elif block >= len(words) // (PARTS * g.columns):
         atomic_add(used, 0, -1)
         return 0, state
     new_block(words, block, mask, g)
@@ -438,7 +440,7 @@ def mark(words: np.ndarray, edge: int, offset: int) -> None:
 @kernel
 def copy_subtree(words: np.ndarray, root: int, columns: int, copy: np.ndarray) -> int:
     """Copy a subtree breadth-first into `copy`, its root as block 1; returns the blocks in use."""
-    size = 3 * columns
+    size = PARTS * columns
     copy_block(words, root, copy, 1, size)
     used, scanned = 2, 1
     while scanned < used:

@@ -334,7 +334,7 @@ def search_move(
     g: Geometry,
     switches: verbs.Switches,
     simulations: int,
-    words: np.ndarray,  # int32[(simulations + 3) * 3 * columns]: memory for the tree's nodes
+    words: np.ndarray,  # int32[(simulations + 3) * PARTS * columns]: memory for the tree's nodes
     state: int,
 ) -> tuple[int, int]:
     """Return the opponent's column: the first of the most visited, or with 0 simulations random."""
@@ -388,7 +388,7 @@ def play_games(
     for number in simulations:
         most_simulations = max(most_simulations, number)
     q = np.empty(g.columns)
-    tree = np.empty((most_simulations + 3) * 3 * g.columns, np.int32)
+    tree = np.empty((most_simulations + 3) * verbs.PARTS * g.columns, np.int32)
     learner = Learner(last, q, pace, counts)
     begun = 0
     done = 0

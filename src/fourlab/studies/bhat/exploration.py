@@ -95,7 +95,7 @@ def _play(searches: Sequence[tuple[verbs.Switches, int]], state: int) -> tuple[i
     position = Position(board=BOARD)
     geometry = position.rules.geometry
     simulations = max(simulations for _, simulations in searches)
-    tree = np.empty((simulations + 3) * 3 * geometry.columns, np.int32)
+    tree = np.empty((simulations + 3) * verbs.PARTS * geometry.columns, np.int32)
     while (outcome := position.outcome()) is None:
         switches, simulations = searches[position.to_move]
         column, state = search_move(
