@@ -95,9 +95,7 @@ export function mount(root, app) {
     const priors = columns.some((column) => column.prior != null);
     const best = opinion.best ?? columns.find((column) => column.visits === most)?.column;
     const rows = columns.map((column) => [
-      column.column === best
-        ? h('strong', {}, `${column.column} ★`)
-        : h('span', {}, column.column),
+      column.column === best ? h('strong', {}, `${column.column} ★`) : h('span', {}, column.column),
       bar(column.visits / most, short(column.visits)),
       bar(
         ((column.value ?? -1) + 1) / 2,
@@ -285,13 +283,36 @@ function tree(top, app) {
   }
 
   const itemOf = (event) => event.target.closest('[role=treeitem]');
-  const preview = (event) => itemOf(event) && app.board.show(nodes.get(itemOf(event)).game);
-  const restore = () => app.board.show(app.shown);
+  // The board shows the line of the item under the pointer, else of the focused one. An item that
+  // merely scrolls under a resting pointer does not count as pointed at.
+  let hovered = null;
+  let focused = null;
+
+  function preview() {
+    const shown = nodes.get(hovered ?? focused);
+    app.board.show(shown ? shown.game : app.shown);
+  }
+
   list.addEventListener('keydown', keyDown);
-  list.addEventListener('focusin', preview);
-  list.addEventListener('focusout', restore);
-  list.addEventListener('mouseover', preview);
-  list.addEventListener('mouseleave', restore);
+  list.addEventListener('focusin', (event) => {
+    focused = itemOf(event);
+    hovered = null;
+    preview();
+  });
+  list.addEventListener('focusout', () => {
+    focused = null;
+    preview();
+  });
+  list.addEventListener('mousemove', (event) => {
+    const moved = event.movementX !== 0 || event.movementY !== 0;
+    if (!moved || itemOf(event) === hovered) return;
+    hovered = itemOf(event);
+    preview();
+  });
+  list.addEventListener('mouseleave', () => {
+    hovered = null;
+    preview();
+  });
   list.addEventListener('click', (event) => {
     const one = itemOf(event);
     if (!one) return;
