@@ -1,14 +1,19 @@
 """The check of names, phrases and line lengths finds what it looks for."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import words
 
+Check = Callable[[str, str], list[str]]
+
 
 @pytest.fixture
-def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+def check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Check:
     """Check one file in a project of its own; return the printed problems."""
     exceptions = tmp_path / "exceptions.txt"
     exceptions.write_text("# path and a piece of the line\nsrc/quoted.py so many\n")
@@ -41,7 +46,7 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         (f"x = '{'y' * 100}'\n", "src/a.py:1: 106 columns"),
     ],
 )
-def test_a_problem_is_reported_with_its_line(check, text: str, problem: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_problem_is_reported_with_its_line(check: Check, text: str, problem: str) -> None:
     (line,) = check("a.py", text)
     assert line.startswith(problem)
 
@@ -55,5 +60,5 @@ def test_a_problem_is_reported_with_its_line(check, text: str, problem: str) -> 
         ("a.md", f"{'long ' * 50}\n"),
     ],
 )
-def test_what_is_allowed_is_not_reported(check, name: str, text: str) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_allowed_is_not_reported(check: Check, name: str, text: str) -> None:
     assert check(name, text) == []

@@ -41,7 +41,7 @@ def draw_cells(own: np.ndarray, mask: np.ndarray, g: Geometry, planes: np.ndarra
 
 @kernel
 def draw_planes(own: np.ndarray, mask: np.ndarray, g: Geometry, planes: np.ndarray) -> None:
-    """Fill the planes of `stones`, `empty` or `threats`, told apart by their number."""
+    """Fill the planes of `stones`, `empty` or `threats`; their number says which."""
     for i in range(len(own)):
         draw(own[i], g, 1, planes[i, 0])
         draw(own[i] ^ mask[i], g, 1, planes[i, 1])
