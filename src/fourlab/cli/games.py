@@ -11,7 +11,14 @@ import typer
 
 from fourlab.cli.board import print_board
 from fourlab.cli.generated import with_settings
-from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, RunArgument, print_json
+from fourlab.cli.options import (
+    DEFAULT_HOME,
+    AllowProgramsOption,
+    HomeOption,
+    JsonOption,
+    RunArgument,
+    print_json,
+)
 from fourlab.errors import UserError
 from fourlab.game.outcome import SIDE_NAMES, Outcome, Result
 
@@ -77,6 +84,7 @@ def games(
     again: Annotated[
         bool, typer.Option("--again", help="Play the game again and compare the moves.")
     ] = False,
+    allow_programs: AllowProgramsOption = False,
     csv: Annotated[
         Path | None,
         typer.Option("--csv", metavar="FILE", help="Write a CSV table; - is standard output."),
@@ -105,7 +113,10 @@ def games(
 
     run = find_run(home, name)
     if number is not None:
-        _show(stored_game(run, number), run, replay, again, json)
+        game = stored_game(run, number)
+        _show(game, replay, json)
+        if again and not json:
+            _play_again(game, run, allow_programs)
         return
     with Store(run.games_file, read_only=True) as store:
         if replay is not None or again:
@@ -156,7 +167,7 @@ def _list(games: Iterable["StoredGame"]) -> None:
         )
 
 
-def _show(game: "StoredGame", run: "Run", replay: float | None, again: bool, json: bool) -> None:
+def _show(game: "StoredGame", replay: float | None, json: bool) -> None:
     """Print one game: its last position and its moves, or every position if `replay` is set."""
     if json:
         print_json(_as_full_data(game))
@@ -169,8 +180,6 @@ def _show(game: "StoredGame", run: "Run", replay: float | None, again: bool, jso
         _replay(game, record, replay)
     if record.cause != "normal":
         print(f"ended by {record.cause}{f': {record.detail}' if record.detail else ''}")
-    if again:
-        _play_again(game, run)
 
 
 def _print_moves(game: "StoredGame", record: "Record") -> None:
@@ -193,14 +202,14 @@ def _replay(game: "StoredGame", record: "Record", seconds: float) -> None:
         print_board(position)
 
 
-def _play_again(game: "StoredGame", run: "Run") -> None:
+def _play_again(game: "StoredGame", run: "Run", allow_programs: bool) -> None:
     """Play the game again from its seed; exit with code 1 if it is different."""
     from fourlab.agents.registry import make
     from fourlab.arena.job import TournamentJob
     from fourlab.arena.tournament import GamePlayer
     from fourlab.jobs.kinds import job_of
 
-    job = job_of(run)
+    job = job_of(run, allow_programs)
     if not isinstance(job, TournamentJob):
         raise UserError(
             f"{run.folder} is a run of kind {run.config['kind']!r}, not a match or a tournament"

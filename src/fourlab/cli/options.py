@@ -77,6 +77,10 @@ AddressOption = Annotated[
 AccuracyOption = Annotated[
     bool, typer.Option("--accuracy", help="Solve every position and count mistakes.")
 ]
+AllowProgramsOption = Annotated[
+    bool,
+    typer.Option("--allow-programs", help="Run programs that are named in files."),
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Do not show progress.")]
 HomeOption = Annotated[
     Path,

@@ -9,6 +9,7 @@ from fourlab.cli.options import (
     DEFAULT_HOME,
     AccuracyOption,
     AddressOption,
+    AllowProgramsOption,
     ExecutorOption,
     HomeOption,
     JsonOption,
@@ -33,6 +34,7 @@ def resume(
     workers: WorkersOption = None,
     executor: ExecutorOption = None,
     address: AddressOption = None,
+    allow_programs: AllowProgramsOption = False,
     home: HomeOption = DEFAULT_HOME,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -41,14 +43,15 @@ def resume(
 
     Works for matches, tournaments, trainings, studies, books and data sets. They end with the same
     results as an uninterrupted run; a complete run prints its results. --accuracy adds the exact
-    values to the games of a match or tournament.
+    values to the games of a match or tournament. A run whose agents are programs needs
+    --allow-programs, since its folder may come from somebody else.
     """
     from fourlab.cli.working import Desk, conduct_of
     from fourlab.jobs.kinds import job_of
     from fourlab.jobs.run import find_run
 
     run = find_run(home, name)
-    job = job_of(run)
+    job = job_of(run, allow_programs)
     run.check(job.extent)
     job = _changed(job, run, games, accuracy)
     job.check()

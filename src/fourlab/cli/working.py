@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from fourlab.agents.programs import OPTION, programs_in
 from fourlab.cli.options import as_arguments, may_be_terminal
 from fourlab.errors import Damaged, UserError
 from fourlab.jobs.job import Conduct, Event, Job, Note, Progress, Session
@@ -60,7 +61,10 @@ class Desk:
 
     def work_on(self, job: Job, run: "Run") -> dict[str, Any]:
         """Do the missing work of a run; return its results."""
-        resume = shlex.join(["fourlab", "resume", str(run.folder), *self.resume_options])
+        options = [*self.resume_options]
+        if next(programs_in(job.config), None) is not None:
+            options.append(OPTION)  # the next command reads them from the run folder
+        resume = shlex.join(["fourlab", "resume", str(run.folder), *options])
         session = Session(self.conduct)
         try:
             with _interruptible(session, resume), _shown(session, self.quiet):
