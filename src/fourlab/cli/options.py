@@ -9,6 +9,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from fourlab.cli.terminal import console
+
 if TYPE_CHECKING:
     from fourlab.agent import Limit
     from fourlab.game.position import Position
@@ -168,9 +170,8 @@ def may_be_terminal(stream: IO[str]) -> bool:
 
 def progress(items: Sequence[T], description: str) -> Iterable[T]:
     """Iterate over the items with a progress bar on standard error if that is a terminal."""
-    from rich.console import Console
     from rich.progress import track
 
-    console = Console(stderr=True)
-    is_hidden = not console.is_terminal
-    return track(items, description, console=console, transient=True, disable=is_hidden)
+    screen = console(stderr=True)
+    is_hidden = not screen.is_terminal
+    return track(items, description, console=screen, transient=True, disable=is_hidden)

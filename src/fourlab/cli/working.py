@@ -15,6 +15,7 @@ import typer
 
 from fourlab.agents.programs import OPTION, programs_in
 from fourlab.cli.options import as_arguments, may_be_terminal
+from fourlab.cli.terminal import console, visible
 from fourlab.errors import Damaged, UserError
 from fourlab.jobs.job import Conduct, Event, Job, Note, Progress, Session
 from fourlab.jobs.runner import begin, work
@@ -104,7 +105,7 @@ def _interruptible(session: Session, resume: str) -> Iterator[None]:
     presses = 0
 
     def show(text: str) -> None:
-        os.write(2, f"\n{text}\n".encode())  # print is not reentrant in a signal handler
+        os.write(2, f"\n{visible(text)}\n".encode())  # print is not reentrant in a signal handler
 
     def on_signal(number: int, frame: object) -> None:
         nonlocal presses
@@ -147,11 +148,11 @@ def _shown(session: Session, quiet: bool) -> Iterator[None]:
     if quiet:
         session.subscribe(_print_note)
         yield
-    elif (console := terminal()) is None:
+    elif (screen := terminal()) is None:
         session.subscribe(_Lines())
         yield
     else:
-        with _bar(console) as on_event:
+        with _bar(screen) as on_event:
             session.subscribe(on_event)
             yield
 
@@ -160,10 +161,8 @@ def terminal() -> "Console | None":
     """Return a console on standard error, or None if that is not a terminal."""
     if not may_be_terminal(sys.stderr):
         return None
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    return console if console.is_terminal else None
+    screen = console(stderr=True)
+    return screen if screen.is_terminal else None
 
 
 def _print_note(event: Event) -> None:
@@ -244,7 +243,7 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def _bar(console: "Console") -> Iterator[Callable[[Event], None]]:
+def _bar(screen: "Console") -> Iterator[Callable[[Event], None]]:
     """Show a progress bar with the latest figures below it; yield its event handler."""
     from rich import progress as rich_progress
     from rich.console import Group
@@ -257,19 +256,19 @@ def _bar(console: "Console") -> Iterator[Callable[[Event], None]]:
         rich_progress.MofNCompleteColumn(),
         rich_progress.TextColumn("{task.fields[unit]}"),
         rich_progress.TimeRemainingColumn(),
-        console=console,
+        console=screen,
         transient=True,
         speed_estimate_period=SPEED_SECONDS,
     )
     task = bar.add_task("", total=None, stage="", unit="")
     shown: Progress | None = None
 
-    with Live(bar, console=console, transient=True) as live:
+    with Live(bar, console=screen, transient=True) as live:
 
         def on_event(event: Event) -> None:
             nonlocal task, shown
             if isinstance(event, Note):
-                console.print(f"note: {event.text}", highlight=False)
+                screen.print(f"note: {event.text}")
                 return
             # Each stage is a task of its own, because it has its own speed.
             if shown is None or not _is_same_stage(shown, event):
@@ -279,6 +278,6 @@ def _bar(console: "Console") -> Iterator[Callable[[Event], None]]:
                 )
             shown = event
             bar.update(task, completed=event.done, total=event.total)
-            live.update(Group(bar, Text(event.text)) if event.text else bar)
+            live.update(Group(bar, Text(visible(event.text))) if event.text else bar)
 
         yield on_event
