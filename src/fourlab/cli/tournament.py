@@ -11,7 +11,7 @@ from fourlab.cli.match import run_tournament
 from fourlab.cli.options import AccuracyOption, AllowProgramsOption
 from fourlab.cli.running import Running, Workers
 from fourlab.errors import UserError
-from fourlab.options import read_toml
+from fourlab.parsing import read_toml
 
 CONDUCT = {"name": str, "workers": int, "executor": str, "address": str, "accuracy": bool}
 """Keys of a tournament file that have no influence on the results, with their types."""

@@ -14,7 +14,8 @@ from fourlab.agents.value.settings import TRAINING as VALUE
 from fourlab.cli.generated import Given, with_settings
 from fourlab.cli.options import AllowProgramsOption
 from fourlab.cli.running import DEFAULT_RUNNING, DEFAULT_WORKERS, Running, Workers, print_results
-from fourlab.options import read_assignment, read_toml
+from fourlab.options import read_assignment
+from fourlab.parsing import read_toml
 from fourlab.training.kind import Training
 
 TRAININGS: dict[str, Training[Any]] = {
