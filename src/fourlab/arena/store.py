@@ -20,7 +20,9 @@ from fourlab.game.position import Position
 from fourlab.game.record import Cause, Record, Thought
 
 VERSION = 1
+"""Of the schema, kept in SQLite's user_version; raised if older versions cannot read the file."""
 ROWS_BETWEEN_CHECKPOINTS = 5000
+"""A checkpoint syncs the disk, which is slow; between two of them the log grows."""
 BUSY_SECONDS = 30
 """How long a statement waits for a lock that another process holds."""
 RECENT = 2000
@@ -66,6 +68,7 @@ class StoredGame(NamedTuple):
         seconds = [thought.seconds for thought in record.thoughts]
         red_seconds = sum(seconds[start.to_move :: 2])
         yellow_seconds = sum(seconds[1 - start.to_move :: 2])
+        # Microseconds: the clock is no more precise, and shorter numbers keep the file small.
         thoughts = [
             [thought.value, thought.visits, round(thought.seconds, 6)]
             for thought in record.thoughts
@@ -91,22 +94,20 @@ class StoredGame(NamedTuple):
     @property
     def columns(self) -> tuple[int, ...]:
         """The columns played, counted from 0."""
+        # Iterating over a text without commas yields its digits.
         numbers = self.moves.split(",") if "," in self.moves else self.moves
         return tuple(int(number) - 1 for number in numbers if number)
 
     @property
-    def first_to_move(self) -> int:
-        """The side to move after the opening."""
-        return self.start_position.to_move
-
-    @property
     def start_position(self) -> Position:
         """The position the game began from."""
+        # A given start may have any numbers of discs; it was accepted when the run began.
         return Position(self.start, self.board, check_counts=False)
 
     @property
     def at_fault(self) -> str:
         """The agent that forfeited the game; empty if none did."""
+        # Only a forfeit ends a game abnormally with a result, and its winner is the other side.
         if self.cause == Cause.NORMAL or self.result is None:
             return ""
         return self.red if self.result < 0 else self.yellow
@@ -189,6 +190,7 @@ class Store:
         self._rows_since_checkpoint = 0
         if read_only and not file.exists():
             raise UserError(f"there are no games in {file.parent}")
+        # In an URI a name may hold ? and #, which `quote` escapes; rwc creates the file.
         address = f"file:{quote(str(file))}?mode={'ro' if read_only else 'rwc'}"
         if (
             read_only
@@ -204,6 +206,7 @@ class Store:
             except BaseException:
                 self._connection.close()
                 raise
+        # OperationalError, a subclass, is about locks, permissions and space, which may pass.
         except sqlite3.OperationalError as error:
             raise StoreError(f"cannot open {file}: {error}") from None
         except sqlite3.DatabaseError as error:
@@ -216,6 +219,7 @@ class Store:
             raise UserError(f"{self._file} was written by a newer Fourlab")
         if check:
             (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+            # The exception that SQLite raises for a file it cannot read at all.
             if verdict != "ok":
                 raise sqlite3.DatabaseError(f"it is damaged ({verdict})")
         if not self._read_only:
@@ -230,6 +234,7 @@ class Store:
 
     def add(self, games: Iterable[StoredGame]) -> None:
         """Store finished games in one transaction; once this returns they survive a crash."""
+        # REPLACE: an interrupted game is stored too, and its number is played again.
         marks = ",".join("?" * len(StoredGame._fields))
         self._write(f"INSERT OR REPLACE INTO games VALUES ({marks})", list(games))
 
@@ -243,6 +248,8 @@ class Store:
 
     def _write(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
         try:
+            # IMMEDIATE takes the write lock now, where busy_timeout applies; a deferred
+            # transaction that has to upgrade its lock fails at once.
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany(statement, rows)
             self._connection.execute("COMMIT")
@@ -258,6 +265,8 @@ class Store:
         """Copy the write-ahead log into the file and truncate it, unless a reader is active."""
         try:
             self._connection.execute("PRAGMA busy_timeout=0")  # do not wait for readers
+            # While a reader is active this reports "busy" in its result row instead of raising;
+            # a later checkpoint does the rest.
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._connection.execute(f"PRAGMA busy_timeout={1000 * BUSY_SECONDS}")
         except sqlite3.Error as error:
