@@ -27,7 +27,7 @@ def begin(
     home: Path,
     folder: Path | None = None,
     name: str | None = None,
-    on_note: Callable[[str], None] | None = None,
+    on_note: Callable[[str], None] = lambda text: None,
 ) -> Run:
     """Find or create the run of a job.
 
@@ -46,6 +46,7 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
     session = session or Session()
     with run.locked():
         extended = job.extended(run.config)
+        # Numbers of games or rounds; the path of a product may differ without a word.
         for name in job.extent:
             requested = job.config.get(name)
             existing = extended.config.get(name)
@@ -59,6 +60,7 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
         try:
             return extended.work(run, session)
         finally:
+            # The lock is held until the workers have ended and the last progress is written.
             session.close()
             session.unsubscribe(writer.on_event)
             writer.write()
