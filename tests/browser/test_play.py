@@ -157,7 +157,7 @@ def test_an_invalid_address_is_explained(page: Page) -> None:
     page.goto("/?board=99x99")
     status(page, "too large")
     page.goto(f"/?start={1001 * 'd'}")
-    status(page, "A position is written in at most 1000 letters; these are 1001.")
+    status(page, "A position has at most 1000 characters; this one has 1001.")
     page.goto("/?moves=44&ply=abc")
     status(page, "There is no move abc.")
 
