@@ -117,18 +117,23 @@ class Gate:
     async def think(self, request: Request, work: Callable[[Stop], T]) -> T:
         """Run work in a thread; stop it and raise Gone if the client closes the connection."""
         async with self.start(work) as thinking:
-            watching = asyncio.ensure_future(gone(request))
-            both: set[asyncio.Future[Any]] = {thinking, watching}
-            try:
-                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                watching.cancel()
-            if not thinking.done():
-                raise Gone
-            return thinking.result()
+            return await unless_gone(request, thinking)
 
 
-async def gone(request: Request) -> None:
+async def unless_gone(request: Request, work: "asyncio.Future[T]") -> T:
+    """Wait for work and return its result; raise Gone if the client closes the connection."""
+    watching = asyncio.ensure_future(_gone(request))
+    both: set[asyncio.Future[Any]] = {work, watching}
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        watching.cancel()
+    if not work.done():
+        raise Gone
+    return work.result()
+
+
+async def _gone(request: Request) -> None:
     """Return when the client has closed the connection."""
     # A message before that is the end of the body, which the route has read.
     while (await request.receive())["type"] != "http.disconnect":

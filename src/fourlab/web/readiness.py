@@ -20,7 +20,7 @@ from fourlab.compiled.background import Background, Child, Closed, Here, Worker
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.web import messages as m
 from fourlab.web import players
-from fourlab.web.gate import Busy, Gone, gone
+from fourlab.web.gate import Busy, unless_gone
 from fourlab.web.settings import CORES
 
 PROCESSES = min(2, CORES)
@@ -120,24 +120,17 @@ class Readiness:
         if not names:
             return
         background = await asyncio.wrap_future(self._background)
-        waiting = {asyncio.wrap_future(future) for future in background.prefer(names)}
-        if not waiting:
+        unready = background.prefer(names)
+        if not unready:
             return
-        watching = asyncio.ensure_future(gone(request))
+        # `gather` raises the first failure of any group, without waiting for the others.
+        ready = asyncio.gather(*map(asyncio.wrap_future, unready))
         try:
-            while waiting:
-                any_of = {*waiting, watching}
-                done, _ = await asyncio.wait(any_of, return_when=asyncio.FIRST_COMPLETED)
-                if watching in done:
-                    raise Gone
-                waiting -= done
-                for future in done:
-                    future.result()
+            await unless_gone(request, ready)
         except Closed:
             raise Busy from None
         finally:
-            for future in (*waiting, watching):
-                future.cancel()
+            ready.cancel()  # without effect if the groups are ready
 
     async def prefer(self, name: str, rules: Rules) -> None:
         """Compile what an agent needs before everything else."""
