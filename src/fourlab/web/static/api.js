@@ -42,7 +42,7 @@ export async function position(asked) {
   return post('position', { ...asked, any_counts: true });
 }
 
-// A busy server says when to come back: once it is believed.
+// A busy server says when to come back; the request is repeated once.
 export async function ask(url, options) {
   try {
     return await askOnce(url, options);
@@ -58,6 +58,7 @@ async function askOnce(url, options) {
   try {
     answer = await fetch(url, options);
   } catch (error) {
+    // Aborted by a view that no longer needs the answer, which is not a problem to show.
     if (error.name === 'AbortError') throw error;
     throw new ApiError('The server does not answer. Is it still running?');
   }
