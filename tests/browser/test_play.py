@@ -270,7 +270,7 @@ def test_a_refused_agent_is_reported_and_can_be_tried_again(
     page.goto("/?red=nobody&yellow=human")
     page.get_by_role("button", name="Try again").click()
     expect(
-        page.get_by_role("region", name="Play").get_by_text("agent 'nobody' cannot be asked")
+        page.get_by_role("region", name="Play").get_by_text("agent 'nobody' cannot play here")
     ).to_be_visible()
     page.get_by_label("Red", exact=True).select_option("level:1")
     status(page, "Yellow to move")
