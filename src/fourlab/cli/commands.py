@@ -43,6 +43,7 @@ COMMANDS = {
     "match": Entry("match:match", "Play a match between two agents."),
     "tournament": Entry("tournament:tournament", "Play a round robin between agents."),
     "resume": Entry("resume:resume", "Resume a run that was stopped or killed."),
+    "verify": Entry("verify:verify", "Check a run for damage, and repair its games."),
     "study": _STUDY,
     "reproduce": _STUDY,  # the name before "study"; run folders still have this kind
     "games": Entry("games:games", "List, show, replay or export the games of a run."),

@@ -8,13 +8,16 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from fourlab.errors import UserError
 from fourlab.jobs.job import Event, Job, Progress, Session
 from fourlab.jobs.kinds import job_of
 from fourlab.jobs.run import Run, open_run
+from fourlab.jobs.seal import refuse_damage, seal, unseal
 
 PROGRESS_FILE = "progress.json"
 """The latest progress of a run, for other processes."""
@@ -42,9 +45,13 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
 
     If the run was extended further than `job` asks for, the larger extent is completed: nothing
     that exists is thrown away.
+
+    Raises UserError if a file that the job would read was damaged since work on the run ended.
     """
     session = session or Session()
     with run.locked():
+        refuse_damage(run.folder)
+        unseal(run.folder)
         extended = job.extended(run.config)
         # Numbers of games or rounds; the path of a product may differ without a word.
         for name in job.extent:
@@ -64,6 +71,8 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
             session.close()
             session.unsubscribe(writer.on_event)
             writer.write()
+            with suppress(OSError, UserError):  # on a full disk; games have hashes of their own
+                seal(run.folder)
 
 
 def resume(run: Run, session: Session | None = None) -> dict[str, Any] | None:
