@@ -161,7 +161,12 @@ def test_unreadable_values_in_the_store(
     with sqlite3.connect(small_match / "games.sqlite") as connection:
         connection.execute(f"UPDATE games SET {column} = ? WHERE number = 0", (value,))
     connection.close()
-    for command in (*READ, ("games", "last", "0", "--json"), ("review", "--run", "last", "--game", "0"), RESUME):
+    for command in (
+        *READ,
+        ("games", "last", "0", "--json"),
+        ("review", "--run", "last", "--game", "0"),
+        RESUME,
+    ):
         is_clean(fourlab(*command), command)
     done = fourlab("games", "last", "0")
     if done.returncode:

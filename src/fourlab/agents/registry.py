@@ -35,6 +35,8 @@ class Entry:
 
     `fourlab.agents.programs` refuses them in files unless the user allows them.
     """
+    repeatable: bool = True
+    """Whether it plays the same game again from the same seed: no person, no outside program."""
 
 
 AGENTS = {
@@ -42,14 +44,15 @@ AGENTS = {
         "fourlab.agents.alphazero.agent:AlphaZero", public=True, one_board=True, xray=True
     ),
     "dqn": Entry("fourlab.agents.dqn.agent:Dqn", public=True, one_board=True),
-    "engine": Entry("fourlab.engines.program:Engine", programs=("cmd=*",)),
+    "engine": Entry("fourlab.engines.program:Engine", repeatable=False, programs=("cmd=*",)),
     "expectimax-random": Entry(
         "fourlab.agents.minimax.expectimax_random:ExpectimaxRandom", public=True
     ),
     "guided": Entry("fourlab.agents.mcts.guided:Guided", public=True, one_board=True),
-    "human": Entry("fourlab.agents.simple.human:Human"),
+    "human": Entry("fourlab.agents.simple.human:Human", repeatable=False),
     "kaggle": Entry(
         "fourlab.bridges.kaggle.player:Kaggle",
+        repeatable=False,
         # Other values of `agent` are names in Kaggle's package.
         programs=("file=*", "agent=*.py", "agent=*/*", r"agent=*\*"),
     ),

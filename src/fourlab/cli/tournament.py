@@ -6,6 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from fourlab.agents.programs import OPTION, refuse_programs
+from fourlab.arena.openings import read_openings
+from fourlab.arena.tournament import read
 from fourlab.cli.generated import with_settings
 from fourlab.cli.match import run_tournament
 from fourlab.cli.options import AccuracyOption, AllowProgramsOption
@@ -47,10 +50,6 @@ def tournament(
     address, accuracy. A file with agents that are programs, such as engine:cmd=..., or with the
     address of a cluster needs --allow-programs.
     """
-    from fourlab.agents.programs import OPTION, refuse_programs
-    from fourlab.arena.openings import read_openings
-    from fourlab.arena.tournament import read
-
     data = read_toml(file)
     conduct = _pop_conduct(data, file)
     refuse_programs(data, file, allow_programs)
@@ -60,6 +59,7 @@ def tournament(
             f"{file} names the cluster {conduct['address']!r}; use --address, or add {OPTION} "
             "if you trust it"
         )
+    # Files of openings are relative to the tournament file, wherever the command is called.
     if isinstance(written := data.get("openings"), str):
         openings = read_openings(written, file.parent, None)
         data["openings"] = openings if isinstance(openings, str) else list(openings)

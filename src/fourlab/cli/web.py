@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fourlab.cli.options import DEFAULT_HOME, HomeOption
+from fourlab.web.settings import PRIVATE, PUBLIC, Settings
 
 
 def web(
@@ -39,14 +40,15 @@ def web(
     /api/v1, described in /api/v1/openapi.json. Ctrl-C stops the server.
     """
     from fourlab.web.serve import address_of, listen, open_browser, serve
-    from fourlab.web.settings import PRIVATE, PUBLIC, Settings
 
+    # A public server cannot know the names that point to it, so it accepts any.
     names = {*(allow_host or ())}
     if not public:
         names |= {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
     caps = PUBLIC if public else PRIVATE
     hosts = frozenset(name.lower() for name in names)
     settings = Settings(Path(home), public, hosts, caps, _announce)
+    # Before anything is printed: with port 0, the system chooses the port now.
     listening = listen(host, port)
     if public or host not in ("127.0.0.1", "localhost", "::1"):
         print(

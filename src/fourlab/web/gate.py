@@ -40,14 +40,16 @@ class Gate:
         self._max_inside = places + waiting
         self._patience = patience
         self._pool: ThreadPoolExecutor | None = None
+        # One permit per thread: work that is admitted never waits in the pool's own queue.
         self._free = asyncio.Semaphore(places)
         self._stops: set[Stop] = set()
         self._mean_seconds = 0.0  # exponential moving average of recent searches
-        self._inside = 0
+        self._inside = 0  # requests that search or wait; changed only in the event loop
 
     def open(self) -> None:
         """Start to accept work."""
         self._pool = ThreadPoolExecutor(self._places, self._name)
+        # A semaphore belongs to the event loop that first waited for it; each start has its own.
         self._free = asyncio.Semaphore(self._places)
 
     def stop(self) -> None:
@@ -64,6 +66,7 @@ class Gate:
     @asynccontextmanager
     async def enter(self) -> AsyncIterator[None]:
         """Take a place as soon as one is free, or raise Busy."""
+        # Requests that must end before this one can start; not positive if a place is free.
         ahead = self._inside - self._places + 1
         expected_wait = ahead * self._mean_seconds / self._places
         if self._inside >= self._max_inside or expected_wait > self._patience:
@@ -93,6 +96,8 @@ class Gate:
                 return work(stop)
             finally:
                 seconds = time.perf_counter() - started
+                # 1/8 weighs about the last eight searches. Threads may overwrite each other's
+                # update, which an estimate can bear.
                 self._mean_seconds += (seconds - self._mean_seconds) / 8
 
         async with self.enter():
@@ -102,6 +107,8 @@ class Gate:
                 yield thinking
             finally:
                 stop.set()  # without effect if the work is done
+                # Also when this task is cancelled, the place is given back only once the thread is
+                # free: otherwise the next search would wait behind an abandoned one.
                 with CancelScope(shield=True):
                     await asyncio.wait({thinking})
                 thinking.exception()  # marks it as retrieved; the caller has handled it
@@ -110,18 +117,24 @@ class Gate:
     async def think(self, request: Request, work: Callable[[Stop], T]) -> T:
         """Run work in a thread; stop it and raise Gone if the client closes the connection."""
         async with self.start(work) as thinking:
-            watching = asyncio.ensure_future(gone(request))
-            both: set[asyncio.Future[Any]] = {thinking, watching}
-            try:
-                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                watching.cancel()
-            if not thinking.done():
-                raise Gone
-            return thinking.result()
+            return await unless_gone(request, thinking)
 
 
-async def gone(request: Request) -> None:
+async def unless_gone(request: Request, work: "asyncio.Future[T]") -> T:
+    """Wait for work and return its result; raise Gone if the client closes the connection."""
+    watching = asyncio.ensure_future(_gone(request))
+    both: set[asyncio.Future[Any]] = {work, watching}
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        watching.cancel()
+    if not work.done():
+        raise Gone
+    return work.result()
+
+
+async def _gone(request: Request) -> None:
     """Return when the client has closed the connection."""
+    # A message before that is the end of the body, which the route has read.
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from fourlab.agent import Limit, Stop
+from fourlab.analysis import overview
+from fourlab.jobs.run import all_runs
 from fourlab.web import record_messages as r
 from fourlab.web.gate import Gate
 from fourlab.web.messages import ReviewRequest
@@ -16,9 +18,11 @@ from fourlab.web.settings import Caps, Settings
 if TYPE_CHECKING:
     from fourlab.analysis.review import Review
 
-# What reads runs and reviews games imports the compiler. Routes that are plain functions run in
-# threads, and import it there.
+# FastAPI runs routes that are plain functions in threads, so the routes below may read files.
+# Reviews import the compiler, which takes seconds; that must not happen in the event loop either.
 
+# The page's own policy forbids inline styles, which these files need. "sandbox" gives them an
+# origin of their own: a script in a figure of a run could not call the API.
 ALONE = {
     "content-security-policy": (
         "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -38,12 +42,13 @@ def routes(settings: Settings, slow: Gate, readiness: Readiness) -> APIRouter:
 
 
 def _add_reviews(api: APIRouter, caps: Caps, slow: Gate, readiness: Readiness) -> None:
-    async def prepare(request: Request) -> None:
-        def kernels() -> tuple[str, ...]:
-            from fourlab.analysis.review import KERNELS
+    def kernels() -> tuple[str, ...]:
+        from fourlab.analysis.review import KERNELS
 
-            return KERNELS
+        return KERNELS
 
+    async def prepare(body: ReviewRequest, request: Request) -> None:
+        body.position()  # an invalid request is refused before anything waits for it
         await readiness.kernels(await asyncio.to_thread(kernels), request)
 
     def look_back(body: ReviewRequest, stop: Stop) -> "Review":
@@ -62,13 +67,11 @@ def _add_reviews(api: APIRouter, caps: Caps, slow: Gate, readiness: Readiness) -
 
         return review_page(look_back(body, stop))
 
-    @api.post("/review", tags=["games"])
-    async def reviewed(body: ReviewRequest, request: Request) -> r.ReviewAnswer:
+    @api.post("/review", tags=["games"], response_model=r.ReviewAnswer)
+    async def reviewed(body: ReviewRequest, request: Request) -> dict[str, Any]:
         """Review a game: the exact value of every position, and the mistakes."""
-        body.position()  # refuses a wrong request at once
-        await prepare(request)
-        data = await slow.think(request, lambda stop: look_back(body, stop).as_data())
-        return r.ReviewAnswer.model_validate(data)
+        await prepare(body, request)
+        return await slow.think(request, lambda stop: look_back(body, stop).as_data())
 
     @api.get(
         "/review/page",
@@ -78,28 +81,22 @@ def _add_reviews(api: APIRouter, caps: Caps, slow: Gate, readiness: Readiness) -
     )
     async def page(body: Annotated[ReviewRequest, Query()], request: Request) -> Response:
         """Return a review as one HTML file."""
-        body.position()
-        await prepare(request)
+        await prepare(body, request)
         text = await slow.think(request, lambda stop: draw(body, stop))
         headers = {**ALONE, "content-disposition": 'attachment; filename="review.html"'}
         return Response(text, media_type="text/html", headers=headers)
 
 
 def _add_runs(api: APIRouter, home: Folder) -> None:
-    @api.get("/runs", tags=["lab"])
-    def runs() -> list[r.RunRow]:
+    @api.get("/runs", tags=["lab"], response_model=list[r.RunRow])
+    def runs() -> list[dict[str, Any]]:
         """List the runs with their progress."""
-        from fourlab.analysis import overview
-        from fourlab.jobs.run import all_runs
+        return [overview.row(run) for run in all_runs(home)]
 
-        return [r.RunRow.model_validate(overview.row(run)) for run in all_runs(home)]
-
-    @api.get("/runs/{name}", tags=["lab"])
-    def run(name: Name) -> r.RunAnswer:
+    @api.get("/runs/{name}", tags=["lab"], response_model=r.RunAnswer)
+    def run(name: Name) -> dict[str, Any]:
         """Return a run: settings, tables, figures, curves."""
-        from fourlab.analysis import overview
-
-        return r.RunAnswer.model_validate(overview.detail(overview.run_named(home, name)))
+        return overview.detail(overview.run_named(home, name))
 
     @api.get(
         "/runs/{name}/figures/{figure}.svg",
@@ -109,8 +106,6 @@ def _add_runs(api: APIRouter, home: Folder) -> None:
     )
     def figure(name: Name, figure: Name) -> Response:
         """Return a figure of a run."""
-        from fourlab.analysis import overview
-
         file = overview.figure(overview.run_named(home, name), figure)
         return Response(
             file.read_bytes(),
@@ -118,33 +113,23 @@ def _add_runs(api: APIRouter, home: Folder) -> None:
             headers={**ALONE, "cache-control": "no-cache"},
         )
 
-    @api.get("/compare", tags=["lab"])
-    def compare(run: Annotated[list[str], Query(min_length=1, max_length=20)]) -> r.Comparison:
+    @api.get("/compare", tags=["lab"], response_model=r.Comparison)
+    def compare(run: Annotated[list[str], Query(min_length=1, max_length=20)]) -> dict[str, Any]:
         """Return the settings in which runs differ."""
-        from fourlab.analysis import overview
-
-        runs = [overview.run_named(home, name) for name in run]
-        comparison: dict[str, Any] = overview.compare(runs)
-        return r.Comparison.model_validate(comparison)
+        return overview.compare([overview.run_named(home, name) for name in run])
 
 
 def _add_games(api: APIRouter, home: Folder) -> None:
-    @api.get("/runs/{name}/games", tags=["lab"])
+    @api.get("/runs/{name}/games", tags=["lab"], response_model=r.GamesAnswer)
     def games(
         name: Name,
         offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
         limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    ) -> r.GamesAnswer:
+    ) -> dict[str, Any]:
         """List games of a run, page by page."""
-        from fourlab.analysis import overview
+        return overview.games(overview.run_named(home, name), offset, limit)
 
-        return r.GamesAnswer.model_validate(
-            overview.games(overview.run_named(home, name), offset, limit)
-        )
-
-    @api.get("/runs/{name}/games/{number}", tags=["lab"])
-    def game(name: Name, number: Annotated[int, Path(ge=0, le=10**9)]) -> r.GameAnswer:
+    @api.get("/runs/{name}/games/{number}", tags=["lab"], response_model=r.GameAnswer)
+    def game(name: Name, number: Annotated[int, Path(ge=0, le=10**9)]) -> dict[str, Any]:
         """Return a game with what the agents reported."""
-        from fourlab.analysis import overview
-
-        return r.GameAnswer.model_validate(overview.game(overview.run_named(home, name), number))
+        return overview.game(overview.run_named(home, name), number)

@@ -15,6 +15,7 @@ from fourlab.web.gate import Gate
 from fourlab.web.readiness import Readiness
 from fourlab.web.settings import Settings
 
+# The page's longest address, with a game and a board set up by hand, is far below this.
 MOST_HEADER_BYTES = 16 * 1024
 SWITCH_SECONDS = 0.001
 """Longest time that a thread holds the GIL while another, such as the event loop, waits for it."""
@@ -37,6 +38,7 @@ def listen(host: str, port: int) -> socket.socket:
 def address_of(listening: socket.socket) -> str:
     """Return the URL of the page."""
     host, port = listening.getsockname()[:2]
+    # These mean "every interface" to a server but are no addresses to a browser.
     if host in ("0.0.0.0", "::"):
         host = "127.0.0.1"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
@@ -54,6 +56,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop searches and compilations, then shut down."""
+        # uvicorn waits for open requests before the lifespan ends, so they are ended here.
         self.readiness.close()
         for gate in self.gates:
             gate.stop()
@@ -68,7 +71,7 @@ def server_of(settings: Settings, readiness: Readiness | None = None) -> Server:
             app,
             log_level="warning",
             access_log=False,
-            server_header=False,
+            server_header=False,  # strangers need not know the version
             timeout_keep_alive=15,
             timeout_graceful_shutdown=2,
             h11_max_incomplete_event_size=MOST_HEADER_BYTES,
@@ -102,4 +105,5 @@ def open_browser(address: str) -> None:
         or os.environ.get("WAYLAND_DISPLAY")
     )
     if has_display:
+        # By then the server accepts connections; earlier ones would wait in its backlog anyway.
         threading.Timer(0.5, webbrowser.open, [address]).start()

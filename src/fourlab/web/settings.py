@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# The longest valid request has about 2 kB.
 MOST_BODY_BYTES = 64 * 1024
 CORES = os.cpu_count() or 1
 
@@ -29,6 +30,7 @@ class Caps:
     """Seconds: a request that is expected to wait longer is refused; none waits twice as long."""
     streams: int = max(2, CORES)
     """Concurrent analyses and reviews."""
+    # Analyses are long, so that only a few can expect a place within their patience.
     streams_waiting: int = 4
     streams_patience: float = 5.0
 
@@ -55,7 +57,7 @@ class Settings:
     hosts: frozenset[str] = field(
         default_factory=lambda: frozenset({"127.0.0.1", "localhost", "[::1]"})
     )
-    """The names under which the page may be asked for, without port; none: any name."""
+    """The host names that requests may use, without port; if empty, any name."""
     caps: Caps = PRIVATE
     on_compiling: Callable[[float], None] = lambda seconds: None
     """Called once with the estimated seconds if agents have to wait for a compilation."""

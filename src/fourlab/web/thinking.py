@@ -16,7 +16,7 @@ from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.web import players
 from fourlab.web.gate import Gate
-from fourlab.web.guard import error_body, log
+from fourlab.web.guard import INTERNAL_ERROR, error_body, log
 from fourlab.web.messages import AnalysisRequest, Move, MoveRequest, OpinionAnswer, PointAnswer
 from fourlab.web.settings import Caps
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # these import the compiler, and the event loop must not wait
 
 USUAL_SECONDS = 1.0
 """Time limit of an unlimited search if the request has none."""
+# Ten events per second look continuous; a page has to draw each of them.
 SECONDS_BETWEEN_EVENTS = 0.1
 SECONDS_BETWEEN_LOOKS = 0.25
 """How often a stream checks whether its client is still connected."""
@@ -37,6 +38,7 @@ def choose(body: MoveRequest, caps: Caps, stop: Stop) -> Move:
     position = _open(body)
     started = time.perf_counter()
     agent = players.make(body.agent, position.rules, caps.megabytes)
+    # An agent with bounds of its own, such as mcts:simulations=60, may use all that is allowed.
     usual = USUAL_SECONDS if is_unbounded(agent) else caps.move_seconds
     limit = _limit(body, usual, caps.move_seconds, caps, stop)
     decision = agent.decide(position, limit, np.random.default_rng(body.seed))
@@ -85,6 +87,7 @@ class Stream(StreamingResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as soon as the gate has a free place."""
+        # The search begins before the status line is sent, so a full gate still answers with 503.
         async with self.gate.start(
             lambda stop: think(self.analysis, self.caps, stop, self._on_opinion)
         ) as self.thinking:
@@ -93,6 +96,7 @@ class Stream(StreamingResponse):
 
     def _on_opinion(self, opinion: "Opinion") -> None:
         """Keep an intermediate result; called in the search's thread."""
+        # Appending to a list is atomic; an asyncio.Event may only be set in the event loop.
         self.opinions.append(opinion)
         self.loop.call_soon_threadsafe(self.news.set)
 
@@ -100,11 +104,13 @@ class Stream(StreamingResponse):
         thinking = self.thinking
         assert thinking is not None
         while not thinking.done():
+            # A solver may report nothing for minutes, so the wait for news ends after a while.
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.news.wait(), SECONDS_BETWEEN_LOOKS)
             if await self.request.is_disconnected():
                 return
             self.news.clear()
+            # The last result is left to "done".
             if self.opinions and not thinking.done():
                 latest = OpinionAnswer.of(self.opinions[-1], self.analysis.agent, self.position)
                 yield _event("progress", self._with_trace(latest))
@@ -115,9 +121,7 @@ class Stream(StreamingResponse):
             yield _event("error", json.dumps(error_body(400, " ".join(str(error).split()))))
         except Exception:
             log.exception("an error in a stream")
-            yield _event(
-                "error", json.dumps(error_body(500, "something went wrong here; it was noted down"))
-            )
+            yield _event("error", json.dumps(error_body(500, INTERNAL_ERROR)))
 
     def _with_trace(self, answer: OpinionAnswer) -> str:
         """Return an answer as JSON, with the snapshots since the last event."""
@@ -129,6 +133,7 @@ class Stream(StreamingResponse):
 
 
 def _event(name: str, data: str) -> str:
+    # The JSON is one line, as the format of server-sent events requires: a line break ends a field.
     return f"event: {name}\ndata: {data}\n\n"
 
 

@@ -66,14 +66,13 @@ class Kaggle:
 
     def __post_init__(self) -> None:
         check(self)
-        path = self.file
-        if path is None and _is_path(self.agent):
-            path = self.agent
+        path = self.agent if self.file is None and _is_path(self.agent) else self.file
         player: _Host | _BuiltIn
         if path is None:
             player = _BuiltIn(_builtin(self.agent))
         else:
             player = _Host(path, self.start_seconds, self.megabytes)
+        # The agent is frozen, like every other; the loaded code is not one of its options.
         object.__setattr__(self, "_player", player)
 
     def decide(
@@ -85,10 +84,8 @@ class Kaggle:
         """
         rng = generator(rng)
         rules = position.rules
-        seconds: float = USUAL["actTimeout"]
-        bank = BANK
-        if limit.seconds is not None:
-            seconds, bank = limit.seconds, 0
+        seconds = limit.seconds or USUAL["actTimeout"]
+        bank = BANK if limit.seconds is None else 0
         cells = [cell for row in position.grid() for cell in row]
         observation = (cells, 1 + position.to_move, position.ply, bank)
         board = {"columns": rules.columns, "rows": rules.rows, "inarow": rules.in_a_row}
@@ -111,11 +108,13 @@ class _BuiltIn:
 
     def ask(self, observation: Sequence[Any], configuration: dict[str, Any], seed: int) -> int:
         """Return the column that the agent answers, from 0."""
+        # What an agent prints must not get into our own output, which may be a protocol.
         with _seeded(seed), contextlib.redirect_stdout(io.StringIO()):
             try:
                 answer = ask(self._agent, *observation, **configuration)
             except (Exception, SystemExit) as error:
                 raise Forfeit(Cause.CRASH, f"raised {type(error).__name__}: {error}") from None
+        # In Python, True is an int and would pass as a column.
         if isinstance(answer, bool) or not isinstance(answer, int | np.integer):
             raise Forfeit(Cause.ILLEGAL, f"answered {answer!r}, which is not a column")
         return int(answer)
@@ -238,6 +237,7 @@ def _builtin(name: str) -> Submission:
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
     """Seed Python's and NumPy's global generators, and restore their states afterwards."""
+    # Submissions have no generator of their own; with these, a seeded game can be repeated.
     python_state = random.getstate()
     numpy_state = np.random.get_state()
     random.seed(seed)
