@@ -376,8 +376,6 @@ def list_children(
         move = moves & (column_cells << column * g.height)
         if move == 0:
             continue
-        # Threats are computed once per child: they order the moves, and they are what the opponent
-        # must block.
         after = mask | move
         threats = winning_cells(own | move, after, g)
         immediate = threats & landings(after, g)
@@ -400,8 +398,6 @@ def list_children(
         stack[child + NEGATED_], stack[child + MOVES_] = negated, child_moves
         stack[child + THREATS_], stack[child + MIXED_] = child_threats, mixed
         score = move_score(threats, immediate, opponent_threats, left, g)
-        # Up to 3 of a score in which a threat counts 4: threads differ in the order of nearly equal
-        # moves.
         noise = (mixed >> jitter) & 3 if jitter else 0
         rank = ((score + noise) << 6) + count
         # Insertion sort, descending. Equal scores keep their order: central columns first.
