@@ -16,6 +16,7 @@ class Level:
     """The spec to use instead on boards that the agent cannot play."""
 
 
+# A level is a spec like any other, so users can write it themselves.
 LEVELS = (
     Level("Newcomer", "random", "drops discs anywhere", "73 % correct moves"),
     Level(
