@@ -174,7 +174,7 @@ def _scale(run: Run) -> str:
     return (
         f"Scale {run.config['scale']}{clock}, seed {run.config['seed']}. "
         "Shares have 95 % Wilson intervals. "
-        "The reports' faults, B1 to B20, are listed in docs/reproduce.md."
+        "The reports' faults, B1 to B20, are listed in docs/reference/faults.md."
     )
 
 
