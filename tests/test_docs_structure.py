@@ -1,4 +1,4 @@
-"""The pages are of four kinds, the map lists them all, and every link and anchor leads somewhere."""
+"""The pages are of four kinds, the map lists them all, and every link leads somewhere."""
 
 import json
 import re
