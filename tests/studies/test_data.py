@@ -33,6 +33,12 @@ from fourlab.studies import data
             ["-0.037 ± 0.006"],
             {"error": ["-0.037"], "error low": ["-0.043"], "error high": ["-0.031"]},
         ),
+        (
+            "Elo [95 %]",
+            ["won every game", "-12.0 [-20.1, -3.9]"],
+            {"Elo": ["", "-12.0"], "Elo low": ["", "-20.1"], "Elo high": ["", "-3.9"]}
+            | {"Elo note": ["won every game", ""]},
+        ),
         ("band", ["[0.567, 0.706]"], {"band low": ["0.567"], "band high": ["0.706"]}),
         ("tenth", ["0.0 to 0.1"], {"tenth low": ["0.0"], "tenth high": ["0.1"]}),
         (

@@ -45,7 +45,7 @@ _SCORE = re.compile(r"(\d+)-(\d+)-(\d+)")
 _GAMES = re.compile(rf"(?P<value>{_NUMBER}) \((?P<games>{_WHOLE}) games\)")
 _SUFFIXES = (
     *("", " (%)", " low", " low (%)", " high", " high (%)", " of", " standard deviation"),
-    *(" as a fraction", " discs", " games"),
+    *(" as a fraction", " discs", " games", " note"),
 )
 """What the columns of one column of the page are called, after its own name, in this order."""
 
@@ -95,6 +95,13 @@ def _columns(name: str, cells: Sequence[str]) -> list[tuple[str, list[str]]]:
     """Return a column of the page as columns of the file, with their names."""
     name = re.sub(r"\bsd\b", "standard deviation", name)
     parsed = [{} if cell in BLANK else _cell(name, cell) for cell in cells]
+    base = re.sub(r" [(\[]95 %[)\]]$", "", name)
+    if base != name:  # an interval is promised; words such as "won every game" replace it
+        words = {"": "", " low": "", " high": ""}
+        parsed = [
+            {**words, " note": cell} if numbers is None else numbers
+            for cell, numbers in zip(cells, parsed, strict=True)
+        ]
     if any(numbers is None for numbers in parsed):
         return [(name, list(cells))]
     if not any(parsed):
@@ -104,7 +111,6 @@ def _columns(name: str, cells: Sequence[str]) -> list[tuple[str, list[str]]]:
     # Names that a header gives itself keep their order; the others have that of _SUFFIXES.
     ordered = [title for cell in numbers for title in cell if title not in _SUFFIXES]
     suffixes = [*dict.fromkeys(ordered), *(title for title in _SUFFIXES if title in titles)]
-    base = re.sub(r" [(\[]95 %[)\]]$", "", name)
     return [
         (
             title.removeprefix("=") if title.startswith("=") else f"{base}{title}",
