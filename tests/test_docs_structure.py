@@ -140,6 +140,17 @@ def test_a_page_starts_with_its_only_first_level_heading(page: Path) -> None:
     assert len(headings(text, 1)) == 1
 
 
+def test_no_sentence_is_on_two_pages() -> None:
+    pages: dict[str, set[str]] = {}
+    for kind in KINDS:
+        for page in (DOCS / kind).glob("*.md"):
+            text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+            for paragraph in re.split(r"\n\n|\n- |\n\|", text):
+                for sentence in re.split(r"(?<=[.:;]) ", " ".join(paragraph.split())):
+                    pages.setdefault(sentence, set()).add(page.name)
+    assert {text for text, names in pages.items() if len(names) > 1 and len(text) > 50} == set()
+
+
 def test_the_map_lists_every_page_under_its_kind() -> None:
     text = (DOCS / "index.md").read_text(encoding="utf-8")
     listed = {(DOCS / target.partition("#")[0]).resolve() for target in targets(text)}
