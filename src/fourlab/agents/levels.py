@@ -11,7 +11,7 @@ class Level:
     spec: str
     about: str
     strength: str
-    """The measured share of moves without a mistake; docs/web.md describes the measurement."""
+    """The share of moves without a mistake; docs/reference/levels.md says how it was measured."""
     elsewhere: str | None = None
     """The spec to use instead on boards that the agent cannot play."""
 
