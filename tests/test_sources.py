@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 
 
 def test_every_fault_belongs_to_a_report_and_is_in_the_documentation() -> None:
-    page = (ROOT / "docs" / "reproduce.md").read_text()
+    page = (ROOT / "docs" / "reference" / "faults.md").read_text()
     assert list(FAULTS) == [f"B{number}" for number in range(1, 21)]
     for name, fault in FAULTS.items():
         assert set(fault.authors) <= SOURCES.keys()

@@ -9,6 +9,7 @@ from fourlab.version import __version__ as __version__
 # can handle Ctrl-C.
 TYPE_CHECKING = False
 
+# Type checkers and editors read these imports; at run time `__getattr__` does the same lazily.
 if TYPE_CHECKING:
     from fourlab.agent import Agent, Analysis, ColumnAnalysis, Decision, Exact, Limit, Stop
     from fourlab.agents.registry import make
@@ -74,6 +75,7 @@ def __getattr__(name: str) -> object:
     """Import a public name on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Imported here, since most programs need few of the names or none.
     from importlib import import_module
 
     module, _, attribute = _HOMES[name].partition(":")

@@ -136,6 +136,6 @@ FAULTS = {
         ("arya",),
         "chess positions are compared by 32 bits",
         "by all",
-        "not kept, it hardly matters; [chess](chess.md)",
+        "not kept, it hardly matters; [chess](../explanation/chess.md)",
     ),
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fourlab.jobs.seal import SEAL_FILE
 from tests.cli.hostile import DIGITS, variants
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -44,6 +45,7 @@ def is_clean(done: subprocess.CompletedProcess[str], *context: object) -> None:
 )
 def test_changed_run_folders(fourlab: Command, small_match: Path, name: str, count: int) -> None:
     file = small_match / name
+    (small_match / SEAL_FILE).unlink()  # else it would refuse most changes
     whole = {path: path.read_bytes() for path in small_match.iterdir() if path.is_file()}
     for number, data in enumerate(itertools.islice(variants(file.read_text(), 1), count)):
         file.write_bytes(data)
@@ -126,6 +128,7 @@ def test_changed_settings_files(fourlab: Command, tmp_path: Path, count: int) ->
 def test_what_is_said_about_a_run_folder(
     fourlab: Command, small_match: Path, file: str, content: bytes, reason: str
 ) -> None:
+    (small_match / SEAL_FILE).unlink()
     (small_match / file).write_bytes(content)
     done = fourlab("resume", str(small_match))
     assert (done.returncode, done.stdout) == (2, "")

@@ -13,6 +13,7 @@ from fourlab import UserError
 from fourlab.jobs.job import Conduct, Session
 from fourlab.jobs.run import Run
 from fourlab.jobs.runner import resume
+from fourlab.jobs.seal import SEAL_FILE
 from tests.cli.interrupted import resume_arguments, stopped_by_ctrl_c
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -43,6 +44,7 @@ def engine(witness: Path, tmp_path: Path) -> str:
 
 def plant(folder: Path, spec: str) -> None:
     """Replace the first agent in a run folder, as somebody who sends one could."""
+    (folder / SEAL_FILE).unlink()
     for file in ("manifest.json", "config.toml"):
         text = (folder / file).read_text()
         quoted = json.dumps(spec)

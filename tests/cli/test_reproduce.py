@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fourlab.studies import experiment
-from fourlab.studies.catalogue import all_experiments, title_of
+from fourlab.studies.catalogue import FOLDERS, all_experiments, title_of
 from tests.cli.interrupted import interrupted, stopped_by_ctrl_c
 from tests.conftest import Result
 
@@ -97,8 +97,8 @@ def test_studies_run_at_the_smallest_scale(
         assert f"{name}: " in done.stdout
         assert f"{name} ({place}/{len(studies)})" in done.stderr
     index = (tmp_path / "all" / "report.html").read_text(encoding="utf-8")
-    assert (tmp_path / "pages" / "000" / "figures").is_dir()
-    for document in {name.partition("-")[0] if name[0].isdigit() else "all" for name in studies}:
+    assert (tmp_path / "pages" / "vannucci-abril" / "figures").is_dir()
+    for document in {FOLDERS[all_experiments()[name].document] for name in studies}:
         assert f'href="{document}/report.html"' in index
         page = (tmp_path / "all" / document / "report.html").read_text(encoding="utf-8")
         images = list((tmp_path / "pages" / document).glob("figures/*"))
@@ -217,10 +217,10 @@ def test_work_of_other_sizes_and_damaged_findings_are_refused(
         "remove it and give the command again\n",
     )
     (work / "found.json").unlink()
-    (tmp_path / "pages" / "000" / "data" / "outdated.csv").write_text("old")
+    (tmp_path / "pages" / "vannucci-abril" / "data" / "outdated.csv").write_text("old")
     assert fourlab(*command, "--publish", "pages").returncode == 0  # from the stored work
     assert (work / "found.json").read_text() == whole
-    assert not (tmp_path / "pages" / "000" / "data" / "outdated.csv").exists()
+    assert not (tmp_path / "pages" / "vannucci-abril" / "data" / "outdated.csv").exists()
 
 
 def test_two_processes_cannot_work_on_one_run(fourlab: Fourlab, tmp_path: Path) -> None:

@@ -152,11 +152,10 @@ def mirrored() -> list[object]:
 
 def drawn() -> list[object]:
     """Return some positions as all kinds of planes."""
-    cells, discs, threats = (np.zeros((len(owns), count, 4, 5), np.float32) for count in (1, 2, 6))
-    planes.draw_cells(owns, masks, g, cells)
-    planes.draw_planes(owns, masks, g, discs)
-    planes.draw_planes(owns, masks, g, threats)
-    return [array.tolist() for array in (cells, discs, threats)]
+    kinds = [np.zeros((len(owns), count, 4, 5), np.float32) for count in (1, 2, 3, 6)]
+    for array in kinds:
+        planes.draw_planes(owns, masks, g, array)
+    return [array.tolist() for array in kinds]
 
 
 def drawn_once() -> list[object]:
@@ -194,8 +193,7 @@ RESULTS = {
         sample.random_position(plies, True, g, state) for plies in (0, 6, 12, 19)
     ],
     "compiled.planes.draw": lambda: drawn_once(),
-    "compiled.planes.draw_cells": lambda: drawn()[0],
-    "compiled.planes.draw_planes": lambda: drawn()[1:],
+    "compiled.planes.draw_planes": lambda: drawn(),
     "compiled.lines.line_starts": lambda: lines.line_starts(0b1111, 1, 4),
     "compiled.threats.winning_cells": lambda: [
         threats.winning_cells(0b0111, 0b0111, g),
@@ -342,6 +340,7 @@ RESULTS = {
     ),
     "solver.kernel.move_score": lambda: solver.move_score(0b01100, 0b00100, 0b00010, 8, g),
     "solver.kernel.probe_children": lambda: solver.probe_children(stack, 0, 3, g, solved),
+    "solver.kernel.next_child": lambda: solver.next_child(np.arange(99), 0, g),
     "compiled.batches.play_columns": lambda: played_in_step(),
     "compiled.batches.open_columns": lambda: play_batch.open_columns(masks, g).tolist(),
     "compiled.batches.urgent_columns": lambda: [

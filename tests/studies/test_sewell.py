@@ -223,8 +223,8 @@ def test_experiment_1_learns_and_shows_five_games(tmp_path: Path) -> None:
     table = next(part for part in parts if isinstance(part, Table))
     assert [row[0] for row in table.rows] == [
         "first of equals, replies kept",
-        "lots (B13), replies kept",
-        "lots, asked anew (B2, B13)",
+        "random ties (B13), replies kept",
+        "random ties, sampled anew (B2, B13)",
     ]
     again = conducted("003-experiment-1", tmp_path, {"runs": 1, "games": 20, "afterwards": 1})
     assert parts == with_comparable_pictures(again, parts)
@@ -400,7 +400,7 @@ def test_experiment_3_is_compared_with_experiment_1(tmp_path: Path) -> None:
     assert [row[0] for row in table.rows] == [
         "Experiment 1: chance",
         "as coded: any child",
-        "document's network",
+        "report's network",
     ]
     assert len({row[4] for row in table.rows}) == 3  # three different runs
 

@@ -6,6 +6,7 @@ import typer
 
 from fourlab.cli.options import (
     DEFAULT_HOME,
+    AllowProgramsOption,
     HomeOption,
     JsonOption,
     QuietOption,
@@ -29,6 +30,7 @@ def verify(
     repair: Annotated[
         bool, typer.Option("--repair", help="Replay damaged games, and rewrite the report.")
     ] = False,
+    allow_programs: AllowProgramsOption = False,
     home: HomeOption = DEFAULT_HOME,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -54,7 +56,7 @@ def verify(
         return
     if not repair:
         raise typer.Exit(1)
-    _repair(run, verification, quiet)
+    _repair(run, verification, quiet, allow_programs)
     print(f"repaired: {run.folder}")
 
 
@@ -74,18 +76,18 @@ def _print(run: "Run", verification: "Verification") -> None:
     print(f"{run.folder}: {verdict} ({checked}, {files})")
 
 
-def _repair(run: "Run", verification: "Verification", quiet: bool) -> None:
+def _repair(run: "Run", verification: "Verification", quiet: bool, allow_programs: bool) -> None:
     """Rebuild damaged databases, then resume the run, which plays the games that are missing."""
     from fourlab.arena.job import TournamentJob
     from fourlab.arena.verify import salvage, unrepairable
-    from fourlab.cli.working import Desk
+    from fourlab.cli.running import Running
     from fourlab.jobs.kinds import job_of
     from fourlab.jobs.seal import unseal
 
     beyond_repair = unrepairable(verification)
     if beyond_repair is not None:
         raise UserError(f"{beyond_repair} and cannot be made again; restore it from a copy")
-    job = job_of(run)
+    job = job_of(run, allow_programs)
     run.check(job.extent)
     with run.locked():
         for name in verification.flaws:
@@ -93,7 +95,7 @@ def _repair(run: "Run", verification: "Verification", quiet: bool) -> None:
             damaged = salvage(run.folder / name, total, lambda number: _lost(job, number))
             print(f"{name}: {damaged} damaged games; the old file is {name}.damaged")
         unseal(run.folder)
-    Desk(run.folder.parent, quiet=quiet).work_on(job, run)
+    Running(home=run.folder.parent, quiet=quiet).desk().work_on(job, run)
 
 
 def _lost(job: "Job", number: int) -> "StoredGame | None":

@@ -53,7 +53,8 @@ def web(
     if public or host not in ("127.0.0.1", "localhost", "::1"):
         print(
             "fourlab: others can reach this server; "
-            "it limits their work but has no passwords and no encryption (docs/scale.md)",
+            "it limits their work but has no passwords and no encryption "
+            "(docs/how-to/serve-many-players.md)",
             file=sys.stderr,
         )
     address = address_of(listening)

@@ -1,7 +1,7 @@
 """Parse and format the lines of the engine protocol C4I, for both sides.
 
-docs/engine-protocol.md documents them. Input comes from other programs: what is not understood is
-ignored where that is safe, and raises UserError otherwise.
+docs/reference/engine-protocol.md documents them. Input comes from other programs: what is not
+understood is ignored where that is safe, and raises UserError otherwise.
 """
 
 import itertools

@@ -1,4 +1,6 @@
-"""Serve agents as engines: the answering side of the protocol C4I (docs/engine-protocol.md).
+"""Serve agents as engines: the answering side of the protocol C4I.
+
+docs/reference/engine-protocol.md documents it.
 
 A thread reads the input, so that `stop` and `quit` take effect while an agent is thinking. All
 other commands are executed in the order in which they came, so every `go` gets exactly one
@@ -17,6 +19,7 @@ import numpy as np
 
 from fourlab.agent import Agent, Limit, Stop, close, is_unbounded
 from fourlab.agents.perfect import Perfect
+from fourlab.agents.programs import programs_in
 from fourlab.agents.registry import make, options_of, parse_spec
 from fourlab.analysis.opinion import ColumnOpinion, Opinion, ask, solve
 from fourlab.arena.tournament import WARM_UP_LIMIT
@@ -231,6 +234,9 @@ class _Server:
             spec = f"{self._name}:" + ",".join(
                 f'{name}="{value}"' for name, value in options.items()
             )
+            # The program that may run is the one on our command line.
+            if set(programs_in(spec)) - set(programs_in(self._spec)):
+                raise UserError(f"option {name} names a program; only the command line may do that")
             agent = agent_of(spec)
         except UserError as error:
             self._say_error(error)

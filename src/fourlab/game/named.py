@@ -29,6 +29,7 @@ def _sewell(figure: str) -> str:
 
 BUILT_IN = {
     "empty": NamedPosition("7/7/7/7/7/7 r 4", "the start of a game on 7x6"),
+    # Named after the reports that show them; all are in FEN, top row first.
     "vannucci-abril": NamedPosition(
         "yyyr1r1/yrrr1y1/ryyy1r1/yrrr1y1/rrry1y1/yyry1r1 r 4",
         "Vannucci & Abril: twelve empty cells, red to move; all columns but 5 and 7 are full",
@@ -53,6 +54,7 @@ def add(name: str, text: str, about: str = "") -> None:
 
 def named_positions() -> dict[str, NamedPosition]:
     """Return all named positions: built in, from the user's file, and added."""
+    # Later entries win, so neither a file nor `add` replaces a built-in name.
     return {**_from_file(), **_added, **BUILT_IN}
 
 
@@ -71,7 +73,8 @@ def _from_file() -> dict[str, NamedPosition]:
     file = positions_file()
     if file is None:
         return {}
-    if not os.access(file, os.R_OK):  # most users have none
+    # Having no file, or none that may be read, is normal; a file with errors in it is reported.
+    if not os.access(file, os.R_OK):
         return {}
     entries = read_toml(file)
     for name, text in entries.items():

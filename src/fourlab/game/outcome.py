@@ -2,6 +2,8 @@
 
 from enum import Enum, IntEnum
 
+# A side is an index: of SIDE_NAMES, of (red, yellow) bitboards, and the parity of the ply at which
+# it moves.
 RED, YELLOW = 0, 1
 SIDE_NAMES = ("red", "yellow")
 
@@ -47,7 +49,7 @@ class Result(IntEnum):
     @property
     def verdict(self) -> str:
         """The result as a statement about the side to move: wins, draw or loses."""
-        return ("draw", "wins", "loses")[self]
+        return ("draw", "wins", "loses")[self]  # index -1, a loss, is the last
 
     @classmethod
     def of_word(cls, word: str) -> "Result":
@@ -60,4 +62,5 @@ class Result(IntEnum):
         return cls((score > 0) - (score < 0))
 
     def __neg__(self) -> "Result":
+        # IntEnum would return a plain int.
         return Result(-int(self))

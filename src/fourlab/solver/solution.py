@@ -33,6 +33,7 @@ class Solution:
     @property
     def result(self) -> int | None:
         """+1 win, 0 draw, -1 loss; None if that is not proven."""
+        # The sign of the score is proven if both bounds lie on one side of 0, or both are 0.
         if self.lower > 0:
             return 1
         if self.upper < 0:
@@ -66,6 +67,8 @@ class Solution:
 
 def plies_to_end(score: int, left: int) -> int:
     """Return the discs until the end of a game with this score and `left` empty cells."""
+    # Example: 7 empty cells, score 3. The highest score, 4, would be a win with the next disc, so
+    # this one is a disc of each side later: 2 * (4 - 3) + 1 = 3 plies.
     if score > 0:
         return 2 * ((left + 1) // 2 - score) + 1
     return left if score == 0 else 2 * (left // 2 + score) + 2

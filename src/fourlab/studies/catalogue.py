@@ -13,6 +13,8 @@ DOCUMENTS = {
     "all": "All agents of the reports, and ours",
 }
 """The title of each report's page, by the report's number."""
+FOLDERS = {**AUTHOR_OF, "all": "league"}
+"""The folder of each report's pages, by the report's number."""
 MODULES = {
     **{source.number: author.replace("-", "_") for author, source in SOURCES.items()},
     "all": "league",

@@ -23,7 +23,7 @@ import numpy as np
 
 from fourlab.agent import UNLIMITED, Decision, Forfeit, Limit
 from fourlab.agents.generators import generator
-from fourlab.bridges.kaggle.submission import BANK, USUAL, Submission, ask
+from fourlab.bridges.kaggle.submission import BANK, USUAL, Submission, ask, cells_of
 from fourlab.engines.process import CPU_SECONDS, Program
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -83,11 +83,10 @@ class Kaggle:
         A limit of seconds allows no overtime; without one, Kaggle's limits hold.
         """
         rng = generator(rng)
-        rules = position.rules
         seconds = limit.seconds or USUAL["actTimeout"]
         bank = BANK if limit.seconds is None else 0
-        cells = [cell for row in position.grid() for cell in row]
-        observation = (cells, 1 + position.to_move, position.ply, bank)
+        rules = position.rules
+        observation = (cells_of(position), 1 + position.to_move, position.ply, bank)
         board = {"columns": rules.columns, "rows": rules.rows, "inarow": rules.in_a_row}
         configuration = {**board, "actTimeout": seconds}
         answer = self._player.ask(observation, configuration, int(rng.integers(2**32)))

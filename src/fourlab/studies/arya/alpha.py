@@ -77,7 +77,7 @@ def _against_alpha(
         f"{iterations:,} simulations per move (the thesis gives no number, the program's default "
         f"is {ITERATIONS:,}); {describe_budget(rollouts, seconds)}. Reproducing Arya's result "
         "would take networks trained with `fourlab train alphazero --preset arya --faithful`; "
-        "the one that 004-figure-33 trains at full scale is not used here"
+        "the one that arya figure-33 trains at full scale is not used here"
     )
     # Trained on 1,000 games the agent is called AlphaMCTS(10).
     players = ("MCTS 5 s", f"AlphaMCTS({games // 100})")

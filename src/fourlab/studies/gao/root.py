@@ -102,7 +102,7 @@ def _table(
         for name in ("replies anew", "replies frozen", "two players")
         for number in ("w/n", "sd", "visits")
     ]
-    head = ("column", "document, %", *columns_of_searches, "random playouts", "both perfect")
+    head = ("column", "report (%)", *columns_of_searches, "random rollouts", "both perfect")
     rows = []
     for column, reported in enumerate(TABLE_1):
         cells = [cell for search in searched.values() for cell in _cells(search, column)]

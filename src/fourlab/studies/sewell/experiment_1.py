@@ -47,8 +47,8 @@ class TrainedRuns:
         """The runs by the names that tables and figures use."""
         return {
             "first of equals, replies kept": self.first_tie,
-            "lots (B13), replies kept": self.random_tie,
-            "lots, asked anew (B2, B13)": self.resampled,
+            "random ties (B13), replies kept": self.random_tie,
+            "random ties, sampled anew (B2, B13)": self.resampled,
         }
 
 

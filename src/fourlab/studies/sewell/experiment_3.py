@@ -12,7 +12,7 @@ from fourlab.studies.workbench import Workbench
 
 PLAIN = "Experiment 1: chance"
 CODED = "as coded: any child"
-INTENDED = "document's network"
+INTENDED = "report's network"
 FIRST_GAMES = 100
 NETS = {PLAIN: None, CODED: None, INTENDED: "sewell"}
 """What plays the learner's side in rollouts, with probability 3/4 per move.

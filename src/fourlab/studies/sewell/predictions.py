@@ -65,7 +65,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         lambda: _draw(boards),
         Table(
             "",
-            ("board", "document", "ours", "ours, -1 to 1", "exact"),
+            ("board", "report", "ours", "ours, -1 to 1", "exact"),
             tuple((name, BOARDS[name], *boards[name]) for name in BOARDS),
         ),
     )

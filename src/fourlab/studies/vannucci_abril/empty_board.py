@@ -51,7 +51,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     )
     yield from _columns(searched, exact)
     yield _games(bench)
-    means = {"document": list(REPORTED)}
+    means = {"report": list(REPORTED)}
     means |= {name: search.runs.mean(axis=0).tolist() for name, search in searched.items()}
     means["both at random"] = random
     rows = []

@@ -129,9 +129,9 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     )
     head = (
         "action",
-        "best play against lots",
+        "best play against a random opponent",
         "P(win) / P(draw) / P(loss)",
-        "both draw lots",
+        "both at random",
         "both perfect",
     )
     rows = tuple(tuple(row) for row in exact["rows"])

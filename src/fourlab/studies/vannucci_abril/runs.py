@@ -252,7 +252,7 @@ def own_moves(bench: Workbench) -> Iterator[Part]:
         "action",
         "mean value, faithful",
         "mean value, corrected",
-        "exact against lots",
+        "exact against a random opponent",
         "both perfect",
     )
     yield Table("Value of each action along the line 4 (6) 6 (4) 4", head, tuple(rows))

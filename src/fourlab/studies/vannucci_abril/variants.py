@@ -71,6 +71,7 @@ VARIANTS = (
     Variant(GREEDY, 1000),
     Variant(RESAMPLED, 200_000, (0.9990, -0.004)),
 )
+ANOTHER = "another program: action 4 / action 6 / P(one run does)"
 ALONE = "vannucci-abril:simulations=20000"
 TEXT = {1000: "the notebooks", 1048: "the command's default", 2048: "the text"}
 """Where the report states each number of iterations."""
@@ -92,9 +93,11 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     searched = search_all(bench, "runs", lines)
     yield from _findings(searched)
     yield _alone([searched[name] for name in replies])
-    numbers = ("action 4", "sd", "action 6", "sd", f"95 % of means of {RUNS}, action 4", "action 6")
+    band = f"95 % of means of {RUNS}"
+    values = ("action 4", "sd of action 4", "action 6", "sd of action 6")
+    numbers = (*values, f"{band}, action 4", f"{band}, action 6")
     chances = (f"P(mean of {RUNS} ranks 4 first)", "P(one run does)", "visits of 6")
-    head = ("search", "iterations", "runs", *numbers, *chances, "another program", "it agrees")
+    head = ("search", "iterations", "runs", *numbers, *chances, ANOTHER, "it agrees")
     rows = (_row(variant, searched[variant.name], bench.seed) for variant in VARIANTS)
     yield Table("The search and its corrections, c = 2", head, tuple(rows))
 
@@ -183,5 +186,5 @@ def _another(variant: Variant, means: Floats, errors: Floats) -> tuple[str, str]
     agrees = all(
         abs(means[place] - variant.means[place]) <= 4 * errors[place] + 0.001 for place in (0, 1)
     )
-    ranks = "" if variant.one_run_ranks is None else f", {variant.one_run_ranks}"
-    return f"{variant.means[0]} / {variant.means[1]}{ranks}", "yes" if agrees else "no"
+    ranks = "–" if variant.one_run_ranks is None else variant.one_run_ranks
+    return f"{variant.means[0]} / {variant.means[1]} / {ranks}", "yes" if agrees else "no"
