@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from fourlab.cli import terminal
+from tests.cli.hostile import without_hashes
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -84,6 +85,7 @@ def test_names_in_files_are_escaped(fourlab: Command, tmp_path: Path) -> None:
 
 
 def test_stored_details_and_specs_are_escaped(fourlab: Command, small_match: Path) -> None:
+    without_hashes(small_match)
     with sqlite3.connect(small_match / "games.sqlite") as connection:
         connection.execute("UPDATE games SET detail = ?, cause = 'crash'", (NASTY,))
     connection.close()
