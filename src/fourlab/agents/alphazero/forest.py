@@ -90,6 +90,7 @@ class Roots:
         mixed = (weight * self.means).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-30)
         unvisited = (self.values + total * mixed) / (1 + total)
         values = np.where(visited | (self.proofs == nodes.DRAW), self.means, unvisited[:, None])
+        # Halved as in `choosing`: values span 2 here.
         boost = scale * (VISIT_OFFSET + visits.max(axis=1, keepdims=True)) / 2 * values
         score = np.where(self.open, np.log(np.maximum(self.priors, 1e-30)) + boost, -np.inf)
         policy = np.exp(score - score.max(axis=1, keepdims=True))

@@ -180,7 +180,7 @@ def simulate(
             else:
                 column = choose_by_puct(nodes, block, s)
             edge = edge_of(nodes, block, column)
-            path[depth] = 2 * edge
+            path[depth] = 2 * edge  # the flag of nodes.py stays 0
             depth += 1
             add_visits(nodes, edge, 1)
             add_to_sum(nodes, edge, np.float32(-1))
@@ -236,6 +236,7 @@ def simulate(
     queue.flipped[leaf] = flipped
     queue.own[leaf] = mirror(own, g) if flipped else own
     queue.mask[leaf] = mirror(mask, g) if flipped else mask
+    # A root in the queue has no edge; `gather` waits for it.
     if depth > 0:
         set_leads(nodes, edge, settled(0, PENDING))
     return QUEUED
@@ -298,6 +299,7 @@ def add_node(
         cell = landing(mask, column, g)
         leads = 0 if cell & safe else settled(0, LOSS if cell else CLOSED)
         new_edge(nodes, first + column, 0, leads)
+        # Arya's fault: priors are normalised over the columns that are open at the root.
         if leads == 0 or (s.faithful and landing(int(f.trees.mask[tree]), column, g)):
             greatest = max(greatest, answer[columns - 1 - column if flipped else column])
     for column in range(columns):

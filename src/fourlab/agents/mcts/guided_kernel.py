@@ -200,6 +200,7 @@ def play_on(
         games.plies[game] = plies
         games.status[game] = status
         if status == OVER:
+            # After an odd number of plies the other side is to move than at the leaf.
             games.results[game] = -result if plies & 1 else result
         elif status == EVALUATING or p.by_logits:
             games.query_own[queries] = own

@@ -115,6 +115,7 @@ def search(
                     entering = s.expand_all
                 if leads == 0:
                     # 4. Simulate.
+                    # Its result is for the side to move, here it is for the side that moved.
                     result, state = simulate(own ^ mask, mask, g, s, ours, state)
                     result = -result
                     rolled_out = True
@@ -135,6 +136,7 @@ def search(
         # 5. Back up.
         result = back_up(nodes, path, depth, result, rolled_out, s)
         if merging:
+            # The visits of the root, level 0, are in `counts`.
             for level in range(1, depth):
                 tree.merged[0, node_of(nodes, path[level] >> 1)] += 1
         counts[0] += 1
@@ -180,6 +182,7 @@ def search_together(
                 break
             edge = edge_of(nodes, block, column)
             leads = leads_of(nodes, edge)
+            # With fewer visits a whole batch of virtual losses would distort the choice.
             if visits_of(nodes, edge) < 16 * BATCH or leads <= 0:
                 break
             before = atomic_add(nodes.words, edge, batch)

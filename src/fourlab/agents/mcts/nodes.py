@@ -23,8 +23,10 @@ LEADS is 0 if the column has no child yet, the child's block, or negative if som
 of view of the side that plays the column, CLOSED for a full column, or PENDING while a network
 evaluates the position after it. Block 0 is never a child, so 0 is unambiguous.
 
-All indices are unsigned, so that Numba does not test for negative ones; with signed ones UCT takes
-longer. The functions are compiled into their callers.
+The parts are read with unsigned indices, so that Numba does not test for negative ones. These
+functions cost nothing, but `Nodes` as an argument does: a kernel that is not inlined gets more than
+twenty numbers for it. Verbs of the innermost loops are therefore `inlined_kernel`s
+(docs/measurements.md).
 """
 
 from collections.abc import Callable

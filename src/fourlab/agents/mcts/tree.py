@@ -89,6 +89,7 @@ class SearchTree:
         self.position = position
         self.switches = switches
         self.geometry = g
+        # Block 0, the root, and one child.
         blocks = max(blocks, 3)
         # Two to four slots per block keep the open-addressing table at most half full.
         slots = 1 << (2 * blocks).bit_length() if merging else 0
@@ -98,7 +99,7 @@ class SearchTree:
             raise UserError(
                 f"not enough memory for a tree of {blocks * 12 * g.columns >> 20} megabytes"
             ) from None
-        self.root = 1
+        self.root = 1  # block 0 is never used
         verbs.new_block(self.tree.nodes, 1, position.mask, g)
 
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
@@ -209,6 +210,7 @@ class SearchTree:
         before = self.tree.nodes
         words = np.empty_like(before.words)
         after = before._replace(words=words, numbers=words.view(np.float32))
+        # Proven subtrees are kept, since expected lines and the X-ray read them.
         after.used[0] = nodes.copy_subtree(before, self.root, after, 1, True)
         self.tree = self.tree._replace(nodes=after)
         self.root = 1

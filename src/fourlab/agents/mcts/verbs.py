@@ -150,6 +150,7 @@ def new_block(nodes: Nodes, block: int, mask: int, g: Geometry) -> None:
             new_edge(nodes, edge, FULL, settled(0, CLOSED))
 
 
+# Inlined: as a call with all its arguments it costs 7 % of a search.
 @inlined_kernel
 def choose(nodes: Nodes, block: int, n: int, s: Switches, state: int) -> tuple[int, bool, int]:
     """Select an untried column, or the one with the greatest upper confidence bound.
@@ -292,6 +293,7 @@ def find_slot(keys: np.ndarray, position_key: int) -> int:
 
     The table's length is a power of two, and at least half of it is empty. Key 0 marks empty slots.
     """
+    # Fibonacci hashing: 2^64 divided by the golden ratio, without the top bit to fit int64.
     slot = ((position_key * 0x1E3779B97F4A7C15) >> 20) & (len(keys) - 1)
     while keys[slot] != 0 and keys[slot] != position_key:
         slot = (slot + 1) & (len(keys) - 1)
@@ -321,6 +323,7 @@ def simulate(
 
     `others_turn` means that the opponent of the side to move at the root is to move.
     """
+    # `first_line` is for the side that has just moved, the result for the side to move.
     if s.past_wins:
         result = first_line(own ^ mask, mask, g)
         if result != 0:
@@ -343,6 +346,7 @@ def back_up(
     path entry says that the node has a proven draw: its side to move will not do worse, so it backs
     up a draw in place of a loss. Returns the result for the side to move at the root.
     """
+    # Arya's fault: whoever won, the side that moved to the leaf gets the win.
     if rolled_out and s.leaf_wins and result != 0:
         result = 1
     for level in range(depth - 1, -1, -1):
