@@ -188,9 +188,9 @@ class AlphaZero:
         budget, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
         most = MOST_SIMULATIONS if budget is None else min(budget, MOST_SIMULATIONS)
         search = self._new_search(position, most)
-        done, goal = search.forest.done, search.forest.goal
+        done, goal = search.forest.trees.done, search.forest.trees.goal
         # The first simulation of a new tree only evaluates the root.
-        goal[0] = done[0] + (0 if search.forest.used[0] else 1)
+        goal[0] = done[0] + (0 if search.forest.nodes.used[0] else 1)
         search.step()
         begun = int(done[0])
         made = 0
@@ -201,7 +201,9 @@ class AlphaZero:
         replan_at = FIRST_PLAN // 2
         search.plan(begun + (min(most, FIRST_PLAN) if replans else most))
         while (
-            not search.forest.proof[0] and made < most and not (limit.stop and limit.stop.is_set())
+            not search.forest.trees.proof[0]
+            and made < most
+            and not (limit.stop and limit.stop.is_set())
         ):
             # A small tree has few leaves worth a visit, so batches grow with it.
             walks = min(self.batch, 1 + int(done[0]) // 8, most - made)
@@ -236,7 +238,7 @@ class AlphaZero:
         switches = Switches(self._gumbel, self.c, self.scale, self.fpu, 0.0, proving, self.faithful)
         kept = self._kept.get("search")
         block = None if kept is None else _find(*kept, position)
-        blocks = 0 if kept is None or block is None else int(kept[1].forest.used[0])
+        blocks = 0 if kept is None or block is None else int(kept[1].forest.nodes.used[0])
         search = ForestSearch(
             self.evaluator,
             position.rules,
@@ -288,7 +290,7 @@ class AlphaZero:
                 columns=tuple(_columns(roots)),
                 visits=tuple(int(count) for count in roots.visits[0]),
                 simulations=simulations,
-                nodes=int(search.forest.used[0]),
+                nodes=int(search.forest.nodes.used[0]),
                 evaluations=search.evaluations,
                 seconds=seconds,
                 network=float(roots.values[0]),
@@ -325,7 +327,7 @@ def _column_analysis(roots: Roots, column: int) -> ColumnAnalysis:
 def _find(before: Position, search: ForestSearch, position: Position) -> int | None:
     """Return the block of a position at most two plies below the root of the last search."""
     # A proven root stopped the search early, so its subtree is of little use.
-    if search.forest.proof[0]:
+    if search.forest.trees.proof[0]:
         return None
     if before == position:
         return 0
