@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from fourlab.arena.tables import Table
 from fourlab.reporting.figures import COLOURS, MARKS
 from fourlab.studies.arya.alpha import NETWORKS
-from fourlab.studies.arya.lessons import VERSIONS, train_until
+from fourlab.studies.arya.lessons import VERSIONS
 from fourlab.studies.compare import falls, share
 from fourlab.studies.experiment import Experiment, Finding, Part, Picture
+from fourlab.studies.trainings import train_in
 from fourlab.studies.workbench import Workbench
+from fourlab.training.kind import TrainingJob
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,7 +103,7 @@ def accuracy(evaluator: "OnnxEvaluator") -> dict[str, float]:
 class _Segment:
     """Trains Arya's network until `until` games have been played, and evaluates it."""
 
-    folder: str
+    folder: Path
     network: str
     games: int
     """Length of the whole training."""
@@ -115,26 +117,27 @@ class _Segment:
 
         The first segment also returns the accuracy before training.
         """
-        from fourlab.agents.alphazero.settings import preset
+        from fourlab.agents.alphazero.settings import TRAINING
         from fourlab.agents.alphazero.training import AlphaZeroTrainee
         from fourlab.jobs.executors.threads import Threads
         from fourlab.nets.evaluator import OnnxEvaluator
 
         settings = replace(
-            preset("arya", faithful=number == 0),
+            TRAINING.preset("arya", faithful=number == 0),
             networks=(self.network,),
             games=self.games + 1,  # never finished, so it does not run its own final evaluation
             exam_every=self.games,
             seed=self.seed,
         )
-        trainee = AlphaZeroTrainee(settings, Threads(1))
-        folder = Path(self.folder) / VERSIONS[number]
-        accuracies = []
-        if self.first:
-            accuracies.append(accuracy(OnnxEvaluator(trainee.playing, "the network")))
-        train_until(trainee, folder, self.until)
-        accuracies.append(accuracy(OnnxEvaluator(trainee.playing, "the network")))
-        return accuracies
+        job = TrainingJob(TRAINING, settings, "network")
+        trainee = job.trainee
+        assert isinstance(trainee, AlphaZeroTrainee)
+        trainee.executor = Threads(1)  # the other version trains on the other processor
+        # A new trainee has the untrained network; `train_in` then restores the last checkpoint.
+        networks = [trainee.playing] if self.first else []
+        train_in(self.folder / VERSIONS[number], job, self.until)
+        networks.append(trainee.playing)
+        return [accuracy(OnnxEvaluator(network, "the network")) for network in networks]
 
 
 def figure_33(bench: Workbench) -> Iterator[Part]:
@@ -143,7 +146,7 @@ def figure_33(bench: Workbench) -> Iterator[Part]:
     step = size["step"]
     games = size["games"]
     marks = list(range(0, games + 1, step))
-    folder = str(bench.folder.resolve() / "network")
+    folder = bench.folder.resolve() / "network"
     segments = [
         _Segment(folder, size["network"], games, mark, mark == step, bench.seed)
         for mark in marks[1:]

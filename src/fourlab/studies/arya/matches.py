@@ -58,13 +58,11 @@ def describe_budget(rollouts: int, seconds: float | None) -> str:
 def experiments_1_and_2(bench: Workbench) -> Iterator[Part]:
     """Play Q-learning against minimax of depth 4 and against the vanilla search."""
     training = bench.size["training"]
-    (faithful, corrected), progress = q_tables(bench, training)
-    faithful_size, corrected_size = (f"{table['positions']:,}" for table in progress[-1])
+    (faithful, corrected), positions = q_tables(bench, training)
     yield Finding(
         f"positions in the table after {training:,} games of self-play",
         "",
-        faithful_size,
-        corrected_size,
+        *(f"{number:,}" for number in positions),
     )
     bouts = (
         _q_against_minimax(faithful, corrected),

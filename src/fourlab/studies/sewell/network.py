@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fourlab.agents.value.settings import TRAINING
 from fourlab.arena.tables import Table
 from fourlab.reporting.figures import COLOURS
 from fourlab.studies.experiment import Finding, Part, Picture
+from fourlab.studies.trainings import train_in
 from fourlab.studies.workbench import Workbench
+from fourlab.training.loop import read_metrics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +26,8 @@ MIN_EPOCHS = 1_000
 MARGIN = 0.01
 """Test errors closer than this, from one run each, say nothing about momentum."""
 ROWS = 67_557
-TRAINING = 54_045
-TEST = 13_512
+PARTS = (54_045, 13_512)
+"""Positions for training and for testing."""
 UCI = {"win": 44_473, "loss": 16_635, "draw": 6_449}
 """Results of the first player, as counted in the description of the data set."""
 SHIPPED = {"signed": "sewell", "unit": "sewell-unit"}
@@ -45,17 +48,10 @@ class Trainings:
 
     def __call__(self, number: int) -> list[dict[str, Any]]:
         """Train network `number` and return its metrics, without the times."""
-        from fourlab.agents.value.settings import TRAINING
-        from fourlab.agents.value.training import trainee_of
-        from fourlab.jobs.runner import begin
-        from fourlab.training.loop import read_metrics, train
-
         job = TRAINING.job({"preset": "sewell", **self.settings[number]})
-        run = begin(job, self.folder, self.place(number))
-        train(run, trainee_of(job.settings))
         return [
             {name: value for name, value in row.items() if name != "seconds"}
-            for row in read_metrics(run)
+            for row in read_metrics(train_in(self.place(number), job))
         ]
 
     def place(self, number: int) -> Path:
@@ -123,13 +119,9 @@ def _counts(bench: Workbench) -> Iterator[Finding]:
         truth=ours,
         agrees=reported == ours,
     )
-    training, test = counts["parts"]
-    yield Finding(
-        "training and test positions",
-        f"{TRAINING:,} and {TEST:,}",
-        f"{training:,} and {test:,}",
-        agrees=(training, test) == (TRAINING, TEST),
-    )
+    parts = tuple(counts["parts"])
+    reported, ours = (" and ".join(f"{size:,}" for size in sizes) for sizes in (PARTS, parts))
+    yield Finding("training and test positions", reported, ours, agrees=parts == PARTS)
 
 
 def _final_errors(last: Mapping[str, Any], epochs: int) -> Iterator[Finding]:
