@@ -1,6 +1,7 @@
 """The catalogue of all experiments and the names by which users select them."""
 
 import difflib
+import itertools
 from functools import cache
 from importlib import import_module
 
@@ -30,42 +31,30 @@ def all_experiments() -> dict[str, Experiment]:
 def chosen(names: list[str]) -> list[Experiment]:
     """Return the selected experiments in catalogue order, without duplicates.
 
-    A name is `all`, an author (optionally followed by items, as in `bhat table-5`), a report's
-    number, or the full name of an experiment.
+    A name is `all`, the full name of an experiment, or a report by author or number. A report
+    means all its experiments, unless some of them follow it: `bhat table-5`, `001 table-5`.
     """
     catalogue = all_experiments()
     selected = set[str]()
-    for name in _full_names(names):
-        matches = [
-            experiment.name
-            for experiment in catalogue.values()
-            if name in ("all", experiment.name, experiment.document)
-        ]
-        if not matches:
-            options = [*catalogue, *DOCUMENTS, *SOURCES]
-            near = difflib.get_close_matches(name, options, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]}? " if near else ""
+    number = ""  # of the report that was named last
+    for name, following in itertools.zip_longest(names, names[1:]):
+        named = {name, f"{number}-{name}"} & catalogue.keys()
+        if name == "all":
+            selected.update(catalogue)
+        elif name in SOURCES or name in AUTHOR_OF:
+            number = SOURCES[name].number if name in SOURCES else name
+            report = {full for full in catalogue if full.startswith(f"{number}-")}
+            if report.isdisjoint({following, f"{number}-{following}"}):
+                selected |= report
+        elif named:
+            selected |= named
+        else:
+            items = [full.removeprefix(f"{number}-") for full in catalogue]
+            known = [*catalogue, *SOURCES, *AUTHOR_OF, *items]
+            near = dict.fromkeys(difflib.get_close_matches(name, known, cutoff=0.5))
+            hint = f"did you mean {' or '.join(near)}? " if near else ""
             raise UserError(f"there is no experiment {name!r}; {hint}fourlab study list shows all")
-        selected.update(matches)
-    return [experiment for experiment in catalogue.values() if experiment.name in selected]
-
-
-def _full_names(names: list[str]) -> list[str]:
-    """Replace authors and their items by numbers: `bhat table-5` becomes `001-table-5`."""
-    full: list[str] = []
-    number = ""  # of the latest author
-    items = list[str]()  # that follow the latest author
-    for name in [*names, None]:  # None ends the last author's items
-        if name not in SOURCES and number and f"{number}-{name}" in all_experiments():
-            items.append(f"{number}-{name}")
-            continue
-        if number:  # an author without items means all of that author's experiments
-            full += items or [number]
-        number = SOURCES[name].number if name in SOURCES else ""
-        items = []
-        if name is not None and not number:
-            full.append(name)
-    return full
+    return [experiment for full, experiment in catalogue.items() if full in selected]
 
 
 def title_of(experiment: Experiment) -> str:
