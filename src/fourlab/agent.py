@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from fourlab.errors import UserError
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
 
@@ -74,10 +75,14 @@ UNLIMITED = Limit()
 class Exact:
     """A proven result."""
 
-    result: int
-    """With best play, +1 if the side to move wins, 0 for a draw, -1 if it loses."""
+    result: Result
+    """The result of best play, from the side to move's point of view."""
     plies: int | None = None
     """Discs until the end of the game with best play by both sides; None if not known."""
+
+    def __post_init__(self) -> None:
+        # Agents from outside may give +1, 0 or -1 as plain numbers.
+        object.__setattr__(self, "result", Result(self.result))
 
 
 @dataclass(frozen=True)
@@ -94,8 +99,8 @@ class ColumnAnalysis:
     """The upper confidence bound with which the search selects."""
     prior: float | None = None
     """The network's prior probability, 0 to 1."""
-    proven: int | None = None
-    """The proven result, +1, 0 or -1; None if there is none."""
+    proven: Result | None = None
+    """The proven result; None if there is none."""
     score: int | None = None
     """A heuristic score, on the agent's own scale."""
     estimate: float | None = None

@@ -13,6 +13,7 @@ from fourlab.agent import Limit
 from fourlab.agents.mcts.textbook import Below, Edge, Node, TextbookSearch
 from fourlab.chess.game import Chess, ChessState, ChessWithCaptures, evaluate, mate_in_one, priors
 from fourlab.errors import UserError
+from fourlab.game.outcome import Result
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +24,7 @@ ENDLESS = 10**12
 """A number of simulations that is never reached."""
 REPORT_SECONDS = 1.0
 """Time between two calls of `on_decision`."""
-PROOF_ORDER = {1: 2, None: 1, 0: 0, -1: -1}
+PROOF_ORDER: dict[int | None, int] = {Result.WIN: 2, None: 1, Result.DRAW: 0, Result.LOSS: -1}
 """Preference of root moves by proven result: wins, unproven moves, draws, losses."""
 Root = Node[ChessState, chess.Move]
 

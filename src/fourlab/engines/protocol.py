@@ -208,7 +208,7 @@ class Info:
             if (number := getattr(self, name)) is not None:
                 words.append(f"{name} {number}")
         if self.proven is not None:
-            result = Result(self.proven.result).word
+            result = self.proven.result.word
             plies = None if self.proven.result == 0 else self.proven.plies
             words.append(f"score {result}" if plies is None else f"score {result} {plies}")
         elif self.value is not None:

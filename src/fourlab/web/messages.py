@@ -151,7 +151,7 @@ class Proven(BaseModel):
         """Return the message of a proven result; None if nothing is proven."""
         if exact is None:
             return None
-        return cls(result=exact.result, plies=exact.plies)  # type: ignore[arg-type]
+        return cls(result=exact.result.value, plies=exact.plies)
 
 
 class PositionAnswer(BaseModel):

@@ -10,6 +10,7 @@ from fourlab.agents.mcts.nodes import LEADS, LOSS, VISITS, WIN, in_python
 from fourlab.agents.mcts.verbs import Switches
 from fourlab.agents.mcts.xray import Snapshot
 from fourlab.errors import UserError
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 
 _block_of = in_python(nodes.block_of)
@@ -180,14 +181,14 @@ class SearchTree:
             if visits[column] != verbs.FULL
         ]
 
-    def proven(self) -> int | None:
-        """Return the proven result of the root for its side to move, +1, 0 or -1, or None."""
+    def proven(self) -> Result | None:
+        """Return the proven result of the root for its side to move, or None."""
         visits, _, leads = self._numbers(self.root).tolist()
         results = [
             _proven(lead) for count, lead in zip(visits, leads, strict=True) if count != verbs.FULL
         ]
-        if 1 in results:
-            return 1
+        if Result.WIN in results:
+            return Result.WIN
         return None if None in results else max(result for result in results if result is not None)
 
     def move_root(self, position: Position) -> bool:
@@ -321,9 +322,9 @@ class Subtree(SearchTree):
         return searched
 
 
-def _proven(leads: int) -> int | None:
+def _proven(leads: int) -> Result | None:
     """Return the proven result of a column for the side that plays it, or None."""
-    return _result_of(_proof_of(leads)) if leads < 0 else None
+    return Result(_result_of(_proof_of(leads))) if leads < 0 else None
 
 
 def _true_visits(visits: int) -> int:
