@@ -10,20 +10,16 @@ import pytest
 
 from fourlab.agent import Limit
 from fourlab.agents.registry import make
-from fourlab.arena.tables import Table
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC
 from fourlab.jobs.executors.threads import Threads
 from fourlab.reporting import figures
-from fourlab.studies import arya
 from fourlab.studies.arya import bouts, chess, evaluator, lessons, matches, speed
+from fourlab.studies.catalogue import all_experiments
 from fourlab.studies.compare import share
-from fourlab.studies.experiment import Finding, Part, Picture, Text
 from fourlab.studies.trainings import train_in
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
 from fourlab.training.loop import read_metrics
-
-EXPERIMENTS = {experiment.name: experiment for experiment in arya.EXPERIMENTS}
 
 
 def bench(folder: Path, size: dict[str, Any], executor: Threads | None = None) -> Workbench:
@@ -31,7 +27,7 @@ def bench(folder: Path, size: dict[str, Any], executor: Threads | None = None) -
 
 
 def conduct(name: str, folder: Path, **size: Any) -> list[Part]:
-    experiment = EXPERIMENTS[name]
+    experiment = all_experiments()[name]
     return list(experiment.conduct(bench(folder, {**experiment.sizes["smoke"], **size})))
 
 

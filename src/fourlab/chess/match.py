@@ -98,17 +98,11 @@ class ChessMatch:
 class Games:
     """The finished games of a match, kept in a file of JSON lines: the match, then its games.
 
-    A game is on disk before it counts, so a stopped match resumes where it was. Without a file the
-    games are kept in memory only.
+    A game is on disk before it counts, so a stopped match resumes where it was.
     """
 
-    def __init__(
-        self, match: ChessMatch, file: Path | None = None, read_only: bool = False
-    ) -> None:
-        self.games: list[ChessGame] = []
+    def __init__(self, match: ChessMatch, file: Path, read_only: bool = False) -> None:
         self.file = file
-        if file is None:
-            return
         heading = json.dumps(asdict(match)) + "\n"
         try:
             text = file.read_text(encoding="utf-8") if file.exists() else heading
@@ -125,11 +119,10 @@ class Games:
 
     def add(self, game: ChessGame) -> None:
         """Append a game to the file, and to `games` once it is on disk."""
-        if self.file is not None:
-            with self.file.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(asdict(game)) + "\n")
-                stream.flush()
-                os.fsync(stream.fileno())
+        with self.file.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(asdict(game)) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
         self.games.append(game)
 
 

@@ -6,13 +6,9 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fourlab.jobs.run import Run
 from fourlab.reporting import figures
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; }
@@ -54,7 +50,7 @@ def how_it_was_made(run: Run) -> Iterator[str]:
 
 def inline_figures(
     folder: Path,
-    drawings: "Iterable[tuple[str, Callable[[], Figure]]]",
+    drawings: Iterable[tuple[str, Callable[[], figures.Figure]]],
 ) -> dict[str, str]:
     """Save figures as NAME.svg in `folder` and return them, by name, as elements for a page.
 
@@ -87,10 +83,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def cells(row: Iterable[object]) -> str:
     """Return the cells of one row, with integers aligned to the right."""
-    html = ""
-    for cell in row:
-        if isinstance(cell, int):
-            html += f'<td class="number">{cell}</td>'
-        else:
-            html += f"<td>{escape(str(cell))}</td>"
-    return html
+    return "".join(
+        f'<td class="number">{cell}</td>'
+        if isinstance(cell, int)
+        else f"<td>{escape(str(cell))}</td>"
+        for cell in row
+    )

@@ -2,30 +2,81 @@
 
 import difflib
 import itertools
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from fourlab.errors import UserError
 from fourlab.sources import AUTHOR_OF, SOURCES
-from fourlab.studies.experiment import Experiment
 
+if TYPE_CHECKING:
+    from fourlab.studies.workbench import Part, Workbench
+
+SCALES = ("smoke", "quick", "full")
+"""smoke checks that an experiment runs, quick takes minutes, full uses the report's own sizes."""
 DOCUMENTS = {
     **{source.number: f"{source.authors}: {source.about}" for source in SOURCES.values()},
     "all": "All agents of the reports, and ours",
 }
 """The title of each report's page, by the report's number."""
-MODULES = {
-    **{source.number: author.replace("-", "_") for author, source in SOURCES.items()},
-    "all": "league",
-}
-"""The module below `fourlab.studies` that holds each report's experiments."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of a report."""
+
+    name: str
+    """The report's number and a word or two: 001-table-5."""
+    ids: Sequence[str]
+    """The items of the reports' inventory that this experiment covers: D1-05."""
+    title: str
+    claim: str
+    """What the report says."""
+    sizes: Mapping[str, Mapping[str, Any]]
+    """Numbers of games, runs, simulations, and so on, by scale."""
+    function: str
+    """What runs the experiment, below `fourlab.studies`: bhat.table_5:table_5."""
+    seconds: Sequence[float]
+    """Approximate duration on two cores, by scale."""
+    needs: Sequence[tuple[str, str]] = ()
+    """Required packages, with the extra that installs them: ("torch", "train")."""
+    networks: Sequence[str] = ()
+    """Shipped networks that the experiment plays with; an installed wheel may lack some."""
+
+    @property
+    def document(self) -> str:
+        """The report's number, or `all` for experiments across reports."""
+        return self.name[:3] if self.name[:3].isdecimal() else "all"
+
+    def conduct(self, bench: "Workbench") -> "Iterator[Part]":
+        """Run the experiment and yield the parts of its result."""
+        # Imported only now: listing experiments does not load what they play with.
+        module, function = self.function.split(":")
+        parts: Iterator[Part] = getattr(import_module(f"fourlab.studies.{module}"), function)(bench)
+        return parts
+
+    def check(self) -> None:
+        """Raise UserError if a required package or network is missing."""
+        for package, extra in self.needs:
+            if find_spec(package) is None:
+                raise UserError(f"{self.name} needs {package}: pip install 'fourlab[{extra}]'")
+        if self.networks:
+            from fourlab.nets.evaluator import check_shipped
+
+            for network in self.networks:
+                check_shipped(network)
 
 
 @cache
 def all_experiments() -> dict[str, Experiment]:
     """Return every experiment by name, in the order of the reports."""
-    modules = [import_module(f"fourlab.studies.{module}") for module in MODULES.values()]
-    return {experiment.name: experiment for module in modules for experiment in module.EXPERIMENTS}
+    text = files("fourlab.studies").joinpath("experiments.toml").read_text(encoding="utf-8")
+    return {name: Experiment(name, **entry) for name, entry in tomllib.loads(text).items()}
 
 
 def chosen(names: list[str]) -> list[Experiment]:

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
-from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.experiment import Experiment
+from fourlab.studies.catalogue import Experiment, all_experiments
 from fourlab.studies.report import check_work, lacks_figures, load_parts, save_parts, write_reports
 from fourlab.studies.workbench import Stopped, Workbench
 

@@ -1,26 +1,26 @@
 """One league of all agents: those of the five reports, faithful and corrected, and ours."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from fourlab.agent import Limit
+from fourlab.agents.registry import make
+from fourlab.arena.ratings import Rating
 from fourlab.arena.results import Results
-from fourlab.arena.tables import Table
 from fourlab.arena.tournament import Player, Tournament
-from fourlab.reporting.figures import COLOURS, MARKS
-from fourlab.studies.arya.alpha import AS_PLAYED, LISTED, NETWORKS, WITHOUT_FAULTS, alpha
+from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Axes, Figure, frame
+from fourlab.sources import AUTHOR_OF
+from fourlab.studies.arya.alpha import AS_PLAYED, LISTED, NETWORKS, WITHOUT_FAULTS, alpha, judged
 from fourlab.studies.arya.bouts import without_paths
 from fourlab.studies.arya.lessons import q_tables
 from fourlab.studies.compare import share
-from fourlab.studies.experiment import Experiment, Finding, Part, Picture, Text
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from fourlab.arena.ratings import Rating
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
+from fourlab.training.test_set import solved_positions
 
 AGENTS = {
     "Vannucci & Abril as coded": "vannucci-abril:faithful=1",
@@ -55,14 +55,6 @@ AGENTS = {
     "ours: perfect": "perfect:choice=random",
 }
 """Specs by name: the author or "ours", and the agent. Names are stored with the games."""
-OLD_OWNERS = dict(
-    zip(
-        ("000", "001", "002", "003", "004"),
-        ("Vannucci & Abril", "Bhat", "Gao", "SeWell", "Arya"),
-        strict=True,
-    )
-)
-"""How names of agents begin in games that were stored by earlier versions, and now."""
 LEFT_OUT = """\
 Bhat's Q-learning is missing because it plays only on boards of five columns. AlphaMCTS makes 20
 simulations per move here, so that its network of 128 filters and 8 blocks takes no longer than the
@@ -70,6 +62,8 @@ other agents; Arya's makes 1,000. Its networks were trained without the report's
 the search is as listed. Arya's tables were trained on {training:,} games; the report's on
 3,000,000."""
 OWNERS = ("Vannucci & Abril", "Bhat", "Gao", "SeWell", "Arya", "ours")
+OLD_OWNERS = dict(zip(AUTHOR_OF, OWNERS, strict=False))
+"""How names of agents begin in games that were stored by earlier versions, 000 to 004, and now."""
 CORRECTED_PAIRS = (
     ("Vannucci & Abril", "as coded", "corrected"),
     ("Bhat MC40", "as coded", "corrected"),
@@ -90,39 +84,23 @@ PLACES = tuple((right, above) for above in (0, 6, -6, 11, -11, 16, -16) for righ
 """Candidate places of a label, best first: right or left of its marker, and how far above."""
 
 
-@dataclass(frozen=True)
-class _Answers:
-    """Let one agent, selected by number, choose a move in every solved position."""
+def _answers(specs: tuple[str, ...], count: int, seed: int, number: int) -> dict[str, Any]:
+    """Let agent `number` choose a move in `count` solved positions.
 
-    specs: tuple[str, ...]
-    positions: int
-    seed: int
-
-    def __call__(self, number: int) -> dict[str, Any]:
-        """Return CPU seconds per move, mistakes, and the positions where a mistake was possible."""
-        import time
-
-        import numpy as np
-
-        from fourlab.agent import Limit
-        from fourlab.agents.registry import make
-        from fourlab.training.test_set import solved_positions
-
-        agent = make(self.specs[number])
-        positions, truth = solved_positions(self.positions)
-        # Loading and compiling do not count.
-        agent.decide(positions[0], Limit(), np.random.default_rng(self.seed))
-        mistakes = can_go_wrong = 0
-        begun = time.process_time()
-        for place, (position, scores) in enumerate(zip(positions, truth, strict=True)):
-            rng = np.random.default_rng([self.seed, place])
-            chosen = agent.decide(position, Limit(), rng).column
-            # The sign of a score is the game-theoretic value of a column for the side to move.
-            signs = {column: (score > 0) - (score < 0) for column, score in scores.items()}
-            can_go_wrong += min(signs.values()) < max(signs.values())
-            mistakes += signs[chosen] < max(signs.values())
-        seconds = (time.process_time() - begun) / len(positions)
-        return {"seconds": seconds, "mistakes": mistakes, "can_go_wrong": can_go_wrong}
+    Returns CPU seconds per move, mistakes, and the positions where a mistake was possible.
+    """
+    agent = make(specs[number])
+    positions, scores = solved_positions(count)
+    # Loading and compiling do not count.
+    agent.decide(positions[0], Limit(), np.random.default_rng(seed))
+    begun = time.process_time()
+    chosen = [
+        agent.decide(position, Limit(), np.random.default_rng([seed, place])).column
+        for place, position in enumerate(positions)
+    ]
+    seconds = (time.process_time() - begun) / len(positions)
+    mistakes, can_go_wrong = map(sum, zip(*map(judged, chosen, scores), strict=True))
+    return {"seconds": seconds, "mistakes": mistakes, "can_go_wrong": can_go_wrong}
 
 
 def _agents(bench: Workbench) -> dict[str, str]:
@@ -152,10 +130,9 @@ def league(bench: Workbench) -> Iterator[Part]:
     results = Results(tournament)
     for game in bench.play("games", tournament):
         results.add(game._replace(red=_renamed(game.red), yellow=_renamed(game.yellow)))
+    specs = tuple(agents.values())
     tested = bench.repeat(
-        "answers",
-        _Answers(tuple(agents.values()), bench.size["positions"], bench.seed),
-        len(agents),
+        "answers", _answers, len(agents), specs, bench.size["positions"], bench.seed
     )
     answers = dict(zip(agents, tested, strict=True))
     ratings = results.ratings(bench.seed)
@@ -227,7 +204,7 @@ class _Point:
         return COLOURS[self.owner]
 
 
-def _points(ratings: "Sequence[Rating]", answers: Mapping[str, Mapping[str, Any]]) -> list[_Point]:
+def _points(ratings: Sequence[Rating], answers: Mapping[str, Mapping[str, Any]]) -> list[_Point]:
     """Return the agents that have an Elo; an unbounded interval ends at the Elo."""
     points = []
     for rating in ratings:
@@ -241,7 +218,7 @@ def _points(ratings: "Sequence[Rating]", answers: Mapping[str, Mapping[str, Any]
     return points
 
 
-def _draw(ratings: "Sequence[Rating]", answers: Mapping[str, Mapping[str, Any]]) -> "Figure":
+def _draw(ratings: Sequence[Rating], answers: Mapping[str, Mapping[str, Any]]) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 7.5))
@@ -269,15 +246,13 @@ def _draw(ratings: "Sequence[Rating]", answers: Mapping[str, Mapping[str, Any]])
         axes.axhline(fmean(point.elo for point in points), color="#888888", linewidth=0.6)
         seconds = [point.seconds for point in points]
         axes.set_xlim(min(seconds) / 2.5, max(seconds) * 6)  # room for labels
-    axes.set_xlabel("CPU seconds per move")
-    axes.set_ylabel("Elo")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small", title="report", loc="upper left")
+    legend = {**SMALL, "title": "report", "loc": "upper left"}
+    frame(axes, legend, xlabel="CPU seconds per move", ylabel="Elo")
     _label(axes, points)
     return figure
 
 
-def _label(axes: "Axes", points: Sequence[_Point]) -> None:
+def _label(axes: Axes, points: Sequence[_Point]) -> None:
     """Write each name beside its marker, at the place that covers least."""
     figure = axes.get_figure()
     assert figure is not None
@@ -333,21 +308,3 @@ class _Box:
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.top, other.top) - max(self.bottom, other.bottom)
         return other.cost * (10 + width * height) if width > 0 and height > 0 else 0.0
-
-
-EXPERIMENTS: tuple[Experiment, ...] = (
-    Experiment(
-        "league",
-        ("D4-19",),
-        "A league of all agents",
-        "Every report compares its own agents only.",
-        {
-            "smoke": {"every": 6, "training": 20_000, "rounds": 1, "positions": 3},
-            "quick": {"every": 1, "training": 300_000, "rounds": 4, "positions": 240},
-            "full": {"every": 1, "training": 3_000_000, "rounds": 50, "positions": 960},
-        },
-        league,
-        (6, 370, 4600),
-        networks=tuple(NETWORKS.values()),
-    ),
-)

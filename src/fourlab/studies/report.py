@@ -10,19 +10,18 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from fourlab.arena.tables import Table
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.jobs.run import Run
 from fourlab.reporting import figures
 from fourlab.reporting.page import NO_FIGURES, how_it_was_made, page, table, within_page
-from fourlab.studies.catalogue import DOCUMENTS, all_experiments
-from fourlab.studies.experiment import Experiment, Finding, Part, Picture, Text
-from fourlab.studies.workbench import read_json
+from fourlab.studies.catalogue import DOCUMENTS, Experiment, all_experiments
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, read_json
 from fourlab.version import __version__
 
 HEAD = ("quantity", "document", "ours, faithful", "ours, corrected", "exact", "verdict", "why")
 """The header of the findings' CSV files."""
+VERDICTS = {True: "agrees", False: "differs", None: "–"}
 PAGE_HEAD = ("quantity", "report", *HEAD[2:-1], "explanation")
 """The same columns as pages name them."""
 INDEX_TITLE = "The experiments of the five reports, replicated"
@@ -43,10 +42,8 @@ def save_parts(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
     for number, part in enumerate(parts):
         suffix = part.name if isinstance(part, Picture) else number
         name = f"{experiment.name}-{suffix}"
-        if isinstance(part, Finding):
-            stored.append({"kind": "finding", **asdict(part)})
-        elif isinstance(part, Text):
-            stored.append({"kind": "text", **asdict(part)})
+        if isinstance(part, Finding | Text):
+            stored.append({"kind": type(part).__name__.lower(), **asdict(part)})
         elif isinstance(part, Table):
             _write(home / "data" / f"{name}.csv", _csv(part))
             stored.append({"kind": "table", "file": f"{name}.csv", **asdict(part)})
@@ -99,12 +96,7 @@ def write_reports(run: Run) -> dict[str, Any]:
     """Write a page for each report with complete experiments, and the index; return all parts."""
     done = _all_parts(run)
     for document in _documents(done):
-        parts = {
-            name: experiment_parts
-            for name, experiment_parts in done.items()
-            if all_experiments()[name].document == document
-        }
-        _write_document(run, document, parts)
+        _write_document(run, document, done)
     _write_index(run, done)
     results = {"scale": run.config["scale"], "seed": run.config["seed"], "experiments": done}
     run.write("results.json", results)
@@ -112,14 +104,15 @@ def write_reports(run: Run) -> dict[str, Any]:
 
 
 def _write_document(run: Run, document: str, done: Mapping[str, Parts]) -> None:
-    """Write the page of one report."""
+    """Write the page of one report, with those of the experiments that belong to it."""
     home = run.folder / document
     title = DOCUMENTS[document]
     html = [f"<h1>{escape(title)}</h1>", '<p><a href="../report.html">All reports</a></p>']
     lines = [f"# {title}", ""]
     for name, parts in done.items():
-        html += _html(home, name, parts)
-        lines += _markdown(home, name, parts)
+        if all_experiments()[name].document == document:
+            html += _html(home, name, parts)
+            lines += _markdown(home, name, parts)
     run.write(f"{document}/report.html", page(title, [*html, *how_it_was_made(run)]))
     run.write(f"{document}/report.md", "\n".join(lines))
 
@@ -189,19 +182,12 @@ def _index_row(name: str, parts: Parts) -> tuple[object, ...]:
 
 
 def _finding_rows(parts: Parts) -> Iterator[tuple[object, ...]]:
-    """Yield the findings in the columns of HEAD."""
+    """Yield the findings in the columns of HEAD, which are the fields of `Finding`."""
     for part in parts:
         if part["kind"] == "finding":
-            fields = {key: value for key, value in part.items() if key != "kind"}
-            finding = Finding(**fields)
-            yield (
-                finding.what,
-                finding.document,
-                finding.faithful,
-                finding.corrected,
-                finding.truth,
-                finding.verdict,
-                finding.why,
+            yield tuple(
+                VERDICTS[part["agrees"]] if name == "agrees" else part[name]
+                for name in Finding.__dataclass_fields__
             )
 
 
@@ -219,9 +205,8 @@ def _html(home: Path, name: str, parts: Parts) -> Iterator[str]:
             yield f"<h3>{escape(part['title'])}</h3><pre>{escape(part['lines'])}</pre>"
         elif part["kind"] == "picture":
             file = home / "figures" / f"{part['file']}.svg"
-            drawing = NO_FIGURES
-            if file.exists():
-                drawing = within_page(file.read_text(encoding="utf-8"))
+            drawn = file.exists()
+            drawing = within_page(file.read_text(encoding="utf-8")) if drawn else NO_FIGURES
             yield f"<figure>{drawing}<figcaption>{escape(part['caption'])}</figcaption></figure>"
 
 

@@ -4,21 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from fourlab.agents.registry import make
 from fourlab.arena.statistics import wilson
 from fourlab.arena.store import StoredGame
-from fourlab.arena.tables import Table
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
-from fourlab.reporting.figures import COLOURS
+from fourlab.reporting.figures import COLOURS, Axes, Figure, frame, panels
 from fourlab.studies.compare import fisher, same_share, share
-from fourlab.studies.experiment import Finding, Part, Picture
-from fourlab.studies.workbench import Workbench, completed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench, completed
 
 BOARD = ("7x6x4",)
 FAITHFUL, CORRECTED = "faithful", "corrected"
@@ -103,19 +97,14 @@ def match(
     return Tournament(entries, BOARD, openings, rounds, starts, bench.seed)
 
 
-@dataclass(frozen=True)
-class _Games:
-    """Plays one game by number; numbers run through the matches one after the other."""
-
-    matches: tuple[Tournament, ...]
-
-    def __call__(self, number: int) -> StoredGame:
-        """Play game `number` and drop its search records, which nothing here reads."""
-        for tournament in self.matches:
-            if number < len(tournament):
-                return GamePlayer(tournament, make)(number)._replace(thoughts="[]")
-            number -= len(tournament)
-        raise IndexError(number)
+def _play_game(matches: Sequence[Tournament], number: int) -> StoredGame:
+    """Play one game; numbers go through the matches one after the other."""
+    for tournament in matches:
+        if number < len(tournament):
+            # Nothing here reads the records of the searches.
+            return GamePlayer(tournament, make)(number)._replace(thoughts="[]")
+        number -= len(tournament)
+    raise IndexError(number)
 
 
 def play(bench: Workbench, name: str, matches: Sequence[Tournament]) -> list[list[StoredGame]]:
@@ -123,7 +112,7 @@ def play(bench: Workbench, name: str, matches: Sequence[Tournament]) -> list[lis
 
     All games go into one queue, so every worker process stays busy until the end.
     """
-    games = iter(bench.repeat(name, _Games(tuple(matches)), sum(map(len, matches))))
+    games = iter(bench.repeat(name, _play_game, sum(map(len, matches)), matches))
     return [
         completed(name, [StoredGame(*game) for game in islice(games, len(tournament))])
         for tournament in matches
@@ -239,11 +228,8 @@ def error_bars(counts: Iterable[tuple[int, int]]) -> tuple[list[float], list[flo
     return below, above
 
 
-def _draw(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.2), layout="constrained")
-    bars, running = figure.subplots(1, 2)
+def _draw(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> Figure:
+    figure, (bars, running) = panels(9, 3.2, columns=2)
     _draw_scores(bars, bout, played)
     for place, (name, games) in enumerate(played.items()):
         counts = range(1, len(games) + 1)
@@ -256,15 +242,13 @@ def _draw(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> "Figure":
                 color=COLOURS[place + 1],
                 label=f"{name}: {OUTCOMES[outcome]}",
             )
-    running.set(xlabel="games", ylabel=f"results so far of {bout.scored_player}")
-    running.legend(fontsize="x-small")
-    for axes in (bars, running):
-        axes.grid(alpha=0.3, axis="y")
+    label = f"results so far of {bout.scored_player}"
+    frame(running, {"fontsize": "x-small"}, "y", xlabel="games", ylabel=label)
     figure.suptitle(bout.title, fontsize="medium")
     return figure
 
 
-def _draw_scores(axes: "Axes", bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> None:
+def _draw_scores(axes: Axes, bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> None:
     """Draw the final scores as grouped bars: the thesis first, then the readings in `played`."""
     totals = {
         "Arya": bout.reported,
@@ -295,5 +279,6 @@ def _draw_scores(axes: "Axes", bout: Bout, played: Mapping[str, Sequence[StoredG
             )
     axes.set_xticks(range(3), [f"{bout.scored_player} {word}" for word in OUTCOMES], fontsize=8)
     # The upper limit leaves room for the legend.
-    axes.set(ylabel="% of games", ylim=(0, 125), yticks=range(0, 101, 20))
-    axes.legend(fontsize="x-small", loc="upper right")
+    limits = {"ylim": (0, 125), "yticks": range(0, 101, 20)}
+    legend = {"fontsize": "x-small", "loc": "upper right"}
+    frame(axes, legend, "y", ylabel="% of games", **limits)

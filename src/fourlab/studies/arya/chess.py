@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from fourlab.arena.tables import Table
 from fourlab.studies.compare import share
-from fourlab.studies.experiment import Experiment, Finding, Part, Text
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Table, Text, Workbench
 
 if TYPE_CHECKING:
     from fourlab.chess.match import ChessMatch
@@ -68,7 +66,7 @@ def _illegal(start: str, moves: list[str]) -> int:
 
 def appendix(bench: Workbench) -> Iterator[Part]:
     """Play matches between Arya's chess player, the improved one and a random one."""
-    work = _Games(bench.size["games"], bench.size["simulations"], bench.seed)
+    work = _Games(bench.size["games"], bench.size.get("simulations"), bench.seed)
     games = bench.repeat("games", work, work.games * len(PAIRS))
     illegal = sum(game["illegal"] for game in games)
     unfinished = sum(not game["ending"] for game in games)
@@ -145,21 +143,3 @@ def _record(game: dict[str, Any]) -> str:
             f"{game['result']}: {game['ending']}",
         ]
     )
-
-
-EXPERIMENTS = (
-    Experiment(
-        "004-chess",
-        ("D4-22",),
-        "Appendix: chess",
-        "The same search plays legal chess with 50 rollouts per move, at a rating of 142.",
-        {
-            "smoke": {"games": 2, "simulations": 1},
-            "quick": {"games": 4, "simulations": 5},
-            "full": {"games": 100, "simulations": None},
-        },
-        appendix,
-        (4, 40, 40_000),
-        (("chess", "chess"),),
-    ),
-)

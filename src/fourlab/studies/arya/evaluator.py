@@ -1,26 +1,27 @@
 """Arya's Figure 33: how many wins and blocks the network sees without search, by training games."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fourlab.arena.tables import Table
-from fourlab.reporting.figures import COLOURS, MARKS
+import numpy as np
+
+from fourlab.agents.alphazero.settings import TRAINING
+from fourlab.compiled.batches import ONGOING, WON, open_columns, play_columns, urgent_columns
+from fourlab.game.rules import CLASSIC
+from fourlab.jobs.executors.threads import Threads
+from fourlab.nets.evaluator import OnnxEvaluator, load
+from fourlab.reporting.figures import COLOURS, MARKS, Figure, frame, panels
 from fourlab.studies.arya.alpha import NETWORKS
 from fourlab.studies.arya.lessons import VERSIONS
 from fourlab.studies.compare import falls, share
-from fourlab.studies.experiment import Experiment, Finding, Part, Picture
 from fourlab.studies.trainings import train_in
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
+from fourlab.training.games import draw
 from fourlab.training.kind import TrainingJob
-
-if TYPE_CHECKING:
-    import numpy as np
-    from matplotlib.figure import Figure
-
-    from fourlab.nets.evaluator import OnnxEvaluator
+from fourlab.training.test_set import win_block_accuracy
 
 EXAMPLES = 500
 """Examples of each kind."""
@@ -38,7 +39,7 @@ Curve = Sequence[Mapping[str, float]]
 
 
 @cache
-def listed_examples() -> "tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]":
+def listed_examples() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the examples of the thesis: `EXAMPLES` wins, then `EXAMPLES` "blocks".
 
     They are the last positions of games between players that win if they can, else block, else
@@ -48,12 +49,6 @@ def listed_examples() -> "tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]"
     Returns four arrays of length 2 * `EXAMPLES`: the bitboards `own` and `mask` (int64), the one
     column that counts as correct, and whether the second player is to move.
     """
-    import numpy as np
-
-    from fourlab.compiled.batches import ONGOING, WON, play_columns, urgent_columns
-    from fourlab.game.rules import CLASSIC
-    from fourlab.training.games import draw
-
     geometry = CLASSIC.geometry
     rng = np.random.default_rng(33)
     # Examples (own, mask, column) by whether the second player is to move.
@@ -74,12 +69,8 @@ def listed_examples() -> "tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]"
     return rows[:, 0], rows[:, 1], rows[:, 2], np.arange(len(rows)) >= EXAMPLES
 
 
-def accuracy(evaluator: "OnnxEvaluator") -> dict[str, float]:
+def accuracy(evaluator: OnnxEvaluator) -> dict[str, float]:
     """Return, by kind, the share of examples in which the policy's best column is correct."""
-    import numpy as np
-
-    from fourlab.compiled.batches import open_columns
-    from fourlab.training.test_set import win_block_accuracy
 
     def best_legal(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         logits = evaluator.heads(evaluator.planes(own, mask))["policy"]
@@ -99,45 +90,32 @@ def accuracy(evaluator: "OnnxEvaluator") -> dict[str, float]:
     }
 
 
-@dataclass(frozen=True)
-class _Segment:
-    """Trains Arya's network until `until` games have been played, and evaluates it."""
+def _train(
+    folder: Path, size: Mapping[str, Any], until: int, seed: int, number: int
+) -> list[dict[str, float]]:
+    """Train version `number` of `VERSIONS` until `until` games are played; return its accuracy.
 
-    folder: Path
-    network: str
-    games: int
-    """Length of the whole training."""
-    until: int
-    first: bool
-    """Whether this is the first segment."""
-    seed: int
+    The first segment, of `size["step"]` games, also returns the accuracy before training.
+    """
+    from fourlab.agents.alphazero.training import AlphaZeroTrainee  # loads torch
 
-    def __call__(self, number: int) -> list[dict[str, float]]:
-        """Train version `number` of `VERSIONS` and return its accuracy after the segment.
-
-        The first segment also returns the accuracy before training.
-        """
-        from fourlab.agents.alphazero.settings import TRAINING
-        from fourlab.agents.alphazero.training import AlphaZeroTrainee
-        from fourlab.jobs.executors.threads import Threads
-        from fourlab.nets.evaluator import OnnxEvaluator
-
-        settings = replace(
-            TRAINING.preset("arya", faithful=number == 0),
-            networks=(self.network,),
-            games=self.games + 1,  # never finished, so it does not run its own final evaluation
-            exam_every=self.games,
-            seed=self.seed,
-        )
-        job = TrainingJob(TRAINING, settings, "network")
-        trainee = job.trainee
-        assert isinstance(trainee, AlphaZeroTrainee)
-        trainee.executor = Threads(1)  # the other version trains on the other processor
-        # A new trainee has the untrained network; `train_in` then restores the last checkpoint.
-        networks = [trainee.playing] if self.first else []
-        train_in(self.folder / VERSIONS[number], job, self.until)
-        networks.append(trainee.playing)
-        return [accuracy(OnnxEvaluator(network, "the network")) for network in networks]
+    games = size["games"]
+    settings = replace(
+        TRAINING.preset("arya", faithful=number == 0),
+        networks=(size["network"],),
+        games=games + 1,  # never finished, so it does not run its own final evaluation
+        exam_every=games,
+        seed=seed,
+    )
+    job = TrainingJob(TRAINING, settings, "network")
+    trainee = job.trainee
+    assert isinstance(trainee, AlphaZeroTrainee)
+    trainee.executor = Threads(1)  # the other version trains on the other processor
+    # A new trainee has the untrained network; `train_in` then restores the last checkpoint.
+    networks = [trainee.playing] if until == size["step"] else []
+    train_in(folder / VERSIONS[number], job, until)
+    networks.append(trainee.playing)
+    return [accuracy(OnnxEvaluator(network, "the network")) for network in networks]
 
 
 def figure_33(bench: Workbench) -> Iterator[Part]:
@@ -147,12 +125,10 @@ def figure_33(bench: Workbench) -> Iterator[Part]:
     games = size["games"]
     marks = list(range(0, games + 1, step))
     folder = bench.folder.resolve() / "network"
-    segments = [
-        _Segment(folder, size["network"], games, mark, mark == step, bench.seed)
-        for mark in marks[1:]
-    ]
+    # One piece of work per mark, so that accuracies are stored as the training goes on.
     results = [
-        bench.repeat(f"accuracy-{segment.until}", segment, len(VERSIONS)) for segment in segments
+        bench.repeat(f"accuracy-{mark}", _train, len(VERSIONS), folder, size, mark, bench.seed)
+        for mark in marks[1:]
     ]
     curves: dict[str, Curve] = {
         name: [accuracies for result in results for accuracies in result[version]]
@@ -208,8 +184,6 @@ def _counts(accuracy: float) -> tuple[int, int]:
 
 
 def _shipped() -> list[dict[str, Any]]:
-    from fourlab.nets.evaluator import load
-
     return [{"network": net, **accuracy(load(net))} for net in dict.fromkeys(NETWORKS.values())]
 
 
@@ -221,56 +195,17 @@ def _axis_as_drawn(marks: Sequence[int], step: int) -> list[float]:
     return [place * (step + 1) * len(marks) / (len(marks) - 1) for place in range(len(marks))]
 
 
-def _draw(curves: Mapping[str, Curve], marks: Sequence[int], step: int) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.5, 3.4), layout="constrained")
-    drawn, kinds = figure.subplots(1, 2)
+def _draw(curves: Mapping[str, Curve], marks: Sequence[int], step: int) -> Figure:
+    figure, (drawn, kinds) = panels(9.5, 3.4, columns=2)
     for place, (name, curve) in enumerate(curves.items()):
         # Both kinds have equally many examples, so the mean in percent is 50 times the sum.
         overall = [50 * (point["listed wins"] + point["listed blocks"]) for point in curve]
-        drawn.plot(
-            _axis_as_drawn(marks, step),
-            overall,
-            color=COLOURS[place],
-            marker=MARKS[place],
-            markersize=3,
-            label=name,
-        )
-        for style, kind in zip(("-", "--"), ("wins", "blocks"), strict=True):
+        style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKS[place], "markersize": 3}
+        drawn.plot(_axis_as_drawn(marks, step), overall, label=name, **style)
+        for line, kind in zip(("-", "--"), ("wins", "blocks"), strict=True):
             shares = [100 * point[kind] for point in curve]
-            kinds.plot(
-                marks,
-                shares,
-                style,
-                color=COLOURS[place],
-                marker=MARKS[place],
-                markersize=3,
-                label=f"{name}: {kind}",
-            )
-    drawn.set_title("as drawn", fontsize="medium")
-    kinds.set_title("wins and real blocks", fontsize="medium")
-    for axes in (drawn, kinds):
-        axes.set(xlabel="number of games", ylabel="accuracy, %")
-        axes.grid(alpha=0.3)
-        axes.legend(fontsize="x-small")
+            kinds.plot(marks, shares, line, label=f"{name}: {kind}", **style)
+    for axes, title in ((drawn, "as drawn"), (kinds, "wins and real blocks")):
+        axes.set_title(title, fontsize="medium")
+        frame(axes, {"fontsize": "x-small"}, xlabel="number of games", ylabel="accuracy, %")
     return figure
-
-
-EXPERIMENTS = (
-    Experiment(
-        "004-figure-33",
-        ("D4-08", "D4-09", "D4-10", "D4-04"),
-        "Figure 33: the network's accuracy by training games",
-        "Accuracy on 1,000 examples of wins and blocks rises with the number of training games.",
-        {
-            "smoke": {"network": "4x1", "games": 16, "step": 16},
-            "quick": {"network": "16x2", "games": 1000, "step": 250},
-            "full": {"network": "128x8", "games": 5000, "step": 100},
-        },
-        figure_33,
-        (8, 120, 17_000),
-        (("torch", "train"),),
-        networks=tuple(NETWORKS.values()),
-    ),
-)

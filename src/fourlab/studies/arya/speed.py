@@ -4,19 +4,20 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from statistics import fmean, median
-from typing import TYPE_CHECKING
 
-from fourlab.agent import Analysis, Limit
-from fourlab.arena.tables import Table
+import numpy as np
+
+from fourlab.agent import Agent, Analysis, Limit
+from fourlab.agents.opponents import chooser
+from fourlab.agents.registry import make
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
+from fourlab.game.rules import CLASSIC
+from fourlab.solver import Solver
 from fourlab.studies.arya.matches import vanilla
 from fourlab.studies.compare import mean, share
-from fourlab.studies.experiment import Experiment, Finding, Part, Text
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from fourlab.agent import Agent
+from fourlab.studies.workbench import Finding, Part, Table, Text, Workbench
+from fourlab.training.test_set import EXAMPLES, win_block_accuracy
 
 CLAIMED = {1.0: (10_000, 30_000), 3.0: (95_530, 95_530), 5.0: (150_000, 150_000)}
 """CPU seconds per move to the fewest and the most rollouts that the thesis gives for them."""
@@ -84,16 +85,12 @@ def _near(measured: float, low: float, high: float) -> bool:
     return low / FACTOR <= measured <= high * FACTOR
 
 
-def _decide(agent: "Agent", position: Position, limit: Limit) -> Analysis:
-    import numpy as np
-
+def _decide(agent: Agent, position: Position, limit: Limit) -> Analysis:
     return agent.decide(position, limit, np.random.default_rng(0)).analysis
 
 
 def _rollouts(spec: str, seconds: float) -> int:
     """Return how many rollouts a search makes on the empty board in `seconds` of CPU time."""
-    from fourlab.agents.registry import make
-
     agent = make(spec)
     _decide(agent, Position("44"), Limit(simulations=10))  # warm-up: compiles the kernels
     return _decide(agent, Position(), Limit(seconds=seconds)).simulations or 0
@@ -101,8 +98,6 @@ def _rollouts(spec: str, seconds: float) -> int:
 
 def _plain_rate(rollouts: int) -> float:
     """Return the rollouts per CPU second of the textbook search, which is plain Python."""
-    from fourlab.agents.registry import make
-
     begun = time.process_time()
     _decide(make("textbook"), Position(), Limit(simulations=rollouts))
     return rollouts / (time.process_time() - begun)
@@ -110,8 +105,6 @@ def _plain_rate(rollouts: int) -> float:
 
 def _seconds_per_move(depth: int, evaluation: str) -> float:
     """Return minimax's median seconds per move over `OPENINGS`."""
-    from fourlab.agents.registry import make
-
     agent = make(f"minimax:depth={depth},evaluation={evaluation}")
     _decide(agent, Position("44"), Limit())  # warm-up: compiles the kernels
     return float(
@@ -129,10 +122,6 @@ def text_mode(bench: Workbench) -> Iterator[Part]:
 
 def _two_games(bench: Workbench, faithful: bool) -> str:
     """Play two games and return their transcript; the times in it are measured."""
-    import numpy as np
-
-    from fourlab.agents.registry import make
-
     lines = []
     score = {"X": 0, "O": 0, "draws": 0}
     for game in (1, 2):
@@ -164,19 +153,9 @@ def _two_games(bench: Workbench, faithful: bool) -> str:
 
 def _grid(position: Position) -> list[str]:
     """Draw the board with X for the first player's discs and O for the second's."""
-    rules = position.rules
-    own, other = ("X", "O") if position.ply % 2 == 0 else ("O", "X")
-    lines = []
-    for row in reversed(range(rules.rows)):
-        marks = []
-        for column in range(rules.columns):
-            cell = 1 << column * (rules.rows + 1) + row  # bitboard columns have a spare top bit
-            if position.own & cell:
-                marks.append(own)
-            else:
-                marks.append(other if position.mask & cell else " ")
-        lines.append("| " + " | ".join(marks) + " |")
-    return [*lines, "  " + "   ".join(str(column + 1) for column in range(rules.columns))]
+    lines = ["| " + " | ".join(" XO"[cell] for cell in row) + " |" for row in position.grid()]
+    numbers = range(1, position.rules.columns + 1)
+    return [*lines, "  " + "   ".join(map(str, numbers))]
 
 
 def theory(bench: Workbench) -> Iterator[Part]:
@@ -241,21 +220,15 @@ _MINIMAXES = {
 
 def _first_columns() -> list[int]:
     """Return the exact scores of the first player's columns, from left to right."""
-    from fourlab.solver import Solver
-
     return [score.lower for score in Solver().columns(Position()).values()]
 
 
 def _share(accuracy: float) -> str:
-    from fourlab.training.test_set import EXAMPLES
-
     return share(round(EXAMPLES * accuracy), EXAMPLES)
 
 
 def _open_columns(games: int, seed: int) -> list[tuple[int, int]]:
     """Play random games; return for each the sum of its legal columns and its positions."""
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     totals = []
     for _ in range(games):
@@ -281,51 +254,4 @@ def per_game(games: Sequence[Sequence[int]]) -> list[float]:
 
 
 def _wins_and_blocks(spec: str) -> dict[str, float]:
-    from fourlab.agents.opponents import chooser
-    from fourlab.game.rules import CLASSIC
-    from fourlab.training.test_set import win_block_accuracy
-
     return dict(win_block_accuracy(chooser(spec, CLASSIC), CLASSIC))
-
-
-EXPERIMENTS = (
-    Experiment(
-        "004-speed",
-        ("D4-03", "D4-12", "D4-19"),
-        "Rollouts per second",
-        "The search makes 150,000 rollouts in five seconds, 95,530 in three, and 30,000 in one "
-        "(elsewhere 10,000 to 11,000); minimax takes 1 to 2 seconds per move at depth 4 and 12 to "
-        "15 at depth 6.",
-        {
-            "smoke": {"shrink": 100, "plain": 20},
-            "quick": {"shrink": 4, "plain": 500},
-            "full": {"shrink": 1, "plain": 500},
-        },
-        speed,
-        (1, 5, 16),
-    ),
-    Experiment(
-        "004-text-mode",
-        ("D4-18", "D4-21"),
-        "Games as the text mode prints them",
-        "The program prints who is thinking, the move, the number of rollouts and their time, the "
-        "winner and the score so far.",
-        {
-            "smoke": {"rollouts": 300, "shown": 4},
-            "quick": {"rollouts": 95_530, "shown": 6},
-            "full": {"rollouts": 95_530, "shown": 42},
-        },
-        text_mode,
-        (1, 3, 3),
-    ),
-    Experiment(
-        "004-theory",
-        ("D4-12", "D4-24"),
-        "Statements about the game, and a minimax that cannot block",
-        "The first player wins in the middle by the 41st move and any other first move draws; the "
-        "branching factor is 7; the window-mode minimax fails to block.",
-        {"smoke": {"games": 20}, "quick": {"games": 500}, "full": {"games": 5000}},
-        theory,
-        (2, 5, 12),
-    ),
-)

@@ -1,7 +1,6 @@
 """Bhat's program: one game of part A, one of part C, and the value file meant for part C."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,7 @@ from fourlab.studies.bhat.learner import (
 )
 from fourlab.studies.bhat.table_5 import BOARD
 from fourlab.studies.compare import consistent, mean, share
-from fourlab.studies.experiment import Experiment, Finding, Part, Text
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Text, Workbench
 
 ROWS = 4
 SHIPPED = {
@@ -71,16 +69,9 @@ The report's classes for the board, the players and the tree correspond to fourl
 fourlab.make and the tree of an agent's search."""
 
 
-@dataclass(frozen=True)
-class Training:
-    """Train one table as the report's was, selected by number."""
-
-    seed: int
-    wins: int
-
-    def __call__(self, number: int) -> dict[str, int]:
-        """Return the contents of the table, by the names of SHIPPED."""
-        return composition(learn(settings_of(ROWS, True, wins=self.wins), [self.seed, number])[0])
+def trained_composition(seed: int, wins: int, number: int) -> dict[str, int]:
+    """Train one table as the report's was; return its contents, by the names of SHIPPED."""
+    return composition(learn(settings_of(ROWS, True, wins=wins), [seed, number])[0])
 
 
 def composition(table: QTable) -> dict[str, int]:
@@ -109,7 +100,9 @@ def composition(table: QTable) -> dict[str, int]:
 
 def demos(bench: Workbench) -> Iterator[Part]:
     """Compare the value file, measure how well tables play, and print games."""
-    tables = bench.repeat("tables", Training(bench.seed, bench.size["wins"]), bench.size["tables"])
+    tables = bench.repeat(
+        "tables", trained_composition, bench.size["tables"], bench.seed, bench.size["wins"]
+    )
     for name, reported in SHIPPED.items():
         ours = [counts[name] for counts in tables]
         yield Finding(
@@ -226,19 +219,3 @@ def _strength(part_c: dict[str, Any]) -> Iterator[Finding]:
             why="B8: keys never match, so the leftmost legal column is played; "
             "B7: the faithful table comes from random play, the corrected one from learning",
         )
-
-
-EXPERIMENT = Experiment(
-    "001-demos",
-    ("D1-01", "D1-02", "D1-03", "D1-12", "D1-14", "D1-15"),
-    "The program: one game of parts A and C, and its value file",
-    "Part A shows a game of MC200 against MC40, part C one of MC25 against Q-learning "
-    "with a file of 81,371 learned values.",
-    {
-        "smoke": {"tables": 2, "wins": 50, "training": 1000, "games": 200},
-        "quick": {"tables": 12, "wins": 5001, "training": 200_000, "games": 4000},
-        "full": {"tables": 20, "wins": 5001, "training": 200_000, "games": 20_000},
-    },
-    demos,
-    (4, 22, 35),
-)

@@ -2,8 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,17 +9,12 @@ from fourlab.agents.mcts import verbs
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.q.kernel import search_move
 from fourlab.agents.registry import make
-from fourlab.arena.tables import Table
 from fourlab.compiled.random import seed_state
 from fourlab.game.position import Position
+from fourlab.reporting.figures import OUTSIDE, Axes, Figure, frame, panels
 from fourlab.studies.bhat.table_5 import BOARD, INKS, NAMES
 from fourlab.studies.compare import chi_squared_tail, fisher, homogeneity, p_value, share
-from fourlab.studies.experiment import Experiment, Finding, Part, Picture
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 CONSTANTS = tuple(tenths / 10 for tenths in range(0, 31, 2))
 CELLS = len(CONSTANTS) * 2 * 2
@@ -56,32 +49,23 @@ Curves = Mapping[str, Sequence[Counts]]
 """Counts for every c, by first player."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Play a batch of games of one cell, selected by number; both players use the same c."""
-
-    seed: int
-    games: int
-    """Games per batch."""
-
-    def __call__(self, number: int) -> Counts:
-        """Play a batch of cell `number % CELLS`."""
-        place, first, faithful = _cell(number % CELLS)
-        names = NAMES if first == "MC40" else NAMES[::-1]
-        agents = [
-            make(f"bhat-{name.lower()}:faithful={faithful},c={CONSTANTS[place]}") for name in names
-        ]
-        searches = [
-            (agent.switches(), agent.simulations or 0)
-            for agent in agents
-            if isinstance(agent, MCTS)
-        ]
-        state = seed_state(np.random.SeedSequence([self.seed, number]))
-        counts = [0, 0, 0]
-        for _ in range(self.games):
-            winner, state = _play(searches, state)
-            counts[2 if winner is None else NAMES.index(names[winner])] += 1
-        return counts[0], counts[1], counts[2]
+def play_cell(seed: int, games: int, number: int) -> list[int]:
+    """Play a batch of games of cell `number % CELLS`; both players use the same c."""
+    place, first, faithful = _cell(number % CELLS)
+    names = NAMES if first == "MC40" else NAMES[::-1]
+    agents = [
+        make(f"bhat-{name.lower()}:faithful={faithful},c={CONSTANTS[place]}") for name in names
+    ]
+    searches = [
+        (agent.switches(), agent.simulations or 0) for agent in agents if isinstance(agent, MCTS)
+    ]
+    # The random state runs through the games of a batch; batches are independent of each other.
+    state = seed_state(np.random.SeedSequence([seed, number]))
+    counts = [0, 0, 0]  # as in Counts
+    for _ in range(games):
+        winner, state = _play(searches, state)
+        counts[2 if winner is None else NAMES.index(names[winner])] += 1
+    return counts
 
 
 def _cell(number: int) -> tuple[int, str, int]:
@@ -120,7 +104,7 @@ def figure_6(bench: Workbench) -> Iterator[Part]:
     """Test the claims about c, and whether the figure's panels are labelled correctly."""
     batches = bench.size["batches"]
     games = bench.size["games"]
-    played = bench.repeat("games", Cell(bench.seed, games), CELLS * batches)
+    played = bench.repeat("games", play_cell, CELLS * batches, bench.seed, games)
     faithful, corrected = (_curves(switch, played) for switch in (1, 0))
     for first in NAMES:
         yield _agreement(first, faithful, corrected)
@@ -259,12 +243,12 @@ def _claims(faithful: Curves, corrected: Curves) -> Iterator[Finding]:
         (2.0, "favourable", NAMES, 1),
         (1.0, "an outlier, in panel a", NAMES[:1], 1),
     )
-    for c, claim, panels, sign in claims:
+    for c, claim, claimed_in, sign in claims:
         place = CONSTANTS.index(c)
         rest = [other for other in range(FLAT_FROM, len(CONSTANTS)) if other != place]
         shares = [
             [_in_panels(curves, names, places) for places in ([place], rest)]
-            for curves, names in ((FIGURE_6, panels), (faithful, NAMES), (corrected, NAMES))
+            for curves, names in ((FIGURE_6, claimed_in), (faithful, NAMES), (corrected, NAMES))
         ]
         chances = [fisher(*one, *other) for one, other in shares]
         (won, games), (won_else, games_else) = shares[1]
@@ -332,21 +316,17 @@ def _figure(name: str, curves: Curves, caption: str, exchanged: bool = False) ->
     """Draw bars above ratios; `exchanged` draws each ratio below the other panel's bars."""
     below = dict(zip(NAMES, NAMES[::-1] if exchanged else NAMES, strict=True))
 
-    def draw() -> "Figure":
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(10, 5.6), layout="constrained")
-        panels = figure.subplots(2, 2, sharex=True, sharey="row")
-        for column, (letter, first) in enumerate(zip("ab", NAMES, strict=True)):
-            _bars(panels[0, column], curves[first])
-            panels[0, column].set_title(f"{letter}: {first} first")
+    def draw() -> Figure:
+        figure, (*bars, left, right) = panels(10, 5.6, columns=2, rows=2, sharex=True, sharey="row")
+        for letter, first, upper, lower in zip("ab", NAMES, bars, (left, right), strict=True):
+            _bars(upper, curves[first])
+            upper.set_title(f"{letter}: {first} first")
             ratios = [_ratio(counts) for counts in curves[below[first]]]
-            panels[1, column].plot(CONSTANTS, ratios, color=INKS["MC200"], marker="o", markersize=4)
-            panels[1, column].set_xlabel("c")
-            panels[1, column].grid(alpha=0.3)
-        panels[0, 0].set_ylabel("games")
-        panels[1, 0].set_ylabel("wins / losses of MC200")
-        panels[0, 1].legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+            lower.plot(CONSTANTS, ratios, color=INKS["MC200"], marker="o", markersize=4)
+            frame(lower, xlabel="c")
+        bars[0].set_ylabel("games")
+        left.set_ylabel("wins / losses of MC200")
+        bars[1].legend(**OUTSIDE)
         return figure
 
     head = ("first", "c", "MC40", "MC200", "draws", "wins / losses of MC200", "ratio as drawn")
@@ -358,7 +338,7 @@ def _figure(name: str, curves: Curves, caption: str, exchanged: bool = False) ->
     return Picture(name, f"{caption}.", draw, Table("", head, rows))
 
 
-def _bars(axes: "Axes", counts: Sequence[Counts]) -> None:
+def _bars(axes: Axes, counts: Sequence[Counts]) -> None:
     for place, winner in enumerate(("MC40", "MC200", "draw")):
         axes.bar(
             [c + 0.05 * (place - 1) for c in CONSTANTS],
@@ -367,20 +347,4 @@ def _bars(axes: "Axes", counts: Sequence[Counts]) -> None:
             color=INKS[winner],
             label=winner,
         )
-    axes.grid(alpha=0.3, axis="y")
-
-
-EXPERIMENT = Experiment(
-    "001-figure-6",
-    ("D1-08",),
-    "Figure 6: the exploration constant",
-    "c = 2 is favourable, low c is not, c = 1 is an outlier, "
-    "and moving second reduces the advantage of MC200.",
-    {
-        "smoke": {"batches": 1, "games": 10},
-        "quick": {"batches": 10, "games": 100},
-        "full": {"batches": 20, "games": 100},
-    },
-    figure_6,
-    (5, 50, 100),
-)
+    frame(axes, grid="y")

@@ -3,19 +3,13 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from fourlab.arena.statistics import Z_95, wilson
 from fourlab.arena.store import StoredGame
-from fourlab.arena.tables import Table
 from fourlab.arena.tournament import Player, Tournament
-from fourlab.reporting.figures import COLOURS, MARKS
+from fourlab.reporting.figures import COLOURS, MARKS, OUTSIDE, Figure, frame, panels
 from fourlab.studies.compare import mean, moments, same_share, share
-from fourlab.studies.experiment import Experiment, Finding, Part, Picture
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 BOARD = "5x6x4"
 NAMES = ("MC40", "MC200")
@@ -189,11 +183,8 @@ def _figure_3_or_4(
 ) -> Picture:
     """Draw moves by game; `renamed` maps the right names to those of the published legend."""
 
-    def draw() -> "Figure":
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(7, 3.2), layout="constrained")
-        axes = figure.subplots()
+    def draw() -> Figure:
+        figure, (axes,) = panels(7, 3.2)
         for place, winner in enumerate((*NAMES, "draw")):
             points = [
                 (game, outcome.moves)
@@ -208,12 +199,9 @@ def _figure_3_or_4(
                     color=INKS[winner],
                     label=renamed.get(winner, winner),
                 )
-        axes.set_xlabel("game")
-        axes.set_ylabel("moves")
         axes.locator_params(axis="y", integer=True)
-        axes.set_title(f"{first} first")
-        axes.grid(alpha=0.3)
-        axes.legend(title="won by", fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+        legend = {"title": "won by", **OUTSIDE}
+        frame(axes, legend, xlabel="game", ylabel="moves", title=f"{first} first")
         return figure
 
     number = "3" if first == "MC40" else "4"
@@ -227,11 +215,9 @@ def _figure_3_or_4(
 
 
 def _figure_5(shown: dict[str, list[Outcome]]) -> Picture:
-    def draw() -> "Figure":
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 3.6), layout="constrained")
-        for axes, (first, outcomes) in zip(figure.subplots(2, 1), shown.items(), strict=True):
+    def draw() -> Figure:
+        figure, all_axes = panels(9, 3.6, rows=2)
+        for axes, (first, outcomes) in zip(all_axes, shown.items(), strict=True):
             grid = [[outcome.confidence[name] for outcome in outcomes] for name in NAMES]
             extent = (0.5, len(outcomes) + 0.5, 1.5, -0.5)  # games count from 1
             image = axes.imshow(
@@ -254,15 +240,3 @@ def _figure_5(shown: dict[str, list[Outcome]]) -> Picture:
         "game by game."
     )
     return Picture("figure-5", caption, draw, Table("", head, rows))
-
-
-EXPERIMENT = Experiment(
-    "001-table-5",
-    ("D1-04", "D1-05", "D1-06", "D1-07"),
-    "Table 5 and Figures 3 to 5: MC40 against MC200",
-    "MC200 wins 36 of 50 games when MC40 moves first and 40 of 50, in fewer moves, when it moves "
-    "first itself; the value it gives to its moves is higher in almost all games.",
-    {"smoke": {"games": 10}, "quick": {"games": 1000}, "full": {"games": 3000}},
-    table_5,
-    (8, 25, 70),
-)

@@ -2,11 +2,9 @@
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from fourlab.agents.q.kernel import CHANGE, EPSILON, UPDATES
-from fourlab.arena.tables import Table
 from fourlab.studies.bhat.learner import (
     PUBLISHED_CODE,
     ROWS,
@@ -17,8 +15,7 @@ from fourlab.studies.bhat.learner import (
     settings_of,
 )
 from fourlab.studies.compare import homogeneity, p_value, share
-from fourlab.studies.experiment import Experiment, Finding, Part
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Table, Workbench
 
 TABLE_8: dict[int, Counts] = {2: (95, 34, 371), 3: (247, 56, 197), 4: (385, 95, 20)}
 """By rows: games won by MC_n, games won by the learner, and draws, of 500."""
@@ -40,52 +37,38 @@ Results = Mapping[tuple[int, str], Mapping[str, Any]]
 """The evaluations by rows and variant."""
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """Train and evaluate one of JOBS, selected by number."""
+def train_and_evaluate(seed: int, size: Mapping[str, int], number: int) -> dict[str, Any]:
+    """Return results, positions learned, and the mean change of a value per update, of JOBS.
 
-    seed: int
-    wins: int
-    """Wins at which training ends according to the text."""
-    code_wins: int
-    """Wins at which training ends in the published code."""
-    training: int
-    """Games of the corrected training."""
-    games: int
-    """Games of the evaluation."""
-
-    def __call__(self, number: int) -> dict[str, Any]:
-        """Return results, positions learned, and the mean change of a value per update."""
-        rows, variant = JOBS[number]
-        seeds = [[self.seed, number, part] for part in (0, 1)]
-        if variant.startswith("random"):
-            # The opponents are those of the learner with which this player is compared.
-            settings = settings_of(rows, variant == "random")
-            return {"counts": random_player(settings, self.games, seeds[1])}
-        settings = settings_of(rows, variant != "corrected")
-        if variant == "corrected":
-            settings = replace(settings, games=self.training)
-        elif variant == "code":
-            settings = replace(settings, wins=self.code_wins, **PUBLISHED_CODE)
-        else:
-            settings = replace(settings, wins=self.wins)
-        table, progress = learn(settings, seeds[0])
-        epsilon = float(progress.pace[EPSILON]) if settings.exam_exploring else 0.0
-        return {
-            "counts": evaluate(settings, table, epsilon, self.games, seeds[1]),
-            "training": progress.games,
-            "positions": len(table),
-            "change": float(progress.pace[CHANGE] / max(progress.counts[UPDATES], 1)),
-        }
+    `size` has the wins at which training ends in the text (`wins`) and in the published code
+    (`code_wins`), the games of the corrected training (`training`) and of evaluations (`games`).
+    """
+    rows, variant = JOBS[number]
+    seeds = [[seed, number, part] for part in (0, 1)]
+    if variant.startswith("random"):
+        # The opponents are those of the learner with which this player is compared.
+        settings = settings_of(rows, variant == "random")
+        return {"counts": random_player(settings, size["games"], seeds[1])}
+    changes: dict[str, dict[str, Any]] = {
+        "faithful": {"wins": size["wins"]},
+        "code": {"wins": size["code_wins"], **PUBLISHED_CODE},
+        "corrected": {"games": size["training"]},
+    }
+    settings = settings_of(rows, variant != "corrected", **changes[variant])
+    table, progress = learn(settings, seeds[0])
+    # The text explores after training, too; epsilon is then what training has left of it.
+    epsilon = float(progress.pace[EPSILON]) if settings.exam_exploring else 0.0
+    return {
+        "counts": evaluate(settings, table, epsilon, size["games"], seeds[1]),
+        "training": progress.games,
+        "positions": len(table),
+        "change": float(progress.pace[CHANGE] / max(progress.counts[UPDATES], 1)),
+    }
 
 
 def table_8(bench: Workbench) -> Iterator[Part]:
     """Test whether the learner has learned anything."""
-    size = bench.size
-    evaluation = Evaluation(
-        bench.seed, size["wins"], size["code_wins"], size["training"], size["games"]
-    )
-    evaluations = bench.repeat("exams", evaluation, len(JOBS))
+    evaluations = bench.repeat("exams", train_and_evaluate, len(JOBS), bench.seed, bench.size)
     results = dict(zip(JOBS, evaluations, strict=True))
     for rows in ROWS:
         yield from _results(rows, results)
@@ -246,19 +229,3 @@ def _all_variants(results: Results) -> Table:
 
 def _percent(counts: Counts) -> tuple[str, ...]:
     return tuple(share(count, sum(counts)) for count in counts)
-
-
-EXPERIMENT = Experiment(
-    "001-table-8",
-    ("D1-09", "D1-10", "D1-12", "D1-13", "D1-16"),
-    "Table 8: Q-learning against MC_n",
-    "Trained to 10,000 wins against MC_n, n from 0 to 25, the learner wins 6.8, 11.2 and 19.0 % "
-    "on boards of 2, 3 and 4 rows, and MC_n 19.0, 49.4 and 77.0 %.",
-    {
-        "smoke": {"wins": 100, "code_wins": 100, "training": 2000, "games": 500},
-        "quick": {"wins": 10_000, "code_wins": 5001, "training": 200_000, "games": 4000},
-        "full": {"wins": 10_000, "code_wins": 5001, "training": 200_000, "games": 20_000},
-    },
-    table_8,
-    (5, 22, 30),
-)

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,12 @@ import numpy as np
 from fourlab.agent import Limit
 from fourlab.agents.registry import make
 from fourlab.arena.results import Results
-from fourlab.arena.tables import Table
 from fourlab.arena.tally import Tally
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.game.position import Position
 from fourlab.reporting import figures
 from fourlab.studies.compare import share
-from fourlab.studies.experiment import Finding, Part, Picture
-from fourlab.studies.workbench import Workbench, completed
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench, completed
 
 BASE, BEST = "the document's search", "+ wins proven"
 STEPS = {
@@ -186,31 +183,25 @@ def _speeds(spec: str, simulations: int) -> dict[str, tuple[float, float]]:
     return best
 
 
-@dataclass(frozen=True)
-class _Timed:
-    """Play a pair of games by the clock, two threads against one, selected by number."""
+def _timed_pair(seed: int, rounds: int, number: int) -> dict[str, Any]:
+    """Play a pair of games by the clock, two threads against one.
 
-    seed: int
-    rounds: int
-
-    def __call__(self, number: int) -> dict[str, Any]:
-        """Return the results of two threads, moving first and second, and the processors used.
-
-        Results are 1, 0 or -1; processors are the average over both sides.
-        """
-        players = tuple(Player(f"mcts:seconds={SECONDS},threads={threads}") for threads in (2, 1))
-        tournament = Tournament(players, openings="random:4", rounds=self.rounds, seed=self.seed)
-        wall_before = time.perf_counter()
-        cpu_before = time.process_time()
-        games = completed(
-            "games by the clock",
-            [GamePlayer(tournament, make)(2 * number + swapped) for swapped in (0, 1)],
-        )
-        cpu_seconds = time.process_time() - cpu_before
-        processors = cpu_seconds / (time.perf_counter() - wall_before)
-        # A stored result is the first player's.
-        results = [(game.result or 0) * sign for game, sign in zip(games, (1, -1), strict=True)]
-        return {"results": results, "processors": processors}
+    Returns the results of two threads, moving first and second (1, 0 or -1), and the processors
+    used, the average over both sides.
+    """
+    players = tuple(Player(f"mcts:seconds={SECONDS},threads={threads}") for threads in (2, 1))
+    tournament = Tournament(players, openings="random:4", rounds=rounds, seed=seed)
+    wall_before = time.perf_counter()
+    cpu_before = time.process_time()
+    games = completed(
+        "games by the clock",
+        [GamePlayer(tournament, make)(2 * number + swapped) for swapped in (0, 1)],
+    )
+    cpu_seconds = time.process_time() - cpu_before
+    processors = cpu_seconds / (time.perf_counter() - wall_before)
+    # A stored result is the first player's.
+    results = [(game.result or 0) * sign for game, sign in zip(games, (1, -1), strict=True)]
+    return {"results": results, "processors": processors}
 
 
 def _strength(bench: Workbench) -> Finding:
@@ -219,7 +210,7 @@ def _strength(bench: Workbench) -> Finding:
     pairs = list[dict[str, Any]]()
     # One pair after another: games in parallel would compete for the threads' processors.
     for played in range(1, rounds + 1):
-        pairs = bench.repeat("threads", _Timed(bench.seed, rounds), played)
+        pairs = bench.repeat("threads", _timed_pair, played, bench.seed, rounds)
     results = [pair["results"] for pair in pairs]
     tally = Tally.of_pairs([((one + 1) / 2, (other + 1) / 2) for one, other in results])
     games = [result for pair in results for result in pair]

@@ -4,12 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fourlab.arena.store import StoredGame
-from fourlab.arena.tables import Table
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.game.position import Position
 from fourlab.studies.compare import may_happen, share
-from fourlab.studies.experiment import Finding, Part, Text
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Table, Text, Workbench
 
 OPPONENTS = {
     "random": "random opponent in the tree",

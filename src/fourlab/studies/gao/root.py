@@ -1,27 +1,20 @@
 """Gao's Table I and Figures 2 and 3: the search's estimates of the empty board's columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fourlab.agent import Limit
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.registry import make
-from fourlab.arena.tables import Table
 from fourlab.compiled.rollouts import lane_rollouts
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS, MARKS
+from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Axes, Figure, frame, panels
 from fourlab.solver import Solver
 from fourlab.studies.compare import fisher, may_happen, mean, share
-from fourlab.studies.experiment import Finding, Part, Picture
 from fourlab.studies.searches import Floats, Line, Searched, band, search_all, within
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 TABLE_1 = (75, 60, 85, 95, 70, 50, 65)
 """Reported winning probabilities by column, in percent."""
@@ -164,29 +157,22 @@ def _mirrored(ours: Floats) -> Iterator[Finding]:
         )
 
 
-@dataclass(frozen=True)
-class _Traces:
-    """Search the empty board and record the root's statistics, one search per number."""
-
-    simulations: int
-    seed: int
-
-    def __call__(self, number: int) -> list[Any]:
-        """Return simulations, means and visits at each mark once all columns have been tried."""
-        agent = make(f"gao:simulations={self.simulations}")
-        assert isinstance(agent, MCTS)
-        trace = agent.search(EMPTY, Limit(), np.random.default_rng([self.seed, number])).trace
-        return [
-            [mark.simulations, [round(mean or 0.0, 5) for mean in mark.means], mark.visits]
-            for mark in trace
-            if mark.simulations >= 10
-        ]
+def _trace(simulations: int, seed: int, number: int) -> list[Any]:
+    """Search the empty board; return simulations, means and visits at each mark."""
+    agent = make(f"gao:simulations={simulations}")
+    assert isinstance(agent, MCTS)
+    trace = agent.search(EMPTY, Limit(), np.random.default_rng([seed, number])).trace
+    return [
+        [mark.simulations, [round(mean or 0.0, 5) for mean in mark.means], mark.visits]
+        for mark in trace
+        if mark.simulations >= 10  # by then all seven columns have been tried
+    ]
 
 
 def convergence(bench: Workbench) -> Iterator[Part]:
     """Follow the values and visits of the columns during the search."""
     traces = bench.repeat(
-        "traces", _Traces(bench.size["simulations"], bench.seed), bench.size["runs"]
+        "traces", _trace, bench.size["runs"], bench.size["simulations"], bench.seed
     )
     marks = np.array([mark for mark, _, _ in traces[0]])
     # Both are float64[runs, marks, columns].
@@ -260,11 +246,8 @@ def _curves(name: str, caption: str, marks: Any, values: Floats, label: str) -> 
     return Picture(name, caption, lambda: _draw(marks, values, label), data)
 
 
-def _draw(marks: Any, values: Floats, label: str) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
-    one, many = figure.subplots(1, 2)
+def _draw(marks: Any, values: Floats, label: str) -> Figure:
+    figure, (one, many) = panels(10, 4.2, columns=2)
     short = marks <= SIMULATIONS
     _plot(one, marks[short], values[0, short])
     _plot(many, marks, values.mean(axis=0))
@@ -273,18 +256,14 @@ def _draw(marks: Any, values: Floats, label: str) -> "Figure":
         many.fill_between(
             marks, low[:, column], high[:, column], color=COLOURS[column], alpha=0.15, linewidth=0
         )
-    many.set_xscale("log")
-    if label == "visits":
-        many.set_yscale("log")
+    many.set(xscale="log", yscale="log" if label == "visits" else "linear")
     for axes in (one, many):
-        axes.set_xlabel("simulations")
-        axes.set_ylabel(label)
-        axes.grid(alpha=0.3)
-    one.legend(fontsize="small")
+        frame(axes, xlabel="simulations", ylabel=label)
+    one.legend(**SMALL)
     return figure
 
 
-def _plot(axes: "Axes", marks: Any, values: Floats) -> None:
+def _plot(axes: Axes, marks: Any, values: Floats) -> None:
     for column in COLUMNS:
         axes.plot(
             marks,

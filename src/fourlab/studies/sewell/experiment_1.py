@@ -6,11 +6,10 @@ from statistics import median
 
 from fourlab.game.position import Position
 from fourlab.studies.compare import FEWEST, may_happen, share
-from fourlab.studies.experiment import Finding, Part, Picture, Text
 from fourlab.studies.sewell import curves
 from fourlab.studies.sewell.curves import Runs
 from fourlab.studies.sewell.learner import TreeTraining, train_all
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Picture, Text, Workbench
 
 GAMES = 500
 REPORTED_FROM = (17, 20)

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean, variance
 
 from fourlab.studies.compare import mean
-from fourlab.studies.experiment import Finding, Part, Picture
 from fourlab.studies.sewell import curves
 from fourlab.studies.sewell.learner import TreeTraining, train_all
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Picture, Workbench
 
 PLAIN = "Experiment 1: chance"
 CODED = "as coded: any child"

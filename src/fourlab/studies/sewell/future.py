@@ -6,17 +6,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fourlab.agents.mcts.textbook import ConnectFour, TextbookSearch
-from fourlab.arena.tables import Table
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.evaluator import Batch
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import load
 from fourlab.studies.compare import share
-from fourlab.studies.experiment import Finding, Part, Picture, Text
 from fourlab.studies.sewell import curves
 from fourlab.studies.sewell.learner import TreeTraining, train_all
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
 
 PERFECT = "perfect:choice=random"
 SEWELLS_AGENT = "sewell"

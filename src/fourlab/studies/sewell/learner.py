@@ -92,21 +92,14 @@ def train_all(bench: Workbench, kinds: Mapping[Kind, TreeTraining]) -> dict[Kind
     All runs go into one queue, because worker processes take time to start.
     """
     runs = bench.size["runs"]
-    work = _AllRuns(tuple(kinds.values()), runs)
-    results = bench.repeat("lessons", work, runs * len(kinds))
+    results = bench.repeat("lessons", _train, runs * len(kinds), tuple(kinds.values()), runs)
     return {kind: results[place * runs : (place + 1) * runs] for place, kind in enumerate(kinds)}
 
 
-@dataclass(frozen=True)
-class _AllRuns:
-    """Performs one run by number; numbers run through the kinds one after the other."""
-
-    kinds: tuple[TreeTraining, ...]
-    runs: int
-
-    def __call__(self, number: int) -> dict[str, Any]:
-        kind, run = divmod(number, self.runs)
-        return self.kinds[kind](run)
+def _train(kinds: tuple[TreeTraining, ...], runs: int, number: int) -> dict[str, Any]:
+    """Perform one run; numbers go through all runs of a kind first."""
+    kind, run = divmod(number, runs)
+    return kinds[kind](run)
 
 
 class Learner:

@@ -1,21 +1,15 @@
 """SeWell's value network: its data, its training curve (Figure 1), and the effect of momentum."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fourlab.agents.value.settings import TRAINING
-from fourlab.arena.tables import Table
-from fourlab.reporting.figures import COLOURS
-from fourlab.studies.experiment import Finding, Part, Picture
+from fourlab.jobs.run import Run
+from fourlab.reporting.figures import COLOURS, SMALL, Axes, Figure, frame, panels
 from fourlab.studies.trainings import train_in
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 from fourlab.training.loop import read_metrics
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 EPOCHS = 10_000
 REPORTED = {"train": 0.31, "test": 0.35}
@@ -38,25 +32,20 @@ Rows = Sequence[Mapping[str, Any]]
 """Metrics of a training, one row per recorded epoch."""
 
 
-@dataclass(frozen=True)
-class Trainings:
-    """Trains a network by number, in a run folder of its own, and resumes it if it was stopped."""
+def train_network(folder: Path, settings: Mapping[str, Any]) -> Run:
+    """Train a network in `folder`, and return its run, which contains value.onnx.
 
-    folder: Path
-    settings: tuple[Mapping[str, Any], ...]
-    """Settings in which each training differs from SeWell's preset."""
+    `settings` are those in which the training differs from SeWell's preset.
+    """
+    return train_in(folder, TRAINING.job({"preset": "sewell", **settings}))
 
-    def __call__(self, number: int) -> list[dict[str, Any]]:
-        """Train network `number` and return its metrics, without the times."""
-        job = TRAINING.job({"preset": "sewell", **self.settings[number]})
-        return [
-            {name: value for name, value in row.items() if name != "seconds"}
-            for row in read_metrics(train_in(self.place(number), job))
-        ]
 
-    def place(self, number: int) -> Path:
-        """Return the run folder of a training; it contains the network as value.onnx."""
-        return self.folder / f"training-{number}"
+def _metrics(
+    folder: Path, settings: Sequence[Mapping[str, Any]], number: int
+) -> list[dict[str, Any]]:
+    """Train a network with one of some settings; return its metrics, without the times."""
+    rows = read_metrics(train_network(folder / f"training-{number}", settings[number]))
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
@@ -66,8 +55,9 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     settings = tuple(
         {"momentum": momentum, "epochs": epochs, "seed": bench.seed} for momentum in (0.9, 0.0)
     )
-    work = Trainings(bench.folder.resolve(), settings)
-    with_momentum, without = bench.repeat("trainings", work, len(settings))
+    with_momentum, without = bench.repeat(
+        "trainings", _metrics, len(settings), bench.folder.resolve(), settings
+    )
     yield from _final_errors(with_momentum[-1], epochs)
     yield _momentum(with_momentum, without)
     length = f"All {EPOCHS:,} epochs."
@@ -171,11 +161,8 @@ def _data(kinds: Mapping[str, Rows]) -> Table:
     return Table("", head, tuple(table))
 
 
-def _figure_1(rows: Rows) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 3.6), layout="constrained")
-    axes = figure.subplots()
+def _figure_1(rows: Rows) -> Figure:
+    figure, (axes,) = panels(7, 3.6)
     for place, part in enumerate(REPORTED):
         values = [row[f"{part}_mse"] for row in rows]
         axes.plot(
@@ -188,11 +175,8 @@ def _figure_1(rows: Rows) -> "Figure":
     return figure
 
 
-def _both(kinds: Mapping[str, Rows]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 3.6), layout="constrained")
-    axes = figure.subplots()
+def _both(kinds: Mapping[str, Rows]) -> Figure:
+    figure, (axes,) = panels(7, 3.6)
     for place, (kind, rows) in enumerate(kinds.items()):
         for part, line in (("train", "-"), ("test", "--")):
             values = [row[f"{part}_mse"] for row in rows]
@@ -207,11 +191,9 @@ def _both(kinds: Mapping[str, Rows]) -> "Figure":
     return figure
 
 
-def _frame(axes: "Axes", label: str) -> None:
+def _frame(axes: Axes, label: str) -> None:
     """Add the ends of SeWell's curves, axis labels and a legend."""
     for (part, end), line in zip(REPORTED.items(), ("-", "--"), strict=True):
         name = f"{part}, SeWell after {EPOCHS:,} epochs: {end}"
         axes.axhline(end, color="#888888", linestyle=line, linewidth=0.9, label=name)
-    axes.set(xlabel=label, ylabel="mean squared error")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    frame(axes, SMALL, xlabel=label, ylabel="mean squared error")

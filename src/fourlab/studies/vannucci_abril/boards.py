@@ -1,26 +1,19 @@
 """Vannucci & Abril's Figure 1: games against a random opponent, with values above the columns."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fourlab.agent import Limit
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.registry import make
-from fourlab.arena.tables import Table
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS
+from fourlab.reporting.figures import COLOURS, Axes, Figure, panels
 from fourlab.studies.compare import may_happen, share
-from fourlab.studies.experiment import Finding, Part, Picture
 from fourlab.studies.searches import Floats, band, within
 from fourlab.studies.vannucci_abril.exact import ACTIONS, DRAWN, GIVEN, exact_values, with_decimals
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 DISCS = ("white", "#2ecc71", "#3498db")
 """The report's colours of empty cells, our discs and the opponent's."""
@@ -31,40 +24,33 @@ Values = dict[int, float]
 """Mean results by column, as a search estimates them."""
 
 
-@dataclass(frozen=True)
-class _Games:
-    """Play one game against a random opponent, selected by number.
+def _play(games: int, seed: int, number: int) -> dict[str, Any]:
+    """Play a game against a random opponent; return its columns, our values and our score.
 
     The first `games` numbers use the search as coded, the second `games` the corrected one.
     """
-
-    games: int
-    seed: int
-
-    def __call__(self, number: int) -> dict[str, Any]:
-        """Return the columns played, the values of our searches, and our score."""
-        agent = make(SPECS["faithful" if number < self.games else "corrected"])
-        assert isinstance(agent, MCTS)
-        rng = np.random.default_rng([self.seed, number])
-        position = GIVEN
-        columns = list[int]()
-        searches = list[dict[str, float]]()
-        while (outcome := position.outcome()) is None:
-            if position.to_move == GIVEN.to_move:
-                search = agent.search(position, Limit(), rng)
-                values = {str(column.column): column.value or 0.0 for column in search.columns}
-                searches.append(values)
-                columns.append(search.decision.column)
-            else:
-                columns.append(int(rng.choice(position.legal_columns())))
-            position = position.play(columns[-1])
-        return {"columns": columns, "searches": searches, "score": outcome.score(GIVEN.to_move)}
+    agent = make(SPECS["faithful" if number < games else "corrected"])
+    assert isinstance(agent, MCTS)
+    rng = np.random.default_rng([seed, number])
+    position = GIVEN
+    columns = list[int]()
+    searches = list[dict[str, float]]()
+    while (outcome := position.outcome()) is None:
+        if position.to_move == GIVEN.to_move:
+            search = agent.search(position, Limit(), rng)
+            # Keys are text because JSON has no others.
+            searches.append({str(column.column): column.value or 0.0 for column in search.columns})
+            columns.append(search.decision.column)
+        else:
+            columns.append(int(rng.choice(position.legal_columns())))
+        position = position.play(columns[-1])
+    return {"columns": columns, "searches": searches, "score": outcome.score(GIVEN.to_move)}
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
     """Play games, compare their values and lengths, and draw the published game."""
     number = bench.size["games"]
-    games = bench.repeat("games", _Games(number, bench.seed), 2 * number)
+    games = bench.repeat("games", _play, 2 * number, number, bench.seed)
     faithful, corrected = games[:number], games[number:]
     yield from _values(faithful, corrected)
     yield from _games(faithful, corrected)
@@ -188,11 +174,9 @@ def _above(values: Values, column: int) -> str:
     return "" if column in ACTIONS else "X"
 
 
-def _draw(boards: list[Position], values: list[Values], exactly: bool) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.2 * len(boards), 4.4), layout="constrained")
-    for number, axes in enumerate(figure.subplots(1, len(boards), squeeze=False)[0]):
+def _draw(boards: list[Position], values: list[Values], exactly: bool) -> Figure:
+    figure, all_axes = panels(4.2 * len(boards), 4.4, columns=len(boards))
+    for number, axes in enumerate(all_axes):
         board = boards[number]
         _draw_board(axes, board, values[number])
         if exactly and board.outcome() is None:
@@ -210,7 +194,7 @@ def _draw(boards: list[Position], values: list[Values], exactly: bool) -> "Figur
     return figure
 
 
-def _draw_board(axes: "Axes", board: Position, values: Values) -> None:
+def _draw_board(axes: Axes, board: Position, values: Values) -> None:
     for row, cells in enumerate(board.grid()):
         axes.scatter(
             range(len(cells)),
@@ -221,10 +205,11 @@ def _draw_board(axes: "Axes", board: Position, values: Values) -> None:
         )
     for column in range(board.rules.columns):
         axes.text(column, -1.2, _above(values, column), ha="center", va="center", fontsize=13)
-    axes.set_xlim(-0.6, board.rules.columns - 0.4)
-    axes.set_ylim(board.rules.rows - 0.4, -1.6)  # the first row of the grid is the top one
-    axes.set_xticks(range(board.rules.columns))
-    axes.set_yticks([])
-    axes.set_aspect("equal")
-    for side in axes.spines.values():
-        side.set_visible(False)
+    axes.set(
+        xticks=range(board.rules.columns),
+        yticks=[],
+        xlim=(-0.6, board.rules.columns - 0.4),
+        ylim=(board.rules.rows - 0.4, -1.6),  # the first row of the grid is the top one
+        aspect="equal",
+    )
+    axes.spines[:].set_visible(False)

@@ -1,24 +1,18 @@
 """Vannucci & Abril's bonus: the same search on the empty board, the mean of 15 runs."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fourlab.arena.tables import Table
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.compiled.rollouts import lane_rollouts
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS
+from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
 from fourlab.solver import Solver
 from fourlab.studies.compare import consistent, may_happen, mean, share
-from fourlab.studies.experiment import Finding, Part, Picture
 from fourlab.studies.searches import Floats, Line, Searched, band, search_all
 from fourlab.studies.vannucci_abril.runs import SPECS
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 REPORTED = (0.147, 0.115, 0.190, 0.353, 0.169, 0.062, 0.078)
 """The printed means by column, from left to right."""
@@ -126,18 +120,13 @@ def _covers_reported_length(lengths: Floats) -> bool | None:
     return may_happen(int(fewer), len(lengths))
 
 
-def _bars(means: dict[str, list[float]], exact: dict[str, str]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 3.6), layout="constrained")
-    axes = figure.subplots()
+def _bars(means: dict[str, list[float]], exact: dict[str, str]) -> Figure:
+    figure, (axes,) = panels(8, 3.6)
     for place, (name, values) in enumerate(means.items()):
         axes.bar(
             np.arange(7) + 0.2 * (place - 1.5), values, width=0.2, color=COLOURS[place], label=name
         )
     axes.set_xticks(range(7), [f"{column + 1}\n{exact[str(column)]}" for column in range(7)])
     axes.axhline(0, color="black", linewidth=0.8)
-    axes.set_ylabel("mean result")
-    axes.legend(fontsize="small")
-    axes.grid(axis="y", alpha=0.3)
+    frame(axes, SMALL, "y", ylabel="mean result")
     return figure

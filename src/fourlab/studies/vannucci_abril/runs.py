@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fourlab.arena.tables import Table
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS
+from fourlab.reporting.figures import COLOURS, Axes, Figure, panels
 from fourlab.solver import Solver
 from fourlab.studies.compare import consistent, may_happen, share
-from fourlab.studies.experiment import Finding, Part, Picture
 from fourlab.studies.searches import (
     Floats,
     Line,
@@ -29,11 +26,7 @@ from fourlab.studies.vannucci_abril.exact import (
     exact_values,
     with_decimals,
 )
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 RUNS = 25
 ITERATIONS = 1000
@@ -168,30 +161,28 @@ def _ranking(
 
 
 def _picture(
-    name: str, caption: str, panels: dict[str, Floats], exact: dict[int, Fraction] | None = None
+    name: str, caption: str, sets: dict[str, Floats], exact: dict[int, Fraction] | None = None
 ) -> Picture:
-    head = ("run", *(f"action {action} {panel}".strip() for panel in panels for action in ACTIONS))
+    head = ("run", *(f"action {action} {title}".strip() for title in sets for action in ACTIONS))
     rows = [
-        (run + 1, *(f"{values[run, place]:.6f}" for values in panels.values() for place in (0, 1)))
+        (run + 1, *(f"{values[run, place]:.6f}" for values in sets.values() for place in (0, 1)))
         for run in range(RUNS)
     ]
-    return Picture(name, caption, lambda: _boxes(panels, exact or {}), Table("", head, tuple(rows)))
+    return Picture(name, caption, lambda: _boxes(sets, exact or {}), Table("", head, tuple(rows)))
 
 
-def _boxes(panels: dict[str, Floats], exact: dict[int, Fraction]) -> "Figure":
+def _boxes(sets: dict[str, Floats], exact: dict[int, Fraction]) -> Figure:
     """Draw box plots in the report's style: filled, with mean markers and a dashed grid."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(1 + 4.2 * len(panels), 4.2), layout="constrained")
+    width = 1 + 4.2 * len(sets)
+    figure, all_axes = panels(width, 4.2, columns=len(sets), sharey=True)
     figure.suptitle("Convergence of actions for the first move", fontsize="large")
-    all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    for axes, (title, values) in zip(all_axes, panels.items(), strict=True):
+    for axes, (title, values) in zip(all_axes, sets.items(), strict=True):
         _box(axes, values, exact)
         axes.set_title(title, fontsize="medium")
     return figure
 
 
-def _box(axes: "Axes", values: Floats, exact: dict[int, Fraction]) -> None:
+def _box(axes: Axes, values: Floats, exact: dict[int, Fraction]) -> None:
     boxes = axes.boxplot(
         [values[:, 0], values[:, 1]],
         patch_artist=True,
@@ -207,8 +198,7 @@ def _box(axes: "Axes", values: Floats, exact: dict[int, Fraction]) -> None:
                 float(exact[action]), place + 0.6, place + 1.4, color=COLOURS[3], linestyle="--"
             )
     axes.set_xticks([1, 2], [f"Action {action}" for action in ACTIONS])
-    axes.set_xlabel("Actions")
-    axes.set_ylabel("Mean value")
+    axes.set(xlabel="Actions", ylabel="Mean value")
     axes.grid(axis="y", linestyle="--", alpha=0.6)
 
 

@@ -4,9 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fourlab.arena.tables import Table
 from fourlab.studies.compare import consistent, mean, share
-from fourlab.studies.experiment import Finding, Part
 from fourlab.studies.searches import (
     Floats,
     Line,
@@ -25,7 +23,7 @@ from fourlab.studies.vannucci_abril.exact import (
     with_decimals,
 )
 from fourlab.studies.vannucci_abril.runs import RUNS, why
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Table, Workbench
 
 AS_CODED = "as coded: frozen reply, √log(N/n)"
 FORMULA = "frozen reply, √(log N/n)"
