@@ -19,6 +19,7 @@ class Stop:
     """A flag with which another thread ends a search; compiled code checks it too."""
 
     def __init__(self) -> None:
+        # A buffer, so that compiled code can read it while Python code sets it.
         self.flag = bytearray(1)
 
     def set(self) -> None:
@@ -47,6 +48,7 @@ class Limit:
     def __post_init__(self) -> None:
         for name in ("seconds", "simulations", "nodes", "depth"):
             bound = getattr(self, name)
+            # Written so that NaN, for which every comparison is false, is refused, too.
             if bound is not None and not 0 < bound < math.inf:
                 raise UserError(f"a limit of {name} must be greater than 0 and finite, not {bound}")
 
@@ -60,13 +62,16 @@ class Limit:
         """
         # A simulation adds at most one node, and a tree begins with two.
         by_nodes = None if self.nodes is None else max(self.nodes - 2, 1)
+        # The tightest of all bounds counts.
         counts = [count for count in (simulations, self.simulations, by_nodes) if count is not None]
         times = [time for time in (seconds, self.seconds) if time is not None]
+        # A stop flag alone means: think until it is set.
         if not counts and not times and self.stop is None:
             counts = [default]
         return min(counts, default=None), min(times, default=None)
 
 
+# Shared as a default argument, which is safe because a Limit is immutable.
 UNLIMITED = Limit()
 """No bound except the agent's own."""
 

@@ -58,6 +58,7 @@ def study(
     from fourlab.studies import report
     from fourlab.studies.job import StudyJob
 
+    # Checked before any work: a bad name or folder must not show after hours.
     experiments = [experiment.name for experiment in chosen(names)]
     if publish is not None:
         report.check_target(publish)
@@ -103,4 +104,5 @@ def _list(experiments: list[Experiment], json: bool) -> None:
 def _duration(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
+    # From 100 minutes on in hours.
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.0f} h"

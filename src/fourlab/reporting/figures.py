@@ -97,6 +97,7 @@ def convergence(trace: Sequence[Snapshot], title: str) -> Figure:
     Vannucci & Abril and Gao asked for such plots.
     """
     figure, (means, visits) = panels(10, 4.2, columns=2)
+    # Visits never shrink, so the last snapshot shows which columns were tried.
     for column, total in enumerate(trace[-1].visits):
         if total == 0:
             continue
@@ -149,6 +150,7 @@ def first_columns(counts: Mapping[int, tuple[int, int, int]]) -> Figure:
     figure, (axes,) = panels(7, 2.8)
     columns = sorted(counts)
     labels = [str(column) for column in columns]
+    # Stacked bars: each begins where the one below ends.
     bottom = [0] * len(counts)
     outcomes = (("won", COLOURS[0]), ("drawn", "#b8b8b8"), ("lost", COLOURS[1]))
     for place, (name, colour) in enumerate(outcomes):
@@ -166,6 +168,7 @@ def estimates(values: Mapping[str, tuple[float, float | None, float | None]], la
     """
     figure, (axes,) = panels(7, 1.2 + 0.38 * len(values))
     ends = [end for value in values.values() for end in value if end is not None]
+    # Room for arrows; 50 (Elo) if all values are equal.
     margin = 0.15 * (max(ends) - min(ends)) or 50.0
     for row, (value, low, high) in enumerate(values.values()):
         left = value - margin if low is None else low
@@ -176,6 +179,7 @@ def estimates(values: Mapping[str, tuple[float, float | None, float | None]], la
             axes.plot(end, row, marker=mark, color=COLOURS[0], markersize=7)
         axes.plot(value, row, marker="o", color=COLOURS[0])
     axes.set_yticks(range(len(values)), list(values), parse_math=False)
+    # The first row on top.
     axes.invert_yaxis()
     frame(axes, grid="x", xlabel=label)
     return figure
@@ -228,12 +232,14 @@ def cross_table(names: Sequence[str], scores: Mapping[tuple[str, str], float]) -
     """Draw the score of every row's agent against every column's."""
     size = len(names)
     figure, (axes,) = panels(3.2 + 0.62 * size, 1.4 + 0.42 * size)
+    # NaN, for pairs that did not meet, stays white.
     grid = [[scores.get((one, other), float("nan")) for other in names] for one in names]
     axes.imshow(grid, cmap="RdBu", vmin=0, vmax=1, aspect="auto")
     style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
     for row, one in enumerate(names):
         for column, other in enumerate(names):
             if (score := scores.get((one, other))) is not None:
+                # Both ends of the colour map are dark.
                 ink = "white" if abs(score - 0.5) > 0.3 else "black"
                 axes.text(column, row, f"{100 * score:.0f}", color=ink, **style)
     axes.set_xticks(range(size), [str(i + 1) for i in range(size)])
@@ -256,6 +262,7 @@ def win_chance(
     """
     figure, (axes,) = panels(9, 2.8)
     axes.fill_between(plies, 0.5, chances, step="post", color=COLOURS[3], alpha=0.15, linewidth=0)
+    # A chance holds from one disc to the next.
     axes.step(
         plies, chances, where="post", color=COLOURS[3], linewidth=2, label="proven, else estimated"
     )
@@ -285,6 +292,7 @@ def render(figure: Figure, kind: str, salt: str = "fourlab") -> bytes:
 
     # Left out: what would differ from one run or version to the next.
     varying = {"svg": "Date", "png": "Software", "pdf": "CreationDate"}[kind]
+    # Equal bytes: ids are hashed from the salt, and text stays text, so that no font is embedded.
     image = io.BytesIO()
     with (
         DRAWING,
@@ -295,6 +303,7 @@ def render(figure: Figure, kind: str, salt: str = "fourlab") -> bytes:
         warnings.filterwarnings("ignore", message="Glyph")
         figure.savefig(image, format=kind, metadata={varying: None})
     if kind == "svg":
+        # Matplotlib writes six decimals and much white space.
         return compact(image.getvalue().decode()).encode()
     return image.getvalue()
 

@@ -42,6 +42,7 @@ def page(title: str, parts: Iterable[str]) -> str:
 def how_it_was_made(run: Run) -> Iterator[str]:
     """Yield the configuration and the environment of a run."""
     config = (run.folder / "config.toml").read_text(encoding="utf-8")
+    # The configuration is shown above as TOML.
     environment = {name: value for name, value in run.manifest.items() if name != "config"}
     yield "<h2>How it was made</h2>"
     yield f"<pre>{escape(config)}</pre>"
@@ -59,11 +60,13 @@ def inline_figures(
     """
     if not figures.can_draw():
         shutil.rmtree(folder, ignore_errors=True)
+        # One line for all missing figures.
         return {name: NO_FIGURES for name, _ in itertools.islice(drawings, 1)}
     elements = {}
     for name, draw in drawings:
         file = folder / f"{name}.svg"
         folder.mkdir(exist_ok=True)
+        # The name as salt: ids on one page must differ.
         figures.save(draw(), file, salt=name)
         elements[name] = f"<figure>{within_page(file.read_text(encoding='utf-8'))}</figure>"
     return elements
@@ -71,6 +74,7 @@ def inline_figures(
 
 def within_page(svg: str) -> str:
     """Return the `<svg>` element of an SVG file."""
+    # HTML does not allow the XML declaration before it.
     return svg[svg.index("<svg") :]
 
 

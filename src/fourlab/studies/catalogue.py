@@ -51,6 +51,7 @@ class Experiment:
     @property
     def document(self) -> str:
         """The report's number, or `all` for experiments across reports."""
+        # Names begin with the report's number, except that of the league.
         return self.name[:3] if self.name[:3].isdecimal() else "all"
 
     def conduct(self, bench: "Workbench") -> "Iterator[Part]":
@@ -63,6 +64,7 @@ class Experiment:
     def check(self) -> None:
         """Raise UserError if a required package or network is missing."""
         for package, extra in self.needs:
+            # `find_spec` does not import the package, which may take seconds.
             if find_spec(package) is None:
                 raise UserError(f"{self.name} needs {package}: pip install 'fourlab[{extra}]'")
         if self.networks:
@@ -96,13 +98,15 @@ def chosen(names: list[str]) -> list[Experiment]:
             number = SOURCES[name].number if name in SOURCES else name
             report = {full for full in catalogue if full.startswith(f"{number}-")}
             if report.isdisjoint({following, f"{number}-{following}"}):
+                # No item of this report follows, so the report itself is meant.
                 selected |= report
         elif named:
             selected |= named
         else:
             items = [full.removeprefix(f"{number}-") for full in catalogue]
-            known = [*catalogue, *SOURCES, *AUTHOR_OF, *items]
-            near = dict.fromkeys(difflib.get_close_matches(name, known, cutoff=0.5))
+            options = [*catalogue, *SOURCES, *AUTHOR_OF, *items]
+            # A dictionary drops duplicates and keeps the order, best first.
+            near = dict.fromkeys(difflib.get_close_matches(name, options, cutoff=0.5))
             hint = f"did you mean {' or '.join(near)}? " if near else ""
             raise UserError(f"there is no experiment {name!r}; {hint}fourlab study list shows all")
     return [experiment for full, experiment in catalogue.items() if full in selected]

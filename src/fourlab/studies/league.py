@@ -105,6 +105,7 @@ def _answers(specs: tuple[str, ...], count: int, seed: int, number: int) -> dict
 
 def _agents(bench: Workbench) -> dict[str, str]:
     """Return every n-th agent, with n from the scale, including Arya's tables, trained now."""
+    # Trained here because tables of this size do not ship with Fourlab.
     (faithful, corrected), _ = q_tables(bench, bench.size["training"])
     agents = {
         **AGENTS,
@@ -129,6 +130,7 @@ def league(bench: Workbench) -> Iterator[Part]:
     )
     results = Results(tournament)
     for game in bench.play("games", tournament):
+        # Games stored by earlier versions have the reports' numbers in their names.
         results.add(game._replace(red=_renamed(game.red), yellow=_renamed(game.yellow)))
     specs = tuple(agents.values())
     tested = bench.repeat(
@@ -212,6 +214,7 @@ def _points(ratings: Sequence[Rating], answers: Mapping[str, Mapping[str, Any]])
         if elo is None:
             continue
         owner = next(place for place, name in enumerate(OWNERS) if rating.name.startswith(name))
+        # An agent that lost every game, say, has no lower end.
         low = elo if rating.elo.low is None else rating.elo.low
         high = elo if rating.elo.high is None else rating.elo.high
         points.append(_Point(rating.name, owner, answers[rating.name]["seconds"], elo, low, high))
@@ -221,6 +224,7 @@ def _points(ratings: Sequence[Rating], answers: Mapping[str, Mapping[str, Any]])
 def _draw(ratings: Sequence[Rating], answers: Mapping[str, Mapping[str, Any]]) -> Figure:
     from matplotlib.figure import Figure
 
+    # Not `panels`: a constrained layout moves the axes when the figure is drawn.
     figure = Figure(figsize=(10, 7.5))
     # Fixed axes, because labels are placed before the figure is drawn.
     axes = figure.add_axes((0.07, 0.065, 0.915, 0.92))
@@ -237,6 +241,7 @@ def _draw(ratings: Sequence[Rating], answers: Mapping[str, Mapping[str, Any]]) -
             point.seconds, point.elo, color=point.colour, marker=MARKS[point.owner], markersize=6
         )
     for place, name in enumerate(OWNERS):
+        # Empty plots give the legend one entry per author, not one per agent.
         axes.plot([], [], linestyle="", color=COLOURS[place], marker=MARKS[place], label=name)
     axes.set_xscale("log")
     if points:
@@ -256,8 +261,10 @@ def _label(axes: Axes, points: Sequence[_Point]) -> None:
     """Write each name beside its marker, at the place that covers least."""
     figure = axes.get_figure()
     assert figure is not None
+    # Transforms give pixels; boxes and offsets are in points, 72 to the inch.
     pixels = figure.dpi / 72
     marks = [axes.transData.transform((point.seconds, point.elo)) / pixels for point in points]
+    # Markers first: no label may cover one.
     taken = [_Box(x - 4, y - 4, x + 4, y + 4) for x, y in marks]
     for point in points:
         x, low = axes.transData.transform((point.seconds, point.low)) / pixels
@@ -265,6 +272,7 @@ def _label(axes: Axes, points: Sequence[_Point]) -> None:
         # Better to cross an interval than a marker or another label.
         taken.append(_Box(x - 1, low, x + 1, high, cost=0.05))
     for point, (x, y) in zip(points, marks, strict=True):
+        # Greedy, best rating first: a label never moves to make room for a later one.
         boxes = {place: _beside(x, y, point.name, *place) for place in PLACES}
         costs = {
             place: FAR * abs(place[1]) + sum(box.overlap(other) for other in taken)
@@ -307,4 +315,5 @@ class _Box:
         """Return the weighted area shared with another box, plus a constant for any contact."""
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.top, other.top) - max(self.bottom, other.bottom)
+        # The constant keeps labels from touching where the shared area is tiny.
         return other.cost * (10 + width * height) if width > 0 and height > 0 else 0.0

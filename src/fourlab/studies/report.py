@@ -53,6 +53,7 @@ def save_parts(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
                 drawing = figures.render(part.draw(), "svg", salt=name)
                 _write(home / "figures" / f"{name}.svg", drawing)
             stored.append({"kind": "picture", "file": name, "caption": part.caption})
+    # The findings of an experiment form one CSV file, named by the experiment alone.
     findings = Table("", HEAD, tuple(_finding_rows(stored)))
     _write(home / "data" / f"{experiment.name}.csv", _csv(findings))
     _write(
@@ -71,6 +72,7 @@ def lacks_figures(run: Run, name: str) -> bool:
     """Return whether an experiment lacks figures that could be drawn now."""
     home = run.folder / all_experiments()[name].document
     pictures = [part for part in load_parts(run, name) or () if part["kind"] == "picture"]
+    # Without matplotlib a run is complete all the same, with data in place of figures.
     missing = any(not (home / "figures" / f"{part['file']}.svg").exists() for part in pictures)
     return missing and figures.can_draw()
 
@@ -82,6 +84,7 @@ def check_work(run: Run, experiment: Experiment) -> None:
     """
     file = run.folder / "work" / experiment.name / "begun.json"
     sizes = dict(experiment.sizes[run.config["scale"]])
+    # Through JSON, so that tuples compare equal to the lists that are read back.
     now = json.loads(json.dumps({"fourlab": __version__, "size": sizes}))
     if not file.exists():
         _write(file, json.dumps(now).encode())
@@ -146,10 +149,12 @@ def publish(run: Run, folder: Path) -> None:
     that of this run.
     """
     for document in _documents(_all_parts(run)):
+        # Files of experiments that no longer exist must not stay behind.
         for kind in ("figures", "data"):
             shutil.rmtree(folder / document / kind, ignore_errors=True)
     for file in sorted(run.folder.rglob("*")):
         within = file.relative_to(run.folder)
+        # HTML pages embed their figures and would only repeat them.
         if file.suffix in (".md", ".svg", ".csv") and within.parts[0] != "work":
             _write(folder / within, file.read_bytes())
     _write(folder / "manifest.json", (run.folder / "manifest.json").read_bytes())
@@ -177,6 +182,7 @@ def _documents(done: Mapping[str, Any]) -> list[str]:
 
 def _index_row(name: str, parts: Parts) -> tuple[object, ...]:
     verdicts = [part["agrees"] for part in parts if part["kind"] == "finding"]
+    # In the order of INDEX_HEAD: agrees, differs, without comparison.
     counts = [verdicts.count(verdict) for verdict in (True, False, None)]
     return name, all_experiments()[name].claim, *counts
 
@@ -235,6 +241,7 @@ def _without_empty_columns(
     rows: Sequence[tuple[object, ...]],
 ) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
     """Return the head and the rows of a page's table of findings, without empty columns."""
+    # Most experiments have no exact value, many no corrected one.
     used = [column for column in range(len(PAGE_HEAD)) if any(row[column] for row in rows)]
     head = tuple(PAGE_HEAD[column] for column in used)
     return head, [tuple(row[column] for column in used) for row in rows]
@@ -244,6 +251,7 @@ def _markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> It
     yield f"| {' | '.join(head)} |"
     yield "|" + "---|" * len(head)
     for row in rows:
+        # A bar would end the cell.
         cells = (str(cell).replace("|", "\\|") for cell in row)
         yield f"| {' | '.join(cells)} |"
 

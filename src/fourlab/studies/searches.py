@@ -67,6 +67,7 @@ def _search_set(lines: tuple[Line, ...], seed: int, number: int) -> list[Any]:
     rng = np.random.default_rng([seed, number])
     search = replace(agent, runs=line.runs).search(line.position, Limit(), rng)
     return [
+        # Six digits are far below the spread of a mean, and keep the files small.
         [[round(column.value or 0.0, 6), column.visits] for column in tree.columns()]
         for tree in search.trees
     ]
@@ -103,6 +104,7 @@ def resampled(runs: Floats, number: int, seed: int) -> Floats:
 
 def central_interval(values: Floats, share: float = 0.95) -> tuple[float, float]:
     """Return the ends of the interval that holds the central `share` of the values."""
+    # Percentiles of the bootstrap distribution (Efron 1979).
     low, high = np.quantile(values, [(1 - share) / 2, (1 + share) / 2])
     return float(low), float(high)
 

@@ -126,6 +126,7 @@ class Workbench:
         result must follow from its arguments, which therefore include a seed.
         """
         file = self.folder / f"{name}.json"
+        # Keys are numbers as text: JSON has no others.
         results: dict[str, Any] = read_json(file, dict) if file.exists() else {}
         missing = [number for number in range(times) if str(number) not in results]
         saved = time.monotonic()
@@ -137,10 +138,13 @@ class Workbench:
                         raise UserError(f"{name} failed: {result.why}")
                     results[str(number)] = result
                 self.on_progress(name, len(results), times)
+                # Writing the whole file after every result would cost time in the square of their
+                # number.
                 if time.monotonic() - saved > SAVE_SECONDS:
                     self._write(file, results)
                     saved = time.monotonic()
             self._write(file, results)
+            # The executor ends its map early only if it was stopped.
             if len(results) < times:
                 raise Stopped
         # A resumed run reads the results from JSON, where tuples are lists and keys are text.
@@ -152,6 +156,7 @@ class Workbench:
         self.folder.mkdir(parents=True, exist_ok=True)
         total = len(tournament)
         with Store(self.folder / f"{name}.sqlite") as store:
+            # Games are a function of their numbers, so only the missing ones are played.
             if len(store.finished()) < total:
                 self.on_progress(name, len(store.finished()), total)
                 results = play_tournament(

@@ -60,8 +60,10 @@ def _against_alpha(
     """Return one part of Experiment 4; `games` is the amount of training of the network."""
     rollouts = bench.size["rollouts"]
     iterations = bench.size["iterations"]
+    # None unless searches run by the clock; rollouts stand in for it.
     seconds = bench.seconds(5)
     net = NETWORKS[games]
+    # The vanilla search with fault B15 and without it.
     listed = vanilla(rollouts, True, seconds)
     sound = vanilla(rollouts, False, seconds)
     readings = {
@@ -121,6 +123,7 @@ def temperature(bench: Workbench) -> Iterator[Part]:
     }
     yield _mistakes(bench, agents)
     listed_sampled, listed_best, corrected_sampled, corrected_best = agents
+    # Sampling against the best move, with the faults and without, then both at once.
     duels = [
         (listed_sampled, listed_best),
         (corrected_sampled, corrected_best),
@@ -139,6 +142,7 @@ def temperature(bench: Workbench) -> Iterator[Part]:
     for (one, other), games in zip(duels, play(bench, "games", matches), strict=True):
         result = score(games, one)
         shares = "; ".join(share(count, result.games) for count in result)
+        # The first player decides in which column the result belongs.
         is_listed = one.startswith("as listed")
         yield Finding(
             f"{one}, against {other}: wins, losses, draws",
@@ -158,6 +162,7 @@ def _mistakes(bench: Workbench, agents: dict[str, str]) -> Table:
     rows = []
     for place, name in enumerate(agents):
         own_answers = answers[place * count : (place + 1) * count]
+        # Where all columns have one value, no move can be a mistake.
         mistakes = [answer["mistake"] for answer in own_answers if answer["open"]]
         rows.append((name, share(sum(mistakes), len(mistakes))))
     return Table(

@@ -126,6 +126,7 @@ def conduct(bench: Workbench, bouts: Sequence[Bout], games: int) -> Iterator[Par
         for bout in bouts
         for reading in bout.readings.values()
     ]
+    # All readings of all bouts, in the order of `matches`.
     played = iter(play(bench, "games", matches))
     for bout in bouts:
         yield from _report(bout, dict(zip(bout.readings, played, strict=False)))
@@ -137,11 +138,13 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
     faithful = scores[FAITHFUL]
     corrected = scores[CORRECTED]
     other = next(name for name in bout.players if name != bout.scored_player)
+    # Below that, Fisher's test would call almost anything compatible.
     enough = faithful.games >= MIN_GAMES
     why = bout.why if enough or not bout.comparable else f"too few games for a verdict. {bout.why}"
     for place, outcome in enumerate(OUTCOMES):
         agrees = None
         if bout.comparable and enough:
+            # Each share by itself; the three of one match are not independent.
             agrees = same_share(
                 bout.reported[place], bout.reported.games, faithful[place], faithful.games
             )
@@ -155,6 +158,7 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
         )
     yield _explanations(bout, scores)
     yield _by_side(bout, played)
+    # Other readings are in the table only; more lines would be hard to distinguish.
     shown = {name: played[name] for name in (FAITHFUL, CORRECTED)}
     yield Picture(
         bout.name,
@@ -169,6 +173,7 @@ def _explanations(bout: Bout, scores: Mapping[str, Score]) -> Table:
     """Tabulate every reading beside the thesis, with Fisher's p-value for the number of wins."""
     rows: list[tuple[str, ...]] = [("Arya", "", "", "", str(bout.reported), "")]
     for name, result in scores.items():
+        # Small: these players do not produce the reported wins.
         p = fisher(bout.reported.won, bout.reported.games, result.won, result.games)
         reading = bout.readings[name]
         begins = bout.players[0] if reading.starts == "fixed" else "alternating"
@@ -181,6 +186,7 @@ def _explanations(bout: Bout, scores: Mapping[str, Score]) -> Table:
 
 def without_paths(spec: str) -> str:
     """Shorten the path of a Q-table to its last three parts, which do not depend on the run."""
+    # The path is quoted in the spec, because it may contain commas.
     head, marker, path = spec.partition('table="')
     if not marker:
         return spec
@@ -194,6 +200,7 @@ def _by_side(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> Table:
         for name, games in played.items()
         for player in bout.players
         for side in (0, 1)
+        # With fixed starts each player has one side only.
         if (result := score(games, player, side)).games
     ]
     head = ("reading", "player", "moves", *OUTCOMES)
@@ -206,6 +213,7 @@ def _data(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> Table:
     rows += [
         (name, count, *score(games[:count], bout.scored_player))
         for name, games in played.items()
+        # The score after every game, as the thesis draws it.
         for count in range(1, len(games) + 1)
     ]
     return Table(
@@ -234,6 +242,7 @@ def _draw(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> Figure:
     for place, (name, games) in enumerate(played.items()):
         counts = range(1, len(games) + 1)
         totals = [score(games[:count], bout.scored_player) for count in counts]
+        # Colour tells the reading, the line style the outcome.
         for outcome, line in enumerate(("-", "--", ":")):
             running.plot(
                 counts,
@@ -255,6 +264,7 @@ def _draw_scores(axes: Axes, bout: Bout, played: Mapping[str, Sequence[StoredGam
         **{name: score(games, bout.scored_player) for name, games in played.items()},
     }
     for place, (name, result) in enumerate(totals.items()):
+        # Three bars of width 0.27 around each outcome.
         left = [outcome + 0.29 * (place - 1) for outcome in range(3)]
         shares = [100 * count / result.games for count in result]
         errors = error_bars((count, result.games) for count in result)
@@ -269,6 +279,7 @@ def _draw_scores(axes: Axes, bout: Bout, played: Mapping[str, Sequence[StoredGam
             label=f"{name}, {result.games} games",
         )
         for x, height, above in zip(left, shares, errors[1], strict=True):
+            # Above the error bar.
             axes.annotate(
                 f"{height:.3g} %",
                 (x, height + above),

@@ -46,6 +46,7 @@ class _Games:
 
     def __call__(self, number: int) -> dict[str, Any]:
         """Play one game, then replay it with python-chess to count illegal moves."""
+        # Numbers go through all games of a pair first.
         pair, game = divmod(number, self.games)
         played = self.match(pair)(game)
         return {**asdict(played), "illegal": _illegal(played.start, played.moves.split())}
@@ -55,6 +56,8 @@ def _illegal(start: str, moves: list[str]) -> int:
     """Return the number of moves from the first illegal one on; 0 if all are legal."""
     import chess
 
+    # python-chess judges, although it also generates the moves: a replay from the record shows that
+    # no state was damaged on the way.
     board = chess.Board(start)
     for place, text in enumerate(moves):
         move = chess.Move.from_uci(text)
@@ -84,6 +87,7 @@ def appendix(bench: Workbench) -> Iterator[Part]:
         "cannot be tested",
         why="the thesis lists no games; the player meets a random one instead",
     )
+    # The birthday bound: pairs of positions, each equal in all bits with probability 2^-32.
     collision = NODES * (NODES - 1) / 2 / 2**HASH_BITS
     yield Finding(
         f"probability that two of {NODES:,} positions in a search are confused",
@@ -100,6 +104,7 @@ def _matches(work: _Games, games: list[dict[str, Any]]) -> Iterator[Part]:
     from fourlab.chess.match import ChessGame, summarize
 
     rows = []
+    # Results are those of the first player of a pair.
     for pair, (one, other) in enumerate(PAIRS):
         of_pair = [
             ChessGame(**{key: value for key, value in game.items() if key != "illegal"})
@@ -109,6 +114,7 @@ def _matches(work: _Games, games: list[dict[str, Any]]) -> Iterator[Part]:
         won, drawn, lost = (summary[name]["count"] for name in ("wins", "draws", "losses"))
         rollouts = work.rollouts(one, other)
         wins = share(won, work.games)
+        # Arya's own player is the faithful one.
         is_corrected = one == "improved"
         yield Finding(
             f"{one} against {other}: wins, {rollouts} rollouts per move",

@@ -50,21 +50,27 @@ def listed_examples() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     column that counts as correct, and whether the second player is to move.
     """
     geometry = CLASSIC.geometry
+    # Fixed, so that every network is tested on the same examples.
     rng = np.random.default_rng(33)
     # Examples (own, mask, column) by whether the second player is to move.
     examples: dict[bool, list[tuple[int, int, int]]] = {False: [], True: []}
     # 200 games are played at once; a finished game starts again from the empty board.
     own, mask = np.zeros((2, 200), np.int64)
     while min(map(len, examples.values())) < EXAMPLES:
+        # bool[games, columns]: the wins, else the blocks, else all open columns.
         urgent = urgent_columns(own, mask, False, geometry)
+        # The boards before the move; play_columns changes the arrays in place.
         before = list(zip(own.tolist(), mask.tolist(), strict=True))
+        # The thesis accepts one column only, the first that wins.
         first_urgent = urgent.argmax(axis=1)
         states = play_columns(own, mask, draw(urgent, rng), geometry)
         for game in np.flatnonzero(states == WON).tolist():
+            # An odd number of discs: the second player is to move.
             second = before[game][1].bit_count() % 2 == 1
             if len(examples[second]) < EXAMPLES:
                 examples[second].append((*before[game], int(first_urgent[game])))
         own[states != ONGOING] = mask[states != ONGOING] = 0
+    # int64[2 * EXAMPLES, 3]: own, mask, column
     rows = np.array(examples[False] + examples[True])
     return rows[:, 0], rows[:, 1], rows[:, 2], np.arange(len(rows)) >= EXAMPLES
 
@@ -75,6 +81,7 @@ def accuracy(evaluator: OnnxEvaluator) -> dict[str, float]:
     def best_legal(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         logits = evaluator.heads(evaluator.planes(own, mask))["policy"]
         legal = open_columns(mask, evaluator.rules.geometry)
+        # Full columns are excluded here, where any correct column counts.
         columns: np.ndarray = np.where(legal, logits, -np.inf).argmax(axis=1)
         return columns
 
@@ -123,6 +130,7 @@ def figure_33(bench: Workbench) -> Iterator[Part]:
     size = bench.size
     step = size["step"]
     games = size["games"]
+    # The first point of each curve is the untrained network.
     marks = list(range(0, games + 1, step))
     folder = bench.folder.resolve() / "network"
     # One piece of work per mark, so that accuracies are stored as the training goes on.
@@ -163,6 +171,7 @@ def figure_33(bench: Workbench) -> Iterator[Part]:
 
 def _finding(kind: str, trained: str, curves: Mapping[str, Curve]) -> Finding:
     """Compare the accuracy on one kind of examples before and after training."""
+    # Pairs (correct, EXAMPLES).
     before = {name: _counts(curve[0][kind]) for name, curve in curves.items()}
     after = {name: _counts(curve[-1][kind]) for name, curve in curves.items()}
     faithful, corrected = (f"{share(*before[name])} to {share(*after[name])}" for name in VERSIONS)

@@ -34,6 +34,7 @@ class QTraining:
             TRAINING.preset("arya", faithful=number == 0),
             games=self.games,
             block=BLOCK_GAMES,
+            # Games of each evaluation, one per block.
             exam_games=500,
             seed=self.seed,
         )

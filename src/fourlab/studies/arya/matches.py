@@ -72,6 +72,7 @@ def _q_against_minimax(faithful: str, corrected: str) -> Bout:
     no_heuristic = f"minimax:depth=4,{WITHOUT_HEURISTIC}"
     window = "arya-minimax:depth=4,faithful=1"
     return Bout(
+        # 100 games. The thesis does not say who began, hence several readings.
         "experiment-1",
         ("minimax(4)", "Q-learning"),
         "minimax(4)",
@@ -96,6 +97,7 @@ def _q_against_search(faithful: str, corrected: str, rollouts: int, seconds: flo
     listed = vanilla(rollouts, True, seconds)
     sound = vanilla(rollouts, False, seconds)
     return Bout(
+        # The search moves second and wins all 100 games.
         "experiment-2",
         ("Q-learning", "MCTS 1 s"),
         "MCTS 1 s",
@@ -113,6 +115,7 @@ def _q_against_search(faithful: str, corrected: str, rollouts: int, seconds: flo
 def experiment_3(bench: Workbench) -> Iterator[Part]:
     """Play minimax against the vanilla search, at depth 4 and at depth 6."""
     size = bench.size
+    # Score(won, lost, drawn) of the search; the search moves second.
     part_a = _search_against_minimax(
         "experiment-3a",
         4,
@@ -163,6 +166,7 @@ def _search_against_minimax(
     if other_rollouts is not None:
         reading = Reading(heuristic, vanilla(other_rollouts, False))
         readings[f"{CORRECTED}, {other_rollouts:,} rollouts"] = reading
+    # Last, as in every other bout.
     readings[CORRECTED] = Reading(heuristic, sound)
     return Bout(
         name,
@@ -196,6 +200,8 @@ def _comparisons(rollouts: int) -> tuple[_Comparison, ...]:
             AGAINST_CORRECTED,
             ("listed", "corrected"),
             (listed, corrected),
+            # Independent results: wins and games, played with a program written from the listing
+            # alone.
             (2, 60),
             f"{CREDIT_FAULT}; a working search would win half",
         ),
@@ -242,10 +248,12 @@ def listed_search(bench: Workbench) -> Iterator[Part]:
     for comparison, games in zip(comparisons, play(bench, "games", matches), strict=True):
         result = score(games, comparison.players[0])
         wins = share(result.won, result.games)
+        # Only this match tests the claim; the others locate the fault.
         is_claim = comparison.label == AGAINST_CORRECTED
         is_listed = "listed" in comparison.label
         agrees = None
         if is_claim and result.games >= MIN_GAMES:
+            # A working search would win as often as it loses.
             agrees = same_share(result.won, result.games, result.lost, result.games)
         yield Finding(
             f"{comparison.label}: wins",
@@ -272,6 +280,7 @@ def thinking_time(bench: Workbench) -> Iterator[Part]:
     """Play minimax against the search, as listed and corrected, at increasing budgets."""
     budgets = bench.size["budgets"]
     depths = bench.size["depths"]
+    # The order of the matches: all budgets of one key after another.
     keys = [(faithful, depth) for faithful in (True, False) for depth in depths]
     matches = [
         match(
@@ -279,6 +288,7 @@ def thinking_time(bench: Workbench) -> Iterator[Part]:
             (f"minimax:depth={depth},tie=random", vanilla(budget, faithful)),
             ("minimax", "MCTS"),
             bench.size["games"],
+            # Deterministic players would repeat one game from the empty board.
             openings="random:4",
         )
         for faithful, depth in keys
@@ -311,6 +321,7 @@ def _thinking_finding(depth: int, budgets: Sequence[int], curves: Curves) -> Fin
         return "; ".join(share(end.won, end.games) for end in (curve[0], curve[-1]))
 
     corrected = curves[False, depth]
+    # The smallest and the largest budget.
     first = corrected[0]
     last = corrected[-1]
     return Finding(
@@ -368,5 +379,6 @@ def dqn(bench: Workbench) -> Iterator[Part]:
     for name, games in zip(opponents, play(bench, "games", matches), strict=True):
         result = score(games, "DQN")
         yield Finding(f"DQN against {name}: wins", "", "", share(result.won, result.games))
+        # Both sides were played equally often.
         rows += [(name, ("first", "second")[side], *score(games, "DQN", side)) for side in (0, 1)]
     yield Table("DQN by side", ("against", "DQN moves", *OUTCOMES), tuple(rows))

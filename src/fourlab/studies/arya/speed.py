@@ -39,6 +39,7 @@ def speed(bench: Workbench) -> Iterator[Part]:
     """Measure rollouts per second and minimax's seconds per move."""
     for seconds, (fewest, most) in CLAIMED.items():
         budget = seconds / bench.size["shrink"]
+        # CPU seconds, not wall-clock time: other programs do not count.
         listed, corrected = (
             bench.calculate(f"{name}-{seconds:g}s", partial(_rollouts, spec, budget)) / budget
             for name, spec in SEARCHES.items()
@@ -58,6 +59,7 @@ def speed(bench: Workbench) -> Iterator[Part]:
         "rollouts per second in plain Python",
         _range(*CLAIMED[1.0]),
         f"{rate:,.0f}",
+        # The lowest number that the thesis gives for one second.
         agrees=rate >= 10_000,
         why="a different interpreter, machine or board than stated",
     )
@@ -98,6 +100,7 @@ def _rollouts(spec: str, seconds: float) -> int:
 
 def _plain_rate(rollouts: int) -> float:
     """Return the rollouts per CPU second of the textbook search, which is plain Python."""
+    # No warm-up: plain Python compiles nothing.
     begun = time.process_time()
     _decide(make("textbook"), Position(), Limit(simulations=rollouts))
     return rollouts / (time.process_time() - begun)
@@ -123,6 +126,7 @@ def text_mode(bench: Workbench) -> Iterator[Part]:
 def _two_games(bench: Workbench, faithful: bool) -> str:
     """Play two games and return their transcript; the times in it are measured."""
     lines = []
+    # Printed as it is, like the dictionary of the thesis.
     score = {"X": 0, "O": 0, "draws": 0}
     for game in (1, 2):
         agents = {
@@ -134,6 +138,7 @@ def _two_games(bench: Workbench, faithful: bool) -> str:
         # Only the first moves of the first game are shown one by one.
         plies_shown = bench.size["shown"] if game == 1 else 0
         while (outcome := position.outcome()) is None:
+            # X moves first.
             name = "XO"[position.ply % 2]
             decision = agents[name].decide(position, Limit(), rng)
             position = position.play(decision.column)
@@ -161,6 +166,7 @@ def _grid(position: Position) -> list[str]:
 def theory(bench: Workbench) -> Iterator[Part]:
     """Check Arya's statements about the game, and whether the window-mode minimax can block."""
     scores = bench.calculate("first-columns", _first_columns)
+    # From the first player's point of view.
     values = [Result.of_score(score).word for score in scores]
     yield Finding(
         "values of the first player's columns 1 to 7",
@@ -179,6 +185,7 @@ def theory(bench: Workbench) -> Iterator[Part]:
         agrees=max(scores) == 1,
     )
     games = bench.calculate("open-columns", partial(_open_columns, bench.size["games"], bench.seed))
+    # The reported 7 is the number of columns; in later positions some are full.
     branching = per_game(games)
     yield Finding(
         "mean number of legal columns in random games",
@@ -197,6 +204,7 @@ def theory(bench: Workbench) -> Iterator[Part]:
     )
     head = ("minimax", "wins", "blocks")
     yield Table("Immediate wins taken and threats blocked (B18)", head, rows)
+    # The share of EXAMPLES in which the threat is blocked.
     window = accuracies["window, depth 4"]["blocks"]
     yield Finding(
         "threats that minimax blocks",
@@ -220,6 +228,7 @@ _MINIMAXES = {
 
 def _first_columns() -> list[int]:
     """Return the exact scores of the first player's columns, from left to right."""
+    # Without a limit the solver proves every score, so both bounds are equal.
     return [score.lower for score in Solver().columns(Position()).values()]
 
 
@@ -248,6 +257,7 @@ def per_game(games: Sequence[Sequence[int]]) -> list[float]:
     game depend on each other, games do not; the values linearise the ratio of the two sums, so
     the usual interval of their mean is the interval of the ratio (the delta method).
     """
+    # Over all games.
     columns, positions = (sum(totals) for totals in zip(*games, strict=True))
     ratio = columns / positions
     return [ratio + (total - ratio * count) * len(games) / positions for total, count in games]

@@ -78,12 +78,14 @@ def composition(table: QTable) -> dict[str, int]:
     """Count a table's positions by kind."""
     values = values_of(table)
     geometry = table.form.rules.geometry
+    # Terminal values in the file; -2 and +2 are the report's rewards.
     ends = {
         "worth -2, lost": table.form.loss,
         "worth +2, won": table.form.win,
         "worth 0.5, drawn": 0.5,
     }
     counts = {name: int((values == value).sum()) for name, value in ends.items()}
+    # Neither initial nor terminal: something was learned about the position.
     changed = (abs(values - 1) > LITTLE) & ~np.isin(values, list(ends.values()))
     # A key is seen by the side that has just moved, the learner. It moves second, so it has more
     # discs than its opponent only if the opponent has passed.
@@ -109,6 +111,7 @@ def demos(bench: Workbench) -> Iterator[Part]:
             f"positions in the value file: {LABELS.get(name, name)}",
             f"{reported:,}",
             mean(ours, 0),
+            # The file is a single training, so it is compared with the spread of ours.
             agrees=consistent(reported, ours),
             why=CAUSES.get(name, TRAINING),
         )
@@ -163,11 +166,13 @@ def _part_c(bench: Workbench) -> dict[str, Any]:
     """Play one printed game and many counted games with each table."""
     size = bench.size
     settings = settings_of(ROWS, True, **FAITHFUL_MC25)
+    # The same seed for all tables: they differ by settings alone.
     faithful, _ = learn(settings_of(ROWS, True, wins=size["wins"]), [bench.seed, 0])
     corrected, _ = learn(settings_of(ROWS, False, games=size["training"]), [bench.seed, 0])
     tables = {"not found": QTable(form_of(settings)), "found": faithful, "corrected": corrected}
     results = {}
     for name, table in tables.items():
+        # Greedy, as the published program plays after training.
         counts = evaluate(settings, table, 0.0, size["games"], [bench.seed, 1])
         players = [make("bhat-mc25:c=2,faithful=1"), _player(table, bench.folder / f"{name}.q")]
         game = play_printed(["MCTS 25", "Q-learning"], players, settings.board, bench.seed)
@@ -185,6 +190,7 @@ def play_printed(names: Sequence[str], agents: Sequence[Agent], board: str, seed
     """Play a game and return the lines that the report's program prints."""
     position = Position(board=board)
     lines = list[str]()
+    # One stream per side, so that neither depends on the other's search.
     rngs = [np.random.default_rng([seed, side]) for side in (0, 1)]
     while (outcome := position.outcome()) is None:
         side = position.to_move
@@ -201,6 +207,7 @@ def play_printed(names: Sequence[str], agents: Sequence[Agent], board: str, seed
         lines.append(f"Value of next state according to {method} : {value:.4f}")
         position = position.play(column)
         lines += [*(" ".join(map(str, row)) for row in position.grid()), ""]
+    # The program prints player 0 for a draw.
     winner = 0 if outcome.winner is None else outcome.winner + 1
     lines += [f"Player {winner} won the game!", f"Total number of moves = {position.ply}"]
     return "\n".join(lines)

@@ -70,6 +70,7 @@ def play_cell(seed: int, games: int, number: int) -> list[int]:
 
 def _cell(number: int) -> tuple[int, str, int]:
     """Return the index of c, the first player, and 1 for the faithful search or 0."""
+    # Numbers go through the constants, then the orders of play, then faithful and corrected.
     rest, place = divmod(number, len(CONSTANTS))
     return place, NAMES[rest % 2], 1 - rest // 2
 
@@ -79,6 +80,7 @@ def _play(searches: Sequence[tuple[verbs.Switches, int]], state: int) -> tuple[i
     position = Position(board=BOARD)
     geometry = position.rules.geometry
     simulations = max(simulations for _, simulations in searches)
+    # The larger search's tree serves both players, so that moves allocate nothing.
     tree = np.empty((simulations + 3) * verbs.PARTS * geometry.columns, np.int32)
     while (outcome := position.outcome()) is None:
         switches, simulations = searches[position.to_move]
@@ -95,6 +97,7 @@ def _curves(faithful: int, batches: Sequence[Sequence[int]]) -> dict[str, list[C
     for number, (one, other, draws) in enumerate(batches):
         place, first, switch = _cell(number % CELLS)
         if switch == faithful:
+            # Batches of one cell are CELLS apart.
             before = totals[first][place]
             totals[first][place] = (before[0] + one, before[1] + other, before[2] + draws)
     return totals
@@ -105,6 +108,7 @@ def figure_6(bench: Workbench) -> Iterator[Part]:
     batches = bench.size["batches"]
     games = bench.size["games"]
     played = bench.repeat("games", play_cell, CELLS * batches, bench.seed, games)
+    # In the words of the option `faithful`: 1 with fault B5, 0 without.
     faithful, corrected = (_curves(switch, played) for switch in (1, 0))
     for first in NAMES:
         yield _agreement(first, faithful, corrected)
@@ -140,6 +144,7 @@ def _won(counts: Sequence[Counts]) -> tuple[int, int]:
 
 def _agreement(first: str, faithful: Curves, corrected: Curves) -> Finding:
     """Compare the published bars with ours, cell by cell."""
+    # The panel with which this one may have been exchanged.
     second = NAMES[1 - NAMES.index(first)]
     chance = _same_curve(FIGURE_6[first], faithful[first])
     exchanged = _same_curve(FIGURE_6[first], faithful[second])
@@ -167,11 +172,13 @@ def _same_curve(ones: Sequence[Counts], others: Sequence[Counts]) -> float:
         for one, other in zip(ones, others, strict=True)
         if (variance := _variance(one, other)) > 0
     )
+    # One squared standard normal difference per constant.
     return chi_squared_tail(statistic, len(ones))
 
 
 def _variance(one: Counts, other: Counts) -> float:
     """Return the variance of the difference of two shares, if they are equal."""
+    # Under the null hypothesis both have the pooled share.
     won, games = _won((one, other))
     return won / games * (1 - won / games) * (1 / sum(one) + 1 / sum(other))
 
@@ -185,6 +192,7 @@ def _labels(faithful: Curves, corrected: Curves) -> Finding:
         "labelled so",
         f"exchanged labels are {math.exp(odds):,.3g} times as likely",
         f"{math.exp(corrected_odds):,.3g} times",
+        # Odds of 20 to 1 are strong evidence (Kass and Raftery 1995).
         agrees=odds < math.log(20) if fewest >= ENOUGH else None,
         why="B9: MC200 wins more in the published panel a than in b, "
         "although moving first must help it",
@@ -210,6 +218,7 @@ def _log_likelihood(reported: Counts, ours: Counts) -> float:
     """
     wins = ours[1] + 1
     others = sum(ours) - ours[1] + 1
+    # The binomial coefficient is the same for both orders of play and cancels.
     after = _log_beta(wins + reported[1], others + sum(reported) - reported[1])
     return after - _log_beta(wins, others)
 
@@ -245,6 +254,7 @@ def _claims(faithful: Curves, corrected: Curves) -> Iterator[Finding]:
     )
     for c, claim, claimed_in, sign in claims:
         place = CONSTANTS.index(c)
+        # The constants whose effect is flat are the baseline of each claim.
         rest = [other for other in range(FLAT_FROM, len(CONSTANTS)) if other != place]
         shares = [
             [_in_panels(curves, names, places) for places in ([place], rest)]
@@ -261,6 +271,7 @@ def _claims(faithful: Curves, corrected: Curves) -> Iterator[Finding]:
             f"{claim}; {texts[0]}",
             texts[1],
             texts[2],
+            # A claim agrees if its effect is significant in our games and has its sign.
             agrees=chances[1] < 0.01 and sign * (won / games - won_else / games_else) > 0,
             why="with little exploration, the search stays with the first lucky column"
             if sign < 0
@@ -275,6 +286,7 @@ def _second_player(faithful: Curves, corrected: Curves) -> Finding:
         for curves in (FIGURE_6, faithful, corrected)
     ]
     chances = [fisher(*one, *other) for one, other in orders]
+    # NAMES order: MC40 first means that MC200 is second.
     (won, games), (won_first, games_first) = orders[1]
     return Finding(
         f"MC200's wins as second and as first player, c from {CONSTANTS[FLAT_FROM]} on",
@@ -299,6 +311,7 @@ def _flatness(first: str, faithful: Curves, corrected: Curves) -> Finding:
     texts = []
     for curves in (FIGURE_6, faithful, corrected):
         pairs = [_won((counts,)) for counts in curves[first]]
+        # Without c = 0, where nothing explores and MC200 does differ.
         chance = homogeneity([(won, games - won) for won, games in pairs[1:]])
         shares = [100 * won / games for won, games in pairs[FLAT_FROM:]]
         texts.append(f"{p_value(chance)}; {min(shares):.1f} to {max(shares):.1f} %")
@@ -314,6 +327,7 @@ def _flatness(first: str, faithful: Curves, corrected: Curves) -> Finding:
 
 def _figure(name: str, curves: Curves, caption: str, exchanged: bool = False) -> Picture:
     """Draw bars above ratios; `exchanged` draws each ratio below the other panel's bars."""
+    # Whose ratio stands below whose bars.
     below = dict(zip(NAMES, NAMES[::-1] if exchanged else NAMES, strict=True))
 
     def draw() -> Figure:
@@ -341,6 +355,7 @@ def _figure(name: str, curves: Curves, caption: str, exchanged: bool = False) ->
 def _bars(axes: Axes, counts: Sequence[Counts]) -> None:
     for place, winner in enumerate(("MC40", "MC200", "draw")):
         axes.bar(
+            # Three bars of width 0.05 around c; constants are 0.2 apart.
             [c + 0.05 * (place - 1) for c in CONSTANTS],
             [cell[place] for cell in counts],
             width=0.05,

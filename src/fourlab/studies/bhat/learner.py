@@ -26,8 +26,10 @@ def settings_of(rows: int, faithful: bool, **changes: Any) -> QSettings:
 
 def learn(settings: QSettings, seed: list[int]) -> tuple[QTable, Progress]:
     """Train until the settings' number of games is played or of wins is reached."""
+    # Empty: a position that is not in the table has the settings' initial value.
     table = QTable(form_of(settings))
     progress = Progress.new(settings.alpha, settings.epsilon, seed)
+    # The report trains to a number of wins, the corrected learner for a number of games.
     wins = NEVER if settings.wins is None else settings.wins
     Opponents(settings.opponents, settings).play(
         table, rule_of(settings, learning=True), settings.games, wins, progress
@@ -39,10 +41,12 @@ def evaluate(
     settings: QSettings, table: QTable, epsilon: float, games: int, seed: list[int]
 ) -> Counts:
     """Play the training opponents without learning, exploring with probability `epsilon`."""
+    # Alpha is 0, so even an update would change nothing.
     progress = Progress.new(0.0, epsilon, seed)
     Opponents(settings.opponents, settings).play(
         table, rule_of(settings, learning=False), games, NEVER, progress
     )
+    # Progress counts from the learner's point of view, Counts from its opponent's.
     won, drawn, lost = (int(count) for count in progress.results)
     return lost, won, drawn
 

@@ -72,14 +72,17 @@ class Chance:
 
     def expected(self, wins: int) -> float:
         """Return the mean number of games to `wins` wins."""
+        # At smoke scale a random player may win no game at all.
         return wins * self.games / max(self.won, 1)
 
     def spread(self, wins: int) -> float:
         """Return the standard deviation of that number."""
+        # The variance of a negative binomial number of trials is wins (1 - p) / p².
         p = max(self.won, 1) / self.games
         return math.sqrt(wins * (1 - p)) / p
 
     def __str__(self) -> str:
+        # The fewer wins, the more games: the ends of the interval change places.
         low, high = wilson(self.won, self.games)
         interval = f"[{WINS / high:,.0f}, {WINS / low:,.0f}]"
         expected = f"{self.expected(WINS):,.0f} {interval}, sd {self.spread(WINS):.0f}"
@@ -137,13 +140,16 @@ def _chances(bench: Workbench, faithful: bool) -> dict[int, Chance]:
     )
     chances = {}
     for place, rows in enumerate(ROWS):
+        # As `baseline` deals numbers to rows.
         results = batches[place :: len(ROWS)]
+        # Counts hold the opponent's wins first, then the player's.
         chances[rows] = Chance(sum(counts[1] for counts in results), sum(map(sum, results)))
     return chances
 
 
 def _sweeps(games: Sequence[int], wins: int) -> list[Sweep]:
     """Return the sweeps, scaled to a hundred wins."""
+    # Smoke scale stops at fewer wins; games grow in proportion.
     scaled = [number * WINS / wins for number in games]
     return [
         dict(zip(RUNS, scaled[begin : begin + len(RUNS)], strict=True))
@@ -189,6 +195,7 @@ def _near(sweeps: Sequence[Sweep], chances: Mapping[int, Chance]) -> tuple[int, 
     for sweep in sweeps:
         for (rows, _, _), games in sweep.items():
             expected = chances[rows].expected(WINS)
+            # Both are numbers of games to WINS wins.
             near.append(abs(games - expected) <= TOLERANCE * expected)
     return sum(near), len(near)
 
@@ -217,10 +224,13 @@ def _optimum(
 
 def _dispersion(scaled: Sequence[float], wins: int) -> float:
     """Return the p-value of the spread of runs, if all are negative binomial with one mean."""
+    # Back to the games played, whose variance is known.
     games = [number * wins / WINS for number in scaled]
     middle = math.fsum(games) / len(games)
+    # The maximum likelihood estimate if all runs have one probability.
     p = wins / middle
     statistic = 0.0
+    # If every game was won, all runs are equally long and nothing is dispersed.
     if p < 1:
         variance = wins * (1 - p) / p**2
         statistic = math.fsum((number - middle) ** 2 for number in games) / variance
@@ -258,6 +268,7 @@ def _figure(
         figure, all_axes = panels(11, 3.6, columns=len(ROWS), sharey=True)
         for axes, letter, rows in zip(all_axes, "abc", ROWS, strict=True):
             middle = chances[rows].expected(WINS)
+            # Two standard deviations, scaled like the games themselves.
             half = 2 * chances[rows].spread(wins) * WINS / wins
             axes.axhspan(middle - half, middle + half, color="#888888", alpha=0.2, linewidth=0)
             axes.axhline(middle, color="#888888", linewidth=0.8)

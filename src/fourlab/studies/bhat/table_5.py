@@ -39,11 +39,13 @@ class Outcome:
 
 
 def _outcomes(bench: Workbench, first: str, faithful: int) -> list[Outcome]:
+    # Each name once, in the order of play.
     second = NAMES[1 - NAMES.index(first)]
     players = tuple(
         Player(f"bhat-{name.lower()}:faithful={faithful}", name=name) for name in (first, second)
     )
     tournament = Tournament(players, (BOARD,), "empty", bench.size["games"], "fixed", bench.seed)
+    # The name of the stored games.
     name = f"{first}-first{'-faithful' if faithful else ''}"
     return [_outcome(game) for game in bench.play(name, tournament, thoughts=True)]
 
@@ -53,6 +55,7 @@ def _outcome(game: StoredGame) -> Outcome:
     values = [((thought.value or 0.0) + 1) / 2 for thought in game.record.thoughts]
     confidence = {
         name: math.fsum(own) / len(own)
+        # Red, the first player, made the moves at even indices.
         for name, own in ((game.red, values[::2]), (game.yellow, values[1::2]))
     }
     winner = {1: game.red, -1: game.yellow}.get(game.result or 0, "draw")
@@ -81,6 +84,7 @@ def _results(
     first: str, faithful: Sequence[Outcome], corrected: Sequence[Outcome]
 ) -> Iterator[Finding]:
     for place, winner in enumerate((*NAMES, "draw")):
+        # The places of TABLE_5: MC40, MC200, draws.
         reported = TABLE_5[first][place]
         ours, better = (
             sum(outcome.winner == winner for outcome in outcomes)
@@ -102,6 +106,7 @@ def _speed(faithful: dict[str, list[Outcome]], corrected: dict[str, list[Outcome
     lengths, better = (
         [
             [outcome.moves for outcome in outcomes[first] if outcome.winner == "MC200"]
+            # MC200 as first player, then as second.
             for first in ("MC200", "MC40")
         ]
         for outcomes in (faithful, corrected)
@@ -141,6 +146,7 @@ def _legend(outcomes: Sequence[Outcome]) -> Finding:
         "MC40 / draw",
         " / ".join(winners),
         truth="the first player / the second player, and a draw only with a full board",
+        # As labelled, MC40 wins the odd games and nobody the even ones.
         agrees=odd == {"MC40"} and not even,
         why="B9: the legend's names are shifted by one place",
     )
@@ -159,6 +165,7 @@ def _confidence(
         "almost all",
         share(ours, len(faithful)),
         share(better, len(corrected)),
+        # Differs only if the interval excludes the share.
         agrees=wilson(ours, len(faithful))[1] >= ALMOST_ALL,
         why=f"higher on average, but not in {ALMOST_ALL:.0%} of the games; "
         "the published figure has exceptions, too",
@@ -170,6 +177,7 @@ def _confidence(
         yield Finding(
             f"Figure 5, {first} first: mean value of {name}", "", mean(values[0]), mean(values[1])
         )
+    # The extremes of more games would be further apart.
     shown = [value for outcome in faithful[:SHOWN] for value in outcome.confidence.values()]
     yield Finding(
         f"Figure 5, {first} first: smallest and largest mean value of a game",
@@ -220,6 +228,7 @@ def _figure_5(shown: dict[str, list[Outcome]]) -> Picture:
         for axes, (first, outcomes) in zip(all_axes, shown.items(), strict=True):
             grid = [[outcome.confidence[name] for outcome in outcomes] for name in NAMES]
             extent = (0.5, len(outcomes) + 0.5, 1.5, -0.5)  # games count from 1
+            # One column per game, one row per player, as in the report.
             image = axes.imshow(
                 grid, cmap="viridis", aspect="auto", interpolation="nearest", extent=extent
             )

@@ -44,6 +44,7 @@ def train_and_evaluate(seed: int, size: Mapping[str, int], number: int) -> dict[
     (`code_wins`), the games of the corrected training (`training`) and of evaluations (`games`).
     """
     rows, variant = JOBS[number]
+    # Training and evaluation have random streams of their own.
     seeds = [[seed, number, part] for part in (0, 1)]
     if variant.startswith("random"):
         # The opponents are those of the learner with which this player is compared.
@@ -98,6 +99,7 @@ def _results(rows: int, results: Results) -> Iterator[Finding]:
 
 def _together(rows: int, reported: Counts, faithful: Counts, corrected: Counts) -> Finding:
     """Give the verdict by one test of all three counts, because they depend on each other."""
+    # Pearson's test on a 2 x 3 table.
     chance = homogeneity([reported, faithful])
     agrees = chance >= LEVEL
     test = (
@@ -121,6 +123,7 @@ def _slashed(counts: Counts) -> str:
 def _beside_random(rows: int, results: Results) -> Finding:
     """Test whether the results differ from a random player's."""
     counts = {variant: results[rows, variant]["counts"] for variant in VARIANTS}
+    # A small p means that these are not the results of a random player.
     reported = homogeneity([TABLE_8[rows], counts["random"]])
     faithful = homogeneity([counts["faithful"], counts["random"]])
     corrected = homogeneity([counts["corrected"], counts["random, corrected"]])
@@ -129,6 +132,7 @@ def _beside_random(rows: int, results: Results) -> Finding:
         f"it has learned, and generalises; its counts: {p_value(reported)}",
         p_value(faithful),
         p_value(corrected),
+        # The claim is that it has learned: its results must differ from a random player's.
         agrees=faithful < 0.01,
         why="B7: epsilon is 1, so it plays at random; and a table does not generalise, "
         "it contains only positions it has met; each random player has its learner's opponents, "
@@ -141,6 +145,7 @@ def _growth(results: Results) -> Finding:
     faithful, corrected = (
         [results[rows, variant] for rows in ROWS] for variant in ("faithful", "corrected")
     )
+    # Ordered by rows; the claim is that losses grow with them.
     lost = [_lost(result["counts"]) for result in faithful]
     return Finding(
         f"{ALL_ROWS}: positions learned and share of games lost",
@@ -179,6 +184,7 @@ def _changes(results: Results) -> Finding:
         ", ".join(f"{change:.1e}" for change in corrected),
         truth="the alphas add up to less than twice the first; "
         "convergence requires that their sum diverges (Robbins and Monro 1951)",
+        # Our reading of "very small", on a scale of rewards from -2 to 2.
         agrees=max(faithful) < 0.001,
         why="B7: alpha is halved at every update",
     )
@@ -200,6 +206,7 @@ def _exploration(bench: Workbench) -> Finding:
 
 def _games_until_random(rows: int, seed: int) -> int:
     def epsilon(games: int) -> float:
+        # The same seed plays the same games, only further.
         return float(learn(settings_of(rows, True, games=games), [seed, rows])[1].pace[EPSILON])
 
     return next(games for games in itertools.count(1) if epsilon(games) >= 1)
@@ -212,6 +219,7 @@ def _all_variants(results: Results) -> Table:
         for variant, description in VARIANTS.items():
             result = results[rows, variant]
             learned = ("", "")
+            # Random players have not been trained.
             if "training" in result:
                 learned = (f"{result['training']:,}", f"{result['positions']:,}")
             table.append((rows, description, *learned, *_percent(result["counts"])))

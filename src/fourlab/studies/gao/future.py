@@ -59,18 +59,21 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     steps = [
         Player(spec.format(bench.size["simulations"]), name=name) for name, spec in STEPS.items()
     ]
+    # Ties at random, else minimax would repeat its games.
     minimax = [
         Player(f"minimax:depth={depth},tie=random", name=f"minimax {depth}") for depth in DEPTHS
     ]
     tournament = Tournament(
         (*steps, *minimax), openings="random:4", rounds=bench.size["rounds"], seed=bench.seed
     )
+    # Counted as in any tournament, with pairs of games as units.
     results = Results(tournament)
     for game in bench.play("games", tournament):
         results.add(game)
     opponents = [player.label for player in minimax]
     yield from _gains(results, opponents)
     ratings = {rating.name: rating for rating in results.ratings(bench.seed)}
+    # Best rating first, in rows and columns.
     names = list(ratings)
     scores = {
         (one, other): score
@@ -94,6 +97,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
 def _gains(results: Results, opponents: list[str]) -> Iterator[Finding]:
     """Compare results against minimax, and each step with the report's search."""
     for opponent in opponents:
+        # Faithful and corrected, as the table of findings names them.
         base, best = (results.share(name, opponent) for name in (BASE, BEST))
         yield Finding(
             f"games won against {opponent}",
@@ -104,6 +108,7 @@ def _gains(results: Results, opponents: list[str]) -> Iterator[Finding]:
             "better rollouts and proofs",
         )
     for name, why in WHY.items():
+        # Direct games only.
         against = results.share(name, BASE)
         gain = _gain(results.tally(name, BASE))
         won = share(against.wins, against.games)
@@ -122,6 +127,7 @@ def _gain(tally: Tally) -> str:
     The difference of their ratings would not do: its interval cannot be derived from those of the
     two ratings, which are relative to the mean of all players. One pair has no interval.
     """
+    # A variance takes two units.
     if tally.units < 2:
         return "–"
     elo = tally.elo()
@@ -139,6 +145,7 @@ def _parallel(bench: Workbench) -> Iterator[Part]:
     )
     rows = []
     for name, speeds in measured.items():
+        # The speed of one thread is the measure of the others.
         single, _ = speeds["1"]
         gains = []
         for threads in THREADS:
@@ -168,6 +175,7 @@ def _speeds(spec: str, simulations: int) -> dict[str, tuple[float, float]]:
     the same number of trees of the same size.
     """
     best: dict[str, tuple[float, float]] = {}
+    # With a tree each, there are as many trees for one thread as for four.
     trees = max(THREADS) if "runs" in spec else 1
     for turn in range(TURNS + 1):
         for threads in THREADS:
@@ -177,6 +185,7 @@ def _speeds(spec: str, simulations: int) -> dict[str, tuple[float, float]]:
             decision = agent.decide(Position(), Limit(), np.random.default_rng(turn))
             seconds = time.perf_counter() - wall_before
             cpu_seconds = time.process_time() - cpu_before
+            # CPU seconds per second are the processors that the search really had.
             if turn:  # the first turn warms up
                 measured = (decision.analysis.simulations / seconds, cpu_seconds / seconds)
                 best[str(threads)] = max(best.get(str(threads), (0.0, 0.0)), measured)
@@ -212,6 +221,7 @@ def _strength(bench: Workbench) -> Finding:
     for played in range(1, rounds + 1):
         pairs = bench.repeat("threads", _timed_pair, played, bench.seed, rounds)
     results = [pair["results"] for pair in pairs]
+    # Scores of 0, ½ and 1 from results of -1, 0 and 1.
     tally = Tally.of_pairs([((one + 1) / 2, (other + 1) / 2) for one, other in results])
     games = [result for pair in results for result in pair]
     processors = sum(pair["processors"] for pair in pairs) / len(pairs)

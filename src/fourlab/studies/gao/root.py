@@ -39,12 +39,14 @@ def shares(means: Floats) -> Floats:
 
 def table_1(bench: Workbench) -> Iterator[Part]:
     """Compare the seven columns after 500 simulations."""
+    # The three models of the opponent, with the same number of searches.
     lines = {name: Line(spec, EMPTY, bench.size["sets"], SET) for name, spec in SPECS.items()}
     searched = search_all(bench, "runs", lines)
     exact = bench.calculate(
         "exact", lambda: [str(value) for value in Solver().columns(EMPTY).values()]
     )
     random = bench.calculate("playouts", lambda: [_random_share(column) for column in COLUMNS])
+    # float64[runs, 7]
     ours = shares(searched["random"].runs)
     two_players = shares(searched["player"].runs)
     for column, reported in enumerate(TABLE_1):
@@ -65,6 +67,7 @@ def table_1(bench: Workbench) -> Iterator[Part]:
 
 def _best_column(searched: Mapping[str, Searched]) -> Iterator[Finding]:
     """Compare how often one run ranks column 4 first."""
+    # Columns count from 0 here: 3 is the report's column 4.
     best = {name: search.share_first(3) for name, search in searched.items()}
     quantity = "column 4 is best in one run"
     yield Finding(
@@ -124,6 +127,8 @@ def _all_together(ours: Floats) -> Finding:
 
     The statistic is the sum of squared deviations from our mean, in standard deviations.
     """
+    # Columns share simulations and so are correlated; the reference distribution, made of our own
+    # runs, is correlated in the same way.
     middle = ours.mean(axis=0)
     spread = ours.std(axis=0, ddof=1)
     distances = (((ours - middle) / spread) ** 2).sum(axis=1)
@@ -140,6 +145,7 @@ def _all_together(ours: Floats) -> Finding:
 
 def _mirrored(ours: Floats) -> Iterator[Finding]:
     """Compare mirror images, which have the same value but differ by chance within one run."""
+    # Column 4 is its own mirror image.
     for left, right in ((0, 6), (1, 5), (2, 4)):
         reported = TABLE_1[left] - TABLE_1[right]
         differences = 100 * (ours[:, left] - ours[:, right])
@@ -179,7 +185,9 @@ def convergence(bench: Workbench) -> Iterator[Part]:
     means = [[means for _, means, _ in trace] for trace in traces]
     values = shares(np.array(means, dtype=np.float64))
     visits = np.array([[visits for _, _, visits in trace] for trace in traces], dtype=np.float64)
+    # The index of each mark.
     at = {mark: int(np.argmax(marks == mark)) for mark in (80, 100, 400, 500)}
+    # float64[runs]: how far the value of column 4 moved in the last fifth of either period.
     early, late = (
         np.abs(values[:, at[end], 3] - values[:, at[begin], 3])
         for begin, end in ((80, 100), (400, 500))
@@ -204,6 +212,7 @@ def convergence(bench: Workbench) -> Iterator[Part]:
         "rank correlation of the columns' visits and values after 500 simulations",
         "visits follow values",
         mean(ranks, 2),
+        # More than three standard errors above 0.
         agrees=bool(np.mean(ranks) > 3 * np.std(ranks) / np.sqrt(len(ranks)) > 0),
     )
     edge, centre = (
@@ -222,6 +231,7 @@ def convergence(bench: Workbench) -> Iterator[Part]:
 def _rank_correlation(one: Floats, other: Floats) -> float:
     """Return Spearman's rank correlation; equal values share their rank."""
     ranks = [
+        # Ties get the mean of the places they share, up to a constant.
         np.array([(values < value).sum() + (values == value).sum() / 2 for value in values])
         for values in (one, other)
     ]
@@ -248,6 +258,7 @@ def _curves(name: str, caption: str, marks: Any, values: Floats, label: str) -> 
 
 def _draw(marks: Any, values: Floats, label: str) -> Figure:
     figure, (one, many) = panels(10, 4.2, columns=2)
+    # The published figure ends here.
     short = marks <= SIMULATIONS
     _plot(one, marks[short], values[0, short])
     _plot(many, marks, values.mean(axis=0))

@@ -20,6 +20,7 @@ def blocks(results: Sequence[int]) -> list[float]:
     """Return the points of the curve: the average result of every ten games, -1 to +1."""
     return [
         math.fsum(results[start : start + BLOCK]) / BLOCK
+        # An incomplete block at the end is left out.
         for start in range(0, len(results) - BLOCK + 1, BLOCK)
     ]
 
@@ -27,10 +28,12 @@ def blocks(results: Sequence[int]) -> list[float]:
 def won_from(results: Sequence[int]) -> float:
     """Return the point, counted from 1, from which every game is won; infinity if there is none."""
     points = blocks(results)
+    # An average of 1 means that all ten games were won.
     not_won = [number for number, average in enumerate(points, start=1) if average < 1]
     if not not_won:
         return 1
     last = not_won[-1]
+    # If the last point falls short, there is no such point.
     return math.inf if last == len(points) else last + 1
 
 
@@ -38,6 +41,7 @@ def describe_won_from(runs: Runs) -> str:
     """Describe `won_from` of several runs in words."""
     points = sorted(won_from(run["results"]) for run in runs)
     finite = [point for point in points if point < math.inf]
+    # Infinite points sort last, so the median counts them as later than any other.
     never = len(points) - len(finite)
     if not finite:
         return f"not within {len(blocks(runs[0]['results']))} points"
@@ -69,6 +73,7 @@ def table(title: str, kinds: Mapping[str, Runs]) -> Table:
     rows = []
     for kind, runs in kinds.items():
         for number, (run, average) in enumerate(zip(runs, mean_results(runs), strict=True)):
+            # Of this run alone.
             point = won_from(run["results"])
             rows.append(
                 (
@@ -77,6 +82,7 @@ def table(title: str, kinds: Mapping[str, Runs]) -> Table:
                     "never" if point == math.inf else int(point),
                     f"{average:.3f}",
                     run["rollouts"],
+                    # Half of the plies are the learner's.
                     f"{run['plies'] / len(run['results']) / 2:.1f}",
                 )
             )
@@ -87,6 +93,7 @@ def data(kinds: Mapping[str, Runs]) -> Table:
     """Return the points of all curves, one column per run."""
     names = [(kind, number) for kind, runs in kinds.items() for number in range(len(runs))]
     curves = [blocks(kinds[kind][number]["results"]) for kind, number in names]
+    # One column per run, so that all curves can be drawn from the file.
     head = ("point", *(f"{kind}, run {number}" for kind, number in names))
     rows = tuple((point, *values) for point, values in enumerate(zip(*curves, strict=True), 1))
     return Table("", head, rows)

@@ -52,6 +52,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     """Count the data set, and train with momentum and without."""
     yield from _counts(bench)
     epochs = bench.size["epochs"]
+    # SeWell's momentum is 0.9; the rest is equal.
     settings = tuple(
         {"momentum": momentum, "epochs": epochs, "seed": bench.seed} for momentum in (0.9, 0.0)
     )
@@ -121,6 +122,7 @@ def _final_errors(last: Mapping[str, Any], epochs: int) -> Iterator[Finding]:
     errors = last
     why = ""
     if epochs != EPOCHS:
+        # The file of a shipped network keeps the metrics of its training.
         errors = load(SHIPPED["signed"]).network.about
         why = "the network that ships with Fourlab, trained with the same settings"
     for part, reported in REPORTED.items():
@@ -137,8 +139,10 @@ def _final_errors(last: Mapping[str, Any], epochs: int) -> Iterator[Finding]:
 def _momentum(with_momentum: Rows, without: Rows) -> Finding:
     """Compare the errors with momentum and without, after as many epochs as were trained."""
     epochs = with_momentum[-1]["epochs"]
+    # REPORTED has training first, then test.
     train, test = (with_momentum[-1][f"{part}_mse"] for part in REPORTED)
     plain_train, plain_test = (without[-1][f"{part}_mse"] for part in REPORTED)
+    # A single run each has no spread, hence the two thresholds.
     conclusive = epochs >= MIN_EPOCHS and abs(test - plain_test) > MARGIN
     return Finding(
         f"error after {epochs:,} epochs, with momentum and without",
@@ -166,6 +170,7 @@ def _figure_1(rows: Rows) -> Figure:
     for place, part in enumerate(REPORTED):
         values = [row[f"{part}_mse"] for row in rows]
         axes.plot(
+            # SeWell's axis numbers the recorded epochs, not the epochs.
             [RECORDED * row["epochs"] for row in rows],
             values,
             color=COLOURS[place],

@@ -42,6 +42,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         raise UserError("003-figures-2-4 needs torch: pip install 'fourlab[train]'")
     networks = 2 + 2 * bench.size["networks"]
     results = bench.repeat("networks", _answers, networks, bench.folder.resolve(), bench.seed)
+    # As `_answers` divides the numbers.
     answers = {labels: results[place::2] for place, labels in enumerate(SHIPPED)}
     exact = bench.calculate("exact", _solve)
     for name, reported in BOARDS.items():
@@ -93,6 +94,7 @@ def _solve() -> dict[str, float]:
     for name in BOARDS:
         result = solver.solve(_position(name), weak=True).result
         assert result is not None
+        # On the scale 0, 1/2, 1.
         values[name] = (result + 1) / 2
     return values
 
@@ -110,8 +112,11 @@ def _evaluate(net: str, labels: str) -> dict[str, Any]:
     # Raw outputs of the value head: not clipped to the range of results.
     predictions = evaluator.heads(evaluator.planes(own, mask))["value"][:, 0]
     values = evaluator.heads(evaluator.planes(*data.discs))["value"][:, 0].astype(np.float64)
+    # Every network is judged on the scale of its own labels.
     actual = data.results if labels == "signed" else (data.results + 1) / 2
+    # int64[positions]; cells are column by column, 1 for the side to move.
     centre = (data.cells[:, data.rules.columns // 2] == 1).sum(axis=1)
+    # Predictions beyond 0 and 1 count in the outer tenths.
     tenths = np.floor(10 * values).clip(0, 9).astype(np.int64)
     return {
         "boards": {
@@ -132,6 +137,7 @@ def _by(kinds: NDArray[np.int64], values: Floats, actual: Floats) -> dict[str, d
     statistics = {}
     for kind in np.unique(kinds):
         chosen = kinds == kind
+        # Positive: over-valued.
         errors = values[chosen] - actual[chosen]
         statistics[str(kind)] = {
             "positions": int(chosen.sum()),
@@ -171,6 +177,7 @@ def _badly_wrong(answers: Answers) -> Iterator[Finding]:
     """Compare the number of bad errors, for either scale of the labels."""
     for labels, scale in SCALES.items():
         counts = [answer["badly_wrong"] for answer in answers[labels]]
+        # The test takes a count; the median of several networks may be halfway.
         middle = round(median(counts))
         ours = _count(middle)
         if len(counts) > 1:
@@ -245,6 +252,7 @@ def _error(kind: Mapping[str, float]) -> str:
 
 def _half_interval(kind: Mapping[str, float]) -> float:
     """Return half the width of the 95 % interval of a mean error."""
+    # Positions of one kind as if independent.
     return Z_95 * kind["sd"] / math.sqrt(kind["positions"])
 
 

@@ -36,6 +36,7 @@ def _play(games: int, seed: int, number: int) -> dict[str, Any]:
     columns = list[int]()
     searches = list[dict[str, float]]()
     while (outcome := position.outcome()) is None:
+        # Ours is the side to move in the given position; the opponent plays at random.
         if position.to_move == GIVEN.to_move:
             search = agent.search(position, Limit(), rng)
             # Keys are text because JSON has no others.
@@ -51,9 +52,11 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     """Play games, compare their values and lengths, and draw the published game."""
     number = bench.size["games"]
     games = bench.repeat("games", _play, 2 * number, number, bench.seed)
+    # As `_play` divides the numbers.
     faithful, corrected = games[:number], games[number:]
     yield from _values(faithful, corrected)
     yield from _games(faithful, corrected)
+    # The published line if we have it; at small scales it may not occur.
     game = next((game for game in faithful if game["columns"] == LINE), faithful[0])
     yield from _pictures(game)
 
@@ -74,6 +77,7 @@ def _values(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> 
                 _band(ours),
                 _band(_printed(corrected, place, action)),
                 with_decimals(exact[action]),
+                # A single published run agrees if it lies in the central 99 % of ours.
                 within(float(DRAWN[action][place]), ours) if ours.size else None,
                 "B1, B2: single runs of the search as coded vary widely",
             )
@@ -81,6 +85,7 @@ def _values(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> 
 
 def _printed(games: list[dict[str, Any]], place: int, action: int) -> Floats:
     """Return an action's values in search `place` of the games that follow Figure 1 so far."""
+    # Two plies, ours and the reply, between one search of ours and the next.
     before = LINE[: 2 * place]
     searches = [
         game["searches"][place] for game in games if game["columns"][: len(before)] == before
@@ -105,10 +110,12 @@ def _games(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> I
         may_happen(won[0], len(faithful)),
         "B1, B2: games that begin with action 6 may be lost",
     )
+    # With best play, action 4 always wins against this opponent, action 6 does not.
     after_4 = [[game for game in games if game["columns"][0] == 4] for games in both]
     shares = [share(sum(game["score"] == 1 for game in games), len(games)) for games in after_4]
     yield Finding("games won after action 4", "1 of 1", shares[0], shares[1], "all")
     lengths = [
+        # We move first, so n plies contain (n + 1) // 2 moves of ours.
         sorted((len(game["columns"]) + 1) // 2 for game in games if game["score"] == 1)
         for games in both
     ]
@@ -132,6 +139,7 @@ def _pictures(game: dict[str, Any]) -> Iterator[Picture]:
     position = GIVEN
     for ply, column in enumerate(game["columns"]):
         position = position.play(column)
+        # Odd plies are replies: after them it is our turn again.
         if ply % 2 or position.outcome() is not None:
             boards.append(position)
     searches: list[Values] = [
@@ -143,6 +151,7 @@ def _pictures(game: dict[str, Any]) -> Iterator[Picture]:
         f"Figure 1 as published, for the line {line}: "
         "each board with the values of the search before it",
         boards,
+        # Shifted by one: the first board has no values, as in the report.
         [{}, *searches],
     )
     yield _picture(
@@ -195,6 +204,7 @@ def _draw(boards: list[Position], values: list[Values], exactly: bool) -> Figure
 
 
 def _draw_board(axes: Axes, board: Position, values: Values) -> None:
+    # Grid cells are 0, 1 or 2, the indices of DISCS.
     for row, cells in enumerate(board.grid()):
         axes.scatter(
             range(len(cells)),

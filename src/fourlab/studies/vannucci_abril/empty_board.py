@@ -45,6 +45,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     )
     yield from _columns(searched, exact)
     yield _games(bench)
+    # The keys are the legend of the figure and the head of the table.
     means = {"document": list(REPORTED)}
     means |= {name: search.runs.mean(axis=0).tolist() for name, search in searched.items()}
     means["both at random"] = random
@@ -64,6 +65,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
 
 def _columns(searched: Mapping[str, Searched], exact: Mapping[str, str]) -> Iterator[Finding]:
     """Compare the columns' means and the best column."""
+    # In the order of SPECS.
     faithful, corrected = searched.values()
     for column, reported in enumerate(REPORTED):
         yield Finding(
@@ -101,8 +103,10 @@ def _games(bench: Workbench) -> Finding:
             players, openings="empty", rounds=bench.size["games"], starts="fixed", seed=bench.seed
         ),
     )
+    # The agent has red and moves first; a result of 1 is red's win.
     moves = [(game.plies + 1) // 2 for game in games if game.result == 1]
     quantity = "the agent's moves until it wins"
+    # At smoke scale it may not win at all.
     if not moves:
         return Finding(quantity, str(OWN_MOVES), "never")
     lengths = np.array(moves, dtype=np.float64)
@@ -124,7 +128,12 @@ def _bars(means: dict[str, list[float]], exact: dict[str, str]) -> Figure:
     figure, (axes,) = panels(8, 3.6)
     for place, (name, values) in enumerate(means.items()):
         axes.bar(
-            np.arange(7) + 0.2 * (place - 1.5), values, width=0.2, color=COLOURS[place], label=name
+            # Four bars of width 0.2, centred on the column.
+            np.arange(7) + 0.2 * (place - 1.5),
+            values,
+            width=0.2,
+            color=COLOURS[place],
+            label=name,
         )
     axes.set_xticks(range(7), [f"{column + 1}\n{exact[str(column)]}" for column in range(7)])
     axes.axhline(0, color="black", linewidth=0.8)

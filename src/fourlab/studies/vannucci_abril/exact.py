@@ -55,6 +55,7 @@ class AgainstRandom(dict[Position, Chances]):
 
 def value(chances: Chances) -> Fraction:
     """Return the expected result, with a win counted as +1 and a loss as -1."""
+    # Draws count 0.
     return chances[0] - chances[2]
 
 
@@ -73,10 +74,12 @@ def _solve() -> dict[str, Any]:
     best = AgainstRandom(best=True)
     random = AgainstRandom(best=False)
     values = exact_values(GIVEN)
+    # Perfect play by both sides, beside best play against chance.
     solved = Solver().columns(GIVEN)
     rows = []
     for action in ACTIONS:
         after = GIVEN.play(action)
+        # Cells are text, because fractions do not survive JSON.
         row = [
             f"{action} (column {action + 1})",
             with_decimals(values[action]),
@@ -110,6 +113,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
             CAPTION[action],
             "",
             truth=exact["rows"][place][1],
+            # The report prints two decimals.
             agrees=abs(exact["values"][place] - REPORTED[action]) < 0.01,
             why="B1, B2: the search as coded averages over good and bad moves "
             "and sees a single frozen reply to each",

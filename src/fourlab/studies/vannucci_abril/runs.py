@@ -51,6 +51,7 @@ def why(place: int, corrected: Searched) -> str:
     """
     if place == 0:
         return FROZEN
+    # float64[columns]: the visits of all sets and runs.
     visits = corrected.visits.sum(axis=(0, 1))
     return (
         f"{FROZEN}; the corrected UCT hardly visits it "
@@ -99,6 +100,7 @@ def figure_2(bench: Workbench) -> Iterator[Part]:
         faithful.sets_first(0),
         corrected.sets_first(0),
     )
+    # float64[RUNS, columns]: the first set, as many runs as the report has.
     first = faithful.means[0]
     yield _picture(
         "figure-2-as-drawn",
@@ -115,9 +117,12 @@ def figure_2(bench: Workbench) -> Iterator[Part]:
 
 def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Finding]:
     """Compare the spread of runs with the spread of the running means that the report draws."""
+    # float64[RESAMPLES, RUNS, columns]
     sets = resampled(faithful.runs, RUNS, seed)
+    # The running means of every resampled set, as the report's program keeps them.
     averaged = np.cumsum(sets, axis=1) / np.arange(1, RUNS + 1)[:, None]
     for place, action in enumerate(ACTIONS):
+        # float64[RESAMPLES]: the spread of one run, estimated from 25.
         deviations = sets[:, :, place].std(axis=1, ddof=1)
         yield Finding(
             f"action {action}: standard deviation of one run",
@@ -129,6 +134,7 @@ def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Fin
             "ours is estimated from sets of 25 runs",
         )
     for place, action in enumerate(ACTIONS):
+        # The last running mean is the mean of all 25 runs, which the caption prints.
         offset = averaged[:, :, place].mean(axis=1) - averaged[:, -1, place]
         yield Finding(
             f"action {action}: mean marker of Figure 2 minus the mean in its caption",
@@ -138,6 +144,7 @@ def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Fin
             agrees=within(MARKERS[action] - REPORTED[action], offset),
             why="B3: the marker is a mean of running means",
         )
+        # Interquartile ranges, the heights of the boxes.
         boxes, boxes_drawn = (
             np.subtract(*np.quantile(values[:, :, place], [0.75, 0.25], axis=1))
             for values in (sets, averaged)
@@ -156,6 +163,7 @@ def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Fin
 def _ranking(
     quantity: str, reported: str, faithful: tuple[int, int], corrected: tuple[int, int]
 ) -> Finding:
+    # Quantities that the report does not give are shown without a verdict.
     agrees = may_happen(*faithful) if reported else None
     return Finding(quantity, reported, share(*faithful), share(*corrected), "yes", agrees, FROZEN)
 
@@ -212,6 +220,7 @@ def own_moves(bench: Workbench) -> Iterator[Part]:
             position = position.play(column)
         positions.append(position)
         for name, spec in SPECS.items():
+            # One piece of work for all three positions, because workers are slow to start.
             lines[f"{name} {number}"] = Line(spec, position, bench.size["sets"], RUNS)
     searched = search_all(bench, "moves", lines)
     solver = Solver()
@@ -220,6 +229,7 @@ def own_moves(bench: Workbench) -> Iterator[Part]:
         exact = exact_values(position)
         columns = position.legal_columns()
         searches = [searched[f"{name} {number}"] for name in SPECS]
+        # The share of sets, since the report ranks by the mean of one set.
         faithful, corrected = (search.sets_first(columns.index(move)) for search in searches)
         after = f" after {' '.join(map(str, before))}" if before else ""
         yield Finding(
