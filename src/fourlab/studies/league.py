@@ -157,10 +157,10 @@ def league(bench: Workbench) -> Iterator[Part]:
         LEFT_OUT.format(training=bench.size["training"]),
     )
     yield from _comparisons(results)
-    points = []
-    for rating in ratings:
-        elo = rating.elo
-        points.append((rating.name, elo.value, elo.low, elo.high, answers[rating.name]["seconds"]))
+    points = [
+        (one.name, one.elo.value, one.elo.low, one.elo.high, answers[one.name]["seconds"])
+        for one in ratings
+    ]
     yield Picture(
         "strength",
         "Strength and thinking time: Bradley-Terry Elo with 95 % intervals, "

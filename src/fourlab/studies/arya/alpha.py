@@ -159,12 +159,12 @@ def _mistakes(bench: Workbench, agents: dict[str, str]) -> Table:
     count = bench.size["positions"]
     specs = tuple(agents.values())
     answers = bench.repeat("mistakes", _answer, count * len(agents), specs, count, bench.seed)
-    rows = []
-    for place, name in enumerate(agents):
-        own_answers = answers[place * count : (place + 1) * count]
-        # Where all columns have one value, no move can be a mistake.
-        mistakes = [answer["mistake"] for answer in own_answers if answer["open"]]
-        rows.append((name, share(sum(mistakes), len(mistakes))))
+    # Where all columns have one value, no move can be a mistake.
+    mistakes = [
+        [answer["mistake"] for answer in answers[begin : begin + count] if answer["open"]]
+        for begin in range(0, len(answers), count)
+    ]
+    rows = [(name, share(sum(own), len(own))) for name, own in zip(agents, mistakes, strict=True)]
     return Table(
         "Moves that give away a win or a draw, in positions where that is possible, "
         f"{bench.size['iterations']:,} simulations per move",

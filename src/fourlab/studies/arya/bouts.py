@@ -226,13 +226,10 @@ def error_bars(counts: Iterable[tuple[int, int]]) -> tuple[list[float], list[flo
 
     `counts` are pairs (count, of how many).
     """
-    below = []
-    above = []
-    for count, of in counts:
-        low, high = wilson(count, of)
-        # Rounding can push an end of the interval past the share itself.
-        below.append(max(0.0, 100 * count / of - 100 * low))
-        above.append(max(0.0, 100 * high - 100 * count / of))
+    intervals = [(100 * count / of, *wilson(count, of)) for count, of in counts]
+    # Rounding can push an end of the interval past the share itself.
+    below = [max(0.0, middle - 100 * low) for middle, low, _ in intervals]
+    above = [max(0.0, 100 * high - middle) for middle, _, high in intervals]
     return below, above
 
 

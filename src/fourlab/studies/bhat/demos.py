@@ -20,7 +20,6 @@ from fourlab.studies.bhat.learner import (
     evaluate,
     learn,
     settings_of,
-    values_of,
 )
 from fourlab.studies.bhat.table_5 import BOARD
 from fourlab.studies.compare import consistent, mean, share
@@ -76,7 +75,8 @@ def trained_composition(seed: int, wins: int, number: int) -> dict[str, int]:
 
 def composition(table: QTable) -> dict[str, int]:
     """Count a table's positions by kind."""
-    values = values_of(table)
+    keys, entries = table.entries()
+    values = entries[:, 0]  # float32[positions]: the value of the position itself
     geometry = table.form.rules.geometry
     # Terminal values in the file; -2 and +2 are the report's rewards.
     ends = {
@@ -89,7 +89,7 @@ def composition(table: QTable) -> dict[str, int]:
     changed = (abs(values - 1) > LITTLE) & ~np.isin(values, list(ends.values()))
     # A key is seen by the side that has just moved, the learner. It moves second, so it has more
     # discs than its opponent only if the opponent has passed.
-    boards = (from_key(key, geometry) for key in table.entries()[0].tolist())
+    boards = (from_key(key, geometry) for key in keys.tolist())
     passed = sum(own.bit_count() > (own ^ mask).bit_count() for own, mask in boards)
     return {
         "all": len(values),

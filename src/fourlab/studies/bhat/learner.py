@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from fourlab.agents.q.settings import QSettings, preset
 from fourlab.agents.q.table import QTable
 from fourlab.agents.q.training import NEVER, Opponents, Progress, form_of, rule_of
@@ -54,8 +52,3 @@ def evaluate(
 def random_player(settings: QSettings, games: int, seed: list[int]) -> Counts:
     """Let a player that always moves at random take the learner's place."""
     return evaluate(settings, QTable(form_of(settings)), 1.0, games, seed)
-
-
-def values_of(table: QTable) -> np.ndarray:
-    """Return all values of a table; float32[n]."""
-    return table.entries()[1][:, 0]

@@ -146,30 +146,27 @@ def _growth(results: Results) -> Finding:
         [results[rows, variant] for rows in ROWS] for variant in ("faithful", "corrected")
     )
     # Ordered by rows; the claim is that losses grow with them.
-    lost = [_lost(result["counts"]) for result in faithful]
+    lost = [_shares(result["counts"])[0] for result in faithful]
     return Finding(
         f"{ALL_ROWS}: positions learned and share of games lost",
         "positions grow with the rows, so tree search wins",
         _by_rows(faithful),
         _by_rows(corrected),
-        agrees=lost[-1] > _won(faithful[-1]["counts"]) and lost == sorted(lost),
+        agrees=lost[-1] > _shares(faithful[-1]["counts"])[1] and lost == sorted(lost),
         why="B7: correctly trained, the learner wins "
-        f"{100 * _won(corrected[-1]['counts']):.0f} % with {ROWS[-1]} rows",
+        f"{100 * _shares(corrected[-1]['counts'])[1]:.0f} % with {ROWS[-1]} rows",
     )
+
+
+def _shares(counts: Counts) -> list[float]:
+    """Return the shares of games that the learner lost, won and drew."""
+    return [count / sum(counts) for count in counts]
 
 
 def _by_rows(results: list[Mapping[str, Any]]) -> str:
     return "; ".join(
-        f"{result['positions']:,}, {100 * _lost(result['counts']):.0f} %" for result in results
+        f"{result['positions']:,}, {100 * _shares(result['counts'])[0]:.0f} %" for result in results
     )
-
-
-def _lost(counts: Counts) -> float:
-    return counts[0] / sum(counts)
-
-
-def _won(counts: Counts) -> float:
-    return counts[1] / sum(counts)
 
 
 def _changes(results: Results) -> Finding:

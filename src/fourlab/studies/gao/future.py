@@ -82,10 +82,16 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         if one != other and (score := results.share(one, other).score) is not None
     }
     head = ("player", "games", "score", "Elo [95 %]", *(f"against {name}" for name in opponents))
-    rows = []
-    for name, rating in ratings.items():
-        against = [_percent(scores.get((name, opponent))) for opponent in opponents]
-        rows.append((name, rating.games, _percent(rating.score), str(rating.elo), *against))
+    rows = [
+        (
+            name,
+            rating.games,
+            _percent(rating.score),
+            str(rating.elo),
+            *(_percent(scores.get((name, opponent))) for opponent in opponents),
+        )
+        for name, rating in ratings.items()
+    ]
     title = f"Round robin, {bench.size['simulations']} simulations per move"
     table = Table(title, head, tuple(rows))
     yield table

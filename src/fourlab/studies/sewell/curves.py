@@ -70,22 +70,19 @@ def table(title: str, kinds: Mapping[str, Runs]) -> Table:
         "rollouts",
         "own columns a game",
     )
-    rows = []
-    for kind, runs in kinds.items():
-        for number, (run, average) in enumerate(zip(runs, mean_results(runs), strict=True)):
-            # Of this run alone.
-            point = won_from(run["results"])
-            rows.append(
-                (
-                    kind,
-                    number,
-                    "never" if point == math.inf else int(point),
-                    f"{average:.3f}",
-                    run["rollouts"],
-                    # Half of the plies are the learner's.
-                    f"{run['plies'] / len(run['results']) / 2:.1f}",
-                )
-            )
+    rows = (
+        (
+            kind,
+            number,
+            "never" if (point := won_from(run["results"])) == math.inf else int(point),
+            f"{average:.3f}",
+            run["rollouts"],
+            # Half of the plies are the learner's.
+            f"{run['plies'] / len(run['results']) / 2:.1f}",
+        )
+        for kind, runs in kinds.items()
+        for number, (run, average) in enumerate(zip(runs, mean_results(runs), strict=True))
+    )
     return Table(title, head, tuple(rows))
 
 

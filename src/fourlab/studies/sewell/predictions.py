@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fourlab.arena.statistics import Z_95, wilson
 from fourlab.errors import UserError
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.reporting.figures import Axes, Figure, panels
 from fourlab.studies.compare import same_share
@@ -90,13 +91,9 @@ def _solve() -> dict[str, float]:
     from fourlab.solver import Solver
 
     solver = Solver()
-    values = {}
-    for name in BOARDS:
-        result = solver.solve(_position(name), weak=True).result
-        assert result is not None
-        # On the scale 0, 1/2, 1.
-        values[name] = (result + 1) / 2
-    return values
+    # Without a limit both bounds have the sign of the score, which is all that a result needs.
+    lower = {name: solver.solve(_position(name), weak=True).lower for name in BOARDS}
+    return {name: (Result.of_score(score) + 1) / 2 for name, score in lower.items()}
 
 
 def _evaluate(net: str, labels: str) -> dict[str, Any]:
