@@ -17,6 +17,7 @@ from fourlab.agents.mcts import nodes
 from fourlab.agents.mcts.xray import Snapshot, marks
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, evaluate_checked
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.nets.base import NetworkEvaluator
@@ -36,7 +37,7 @@ _load_kernels = cache(forest_kernel.warm_up)
 
 
 @dataclass(frozen=True)
-class Result:
+class Searched:
     """A finished search; `decision` is what an agent returns."""
 
     decision: Decision
@@ -165,7 +166,7 @@ class AlphaZero:
         limit: Limit,
         rng: np.random.Generator,
         watch: Callable[[Snapshot], None] | None = None,
-    ) -> Result:
+    ) -> Searched:
         """Search and return the whole result; call `watch` with every snapshot as it is taken."""
         trace: list[Snapshot] = []
 
@@ -182,7 +183,7 @@ class AlphaZero:
         limit: Limit,
         rng: np.random.Generator,
         on_snapshot: Callable[[Snapshot], None] | None,
-    ) -> Result:
+    ) -> Searched:
         started = time.perf_counter()
         self._check_evaluator(position)
         budget, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
@@ -228,7 +229,7 @@ class AlphaZero:
         if on_snapshot is not None:
             on_snapshot(_snapshot(search, made))
         elapsed = time.perf_counter() - started
-        return Result(self._decision(position, search, made, elapsed, rng), search)
+        return Searched(self._decision(position, search, made, elapsed, rng), search)
 
     def _new_search(self, position: Position, most: int) -> ForestSearch:
         """Return a new search with room for `most` simulations more than the subtree it reuses."""
@@ -280,7 +281,7 @@ class AlphaZero:
         value = max(-1.0, min(1.0, value))
         proven = None
         if roots.proven[0]:
-            proven = Exact(2 - int(roots.proven[0]))
+            proven = Exact(Result(2 - int(roots.proven[0])))
             value = float(proven.result)
         return Decision(
             column,
@@ -320,7 +321,7 @@ def _column_analysis(roots: Roots, column: int) -> ColumnAnalysis:
         visits,
         value=float(roots.means[0, column]) if visits or proof else None,
         prior=float(roots.priors[0, column]),
-        proven=2 - proof if proof else None,
+        proven=Result(2 - proof) if proof else None,
     )
 
 

@@ -10,6 +10,7 @@ from fourlab.agents.mcts.nodes import DRAW, LEADS, LOSS, UNPROVEN, VISITS, WIN, 
 from fourlab.agents.mcts.verbs import Switches
 from fourlab.agents.mcts.xray import Snapshot
 from fourlab.errors import UserError
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 
 # Only functions that call no kernel can be called like this.
@@ -183,14 +184,14 @@ class SearchTree:
             if visits[column] != verbs.FULL
         ]
 
-    def proven(self) -> int | None:
-        """Return the proven result of the root for its side to move, +1, 0 or -1, or None."""
+    def proven(self) -> Result | None:
+        """Return the proven result of the root for its side to move, or None."""
         proofs = [_proof_of(leads) for leads in self._numbers(self.root)[LEADS].tolist()]
         if WIN in proofs:
-            return 1
+            return Result.WIN
         if UNPROVEN in proofs:
             return None
-        return 0 if DRAW in proofs else -1
+        return Result.DRAW if DRAW in proofs else Result.LOSS
 
     def move_root(self, position: Position) -> bool:
         """Move the root to a position below it; return False if that is not in the tree."""
@@ -321,9 +322,9 @@ class Subtree(SearchTree):
         return searched
 
 
-def _proven(leads: int) -> int | None:
+def _proven(leads: int) -> Result | None:
     """Return the proven result of a column for the side that plays it, or None."""
-    return _result_of(_proof_of(leads)) if leads < 0 else None
+    return Result(_result_of(_proof_of(leads))) if leads < 0 else None
 
 
 def _true_visits(visits: int) -> int:
