@@ -21,6 +21,7 @@ class Source:
     """What has been published besides the report."""
 
 
+# In the order of their numbers, which run folders and pages still use.
 SOURCES = {
     "vannucci-abril": Source(
         "000",

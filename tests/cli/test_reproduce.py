@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fourlab.studies import experiment
+from fourlab.studies import catalogue
 from fourlab.studies.catalogue import FOLDERS, all_experiments, title_of
 from tests.cli.interrupted import interrupted, stopped_by_ctrl_c
 from tests.conftest import Result
@@ -152,7 +152,7 @@ def test_ctrl_c_prints_the_resume_command(tmp_path: Path) -> None:
     [
         (
             ["001-tabel-5"],
-            "there is no experiment '001-tabel-5'; did you mean 001-table-5? "
+            "there is no experiment '001-tabel-5'; did you mean 001-table-5 or 001-table-8? "
             "fourlab study list shows all",
         ),
         (["all", "005"], "there is no experiment '005'; did you mean"),
@@ -177,7 +177,7 @@ def test_bad_input_is_one_line(
 def test_a_missing_extra_is_reported_before_anything_begins(
     fourlab: Fourlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(experiment, "find_spec", lambda name: name != "chess" or None)
+    monkeypatch.setattr(catalogue, "find_spec", lambda name: name != "chess" or None)
     done = fourlab("reproduce", "000-exact", "004-chess", "--scale", "smoke", "--run", "run")
     assert done.returncode == 2
     assert done.stderr == "fourlab: 004-chess needs chess: pip install 'fourlab[chess]'\n"

@@ -11,12 +11,11 @@ import pytest
 from fourlab import Limit, Position
 from fourlab.analysis.review import review
 from fourlab.analysis.review_page import review_page
-from fourlab.arena.tables import Table
 from fourlab.jobs.run import open_run
 from fourlab.reporting import figures
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.experiment import Picture
 from fourlab.studies.report import lacks_figures, publish, save_parts, write_reports
+from fourlab.studies.workbench import Picture, Table
 from fourlab.training.loop import train
 from fourlab.training.report import write_training_report
 from tests.arena.test_report import Page, made

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from fourlab.arena.tables import Table
 from fourlab.errors import UserError
 from fourlab.jobs.run import Run, open_run
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.experiment import Finding
 from fourlab.studies.job import StudyJob, read_job
 from fourlab.studies.report import check_work, load_parts, publish, save_parts, write_reports
+from fourlab.studies.workbench import Finding, Table
 
 
 def a_run(folder: Path, *names: str, seed: int = 0) -> Run:

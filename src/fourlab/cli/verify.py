@@ -95,7 +95,7 @@ def _repair(run: "Run", verification: "Verification", quiet: bool, allow_program
             damaged = salvage(run.folder / name, total, lambda number: _lost(job, number))
             print(f"{name}: {damaged} damaged games; the old file is {name}.damaged")
         unseal(run.folder)
-    Running(home=run.folder.parent, quiet=quiet).desk().work_on(job, run)
+    Running(quiet=quiet).desk().work_on(job, run)
 
 
 def _lost(job: "Job", number: int) -> "StoredGame | None":

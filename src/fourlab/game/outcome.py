@@ -25,10 +25,9 @@ class Outcome(Enum):
         """The name of the winning side, or "draw"."""
         return "draw" if self.winner is None else SIDE_NAMES[self.winner]
 
-    def score(self, side: int) -> int:
-        """Return the result from one side's point of view: +1 win, 0 draw, -1 loss."""
-        score: int = self.value
-        return score if side == RED else -score
+    def score(self, side: int) -> "Result":
+        """Return the result from one side's point of view."""
+        return Result(self.value if side == RED else -self.value)
 
     def __str__(self) -> str:
         return self.name.lower().replace("_", " ")

@@ -31,14 +31,11 @@ class Solution:
         return self.lower if self.lower == self.upper else None
 
     @property
-    def result(self) -> int | None:
-        """+1 win, 0 draw, -1 loss; None if that is not proven."""
-        # The sign of the score is proven if both bounds lie on one side of 0, or both are 0.
-        if self.lower > 0:
-            return 1
-        if self.upper < 0:
-            return -1
-        return 0 if self.lower == self.upper else None
+    def result(self) -> Result | None:
+        """The result for the side to move; None if it is not proven."""
+        # It is proven if both bounds lie on one side of 0, or both are 0.
+        lowest = Result.of_score(self.lower)
+        return lowest if lowest == Result.of_score(self.upper) else None
 
     @property
     def plies(self) -> int | None:
@@ -61,7 +58,7 @@ class Solution:
             if self.lower == 0:
                 return "draws at least"
             return "draws at most" if self.upper == 0 else "not proven"
-        word = Result(self.result).verdict
+        word = self.result.verdict
         return word if self.result == 0 or self.plies is None else f"{word} in {self.plies}"
 
 

@@ -21,6 +21,7 @@ from fourlab.agents.minimax.kernel import (
     warm_up,
 )
 from fourlab.game.bitboard import has_line, landing
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.options import check, option
@@ -173,8 +174,8 @@ def _proven(score: int, depth: int, empty: int) -> Exact | None:
     if abs(score) >= WIN:
         # A score of WIN + n means a win when n cells are empty, the winning disc's included. Before
         # that, empty - n discs are played.
-        return Exact(1 if score > 0 else -1, empty - (abs(score) - WIN) + 1)
-    return Exact(0, empty) if depth >= empty and score == 0 else None
+        return Exact(Result.of_score(score), empty - (abs(score) - WIN) + 1)
+    return Exact(Result.DRAW, empty) if depth >= empty and score == 0 else None
 
 
 def _faithful_decision(position: Position, depth: int) -> Decision:

@@ -27,6 +27,7 @@ import numpy as np
 
 from fourlab.agents.mcts import kernel as mcts
 from fourlab.agents.mcts import verbs
+from fourlab.agents.mcts.nodes import edge_of, visits_of
 from fourlab.agents.q.table_kernel import (
     LANES,
     Layout,
@@ -360,16 +361,14 @@ def search_move(
     """Return the opponent's column: the first of the most visited, or with 0 simulations random."""
     if simulations == 0:
         return random_column(mask, g, state)
-    verbs.new_block(words, 1, mask, g)
-    # A fresh tree without transpositions: block 1 is the root, and block 2 the first that is free.
-    unmerged, nodes = np.empty((2, 0), np.int64), np.empty((2, 0), np.int32)
-    tree = verbs.Tree(words, np.full(1, 2), np.zeros(3, np.int64), unmerged, nodes)
+    tree = verbs.tree_in(words, g)
+    verbs.new_block(tree.nodes, 1, mask, g)
     never = np.zeros(1, np.uint8)
     _, _, state = mcts.search(tree, 1, own, mask, g, switches, simulations, state, never)
     # The first of equals, as Bhat's code chooses.
     best, most = -1, -1
     for column in range(g.columns):
-        visits = words[verbs.edge_of(1, column, g.columns)]
+        visits = visits_of(tree.nodes, edge_of(tree.nodes, 1, column))
         if visits > most:
             best = column
             most = visits

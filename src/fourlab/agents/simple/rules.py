@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from fourlab.agent import UNLIMITED, Decision, Exact, Limit
 from fourlab.agents.generators import generator
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.options import check, option
 
@@ -41,5 +42,6 @@ class RulesOfThumb:
             choices = [column for column in choices if distance(column) == nearest]
         column = int(rng.choice(choices))
         if wins:
-            return Decision(column, value=1.0, line=(column,), proven=Exact(1, plies=1))
+            proven = Exact(Result.WIN, plies=1)
+            return Decision(column, value=1.0, line=(column,), proven=proven)
         return Decision(column)

@@ -7,6 +7,7 @@ import numpy as np
 
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.evaluator import Batch
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.nets.base import NetworkEvaluator
 from fourlab.nets.evaluator import load
@@ -60,5 +61,5 @@ class Value:
             value=value,
             line=(chosen,),
             analysis=Analysis(columns, evaluations=len(legal)),
-            proven=Exact(1, plies=1) if won else None,
+            proven=Exact(Result.WIN, plies=1) if won else None,
         )
