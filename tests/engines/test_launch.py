@@ -53,7 +53,7 @@ def test_what_an_engine_leaves_behind_ends_with_it(pids: Path) -> None:
 
 SCRIPT = """
     import os, signal, sys, time
-    from fourlab import Limit, make
+    from fourlab import Limit, Position
     from fourlab.engines.program import Engine
 
     agent = Engine({cmd!r}, start_seconds=600, grace=600)

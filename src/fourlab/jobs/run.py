@@ -82,10 +82,10 @@ class Run:
     def results(self) -> dict[str, Any] | None:
         """The results, or None if the run is not complete."""
         try:
-            results = read_json(self.folder / "results.json")
+            results: dict[str, Any] = read_json(self.folder / "results.json")
         except UserError:
             return None
-        return results if isinstance(results, dict) else None
+        return results
 
     @property
     def worked_at(self) -> float:
