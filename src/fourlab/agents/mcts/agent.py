@@ -432,8 +432,10 @@ class MCTS:
         if self.solver:
             columns = candidates(columns)
         if self.final == "sample":
-            # Softmax of the logarithms, which does not overflow at low temperatures.
-            logs = np.log([max(column.visits, 1e-9) for column in columns]) / self.temperature
+            # Softmax of the logarithms, which does not overflow at low temperatures. Below 1e-6 the
+            # most visited column has all the weight in any case.
+            temperature = max(self.temperature, 1e-6)
+            logs = np.log([max(column.visits, 1e-9) for column in columns]) / temperature
             weights = np.exp(logs - logs.max())
             chosen = np.random.default_rng(seed).choice(len(columns), p=weights / weights.sum())
             return columns[int(chosen)]
