@@ -54,12 +54,14 @@ class Kaggle:
         None,
         "Path of a submission; needs no package of Kaggle's. The file runs with your rights.",
     )
-    start_seconds: float = option(60, "Time limit for loading a submission.", above=0, unit="s")
+    start_seconds: float = option(
+        60, "Time limit for loading a submission.", above=0, most=86_400, unit="s"
+    )
     megabytes: float = option(
         4096,
         "Memory that a submission may use (Linux only).",
         above=0,
-        most=10**9,
+        most=1_000_000,
         unit="MB",
     )
     _player: "_Host | _BuiltIn" = field(init=False, repr=False, compare=False)
