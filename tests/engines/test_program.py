@@ -374,7 +374,8 @@ def test_an_engine_that_does_not_read_its_input_forfeits(pids: Path) -> None:
         ),
         (
             ":cmd=x,start_seconds=0",
-            "option start_seconds of agent 'engine' must be a number greater than 0 and at most 86,400, not '0'",
+            "option start_seconds of agent 'engine' must be a number greater than 0 "
+            "and at most 86,400, not '0'",
         ),
         (":cmd=x,grace=-1", "option grace of agent 'engine' must be a number from 0 to 86,400"),
         (
