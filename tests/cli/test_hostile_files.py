@@ -86,12 +86,15 @@ seconds = 1.0
     "count", [COUNT, pytest.param(SOAK, marks=pytest.mark.soak)], ids=["quick", "soak"]
 )
 def test_changed_tournament_files(fourlab: Command, tmp_path: Path, count: int) -> None:
+    command = ("tournament", "t.toml", "--quiet")
+    (tmp_path / "t.toml").write_text(TOURNAMENT)
+    assert fourlab(*command).returncode == 0
     for data in itertools.islice(variants(TOURNAMENT, 2), count):
         (tmp_path / "t.toml").write_bytes(data)
-        is_clean(fourlab("tournament", "t.toml", "--quiet"), data)
+        is_clean(fourlab(*command), data)
 
 
-SETTINGS = """preset = "default"
+SETTINGS = """preset = "self-play"
 board = "3x3x3"
 games = 20
 seed = 1
@@ -108,9 +111,12 @@ exam_against = ["rules"]
     "count", [COUNT, pytest.param(SOAK, marks=pytest.mark.soak)], ids=["quick", "soak"]
 )
 def test_changed_settings_files(fourlab: Command, tmp_path: Path, count: int) -> None:
+    command = ("train", "q", "--config", "s.toml", "--quiet", "--games", "20")
+    (tmp_path / "s.toml").write_text(SETTINGS)
+    assert fourlab(*command).returncode == 0
     for data in itertools.islice(variants(SETTINGS, 3), count):
         (tmp_path / "s.toml").write_bytes(data)
-        is_clean(fourlab("train", "q", "--config", "s.toml", "--quiet", "--games", "20"), data)
+        is_clean(fourlab(*command), data)
 
 
 @pytest.mark.parametrize(

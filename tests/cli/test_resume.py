@@ -359,7 +359,7 @@ def test_an_edited_configuration_is_refused_by_field(fourlab: Run, played: Path)
             "one was begun with agents.1.spec = rules, not random: ",
         ),
         ("seed = 5", "", "one was begun with seed = 5, not None: "),
-        ("seed = 5", "seed =", "cannot read one/config.toml: "),
+        ("seed = 5", "seed =", "one/config.toml is not TOML: "),
     ):
         assert text.count(before) == 1
         file.write_text(text.replace(before, after))
