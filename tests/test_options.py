@@ -12,6 +12,7 @@ from fourlab.agent import Learned, Searcher
 from fourlab.agents import registry
 from fourlab.errors import UserError
 from fourlab.options import check, option, options_of
+from fourlab.parsing import read_toml
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def test_settings_are_converted_to_data_and_back() -> None:
 
 def test_files_and_assignments_are_toml(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text('count = 3\nlayers = ["relu"]\n')
-    assert options.read_toml(tmp_path / "settings.toml") == {"count": 3, "layers": ["relu"]}
+    assert read_toml(tmp_path / "settings.toml") == {"count": 3, "layers": ["relu"]}
     assert options.read_assignment("count=3") == {"count": 3}
     assert options.read_assignment("name = two words") == {"name": "two words"}
     for text in ("count", "", "=3"):
@@ -123,10 +124,10 @@ def test_files_and_assignments_are_toml(tmp_path: Path) -> None:
             options.read_assignment(text)
     assert options.changed(Settings(), {"layers": "conv 4, relu"}, "x").layers == ("conv 4", "relu")
     with pytest.raises(UserError, match="cannot read"):
-        options.read_toml(tmp_path / "none.toml")
+        read_toml(tmp_path / "none.toml")
     (tmp_path / "settings.toml").write_text("count =")
     with pytest.raises(UserError, match="is not TOML"):
-        options.read_toml(tmp_path / "settings.toml")
+        read_toml(tmp_path / "settings.toml")
 
 
 def test_the_schema_is_json_schema() -> None:

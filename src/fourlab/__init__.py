@@ -3,7 +3,11 @@
 Public names are imported on first use, so that `import fourlab` takes next to no time.
 """
 
-from typing import TYPE_CHECKING
+from fourlab.version import __version__ as __version__
+
+# Type checkers take this name for true. The module `typing` would double the time before a command
+# can handle Ctrl-C.
+TYPE_CHECKING = False
 
 # Type checkers and editors read these imports; at run time `__getattr__` does the same lazily.
 if TYPE_CHECKING:
@@ -15,8 +19,6 @@ if TYPE_CHECKING:
     from fourlab.game.outcome import RED, YELLOW, Outcome, Result
     from fourlab.game.position import IllegalColumn, ImpossiblePosition, Position
     from fourlab.game.rules import Rules
-
-from fourlab.version import __version__ as __version__
 
 __all__ = [
     "RED",

@@ -20,14 +20,13 @@ import functools
 import inspect
 import math
 import numbers
-import tomllib
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 from fourlab.errors import UserError
+from fourlab.parsing import parse_toml
 
 S = TypeVar("S")
 
@@ -333,16 +332,6 @@ def schema_of(factory: Any, names: Iterable[str] | None = None) -> dict[str, Any
 # --- texts --------------------------------------------------------------------------------------
 
 
-def read_toml(file: Path) -> dict[str, Any]:
-    """Return the contents of a TOML file."""
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"cannot read {file}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{file} is not TOML: {error}") from None
-
-
 def read_assignment(text: str) -> dict[str, Any]:
     """Read NAME=VALUE; a value that is not TOML is a text."""
     name, equals, value = text.partition("=")
@@ -350,8 +339,8 @@ def read_assignment(text: str) -> dict[str, Any]:
         raise UserError(f"a setting is changed by NAME=VALUE, not {text!r}")
     try:
         # Numbers, booleans and lists as in a TOML file; a bare word is no TOML.
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        return parse_toml(text, name.strip())
+    except UserError:
         return {name.strip(): value.strip()}
 
 

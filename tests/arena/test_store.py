@@ -142,7 +142,9 @@ def records(draw: st.DrawFn) -> Record:
     visits = st.lists(st.integers(0, 2**40), max_size=board.columns).map(tuple)
     seconds = st.floats(0, 1e5).map(lambda value: round(value, 6))
     thought = st.builds(Thought, st.none() | st.floats(-1, 1), st.none() | visits, seconds)
-    thoughts = draw(st.lists(thought, max_size=len(moves) - opening))
+    played = len(moves) - opening
+    # One per move, or none.
+    thoughts = draw(st.just([]) | st.lists(thought, min_size=played, max_size=played))
     return Record(
         start, tuple(moves[opening:]), result, cause, draw(st.text(max_size=20)), tuple(thoughts)
     )

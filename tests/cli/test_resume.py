@@ -219,7 +219,7 @@ def test_a_stopped_run_finishes_the_games_in_progress_and_resumes(
 ) -> None:
     gate = Gate(tmp_path)
     match, run = slow_match(tmp_path, gate.player, games=12), tmp_path / "stopped"
-    resume = "fourlab resume stopped --workers 2"
+    resume = "fourlab resume stopped --workers 2 --allow-programs"
     gate.close()
     started, count = start(*match, "--run", "stopped"), 0
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -257,7 +257,7 @@ def test_abandoned_games_are_stored_as_interrupted_and_played_again(
     gate.open()
     code, printed = started.end()
     assert code == 130
-    assert printed[-1] == "fourlab resume stopped --workers 2"
+    assert printed[-1] == "fourlab resume stopped --workers 2 --allow-programs"
     causes = [cause for _, cause, _ in rows(tmp_path / "stopped")]
     assert {"interrupted", "normal"} <= set(causes)
     assert (

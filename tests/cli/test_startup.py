@@ -59,7 +59,15 @@ def test_a_position_in_python_imports_no_third_party_package() -> None:
 def test_help_loads_no_command(arguments: tuple[str, ...]) -> None:
     modules = loaded(command(*arguments))
     assert packages(modules) <= PARSER
-    parts = ("cli", "cli.commands", "cli.compiling", "errors", "version")
+    parts = (
+        "cli",
+        "cli.commands",
+        "cli.compiling",
+        "cli.interrupts",
+        "cli.terminal",
+        "errors",
+        "version",
+    )
     own = {"fourlab", *(f"fourlab.{part}" for part in parts)}
     assert of_fourlab(modules) == own
 

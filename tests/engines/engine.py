@@ -99,6 +99,9 @@ def answer(board: Board) -> None:
             raise RuntimeError("boom")
         case "killed":
             os.kill(os.getpid(), signal.SIGKILL)
+        case "busy":
+            while True:
+                pass
         case "hang":
             time.sleep(100_000)
         case "illegal":
@@ -159,12 +162,25 @@ def main() -> None:
         )
     if KIND == "child":
         note(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100_000)"]).pid)
+    if KIND == "daemon":
+        # A child in a session of its own, whose parent exits: only the launcher still knows it.
+        script = (
+            "import os, time\n"
+            "if os.fork() == 0:\n"
+            "    os.setsid()\n"
+            f"    open({FILE!r}, 'a').write(f'{os.getpid()}\\n')\n"
+            "    time.sleep(100_000)"
+        )
+        subprocess.run([sys.executable, "-S", "-c", script], check=True)
+    if KIND == "environment":
+        with open(f"{FILE}.environment", "w") as file:
+            file.write("\n".join(sorted(os.environ)))
     board = Board()
     for line in itertools.chain(sys.stdin, itertools.repeat("end")):
         match line.split():
             case _ if KIND == "silent":
                 time.sleep(100_000)
-            case ["quit"] | ["end"] if KIND in ("ignores-quit", "ignores-sigterm"):
+            case ["quit"] | ["end"] if KIND in ("ignores-quit", "ignores-sigterm", "daemon"):
                 time.sleep(100_000)
             case ["quit"] | ["end"]:
                 return

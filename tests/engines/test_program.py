@@ -374,12 +374,13 @@ def test_an_engine_that_does_not_read_its_input_forfeits(pids: Path) -> None:
         ),
         (
             ":cmd=x,start_seconds=0",
-            "option start_seconds of agent 'engine' must be a number greater than 0, not '0'",
+            "option start_seconds of agent 'engine' must be a number greater than 0 "
+            "and at most 86,400, not '0'",
         ),
-        (":cmd=x,grace=-1", "option grace of agent 'engine' must be a number of at least 0"),
+        (":cmd=x,grace=-1", "option grace of agent 'engine' must be a number from 0 to 86,400"),
         (
             ":cmd=x,multipv=0",
-            "option multipv of agent 'engine' must be a whole number of at least 1, not '0'",
+            "option multipv of agent 'engine' must be a whole number from 1 to 62, not '0'",
         ),
         (
             ':cmd=x,options="Hash"',

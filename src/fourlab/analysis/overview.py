@@ -21,6 +21,7 @@ from fourlab.arena.tournament import read_config
 from fourlab.errors import NotThere, UserError
 from fourlab.jobs.run import Run, all_runs, settings_of
 from fourlab.jobs.runner import PROGRESS_FILE
+from fourlab.parsing import read_json
 from fourlab.reporting.curves import number
 from fourlab.training.loop import last_metrics, read_metrics
 
@@ -262,10 +263,9 @@ def _progress(run: Run, outcome: _Outcome | None) -> tuple[int | None, int | Non
 
 def _read_json(file: Path) -> dict[str, Any] | None:
     """Return the contents of a JSON file, None if it does not exist."""
-    try:
-        data: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not file.exists():
         return None
+    data: dict[str, Any] = read_json(file)
     return data
 
 

@@ -40,7 +40,7 @@ def openings(
     kind, _, plies = source.partition(":")
     if kind not in MOST_PLIES:
         return [Position(board=board) if source == "empty" else _read_opening(source, board)]
-    if not plies.isdecimal() or int(plies) > MOST_PLIES[kind]:
+    if not plies.isdecimal() or len(plies) > 9 or int(plies) > MOST_PLIES[kind]:
         raise UserError(
             f"openings {source!r}: write {kind}:K with K plies, at most {MOST_PLIES[kind]}"
         )

@@ -10,6 +10,7 @@ damage and careless edits are noticed when the file is opened.
 
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -95,6 +96,17 @@ class StoredGame(NamedTuple):
             json.dumps(thoughts, separators=(",", ":")),
         )
 
+    def check(self) -> None:
+        """Raise UserError if the row has fields of other types, or moves that are no columns.
+
+        SQLite stores anything in any column, and the file may come from somebody else.
+        """
+        for name, value, kinds in zip(self._fields, self, _TYPES, strict=True):
+            if not isinstance(value, kinds):
+                raise UserError(f"game {str(self.number)[:20]} is damaged: {name} is {value!r:.40}")
+        if not _MOVES.fullmatch(self.moves):
+            raise UserError(f"game {self.number} is damaged: moves are {self.moves!r:.40}")
+
     @property
     def columns(self) -> tuple[int, ...]:
         """The columns played, counted from 0."""
@@ -119,24 +131,47 @@ class StoredGame(NamedTuple):
     @property
     def record(self) -> Record:
         """The game as a record; without thoughts if they were not read."""
-        thoughts = [
-            Thought(value, None if visits is None else tuple(visits), seconds)
-            for value, visits, seconds in json.loads(self.thoughts or "[]")
-        ]
-        result = None if self.result is None else Outcome(self.result)
-        return Record(
-            self.start_position,
-            self.columns,
-            result,
-            Cause(self.cause),
-            self.detail,
-            tuple(thoughts),
-        )
+        try:
+            thoughts = [
+                Thought(
+                    None if value is None else float(value),
+                    None if visits is None else tuple(map(int, visits)),
+                    float(seconds),
+                )
+                for value, visits, seconds in json.loads(self.thoughts or "[]")
+            ]
+            result = None if self.result is None else Outcome(self.result)
+            cause = Cause(self.cause)
+            start = self.start_position
+            record = Record(start, self.columns, result, cause, self.detail, tuple(thoughts))
+            if thoughts and len(thoughts) != len(record.columns):
+                raise ValueError(f"{len(thoughts)} thoughts on {len(record.columns)} moves")
+            for _ in record.positions():
+                pass  # every move can be played
+        except (ArithmeticError, RecursionError, TypeError, ValueError) as error:
+            raise UserError(f"game {self.number} is damaged: {error}") from None
+        return record
 
     @property
     def exact_scores(self) -> tuple[int, ...] | None:
         """The scores of all positions; None if the game is not solved."""
-        return None if self.scores is None else tuple(json.loads(self.scores))
+        if self.scores is None:
+            return None
+        try:
+            scores = tuple(map(int, json.loads(self.scores)))
+        except (ArithmeticError, RecursionError, TypeError, ValueError) as error:
+            raise UserError(f"game {self.number} is damaged: {error}") from None
+        if len(scores) != len(self.columns) + 1:
+            raise UserError(f"game {self.number} is damaged: it has {len(scores)} scores")
+        return scores
+
+
+_TYPES = (
+    *(int, int, str, str, str, str, str, int),
+    *(int | None, str, str, int, int | float, int | float, str, str | None),
+)
+"""The types of the fields of StoredGame, in their order."""
+_MOVES = re.compile(r"[0-9]{0,64}|(?:[0-9]{1,2},)+[0-9]{0,2}")
 
 
 SCHEMA = """
@@ -410,7 +445,9 @@ class Store:
             for row in self._connection.execute(
                 f"SELECT {columns} FROM games WHERE {where} ORDER BY number", values
             ):
-                yield StoredGame._make(row)
+                game = StoredGame._make(row)
+                game.check()
+                yield game
         except sqlite3.Error as error:
             raise StoreError(f"cannot read {self._file}: {error}") from None
 

@@ -8,19 +8,37 @@ must not load the parser.
 import io
 import os
 import sys
-from typing import NoReturn
 
-from fourlab.cli.compiling import announce_compilation
-from fourlab.errors import UserError
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
-def main(arguments: list[str] | None = None) -> NoReturn:
+def main(arguments: list[str] | None = None) -> "NoReturn":
     """Run the command line and exit.
 
     Exit codes: 0 success, 1 failure, 2 wrong input, 130 interrupted.
     """
+    # Everything is imported inside the `try`, since Ctrl-C may come during an import.
+    try:
+        from fourlab.cli import interrupts
+
+        interrupts.watch()
+        _run(arguments)
+    except KeyboardInterrupt:
+        _exit_interrupted()
+
+
+def _run(arguments: list[str] | None) -> "NoReturn":
+    """Run the command line; turn errors into one line and an exit code."""
+    from fourlab.cli import interrupts
+    from fourlab.cli.compiling import announce_compilation
+    from fourlab.cli.terminal import protect
+    from fourlab.errors import UserError
+
     # Before anything can be printed, even an error.
     _make_streams_usable()
+    protect()
     announce_compilation()
     try:
         from fourlab.cli.commands import parser
@@ -44,9 +62,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         # click turns Ctrl-C.
         if hasattr(error, "format_message"):
             _fail(f"{error.format_message()} (see fourlab --help)")
-        if type(error).__name__ == "Abort":
-            print("\nfourlab: interrupted", file=sys.stderr)
-            sys.exit(130)
+        if type(error).__name__ == "Abort" or interrupts.received():
+            _exit_interrupted()
         from fourlab.agent import Forfeit
 
         # An external engine failed outside a match, where it would have lost the game.
@@ -70,7 +87,12 @@ def _make_streams_usable() -> None:
             stream.reconfigure(errors=errors)
 
 
-def _fail(message: str, code: int = 2) -> NoReturn:
+def _fail(message: str, code: int = 2) -> "NoReturn":
     """Print the message as one line on standard error and exit."""
     print(f"fourlab: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(code)
+
+
+def _exit_interrupted() -> "NoReturn":
+    print("fourlab: interrupted", file=sys.stderr)
+    sys.exit(130)

@@ -199,7 +199,7 @@ def _without_search(spec: str) -> Agent | None:
 
 def _budget(text: str, limit: Limit) -> Limit | None:
     """Parse a budget such as 600, 10ms or 1s; return None for 0 simulations."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s)|(\d+)", text)
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s)|(\d{1,15})", text)
     if match is None:
         raise UserError(
             f"a budget is a number of simulations, or a time like 10ms or 1s, not {text!r}"
@@ -214,7 +214,8 @@ def _range(text: str) -> "tuple[int, int]":
     """Parse a range of plies: A-B, or A alone."""
     first, _, last = text.partition("-")
     last = last or first
-    if not first.isdecimal() or not last.isdecimal() or int(first) > int(last):
+    is_readable = all(ply.isdecimal() and len(ply) < 4 for ply in (first, last))
+    if not is_readable or int(first) > int(last):
         raise UserError(f"plies are written A-B, for example 8-30, not {text!r}")
     return int(first), int(last)
 

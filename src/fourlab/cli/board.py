@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
 from fourlab.cli.options import may_be_terminal
+from fourlab.cli.terminal import console
 from fourlab.game.drawing import cell_name
 from fourlab.game.outcome import SIDE_NAMES
 from fourlab.game.position import Position
@@ -18,27 +19,25 @@ _STYLES = ("dim", "bold red", "bold yellow")
 
 def plain_console(file: IO[str] | None = None) -> "Console":
     """Return a console that prints text unchanged: no markup, emoji codes or highlighting."""
-    from rich.console import Console
-
-    return Console(file=file, highlight=False, soft_wrap=True, markup=False, emoji=False)
+    return console(file, soft_wrap=True)
 
 
-def print_board(position: Position, console: "Console | None" = None) -> None:
+def print_board(position: Position, on: "Console | None" = None) -> None:
     """Draw the board, then one line with the side to move or the result.
 
     The cells of a winning line are in parentheses, so that they are visible without colour.
     """
-    if console is None and not may_be_terminal(sys.stdout):  # rich is slow to import
+    if on is None and not may_be_terminal(sys.stdout):  # rich is slow to import
         for line in _lines(position):
             print("".join(text for text, _ in line))
         print(status(position))
         return
     from rich.text import Text
 
-    console = console or plain_console()
+    on = on or plain_console()
     for line in _lines(position):
-        console.print(Text.assemble(*line))
-    console.print(status(position))
+        on.print(Text.assemble(*line))
+    on.print(status(position))
 
 
 def _lines(position: Position) -> Iterator[list[tuple[str, str]]]:

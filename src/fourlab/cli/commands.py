@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from fourlab.cli.interrupts import started
 from fourlab.version import __version__
 
 # rich is slow to import, and its boxes are hard to read in logs and by screen readers.
@@ -77,7 +78,10 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Resolve a command: import it now if it is one of those that are imported on use."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, load(name) if name in COMMANDS else command, rest
+        if name in COMMANDS:
+            command = load(name)
+        started()
+        return name, command, rest
 
 
 def load(name: str) -> Any:

@@ -16,7 +16,14 @@ from fourlab.analysis.overview import thoughts
 from fourlab.arena.store import Store, StoredGame
 from fourlab.cli.board import print_board
 from fourlab.cli.generated import with_settings
-from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, RunArgument, print_json
+from fourlab.cli.options import (
+    DEFAULT_HOME,
+    AllowProgramsOption,
+    HomeOption,
+    JsonOption,
+    RunArgument,
+    print_json,
+)
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.game.outcome import SIDE_NAMES, Outcome, Result
@@ -81,6 +88,7 @@ def games(
     again: Annotated[
         bool, typer.Option("--again", help="Play the game again and compare the moves.")
     ] = False,
+    allow_programs: AllowProgramsOption = False,
     csv: Annotated[
         Path | None,
         typer.Option("--csv", metavar="FILE", help="Write a CSV table; - is standard output."),
@@ -107,7 +115,10 @@ def games(
     run = find_run(home, name)
     # NUMBER is an argument, so that "games last 17" reads like "games last".
     if number is not None:
-        _show(stored_game(run, number), run, replay, again, json)
+        game = stored_game(run, number)
+        _show(game, replay, json)
+        if again and not json:
+            _play_again(game, run, allow_programs)
         return
     with Store(run.games_file, read_only=True) as store:
         if replay is not None or again:
@@ -155,7 +166,7 @@ def _list(games: Iterable[StoredGame]) -> None:
         )
 
 
-def _show(game: StoredGame, run: Run, replay: float | None, again: bool, json: bool) -> None:
+def _show(game: StoredGame, replay: float | None, json: bool) -> None:
     """Print one game: its last position and its moves, or every position if `replay` is set."""
     if json:
         print_json(_as_full_data(game))
@@ -168,8 +179,6 @@ def _show(game: StoredGame, run: Run, replay: float | None, again: bool, json: b
         _replay(game, record, replay)
     if record.cause != "normal":
         print(f"ended by {record.cause}{f': {record.detail}' if record.detail else ''}")
-    if again:
-        _play_again(game, run)
 
 
 def _print_moves(game: StoredGame, record: Record) -> None:
@@ -194,13 +203,13 @@ def _replay(game: StoredGame, record: Record, seconds: float) -> None:
         print_board(position)
 
 
-def _play_again(game: StoredGame, run: Run) -> None:
+def _play_again(game: StoredGame, run: Run, allow_programs: bool) -> None:
     """Play the game again from its seed; exit with code 1 if it is different."""
     from fourlab.agents.registry import make
     from fourlab.arena.job import TournamentJob  # imports NumPy
     from fourlab.arena.tournament import GamePlayer
 
-    job = job_of(run)
+    job = job_of(run, allow_programs)
     if not isinstance(job, TournamentJob):
         raise UserError(
             f"{run.folder} is a run of kind {run.config['kind']!r}, not a match or a tournament"

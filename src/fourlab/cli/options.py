@@ -10,6 +10,7 @@ from typing import IO, Annotated, Any, TypeVar
 import typer
 
 from fourlab.agent import Limit
+from fourlab.cli.terminal import console
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.position_file import Line, read_position_file, read_positions
@@ -77,6 +78,10 @@ AddressOption = Annotated[
 ]
 AccuracyOption = Annotated[
     bool, typer.Option("--accuracy", help="Solve every position and count mistakes.")
+]
+AllowProgramsOption = Annotated[
+    bool,
+    typer.Option("--allow-programs", help="Run programs that are named in files."),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Do not show progress.")]
 HomeOption = Annotated[
@@ -157,10 +162,9 @@ def may_be_terminal(stream: IO[str]) -> bool:
 
 def progress(items: Sequence[T], description: str) -> Iterable[T]:
     """Iterate over the items with a progress bar on standard error if that is a terminal."""
-    from rich.console import Console
     from rich.progress import track
 
     # On standard error, so that the output of the command can be piped.
-    console = Console(stderr=True)
-    is_hidden = not console.is_terminal
-    return track(items, description, console=console, transient=True, disable=is_hidden)
+    screen = console(stderr=True)
+    is_hidden = not screen.is_terminal
+    return track(items, description, console=screen, transient=True, disable=is_hidden)

@@ -9,6 +9,7 @@ from fourlab.cli.generated import with_settings
 from fourlab.cli.options import (
     DEFAULT_HOME,
     AccuracyOption,
+    AllowProgramsOption,
     HomeOption,
     JsonOption,
     QuietOption,
@@ -29,6 +30,7 @@ def resume(
     ] = None,
     accuracy: AccuracyOption = False,
     workers: Workers = DEFAULT_WORKERS,
+    allow_programs: AllowProgramsOption = False,
     home: HomeOption = DEFAULT_HOME,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -37,10 +39,11 @@ def resume(
 
     Works for matches, tournaments, trainings, studies, books and data sets. They end with the same
     results as an uninterrupted run; a complete run prints its results. --accuracy adds the exact
-    values to the games of a match or tournament.
+    values to the games of a match or tournament. A run whose agents are programs needs
+    --allow-programs, since its folder may come from somebody else.
     """
     run = find_run(home, name)
-    job = job_of(run)
+    job = job_of(run, allow_programs)
     # Its configuration must not have been edited, except for the extent, which --games changes.
     run.check(job.extent)
     job = _changed(job, run, games, accuracy)

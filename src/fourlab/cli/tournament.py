@@ -6,14 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
+from fourlab.agents.programs import OPTION, refuse_programs
 from fourlab.arena.openings import read_openings
 from fourlab.arena.tournament import read
 from fourlab.cli.generated import with_settings
 from fourlab.cli.match import run_tournament
-from fourlab.cli.options import AccuracyOption
+from fourlab.cli.options import AccuracyOption, AllowProgramsOption
 from fourlab.cli.running import Running, Workers
 from fourlab.errors import UserError
-from fourlab.options import read_toml
+from fourlab.parsing import read_toml
 
 CONDUCT = {"name": str, "workers": int, "executor": str, "address": str, "accuracy": bool}
 """Keys of a tournament file that have no influence on the results, with their types."""
@@ -25,6 +26,7 @@ def tournament(
     workers: Workers,
     running: Running,
     accuracy: AccuracyOption = False,
+    allow_programs: AllowProgramsOption = False,
 ) -> None:
     """Play a round robin between agents.
 
@@ -45,10 +47,18 @@ def tournament(
 
     Further keys: boards = ["7x6x4", "5x4x4"], starts = "alternate" or "fixed", grace, [sprt] with
     elo0 and elo1 for two agents; and, without influence on the results, name, workers, executor,
-    address, accuracy.
+    address, accuracy. A file with agents that are programs, such as engine:cmd=..., or with the
+    address of a cluster needs --allow-programs.
     """
     data = read_toml(file)
     conduct = _pop_conduct(data, file)
+    refuse_programs(data, file, allow_programs)
+    if conduct.get("address") and not (allow_programs or workers.address):
+        # Workers of a cluster answer with pickled objects, which can run anything here.
+        raise UserError(
+            f"{file} names the cluster {conduct['address']!r}; use --address, or add {OPTION} "
+            "if you trust it"
+        )
     # Files of openings are relative to the tournament file, wherever the command is called.
     if isinstance(written := data.get("openings"), str):
         openings = read_openings(written, file.parent, None)

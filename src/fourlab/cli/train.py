@@ -8,11 +8,14 @@ import typer
 
 from fourlab.agents.alphazero.settings import TRAINING as ALPHAZERO
 from fourlab.agents.dqn.settings import TRAINING as DQN
+from fourlab.agents.programs import refuse_programs
 from fourlab.agents.q.settings import TRAINING as Q
 from fourlab.agents.value.settings import TRAINING as VALUE
 from fourlab.cli.generated import Given, with_settings
+from fourlab.cli.options import AllowProgramsOption
 from fourlab.cli.running import DEFAULT_RUNNING, DEFAULT_WORKERS, Running, Workers, print_results
-from fourlab.options import read_assignment, read_toml
+from fourlab.options import read_assignment
+from fourlab.parsing import read_toml
 from fourlab.training.kind import Training
 
 TRAININGS: dict[str, Training[Any]] = {
@@ -49,14 +52,21 @@ def _command(training: Training[Any]) -> Callable[..., None]:
         config: Annotated[Path | None, config_option] = None,
         change: Annotated[list[str] | None, set_option] = None,
         given: Annotated[dict[str, Any], given_options] = {},  # noqa: B006
+        allow_programs: AllowProgramsOption = False,
         workers: Workers = DEFAULT_WORKERS,
         running: Running = DEFAULT_RUNNING,
     ) -> None:
         # Later sources override earlier ones: file, --set, options.
-        settings = read_toml(config) if config is not None else {}
+        typed: dict[str, Any] = {}
         for assignment in change or []:
-            settings |= read_assignment(assignment)
-        settings |= given
+            typed |= read_assignment(assignment)
+        typed |= given
+        settings: dict[str, Any] = {}
+        if config is not None:
+            settings = read_toml(config)
+            effective = {name: value for name, value in settings.items() if name not in typed}
+            refuse_programs(effective, config, allow_programs)
+        settings |= typed
         if preset is not None:
             settings["preset"] = preset
         # A faithful preset is another preset, so the file or the options need not name one.

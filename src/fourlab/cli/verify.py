@@ -6,6 +6,7 @@ import typer
 
 from fourlab.cli.options import (
     DEFAULT_HOME,
+    AllowProgramsOption,
     HomeOption,
     JsonOption,
     QuietOption,
@@ -29,6 +30,7 @@ def verify(
     repair: Annotated[
         bool, typer.Option("--repair", help="Replay damaged games, and rewrite the report.")
     ] = False,
+    allow_programs: AllowProgramsOption = False,
     home: HomeOption = DEFAULT_HOME,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -54,7 +56,7 @@ def verify(
         return
     if not repair:
         raise typer.Exit(1)
-    _repair(run, verification, quiet)
+    _repair(run, verification, quiet, allow_programs)
     print(f"repaired: {run.folder}")
 
 
@@ -74,7 +76,7 @@ def _print(run: "Run", verification: "Verification") -> None:
     print(f"{run.folder}: {verdict} ({checked}, {files})")
 
 
-def _repair(run: "Run", verification: "Verification", quiet: bool) -> None:
+def _repair(run: "Run", verification: "Verification", quiet: bool, allow_programs: bool) -> None:
     """Rebuild damaged databases, then resume the run, which plays the games that are missing."""
     from fourlab.arena.job import TournamentJob
     from fourlab.arena.verify import salvage, unrepairable
@@ -85,7 +87,7 @@ def _repair(run: "Run", verification: "Verification", quiet: bool) -> None:
     beyond_repair = unrepairable(verification)
     if beyond_repair is not None:
         raise UserError(f"{beyond_repair} and cannot be made again; restore it from a copy")
-    job = job_of(run)
+    job = job_of(run, allow_programs)
     run.check(job.extent)
     with run.locked():
         for name in verification.flaws:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from fourlab.agents.programs import OPTION, programs_in
 from fourlab.cli.options import may_be_terminal
+from fourlab.cli.terminal import console, visible
 from fourlab.errors import Damaged, UserError
 from fourlab.jobs.job import Conduct, Event, Job, Note, Progress, Session
 from fourlab.jobs.runner import begin, work
@@ -57,7 +59,10 @@ class Desk:
 
     def work_on(self, job: Job, run: "Run") -> dict[str, Any]:
         """Do the missing work of a run; return its results."""
-        resume = shlex.join(["fourlab", "resume", str(run.folder), *self.resume_options])
+        options = [*self.resume_options]
+        if next(programs_in(job.config), None) is not None:
+            options.append(OPTION)  # the next command reads them from the run folder
+        resume = shlex.join(["fourlab", "resume", str(run.folder), *options])
         session = Session(self.conduct)
         try:
             with _interruptible(session, resume), _shown(session, self.running.quiet):
@@ -99,7 +104,7 @@ def _interruptible(session: Session, resume: str) -> Iterator[None]:
 
     # Signal handlers run in the main thread between two instructions, in the middle of anything.
     def show(text: str) -> None:
-        os.write(2, f"\n{text}\n".encode())  # print is not reentrant in a signal handler
+        os.write(2, f"\n{visible(text)}\n".encode())  # print is not reentrant in a signal handler
 
     def on_signal(number: int, frame: object) -> None:
         nonlocal presses
@@ -134,11 +139,11 @@ def _shown(session: Session, quiet: bool) -> Iterator[None]:
         session.subscribe(_print_note)
         yield
     # Not a terminal: a log file or a pipe, in which a bar would leave a line for every update.
-    elif (console := terminal()) is None:
+    elif (screen := terminal()) is None:
         session.subscribe(_Lines())
         yield
     else:
-        with _bar(console) as on_event:
+        with _bar(screen) as on_event:
             session.subscribe(on_event)
             yield
 
@@ -148,10 +153,8 @@ def terminal() -> "Console | None":
     # rich decides, but it is slow to import, so most pipes are excluded before.
     if not may_be_terminal(sys.stderr):
         return None
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    return console if console.is_terminal else None
+    screen = console(stderr=True)
+    return screen if screen.is_terminal else None
 
 
 def _print_note(event: Event) -> None:
@@ -238,7 +241,7 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def _bar(console: "Console") -> Iterator[Callable[[Event], None]]:
+def _bar(screen: "Console") -> Iterator[Callable[[Event], None]]:
     """Show a progress bar with the latest figures below it; yield its event handler."""
     from rich import progress as rich_progress
     from rich.console import Group
@@ -251,19 +254,19 @@ def _bar(console: "Console") -> Iterator[Callable[[Event], None]]:
         rich_progress.MofNCompleteColumn(),
         rich_progress.TextColumn("{task.fields[unit]}"),
         rich_progress.TimeRemainingColumn(),
-        console=console,
+        console=screen,
         transient=True,
         speed_estimate_period=SPEED_SECONDS,
     )
     task = bar.add_task("", total=None, stage="", unit="")
     shown: Progress | None = None
 
-    with Live(bar, console=console, transient=True) as live:
+    with Live(bar, console=screen, transient=True) as live:
 
         def on_event(event: Event) -> None:
             nonlocal task, shown
             if isinstance(event, Note):
-                console.print(f"note: {event.text}", highlight=False)
+                screen.print(f"note: {event.text}")
                 return
             # Each stage is a task of its own, because it has its own speed.
             if shown is None or not _is_same_stage(shown, event):
@@ -273,6 +276,6 @@ def _bar(console: "Console") -> Iterator[Callable[[Event], None]]:
                 )
             shown = event
             bar.update(task, completed=event.done, total=event.total)
-            live.update(Group(bar, Text(event.text)) if event.text else bar)
+            live.update(Group(bar, Text(visible(event.text))) if event.text else bar)
 
         yield on_event

@@ -1,15 +1,20 @@
 """A running engine program: its process, its three pipes, and bounds on everything it does.
 
 Nothing that the program does may block us, fill our memory or leave processes behind. Whatever goes
-wrong is a `Forfeit` with its cause.
+wrong is a `Forfeit` with its cause. `launch.py` runs between Fourlab and the program, and ends it
+with all its descendants, also if Fourlab itself is killed.
 """
 
 import contextlib
+import errno
+import fnmatch
 import itertools
+import math
 import os
 import select
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,6 +22,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from fourlab.agent import Forfeit
+from fourlab.engines import launch
 from fourlab.game.record import Cause
 
 LINE_BYTES = 64 * 1024
@@ -36,33 +42,50 @@ MEMORY_SLACK = 4
 only a part, while the bound is on memory in use."""
 POLL_SECONDS = 0.05
 """Longest time between two looks at the clock and at the program's memory."""
+LAUNCH_SECONDS = 60.0
+"""How long the launcher may take to start a program; on an idle machine it takes 0.05 s."""
+CPU_SECONDS = 3600.0
+"""Processor time of a program, unless its caller sets another limit."""
+ENVIRONMENT = (
+    *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM"),
+    *("TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"),
+    # What programs need to find their libraries: dynamic linkers, Python, Windows.
+    *("LD_LIBRARY_PATH", "DYLD_*", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX"),
+    *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA"),
+    # Where compiled kernels are, for engines that are Fourlab itself, and numbers of threads.
+    *("FOURLAB_CACHE_DIR", "NUMBA_*", "OMP_NUM_THREADS", "MKL_NUM_THREADS"),
+)
+"""Patterns of the environment variables that a program gets. Others may hold passwords and keys."""
 MEMORY_SHARE = 20
 """Reading /proc takes long on a machine with many processes; wait this many times as long before
 the next look, so that it costs at most 5 % of the time."""
 
 
 class Program:
-    """A program in its own process group; sending and reading lines never blocks for long."""
+    """A program and its descendants; sending and reading lines never blocks for long.
 
-    def __init__(self, cmd: str, megabytes: float) -> None:
+    `cmd` is a command line or a list of arguments. Besides ENVIRONMENT the program gets the
+    variables whose names are in `env`.
+    """
+
+    def __init__(
+        self,
+        cmd: str | Sequence[str],
+        megabytes: float,
+        cpu_seconds: float = CPU_SECONDS,
+        env: Sequence[str] = (),
+    ) -> None:
         self.owner = os.getpid()
         self.pings = itertools.count(1)
         self.greeting: list[str] = []
-        # Windows programs split their own command line; elsewhere it is split as a shell would.
-        arguments = cmd if sys.platform == "win32" else shlex.split(cmd)
+        self._max_memory = int(megabytes * 1e6)
+        self._next_memory_check = 0.0
         try:
-            # A new session makes the program the leader of a process group, so that its children
-            # can be signalled and their memory be counted too.
-            self._popen = subprocess.Popen(
-                arguments,
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
+            self._popen, self._control = _start(
+                cmd, environment(env), MEMORY_SLACK * self._max_memory, cpu_seconds
             )
         except OSError as error:
-            raise Forfeit(Cause.CRASH, f"cannot start {cmd}: {error.strerror}") from None
+            raise Forfeit(Cause.CRASH, f"cannot start {cmd}: {error.strerror or error}") from None
         except ValueError as error:
             raise Forfeit(Cause.CRASH, f"cannot start {cmd!r}: {error}") from None
         assert self._popen.stdin
@@ -74,9 +97,6 @@ class Program:
         # Only stdin: `poll` says when the other two can be read without blocking.
         if sys.platform != "win32":
             os.set_blocking(self._in, False)
-        self._max_memory = int(megabytes * 1e6)
-        self._next_memory_check = 0.0
-        _limit_memory(self._popen.pid, MEMORY_SLACK * self._max_memory)
         self._lines: deque[bytes] = deque()
         self._partial_line = b""
         self._stderr_tail = b""
@@ -165,11 +185,11 @@ class Program:
         self._lines.extend(lines)
 
     def _check_memory(self) -> None:
-        """Kill the program and raise Forfeit if its process group uses too much memory."""
+        """Kill the program and raise Forfeit if it and its descendants use too much memory."""
         now = time.monotonic()
         if now < self._next_memory_check:
             return
-        used = _memory_of_group(self._popen.pid)
+        used = _memory_below(self._popen.pid)
         spent = time.monotonic() - now
         self._next_memory_check = now + max(POLL_SECONDS, MEMORY_SHARE * spent)
         if used > self._max_memory:
@@ -214,13 +234,15 @@ class Program:
             self._read(0.01)
 
     def close(self) -> None:
-        """Send `quit`, then SIGTERM, then SIGKILL to the whole group, and close the pipes."""
+        """Send `quit`, then SIGTERM, then kill all that is left, and close the pipes."""
         try:
             if self.owner == os.getpid():  # a forked copy must leave its parent's program alone
                 self._end()
         finally:
             for pipe in self._pipes:
                 pipe.close()
+            if self._control is not None:
+                self._control.close()
 
     def _end(self) -> None:
         try:
@@ -238,14 +260,31 @@ class Program:
             # After SIGKILL only a broken disc or driver can keep a process alive.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._popen.wait(5)
+            if self._popen.poll() is None:  # the program may have stopped its launcher
+                self._popen.kill()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._popen.wait(5)
 
     def _kill(self, hard: bool) -> None:
-        """Signal the whole group, since children may outlive their leader."""
+        """End the program: gently, or at once with all its descendants."""
         with contextlib.suppress(OSError):
-            if sys.platform == "win32":
+            if self._control is None:
                 self._popen.kill()
+            elif hard:
+                # Unlike `close`, this is seen even if a forked copy of this process holds the
+                # socket open.
+                self._control.shutdown(socket.SHUT_RDWR)
             else:
-                os.killpg(self._popen.pid, signal.SIGKILL if hard else signal.SIGTERM)
+                self._control.send(b"T")
+
+
+def environment(more: Sequence[str] = ()) -> dict[str, str]:
+    """Return the variables that a program gets: those of ENVIRONMENT, and those named in `more`."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in more or any(fnmatch.fnmatchcase(name, pattern) for pattern in ENVIRONMENT)
+    }
 
 
 # --- differences between operating systems ------------------------------------------------------
@@ -253,6 +292,13 @@ class Program:
 if sys.platform == "win32":
     import _winapi
     import msvcrt
+
+    def _start(
+        cmd: str | Sequence[str], env: dict[str, str], data: int, cpu_seconds: float
+    ) -> "tuple[subprocess.Popen[bytes], socket.socket | None]":
+        """Start a program; here it has no limits on memory and processor time."""
+        pipe = subprocess.PIPE
+        return subprocess.Popen(cmd, 0, stdin=pipe, stdout=pipe, stderr=pipe, env=env), None
 
     def _readable(pipes: Sequence[int], seconds: float) -> list[int]:
         """Return the pipes that have data or have ended, polled: Windows cannot wait for pipes."""
@@ -271,6 +317,58 @@ if sys.platform == "win32":
 
 else:
 
+    def _start(
+        cmd: str | Sequence[str], env: dict[str, str], data: int, cpu_seconds: float
+    ) -> "tuple[subprocess.Popen[bytes], socket.socket | None]":
+        """Start a program by its launcher; return the launcher and the socket that controls it.
+
+        Raises OSError if the program cannot be started. `data` is the limit on writable memory, in
+        bytes, for every process of the program, as `cpu_seconds` is.
+        """
+        # Split as a shell would; on Windows programs split their own command line.
+        arguments = shlex.split(cmd) if isinstance(cmd, str) else list(cmd)
+        limits = f"{data},{math.ceil(cpu_seconds)}"
+        control, far_end = socket.socketpair()
+        with far_end:
+            launcher = [sys.executable, "-I", "-S", launch.__file__, str(far_end.fileno())]
+            try:
+                popen = subprocess.Popen(
+                    [*launcher, str(os.getpid()), limits, *arguments],
+                    bufsize=0,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    env=env,
+                    pass_fds=[far_end.fileno()],
+                    start_new_session=True,  # Ctrl-C on the terminal is for Fourlab alone
+                )
+            except BaseException:
+                control.close()
+                raise
+        try:
+            _wait_for_start(popen, control)
+        except BaseException:
+            control.close()
+            popen.kill()
+            popen.communicate()
+            raise
+        return popen, control
+
+    def _wait_for_start(popen: "subprocess.Popen[bytes]", control: socket.socket) -> None:
+        """Wait for the launcher's report; raise OSError if the program could not be started."""
+        control.settimeout(LAUNCH_SECONDS)
+        try:
+            word, _, number = control.recv(64).decode().partition(" ")
+        except TimeoutError:
+            raise OSError(errno.ETIMEDOUT, f"not started in {LAUNCH_SECONDS:g} s") from None
+        if number:
+            raise OSError(int(number), os.strerror(int(number)))
+        if word != "started\n":  # the launcher itself cannot run
+            assert popen.stderr
+            last = popen.stderr.read(STDERR_BYTES).decode(errors="replace").rpartition("\n")[2]
+            raise OSError(errno.ECHILD, f"its launcher has failed: {last[:STDERR_CHARACTERS]}")
+        control.settimeout(None)
+
     def _readable(pipes: Sequence[int], seconds: float) -> list[int]:
         """Return the pipes that have data or have ended, waiting at most this long."""
         poll = select.poll()
@@ -280,25 +378,14 @@ else:
         return [pipe for pipe, _ in poll.poll(seconds * 1000)]
 
 
-def _memory_of_group(group: int) -> int:
-    """Return the resident bytes of all processes of a group; 0 on systems without /proc."""
-    if sys.platform != "linux":
-        return 0
+def _memory_below(launcher: int) -> int:
+    """Return the resident bytes of all descendants of a process; 0 on systems without /proc."""
     total = 0
-    for name in os.listdir("/proc"):
-        with contextlib.suppress(OSError, ValueError):  # not a process, or it has just exited
-            if os.getpgid(int(name)) == group:
-                # The second number of statm is the resident set, in pages.
-                with open(f"/proc/{name}/statm", "rb") as file:
-                    total += int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    for pid in launch.descendants(launcher):
+        try:
+            # The second number of statm is the resident set, in pages.
+            with open(f"/proc/{pid}/statm", "rb") as file:
+                total += int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        except (OSError, ValueError, IndexError):  # it has just exited
+            continue
     return total
-
-
-def _limit_memory(pid: int, size: int) -> None:
-    """Set the kernel's limit on a process's writable memory, which holds between our checks."""
-    if sys.platform == "linux":
-        import resource
-
-        # From outside: code between fork and exec is not safe in a process with threads.
-        with contextlib.suppress(OSError, ValueError):
-            resource.prlimit(pid, resource.RLIMIT_DATA, (size, size))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Forfeit, Limit
 from fourlab.agents.generators import generator
 from fourlab.engines import protocol as c4i
-from fourlab.engines.process import POLL_SECONDS, Program
+from fourlab.engines.process import CPU_SECONDS, POLL_SECONDS, Program
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
@@ -70,6 +70,18 @@ class Engine:
         least=1,
         most=62,
         unit="columns",
+    )
+    cpu_seconds: float = option(
+        CPU_SECONDS,
+        "Processor time that the program, and every process it starts, may use (not on Windows).",
+        above=0,
+        most=10_000_000,
+        unit="s",
+    )
+    env: tuple[str, ...] = option(
+        (),
+        "Names of further environment variables that the program gets, such as LICENCE;HOST.",
+        separator=";",
     )
     options: str = option("", 'Options to set in the program, such as "Threads=2;Style=wild".')
 
@@ -147,7 +159,7 @@ class Engine:
             return self._program
         self._end_program()
         deadline = time.monotonic() + self.start_seconds
-        program = Program(self.cmd, self.megabytes)
+        program = Program(self.cmd, self.megabytes, self.cpu_seconds, self.env)
         self._program = program
         # The finalizer also runs if this object is garbage collected and at interpreter exit.
         self._finalizer = weakref.finalize(self, program.close)

@@ -19,6 +19,7 @@ import numpy as np
 
 from fourlab.agent import Agent, Limit, Stop, close, is_unbounded
 from fourlab.agents.perfect import Perfect
+from fourlab.agents.programs import programs_in
 from fourlab.agents.registry import make, options_of, parse_spec
 from fourlab.analysis.opinion import ColumnOpinion, Opinion, ask, solve
 from fourlab.arena.tournament import WARM_UP_LIMIT
@@ -233,6 +234,9 @@ class _Server:
             spec = f"{self._name}:" + ",".join(
                 f'{name}="{value}"' for name, value in options.items()
             )
+            # The program that may run is the one on our command line.
+            if set(programs_in(spec)) - set(programs_in(self._spec)):
+                raise UserError(f"option {name} names a program; only the command line may do that")
             agent = agent_of(spec)
         except UserError as error:
             self._say_error(error)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fourlab.errors import UserError
+from fourlab.parsing import read_toml
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,10 @@ def _from_file() -> dict[str, NamedPosition]:
     file = positions_file()
     if file is None:
         return {}
-    import tomllib  # deferred: most positions are written as moves and need no file
-
-    try:
-        entries = tomllib.loads(file.read_text(encoding="utf-8"))
     # Having no file, or none that may be read, is normal; a file with errors in it is reported.
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
+    if not os.access(file, os.R_OK):
         return {}
-    except (OSError, ValueError) as error:
-        raise UserError(f"{file}: {error}") from None
+    entries = read_toml(file)
     for name, text in entries.items():
         if not isinstance(text, str):
             raise UserError(f"{file}: {name} must be a position in quotes")

@@ -10,7 +10,7 @@ from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 
 # Pons's files have moves from 1, a space and the score.
-_WITH_SCORE = re.compile(r"(\d+)\s+([+-]?\d+)")
+_WITH_SCORE = re.compile(r"(\d+)\s+([+-]?\d{1,9})")
 
 
 @dataclass(frozen=True)

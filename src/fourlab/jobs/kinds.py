@@ -28,11 +28,20 @@ keep the list of runs fast: it imports no torch.
 """
 
 
-def job_of(run: Run) -> Job:
-    """Return the job of a run folder."""
+def job_of(run: Run, allow_programs: bool = False) -> Job:
+    """Return the job of a run folder; raise UserError if it names programs that are not allowed."""
     kind = run.config.get("kind")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"{run.folder} is a run of kind {kind!r}, which this version does not know")
+    # The folder may come from somebody else. The registry of agents is above this layer.
+    refuse_programs = import_module("fourlab.agents.programs").refuse_programs
+    refuse_programs(run.config, run.folder, allow_programs)
     module, _, attribute = KINDS[kind].partition(":")
     read_job: Callable[[Mapping[str, Any]], Job] = attrgetter(attribute)(import_module(module))
-    return read_job(run.config)
+    try:
+        return read_job(run.config)
+    except UserError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # The configuration is not one that this version writes.
+        raise UserError(f"{run.folder} has an unusable configuration: {error!r}") from None

@@ -21,7 +21,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from urllib.parse import quote
 
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
+from fourlab.parsing import read_json, read_toml
 from fourlab.version import __version__
 
 PACKAGES = ("numpy", "numba", "ray", "torch")
@@ -65,11 +65,9 @@ class Run:
     def manifest(self) -> dict[str, Any]:
         """The configuration with seed, versions, commit and command."""
         try:
-            manifest = json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise UserError(
-                f"{self.folder} is not a run folder: {getattr(error, 'strerror', None) or error}"
-            ) from None
+            manifest = read_json(self.folder / "manifest.json")
+        except UserError as error:
+            raise UserError(f"{self.folder} is not a run folder: {error}") from None
         if not isinstance(manifest, dict) or not isinstance(manifest.get("config"), dict):
             raise UserError(f"{self.folder} is not a run folder: its manifest has no configuration")
         return manifest
@@ -84,10 +82,8 @@ class Run:
     def results(self) -> dict[str, Any] | None:
         """The results, or None if the run is not complete."""
         try:
-            results: dict[str, Any] = json.loads(
-                (self.folder / "results.json").read_text(encoding="utf-8")
-            )
-        except (OSError, ValueError):
+            results: dict[str, Any] = read_json(self.folder / "results.json")
+        except UserError:
             return None
         return results
 
@@ -113,11 +109,7 @@ class Run:
 
     def check(self, extent: Collection[str] = ()) -> None:
         """Raise UserError if config.toml was edited since the run began, `extent` aside."""
-        try:
-            edited = tomllib.loads((self.folder / "config.toml").read_text(encoding="utf-8"))
-        except (OSError, tomllib.TOMLDecodeError) as error:
-            raise UserError(f"cannot read {self.folder / 'config.toml'}: {error}") from None
-        refuse_changes(self, edited, extent)
+        refuse_changes(self, read_toml(self.folder / "config.toml"), extent)
 
     def write(self, name: str, data: bytes | str | Mapping[str, Any]) -> None:
         """Write a file of the run atomically; a mapping is written as JSON."""

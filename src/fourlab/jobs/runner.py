@@ -75,9 +75,14 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
                 seal(run.folder)
 
 
-def resume(run: Run, session: Session | None = None) -> dict[str, Any] | None:
-    """Resume a run; returns its results, immediately if it is complete."""
-    job = job_of(run)
+def resume(
+    run: Run, session: Session | None = None, allow_programs: bool = False
+) -> dict[str, Any] | None:
+    """Resume a run; returns its results, immediately if it is complete.
+
+    Raises UserError if the run folder names programs, unless they are allowed.
+    """
+    job = job_of(run, allow_programs)
     run.check(job.extent)
     return work(job, run, session)
 

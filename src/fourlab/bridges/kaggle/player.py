@@ -1,19 +1,30 @@
-"""Kaggle submissions, and the agents of Kaggle's environment, as Fourlab agents."""
+"""Kaggle submissions, and the agents of Kaggle's environment, as Fourlab agents.
+
+A submission is somebody else's code: it is loaded and asked in a process of its own (`host.py`),
+with bounds on time, memory and output. Kaggle's own agents run in this process.
+"""
 
 import contextlib
 import importlib
 import io
+import json
+import os
 import random
+import sys
+import time
 import warnings
-from collections.abc import Iterator
+import weakref
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fourlab.agent import UNLIMITED, Decision, Forfeit, Limit
 from fourlab.agents.generators import generator
-from fourlab.bridges.kaggle.submission import BANK, USUAL, Submission, ask_about, load
+from fourlab.bridges.kaggle.submission import BANK, USUAL, Submission, ask, cells_of
+from fourlab.engines.process import CPU_SECONDS, Program
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
@@ -21,6 +32,14 @@ from fourlab.options import check, option
 
 INSTALL = "pip install jsonschema requests && pip install --no-deps kaggle-environments==1.33.2"
 """All that ConnectX needs, in the tested version; all declared requirements take gigabytes."""
+
+
+OVERTIME = 10.0
+"""Seconds to wait for an answer after a limit of seconds; the referee decides whether a late answer
+counts."""
+HOST = "import sys; sys.path.append(sys.argv[1]); from {} import main; main(sys.argv[2])"
+SOURCES = Path(__file__).parents[3]
+"""The folder of the package `fourlab`, which the host must find."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +54,28 @@ class Kaggle:
         None,
         "Path of a submission; needs no package of Kaggle's. The file runs with your rights.",
     )
-    _submission: Submission = field(init=False, repr=False, compare=False)
+    start_seconds: float = option(
+        60, "Time limit for loading a submission.", above=0, most=86_400, unit="s"
+    )
+    megabytes: float = option(
+        4096,
+        "Memory that a submission may use (Linux only).",
+        above=0,
+        most=1_000_000,
+        unit="MB",
+    )
+    _player: "_Host | _BuiltIn" = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check(self)
         path = self.agent if self.file is None and _is_path(self.agent) else self.file
-        submission = _builtin(self.agent) if path is None else _read_submission(path)
+        player: _Host | _BuiltIn
+        if path is None:
+            player = _BuiltIn(_builtin(self.agent))
+        else:
+            player = _Host(path, self.start_seconds, self.megabytes)
         # The agent is frozen, like every other; the loaded code is not one of its options.
-        object.__setattr__(self, "_submission", submission)
+        object.__setattr__(self, "_player", player)
 
     def decide(
         self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
@@ -54,36 +87,132 @@ class Kaggle:
         rng = generator(rng)
         seconds = limit.seconds or USUAL["actTimeout"]
         bank = BANK if limit.seconds is None else 0
-        # What a submission prints must not get into our own output, which may be a protocol.
-        with _seeded(int(rng.integers(2**32))), contextlib.redirect_stdout(io.StringIO()):
+        rules = position.rules
+        observation = (cells_of(position), 1 + position.to_move, position.ply, bank)
+        board = {"columns": rules.columns, "rows": rules.rows, "inarow": rules.in_a_row}
+        configuration = {**board, "actTimeout": seconds}
+        answer = self._player.ask(observation, configuration, int(rng.integers(2**32)))
+        if answer not in position.legal_columns():
+            raise Forfeit(Cause.ILLEGAL, f"answered column {answer + 1}, which is not open")
+        return Decision(answer)
+
+    def close(self) -> None:
+        """End the submission's process; the next question starts it again."""
+        self._player.close()
+
+
+class _BuiltIn:
+    """An agent of Kaggle's package, in this process."""
+
+    def __init__(self, agent: Submission) -> None:
+        self._agent = agent
+
+    def ask(self, observation: Sequence[Any], configuration: dict[str, Any], seed: int) -> int:
+        """Return the column that the agent answers, from 0."""
+        # What an agent prints must not get into our own output, which may be a protocol.
+        with _seeded(seed), contextlib.redirect_stdout(io.StringIO()):
             try:
-                answer = ask_about(self._submission, position, bank, actTimeout=seconds)
+                answer = ask(self._agent, *observation, **configuration)
             except (Exception, SystemExit) as error:
                 raise Forfeit(Cause.CRASH, f"raised {type(error).__name__}: {error}") from None
         # In Python, True is an int and would pass as a column.
         if isinstance(answer, bool) or not isinstance(answer, int | np.integer):
             raise Forfeit(Cause.ILLEGAL, f"answered {answer!r}, which is not a column")
-        if int(answer) not in position.legal_columns():
-            raise Forfeit(Cause.ILLEGAL, f"answered column {int(answer) + 1}, which is not open")
-        return Decision(int(answer))
+        return int(answer)
+
+    def close(self) -> None:
+        """Do nothing: there is no process."""
+
+
+class _Host:
+    """A submission in a process of its own, which keeps the file's state between moves."""
+
+    def __init__(self, path: str, start_seconds: float, megabytes: float) -> None:
+        try:
+            with open(path, encoding="utf-8") as stream:
+                stream.read(1)
+        except (OSError, UnicodeDecodeError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise UserError(f"cannot read {path}: {reason}") from None
+        self._path = path
+        self._start_seconds = start_seconds
+        self._megabytes = megabytes
+        self._program: Program | None = None
+        self._finalizer: weakref.finalize[[], _Host] | None = None
+        try:
+            self._started()  # a file that cannot be loaded is refused before any game
+        except Forfeit as fault:
+            raise UserError(f"{path} is not a submission: {fault}") from None
+
+    def ask(self, observation: Sequence[Any], configuration: dict[str, Any], seed: int) -> int:
+        """Return the column that the submission answers, from 0; a fault ends its process."""
+        question = {"observation": observation, "configuration": configuration, "seed": seed}
+        seconds = configuration["actTimeout"] + (observation[-1] or OVERTIME)
+        with self._ended_by_faults():
+            program = self._started()
+            program.reset_counters()
+            program.send(json.dumps(question))
+            answer = self._read(program, seconds, f"had not answered after {seconds:g} s")
+            if "error" in answer:
+                raise Forfeit(Cause.CRASH, f"raised {answer['error']}")
+            column = answer.get("column")
+            if not isinstance(column, int):
+                raise Forfeit(
+                    Cause.ILLEGAL, f"answered {answer.get('answer')}, which is not a column"
+                )
+            return column
+
+    def close(self) -> None:
+        """End the process if it is running."""
+        finalizer = self._finalizer
+        self._program = None
+        self._finalizer = None
+        if finalizer is not None:
+            finalizer()
+
+    @contextlib.contextmanager
+    def _ended_by_faults(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:  # KeyboardInterrupt too: nobody will read the pending answer
+            self.close()
+            raise
+
+    def _started(self) -> Program:
+        """Return the running process, or start one and let it load the file."""
+        if self._program is not None and self._program.owner == os.getpid():
+            return self._program
+        self.close()
+        code = HOST.format("fourlab.bridges.kaggle.host")
+        # -P keeps modules in the current folder from being imported instead of Python's own.
+        command = [sys.executable, "-P", "-c", code, str(SOURCES), self._path]
+        program = Program(command, self._megabytes, CPU_SECONDS)
+        self._program = program
+        # The finalizer also runs if this object is garbage collected and at interpreter exit.
+        self._finalizer = weakref.finalize(self, program.close)
+        with self._ended_by_faults():
+            seconds = self._start_seconds
+            answer = self._read(program, seconds, f"it was not loaded within {seconds:g} s")
+            if "error" in answer:
+                raise Forfeit(Cause.CRASH, answer["error"])
+        return program
+
+    def _read(self, program: Program, seconds: float, too_late: str) -> dict[str, Any]:
+        """Return the next answer; raise Forfeit with the message `too_late` if there is none."""
+        line = program.read_line(time.monotonic() + seconds)
+        if line is None:
+            raise Forfeit(Cause.TIMEOUT, too_late)
+        try:
+            answer = json.loads(line)
+            if isinstance(answer, dict):
+                return answer
+        except (ValueError, RecursionError):
+            pass
+        raise Forfeit(Cause.CRASH, f"wrote {line[:40]!r} in place of an answer")
 
 
 def _is_path(text: str) -> bool:
     return text.endswith(".py") or "/" in text or "\\" in text
-
-
-def _read_submission(path: str) -> Submission:
-    try:
-        source = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(
-            f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
-        ) from None
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            return load(source)
-    except (Exception, SystemExit) as error:  # it is somebody's code
-        raise UserError(f"{path} is not a submission: {type(error).__name__}: {error}") from None
 
 
 def _builtin(name: str) -> Submission:

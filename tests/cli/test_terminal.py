@@ -1,0 +1,97 @@
+"""Control characters reach the terminal as escapes, from wherever they come."""
+
+import io
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fourlab.cli import terminal
+from tests.cli.hostile import without_hashes
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+NASTY = "x\x1b[31m\x1b]0;title\x07\rfourlab: \x9b2J\u202e"
+SHOWN = r"x\u001b[31m\u001b]0;title\u0007\u000dfourlab: \u009b2J\u202e"
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
+
+
+def test_control_characters_are_escaped_and_others_are_not() -> None:
+    assert terminal.visible(NASTY) == SHOWN
+    plain = "Zug um Zug\tübung → 四\n"
+    assert terminal.visible(plain) == plain
+    assert json.loads(f'"{terminal.visible(NASTY)}"') == NASTY
+
+
+def test_streams_escape_text_and_keep_their_other_attributes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    raw = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", raw)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    terminal.protect()
+    terminal.protect()  # a second time does nothing
+    print(NASTY)
+    sys.stdout.writelines([NASTY])
+    assert raw.getvalue() == f"{SHOWN}\n{SHOWN}"
+    assert sys.stdout.isatty() is False
+
+
+def test_rich_keeps_its_own_sequences_and_escapes_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.text import Text
+
+    raw = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", raw)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    terminal.protect()
+    screen = terminal.console(force_terminal=True, color_system="standard", soft_wrap=True)
+    screen.print(Text("disc", style="red"))
+    screen.print(f"{NASTY}[/no markup]")
+    coloured, note = raw.getvalue().split("\n", 1)
+    assert coloured == "\x1b[31mdisc\x1b[0m"
+    assert note == f"{SHOWN}[/no markup]\n"
+
+
+def test_names_in_files_are_escaped(fourlab: Command, tmp_path: Path) -> None:
+    agents = [{"spec": "random", "name": NASTY}, {"spec": "rules", "name": "b\x1b[0m"}]
+    entries = "\n".join(
+        f"[[agents]]\nspec = {json.dumps(agent['spec'])}\nname = {json.dumps(agent['name'])}"
+        for agent in agents
+    )
+    (tmp_path / "t.toml").write_text(f"rounds = 1\n{entries}\n")
+    for command in (
+        ("tournament", "t.toml", "--workers", "1"),
+        ("games", "last"),
+        ("games", "last", "0"),
+        ("games", "last", "--json"),
+        ("games", "last", "--csv", "-"),
+        ("runs",),
+        ("runs", "last", "--json"),
+        ("resume", "last"),
+    ):
+        done = fourlab(*command)
+        assert done.returncode == 0, (command, done.stderr)
+        assert not CONTROLS.search(done.stdout + done.stderr), command
+    assert [agent["name"] for agent in agents] == [
+        json.loads(fourlab("games", "last", "0", "--json").stdout)[side]
+        for side in ("red", "yellow")
+    ]
+
+
+def test_stored_details_and_specs_are_escaped(fourlab: Command, small_match: Path) -> None:
+    without_hashes(small_match)
+    with sqlite3.connect(small_match / "games.sqlite") as connection:
+        connection.execute("UPDATE games SET detail = ?, cause = 'crash'", (NASTY,))
+    connection.close()
+    done = fourlab("games", "last", "0")
+    assert SHOWN in done.stdout
+    for command in (("analyze", "44", "--agent", NASTY), ("match", NASTY, "random"), (NASTY,)):
+        done = fourlab(*command)
+        assert done.returncode == 2
+        assert not CONTROLS.search(done.stdout + done.stderr)
