@@ -57,6 +57,8 @@ class Client:
         self.writer.write("\r\n".join([*head, "", ""]).encode() + body)
         status, headers = await read_head(self.reader)
         content = await self.reader.readexactly(int(headers["content-length"]))
+        if headers.get("connection") == "close":
+            self.close()
         return Response(status, headers, content, time.perf_counter() - started)
 
     def close(self) -> None:

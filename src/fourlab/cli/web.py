@@ -1,13 +1,19 @@
 """`fourlab web`: serve the web page and the REST API."""
 
+import os
 import sys
 from contextlib import suppress
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fourlab.cli.options import DEFAULT_HOME, HomeOption
+from fourlab.errors import UserError
+
+TOKEN_VARIABLE = "FOURLAB_TOKEN"
+"""The environment variable with a token; other users could read it on the command line."""
 
 
 def web(
@@ -30,6 +36,21 @@ def web(
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="Also accept requests for this host."),
     ] = None,
+    token: Annotated[
+        bool,
+        typer.Option(
+            "--token",
+            help=f"Require a secret: that of the variable {TOKEN_VARIABLE}, else a new one.",
+        ),
+    ] = False,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--proxy",
+            metavar="ADDRESS",
+            help="Believe this proxy's X-Forwarded-For about who is asking.",
+        ),
+    ] = None,
     home: HomeOption = DEFAULT_HOME,
 ) -> None:
     """Serve the web page and the REST API.
@@ -38,28 +59,53 @@ def web(
     Its address contains the game, so it can be shared and bookmarked. The REST API is under
     /api/v1, described in /api/v1/openapi.json. Ctrl-C stops the server.
     """
+    from fourlab.web.clients import check_proxy, make_token
     from fourlab.web.serve import address_of, listen, open_browser, serve
     from fourlab.web.settings import PRIVATE, PUBLIC, Settings
 
+    is_reachable = not _is_loopback(host)
+    if is_reachable and not public and not token:
+        raise UserError(
+            f"others could reach a server on {host}: add --token, which lets in only who knows "
+            "its address, or --public, which serves strangers with tighter limits"
+        )
     names = {*(allow_host or ())}
     if not public:
         names |= {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
     caps = PUBLIC if public else PRIVATE
     hosts = frozenset(name.lower() for name in names)
-    settings = Settings(Path(home), public, hosts, caps, _announce)
+    settings = Settings(
+        home=Path(home),
+        public=public,
+        hosts=hosts,
+        caps=caps,
+        token=make_token(os.environ.get(TOKEN_VARIABLE)) if token else None,
+        proxies=frozenset(map(check_proxy, proxy or ())),
+        on_compiling=_announce,
+    )
     listening = listen(host, port)
-    if public or host not in ("127.0.0.1", "localhost", "::1"):
+    if public or is_reachable:
+        lets_in = "lets in who knows its token" if token else "has no passwords"
         print(
             "fourlab: others can reach this server; "
-            "it limits their work but has no passwords and no encryption (docs/scale.md)",
+            f"it limits their work, {lets_in} and does not encrypt (docs/security.md)",
             file=sys.stderr,
         )
     address = address_of(listening)
+    if settings.token is not None:
+        address += f"?token={settings.token}"
     print(f"Fourlab is at {address} (Ctrl-C stops it)", flush=True)
     if browser:
         open_browser(address)
     with suppress(KeyboardInterrupt):  # the normal way to stop the server
         serve(listening, settings)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _announce(seconds: float) -> None:

@@ -18,8 +18,11 @@ from fourlab.web import api, records
 from fourlab.web import messages as m
 from fourlab.web.gate import Busy, Gate, Gone
 from fourlab.web.guard import Guard, error_body
+from fourlab.web.pool import OutOfMemory, Overdue, Pool, SearchFailed
 from fourlab.web.readiness import Readiness
 from fourlab.web.settings import Settings
+from fourlab.web.starters import NoProcess, Unavailable
+from fourlab.web.thinking import FAILED, NO_MEMORY, OVERDUE
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": m.Error, "description": "The request is wrong."},
@@ -42,23 +45,27 @@ WORDS = {
 """Messages for invalid requests, by the type of pydantic's error."""
 
 
-def create_app(settings: Settings | None = None, readiness: Readiness | None = None) -> FastAPI:
+def create_app(
+    settings: Settings | None = None,
+    readiness: Readiness | None = None,
+    pool: Pool | None = None,
+) -> FastAPI:
     """Return the whole application with its guard."""
     settings = settings or Settings()
     readiness = readiness or Readiness()
     caps = settings.caps
-    quick = Gate(caps.searches, caps.waiting, caps.patience, "search")
-    slow = Gate(caps.streams, caps.streams_waiting, caps.streams_patience, "analysis")
+    workers = pool or Pool(caps)
+    quick = Gate(caps.searches, caps.waiting, caps.patience, caps.reserved)
+    slow = Gate(caps.streams, caps.streams_waiting, caps.streams_patience, caps.reserved)
+    reading = Gate(caps.reads, caps.reads_waiting, caps.reads_patience, caps.reserved)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        for gate in (quick, slow):
-            gate.open()
-        readiness.open(settings.on_compiling)
+        workers.open()
+        readiness.open(workers.load, settings.on_compiling)
         yield
         readiness.close()
-        for gate in (quick, slow):
-            gate.close()
+        workers.close()
 
     app = FastAPI(
         title="Fourlab",
@@ -70,11 +77,12 @@ def create_app(settings: Settings | None = None, readiness: Readiness | None = N
         redirect_slashes=False,
         lifespan=lifespan,
     )
-    routers = [api.routes(settings, quick, slow, readiness)]
-    routers.append(records.routes(settings, slow, readiness))
+    routers = [api.routes(settings, quick, slow, readiness, workers)]
+    routers.append(records.routes(settings, slow, reading, readiness, workers))
     for router in routers:
         app.include_router(router, prefix="/api/v1", responses=ERRORS)
-    app.state.gates = (quick, slow)
+    app.state.gates = (quick, slow, reading)
+    app.state.pool = workers
     app.state.readiness = readiness
     _serve_page(app)
     _handle_errors(app)
@@ -142,11 +150,31 @@ def _handle_errors(app: FastAPI) -> None:
 
     @handler(Busy)
     def busy(error: Busy) -> Response:
-        return _error(
-            503,
-            "too many are thinking already; try again soon",
-            {"retry-after": str(error.retry_after)},
-        )
+        return _try_again("too many are thinking already; try again soon")
+
+    @handler(Overdue)
+    def overdue(error: Overdue) -> Response:
+        return _try_again(OVERDUE)
+
+    @handler(OutOfMemory)
+    def out_of_memory(error: OutOfMemory) -> Response:
+        return _try_again(NO_MEMORY)
+
+    @handler(Unavailable)
+    def unavailable(error: Unavailable) -> Response:
+        return _try_again("the server is stopping")
+
+    @handler(NoProcess)
+    def no_process(error: NoProcess) -> Response:
+        return _try_again("the system allows no more processes; try again soon")
+
+    @handler(SearchFailed)
+    def failed(error: SearchFailed) -> Response:
+        return _error(500, FAILED)
+
+
+def _try_again(message: str) -> JSONResponse:
+    return _error(503, message, {"retry-after": str(Busy.retry_after)})
 
 
 def _error(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:

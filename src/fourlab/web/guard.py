@@ -8,6 +8,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fourlab.web.clients import client_of, cookie_of, in_query, knows
 from fourlab.web.settings import MOST_BODY_BYTES, Settings
 
 POLICY = (
@@ -26,15 +27,18 @@ HEADERS = {
 _HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 CODES = {
     400: "bad_request",
+    401: "token_needed",
     403: "forbidden",
     404: "not_found",
     405: "method_not_allowed",
     408: "timeout",
     413: "too_large",
+    414: "too_long",
     415: "unsupported_media_type",
     421: "wrong_host",
     422: "bad_request",
     429: "too_many",
+    431: "headers_too_large",
     500: "internal",
     503: "busy",
 }
@@ -67,6 +71,14 @@ class Guard:
             return
         if scope["type"] != "http":
             return  # the page uses no WebSockets
+        headers = dict(scope["headers"])
+        peer = scope.get("client") or ("", 0)
+        forwarded = headers.get(b"x-forwarded-for", b"")
+        scope["client"] = (client_of(peer[0], forwarded, self.settings.proxies), peer[1])
+        added = _HEADERS
+        token = self.settings.token
+        if token is not None and in_query(scope["query_string"]) == token:
+            added = [*_HEADERS, (b"set-cookie", cookie_of(token).encode())]
         begun = False
 
         async def answer(message: Message) -> None:
@@ -75,12 +87,14 @@ class Guard:
                 begun = True
                 headers = list(message.get("headers", ()))
                 names = {name for name, _ in headers}
-                headers += [header for header in _HEADERS if header[0] not in names]
+                headers += [header for header in added if header[0] not in names]
                 message["headers"] = headers
             await send(message)
 
-        headers = dict(scope["headers"])
-        if (refused := self._refused(headers, scope["path"])) is not None:
+        refused = self._refused(headers, scope["path"])
+        if refused is None and not self._is_known(scope, headers):
+            refused = 401, "open the address with the token that this server printed at its start"
+        if refused is not None:
             await _refuse(answer, *refused)
             return
         try:
@@ -89,6 +103,13 @@ class Guard:
             log.exception("an error while answering %s", scope["path"])
             if not begun:
                 await _refuse(answer, 500, "something went wrong here; it was noted down")
+
+    def _is_known(self, scope: Scope, headers: dict[bytes, bytes]) -> bool:
+        """Return whether a request has the token, if one is needed; health checks need none."""
+        token = self.settings.token
+        if token is None or scope["path"] == "/api/v1/ping":
+            return True
+        return knows(token, headers, scope["query_string"])
 
     def _refused(self, headers: dict[bytes, bytes], path: str) -> tuple[int, str] | None:
         host = headers.get(b"host", b"").decode("latin-1")

@@ -1,0 +1,116 @@
+"""Reads run folders for the web; nothing outside a run folder is read through a link in it.
+
+A name in a request is compared with the names in the folder of runs and never made a path.
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from fourlab.errors import NotThere, UserError
+from fourlab.jobs.run import Run
+from fourlab.web.settings import MOST_FIGURE_BYTES
+
+Stamp = tuple[tuple[str, int, int], ...]
+"""Names, modification times in nanoseconds and sizes of the files of a run."""
+
+
+def names(home: Path) -> list[str]:
+    """Return the names of the runs in a folder, sorted: they begin with the date."""
+    try:
+        with os.scandir(home) as entries:
+            return sorted(entry.name for entry in entries if _is_run(entry))
+    except OSError:
+        return []
+
+
+def _is_run(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir() and os.path.lexists(os.path.join(entry.path, "manifest.json"))
+    except OSError:
+        return False
+
+
+def find(home: Path, name: str) -> Run:
+    """Return the run of this name; raise NotThere, or UserError if it has links to elsewhere."""
+    if name not in names(home):
+        raise NotThere(f"there is no run {name!r}")
+    folder = home / name
+    if (link := link_to_elsewhere(folder)) is not None:
+        raise UserError(f"{name} is not served: {link} is a link out of its folder")
+    return Run(folder)
+
+
+def link_to_elsewhere(folder: Path) -> str | None:
+    """Return a file of a run that is a link out of its folder, None if there is none.
+
+    The files that the web reads are at most three levels deep: `work/NAME/found.json`.
+    """
+    return _link_in(os.fspath(folder), os.path.realpath(folder), 3)
+
+
+def _link_in(folder: str, inside: str, levels: int) -> str | None:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                target = os.path.realpath(entry.path)
+                if os.path.commonpath([inside, target]) != inside:
+                    return entry.name
+            elif levels > 1 and entry.is_dir(follow_symlinks=False):
+                link = _link_in(entry.path, inside, levels - 1)
+                if link is not None:
+                    return f"{entry.name}/{link}"
+    return None
+
+
+def stamp(home: Path, name: str) -> Stamp:
+    """Return what changes when a run changes: the files in its folder and in its folder `work`.
+
+    The games of a run in progress are in `games.sqlite-wal`, which counts, too.
+    """
+    marks = []
+    for folder in (home / name, home / name / "work"):
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    status = entry.stat(follow_symlinks=False)
+                    marks.append((entry.name, status.st_mtime_ns, status.st_size))
+        except OSError:  # there is no such folder, or the run is deleted at this moment
+            continue
+    return tuple(sorted(marks))
+
+
+def row(home: Path, name: str) -> dict[str, Any]:
+    """Return the row of a run in the list of runs (`fourlab.analysis.overview.row`)."""
+    from fourlab.analysis import overview
+
+    folder = home / name
+    try:
+        link = link_to_elsewhere(folder)
+    except OSError as error:
+        link = error.strerror
+    if link is None:
+        return overview.row(Run(folder))
+    unknown = dict.fromkeys(("kind", "done", "total", "unit", "created"))
+    headline = f"not served: {link} is a link out of its folder"
+    return {"name": name, **unknown, "status": "damaged", "headline": headline}
+
+
+def is_locked(home: Path, name: str) -> bool:
+    """Return whether a process works on a run."""
+    lock = home / name / "lock"
+    return lock.is_file() and not lock.is_symlink() and Run(home / name).is_locked
+
+
+def figure(run: Run, name: str) -> str:
+    """Return a figure of a run as SVG text; like a run's name, `name` is only compared."""
+    from fourlab.analysis import overview
+
+    file = overview.figure(run, name)
+    # Opened without following a link, in case the file became one since `find`.
+    with open(os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as opened:
+        status = os.fstat(opened.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_FIGURE_BYTES:
+            raise UserError(f"{name} is not a figure, or is too large to be shown")
+        return opened.read().decode("utf-8", "replace")
