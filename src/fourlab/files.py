@@ -12,12 +12,15 @@ from fourlab.errors import UserError
 def write_atomically(file: Path, data: bytes) -> None:
     """Write a file so that even after a crash it has either the old or the new contents."""
     try:
+        # In the same folder, since a rename is atomic only within one file system.
         handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(data)
                 stream.flush()
+                # Before the rename, lest a power cut leave the new name with empty contents.
                 os.fsync(stream.fileno())
+            # mkstemp makes files that only their owner can read.
             os.chmod(temporary, 0o666 & ~_umask())
             os.replace(temporary, file)
         except BaseException:

@@ -21,11 +21,13 @@ def interrupts_held() -> Iterator[None]:
 
     resource_tracker.ensure_running()  # starting it later would unblock the signal
     received: list[int] = []
+    # The mask is inherited by the processes started here; the handler is for other threads.
     handler = signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
+        # The old handler first: a signal that is pending arrives when the mask is lifted.
         signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if received:

@@ -103,7 +103,7 @@ def check_same(game: StoredGame, record: Record) -> None:
     assert game.record == record
     assert game.record.start.moves == record.start.moves
     assert game.columns == record.columns
-    assert game.first_to_move == record.start.to_move
+    assert game.start_position.to_move == record.start.to_move
     assert game.plies == record.start.ply + len(record.columns)
     assert game.at_fault == {None: "", RED: "one", YELLOW: "other"}[record.at_fault]
 

@@ -45,10 +45,9 @@ def test_elo_and_normalized_elo_agree_with_fastchess(
 def test_pairs_are_counted_by_their_points() -> None:
     scores = (0, 0.5, 1)
     assert Tally.of_pairs(itertools.product(scores, scores)).counts == (1, 2, 3, 2, 1)
-    assert Tally.of_games([0, 0.5, 0.5, 1, 1, 1]).counts == (1, 2, 3)
     assert Tally.of_pairs([]).counts == (0, 0, 0, 0, 0)
     with pytest.raises(UserError, match="not 2"):
-        Tally.of_games([2])
+        Tally.of_pairs([(2, 0)])
 
 
 @given(TALLIES.filter(lambda tally: tally.units > 0))
@@ -123,12 +122,6 @@ def test_an_interval_beyond_a_score_of_one_has_no_upper_bound() -> None:
     elo = Tally((1, 0, 0, 0, 9)).elo()
     assert elo.low is not None
     assert elo.high is None
-
-
-def test_tallies_add_up() -> None:
-    assert Tally((1, 2, 3)) + Tally((10, 20, 30)) == Tally((11, 22, 33))
-    with pytest.raises(UserError, match="cannot be added"):
-        Tally((1, 2, 3)) + Tally((1, 2, 3, 4, 5))
 
 
 @pytest.mark.parametrize("counts", [(), (1, 2), (1, 2, 3, 4), (1, -1, 0)])

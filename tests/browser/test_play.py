@@ -157,7 +157,7 @@ def test_an_invalid_address_is_explained(page: Page) -> None:
     page.goto("/?board=99x99")
     status(page, "too large")
     page.goto(f"/?start={1001 * 'd'}")
-    status(page, "A position is written in at most 1000 letters; these are 1001.")
+    status(page, "A position has at most 1000 characters; this one has 1001.")
     page.goto("/?moves=44&ply=abc")
     status(page, "There is no move abc.")
 
@@ -270,7 +270,7 @@ def test_a_refused_agent_is_reported_and_can_be_tried_again(
     page.goto("/?red=nobody&yellow=human")
     page.get_by_role("button", name="Try again").click()
     expect(
-        page.get_by_role("region", name="Play").get_by_text("agent 'nobody' cannot be asked")
+        page.get_by_role("region", name="Play").get_by_text("agent 'nobody' cannot play here")
     ).to_be_visible()
     page.get_by_label("Red", exact=True).select_option("level:1")
     status(page, "Yellow to move")

@@ -74,7 +74,7 @@ def test_text_that_is_no_position_is_reported(dialog: Locator, problems: list[st
     expect(dialog.get_by_role("status")).to_contain_text("cannot read the position")
     dialog.get_by_label("A position in any notation").fill(1001 * "4")
     dialog.get_by_role("button", name="Read").click()
-    expect(dialog.get_by_role("status")).to_contain_text("at most 1000 letters")
+    expect(dialog.get_by_role("status")).to_contain_text("at most 1000 characters")
     problems.clear()
 
 

@@ -49,7 +49,7 @@ def test_bad_budgets_are_reported_in_one_line(fourlab: Callable[..., Result]) ->
             ["--solved", "5", "--budgets", "soon"],
             "a budget is a number of simulations, or a time like 10ms or 1s, not 'soon'",
         ),
-        (["--solved", "5", "--random", "5"], "say where the positions come from"),
+        (["--solved", "5", "--random", "5"], "choose one of --positions"),
     ):
         done = fourlab("accuracy", "rules", *arguments)
         assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)

@@ -284,4 +284,4 @@ def test_a_file_that_is_no_tournament_is_refused_in_one_line(
 @pytest.mark.usefixtures("small_match")
 def test_a_missing_game_is_reported(fourlab: Fourlab) -> None:
     assert "has no game 7" in fourlab("games", "last", "7").stderr
-    assert "say which game" in fourlab("games", "last", "--again").stderr
+    assert "give the number of a game" in fourlab("games", "last", "--again").stderr

@@ -50,7 +50,7 @@ def test_a_stored_game_is_reviewed(fourlab: Fourlab) -> None:
     [
         (("9",), "there is no column 9"),
         (("7/7/7/7/7/3r3 y 4",), "is a board, not the moves of a game"),
-        (("44", "--run", "last"), "either which moves or which game"),
+        (("44", "--run", "last"), "either the moves of a game or a run"),
         (("--run", "nothing"), "there is no run 'nothing'"),
         (("44", "--seconds", "0"), "greater than 0"),
         (("44", "--html", "no/such/folder.html"), "cannot write"),

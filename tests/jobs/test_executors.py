@@ -91,6 +91,7 @@ def test_fewer_crashes_than_kills_lose_an_item() -> None:
     lost = results(Local(2), Square(deed="exit"), range(20))[13]
     assert isinstance(lost, Lost)
     assert lost.why == "the process died 3 times (exit code 5)"
+    assert lost.side is None  # neither side had begun to think, so neither is at fault
 
 
 def test_an_item_that_hangs_is_lost() -> None:

@@ -1,9 +1,10 @@
 """Checks of the agents that take part in a tournament."""
 
 from fourlab.agent import Learned, Limit
+from fourlab.agents import registry
 from fourlab.agents.registry import make
 from fourlab.agents.simple.human import Human
-from fourlab.arena.tournament import Tournament
+from fourlab.arena.tournament import Player, Tournament
 from fourlab.errors import UserError
 
 
@@ -20,3 +21,21 @@ def check_players(tournament: Tournament) -> None:
                 import numpy as np
 
                 agent.decide(starts[0], Limit(simulations=1), np.random.default_rng(0))
+
+
+def is_repeatable(player: Player) -> bool:
+    """Return whether a player's moves are the same each time, given the seed.
+
+    They are not if a clock limits the search, if threads race, or if a person or an outside program
+    plays.
+    """
+    name, _ = registry.parse_spec(player.spec)
+    preset = registry.preset(name)
+    base = name if preset is None else registry.parse_spec(preset.spec)[0]
+    entry = registry.AGENTS.get(base)
+    if player.limit.seconds is not None or (entry is not None and not entry.repeatable):
+        return False
+    agent = make(player.spec)
+    options = registry.options_of(base)
+    values = {option.name: getattr(agent, option.name, option.default) for option in options}
+    return values.get("seconds") is None and values.get("threads", 1) == 1

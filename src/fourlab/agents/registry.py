@@ -30,6 +30,8 @@ class Entry:
     """Whether it plays only the board it was trained on (`fourlab.agent.Learned`)."""
     xray: bool = False
     """Whether its search can be watched (`fourlab.agent.Searcher`)."""
+    repeatable: bool = True
+    """Whether it plays the same game again from the same seed: no person, no outside program."""
 
 
 AGENTS = {
@@ -37,13 +39,13 @@ AGENTS = {
         "fourlab.agents.alphazero.agent:AlphaZero", public=True, one_board=True, xray=True
     ),
     "dqn": Entry("fourlab.agents.dqn.agent:Dqn", public=True, one_board=True),
-    "engine": Entry("fourlab.engines.program:Engine"),
+    "engine": Entry("fourlab.engines.program:Engine", repeatable=False),
     "expectimax-random": Entry(
         "fourlab.agents.minimax.expectimax_random:ExpectimaxRandom", public=True
     ),
     "guided": Entry("fourlab.agents.mcts.guided:Guided", public=True, one_board=True),
-    "human": Entry("fourlab.agents.simple.human:Human"),
-    "kaggle": Entry("fourlab.bridges.kaggle.player:Kaggle"),
+    "human": Entry("fourlab.agents.simple.human:Human", repeatable=False),
+    "kaggle": Entry("fourlab.bridges.kaggle.player:Kaggle", repeatable=False),
     "mcts": Entry("fourlab.agents.mcts.agent:MCTS", public=True, xray=True),
     "minimax": Entry("fourlab.agents.minimax.agent:Minimax", public=True),
     "negamax": Entry("fourlab.agents.minimax.negamax:Negamax", public=True),

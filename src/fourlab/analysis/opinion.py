@@ -83,6 +83,7 @@ def solve(
     """
     solver = Solver(megabytes)
     started = time.perf_counter()
+    # The passes share one transposition table, so a later pass repeats little of an earlier one.
     total = limit.seconds if limit.seconds is not None else float("inf")
     solutions = solver.columns(position, Limit(nodes=1))  # immediate wins and the opening book
     share = FIRST_SECONDS  # per column and pass
@@ -93,6 +94,7 @@ def solve(
             if left <= 0 or (limit.stop is not None and limit.stop.is_set()):
                 return _solver_opinion(position, solutions, (), started, finished=False)
             slice_limit = Limit(seconds=min(share, left), stop=limit.stop)
+            # The solver sees the position after the column with the other side to move.
             solutions[column] = solver.solve(position.play(column), slice_limit).for_the_other()
             on_opinion(_solver_opinion(position, solutions, (), started, finished=False))
         share *= GROWTH
@@ -114,8 +116,10 @@ def _solver_opinion(
     lower = max(solution.lower for solution in solutions.values())
     upper = max(solution.upper for solution in solutions.values())
     whole = replace(next(iter(solutions.values())), lower=lower, upper=upper)
+    # Among equals, max takes the first, which is nearest to the centre.
     order = centre_first(position)
     best = max(order, key=lambda column: (solutions[column].lower, solutions[column].upper))
+    # No other column can be better than the greatest upper bound.
     is_proven_best = solutions[best].lower == upper
     columns = tuple(
         _proven_column(column, solutions[column]) if column in solutions else _full_column(column)
@@ -171,6 +175,8 @@ def ask(
     else:
         decision = agent.decide(position, limit, rng)
     seconds = time.perf_counter() - started
+    # A search that stopped well before its limit reached a bound of its own or a proof: more time
+    # would change nothing.
     in_time = limit.seconds is None or seconds < IN_TIME * limit.seconds
     stopped = limit.stop is not None and limit.stop.is_set()
     return Opinion(
@@ -195,6 +201,7 @@ def _decision_columns(position: Position, decision: Decision) -> tuple[ColumnOpi
         analyses.get(column, ColumnAnalysis(column)) for column in position.legal_columns()
     )
     opinions = _estimates(position, columns, decision.policy)
+    # ColumnAnalysis has 0 visits both for "none" and for "not counted".
     if decision.analysis.visits is None:
         return tuple(replace(opinion, visits=None) for opinion in opinions)
     return opinions
@@ -206,34 +213,30 @@ def _estimates(
     """Return the opinions on all columns from an agent's analyses of the legal ones."""
     by_column = {analysis.column: analysis for analysis in analyses}
     total_visits = sum(analysis.visits for analysis in analyses)
-    opinions = []
-    for column in range(position.rules.columns):
+
+    def opinion(column: int) -> ColumnOpinion:
         analysis = by_column.get(column)
         if analysis is None:
-            opinions.append(_full_column(column))
-            continue
-        share = None
-        if policy is not None:
-            share = policy[column]
-        elif total_visits:
-            share = analysis.visits / total_visits
-        opinions.append(
-            ColumnOpinion(
-                column,
-                True,
-                None if analysis.proven is None else Exact(analysis.proven),
-                analysis.value,
-                analysis.visits,
-                analysis.prior,
-                share,
-                _text(analysis),
-            )
+            return _full_column(column)
+        share = analysis.visits / total_visits if total_visits else None
+        return ColumnOpinion(
+            column,
+            True,
+            # A search proves results without counting the plies to the end.
+            None if analysis.proven is None else Exact(analysis.proven),
+            analysis.value,
+            analysis.visits,
+            analysis.prior,
+            share if policy is None else policy[column],
+            _text(analysis),
         )
-    return tuple(opinions)
+
+    return tuple(map(opinion, range(position.rules.columns)))
 
 
 def _text(analysis: ColumnAnalysis) -> str:
     """Return a proven result in words, or the expected score in percent."""
     if analysis.proven is not None:
         return Result(analysis.proven).verdict
+    # From a value, -1 to +1, to an expected score, 0 to 100 %.
     return "–" if analysis.value is None else f"{round(50 * (analysis.value + 1))} %"

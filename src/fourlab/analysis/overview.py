@@ -24,6 +24,7 @@ from fourlab.jobs.runner import PROGRESS_FILE
 from fourlab.reporting.curves import number
 from fourlab.training.loop import last_metrics, read_metrics
 
+# A chart on the page is about 500 pixels wide.
 MOST_ROWS = 500
 """Longer metrics are thinned to at most this many rows, enough for a curve."""
 READ_ERRORS = (UserError, OSError, AttributeError, LookupError, TypeError, ValueError)
@@ -42,6 +43,7 @@ GAME_FIELDS = (
     "detail",
     "plies",
 )
+"""The fields of a stored game that a list of games shows."""
 
 
 def run_named(home: Path, name: str) -> Run:
@@ -64,6 +66,7 @@ def row(run: Run) -> dict[str, Any]:
     try:
         outcome = _outcome(run)
         done, total, unit = _progress(run, outcome)
+        # A study writes its results after every experiment, so results alone do not end it.
         finished = (
             outcome is not None and outcome.finished and (unit != EXPERIMENTS or done == total)
         )
@@ -71,6 +74,7 @@ def row(run: Run) -> dict[str, Any]:
         return {
             "name": run.name,
             "kind": run.config.get("kind"),
+            # A process that works on a run holds its lock, which the system releases if it dies.
             "status": "running" if run.is_locked else status,
             "done": done,
             "total": total,
@@ -126,6 +130,8 @@ def compare(runs: Sequence[Run]) -> dict[str, Any]:
 def games(run: Run, offset: int = 0, limit: int = 50) -> dict[str, Any]:
     """Return the games with numbers from `offset` to below `offset + limit`, and the total."""
     with _open_games(run) as store:
+        # Numbers and not SQL's OFFSET, which would step over all earlier rows. Numbers can be
+        # missing while games are being played, so a page may be shorter than `limit`.
         page = list(store.games("number >= ? AND number < ?", offset, offset + limit))
         return {"total": store.end(), "games": [_game_fields(game) for game in page]}
 
@@ -146,10 +152,7 @@ def game(run: Run, number: int) -> dict[str, Any]:
 
 def thoughts(game: StoredGame) -> list[dict[str, Any]]:
     """Return the value, visits and seconds that the agents reported for each move of a game."""
-    return [
-        {"value": thought.value, "visits": thought.visits, "seconds": thought.seconds}
-        for thought in game.record.thoughts
-    ]
+    return [asdict(thought) for thought in game.record.thoughts]
 
 
 def figure(run: Run, name: str) -> Path:
@@ -187,6 +190,7 @@ def _read_outcome(folder: Path, changed_at: int, size: int) -> _Outcome | None:
     results = Run(folder).results
     if results is None:
         return None
+    # Results do not name the kind of their run; each kind has an entry that no other has.
     if "headline" in results:
         return _Outcome(True, None, None, results["headline"], (tables.of_training(results),))
     if "experiments" in results:
@@ -200,6 +204,7 @@ def _study_outcome(experiments: dict[str, list[dict[str, Any]]]) -> _Outcome:
     rows = []
     totals: Counter[bool | None] = Counter()
     for name, parts in experiments.items():
+        # True agrees, False differs, None has no reported number to compare with.
         verdicts = Counter(part["agrees"] for part in parts if part["kind"] == "finding")
         totals += verdicts
         rows.append((name, verdicts[True], verdicts[False], verdicts[None]))
@@ -213,6 +218,7 @@ def _study_outcome(experiments: dict[str, list[dict[str, Any]]]) -> _Outcome:
 
 def _headline(results: dict[str, Any]) -> str:
     """Return the result of a match or tournament in one line."""
+    # Ratings are computed for three agents or more; the table is sorted, so these are the best.
     if results["ratings"] is not None:
         return ", ".join(
             f"{rating['agent']} {rating['elo']['text']}" for rating in results["ratings"][:3]
@@ -235,6 +241,8 @@ def _progress(run: Run, outcome: _Outcome | None) -> tuple[int | None, int | Non
         with _open_games(run) as store:
             return store.progress(), total, "games"
     if run.config.get("kind") == "reproduce":
+        # Older versions did not record which experiments were requested; their work folders show
+        # what was begun. Counts never fall below those of the results.
         reported = 0 if outcome is None else outcome.done or 0
         done = len(list(run.folder.glob("work/*/found.json")))
         begun = len(list(run.folder.glob("work/*/begun.json")))
@@ -281,6 +289,7 @@ def _metrics(run: Run) -> dict[str, Any] | None:
 def _thinned(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return at most MOST_ROWS rows at equal distances, always with the last one."""
     step = math.ceil(len(rows) / MOST_ROWS) or 1
+    # Steps count from the end, because the last row is the one that matters.
     return rows[::-1][::step][::-1]
 
 
@@ -311,6 +320,7 @@ def _damaged(run: Run, error: Exception) -> dict[str, Any]:
 
 def _message(run: Run, error: Exception) -> str:
     """Return what is wrong, without revealing the path of the run folder."""
+    # Other errors come from reading unexpected contents and are not written for people.
     is_readable = isinstance(error, UserError | OSError)
     message = str(error) if is_readable else f"unexpected contents: {error!r}"
     return message.replace(str(run.folder), run.name)
@@ -326,5 +336,6 @@ def _figures(run: Run) -> Iterator[Path]:
 
 def _finite(data: dict[str, Any]) -> dict[str, Any]:
     """Replace numbers that are not finite, which JSON does not have, by None."""
+    # Python writes NaN and Infinity, which browsers refuse to read; parse_constant sees only those.
     finite: dict[str, Any] = json.loads(json.dumps(data), parse_constant=lambda name: None)
     return finite

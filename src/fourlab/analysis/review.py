@@ -121,6 +121,7 @@ class Move:
             return Category.FORCED
         if self.had.result is None or self.has.result is None:
             return Category.UNKNOWN
+        # Results are -1, 0 and +1, so a win that becomes a loss loses 2. Exact values cannot rise.
         loss = self.had.result - self.has.result
         if loss > 0:
             return Category.BLUNDER if loss == 2 else Category.MISTAKE
@@ -140,6 +141,7 @@ class Move:
             return 0.0
         assert self.had.result is not None
         assert self.has.result is not None
+        # A share of the board is below 1, so a slow move is never as bad as a mistake.
         cells = self.position.rules.columns * self.position.rules.rows
         return float(self.had.result - self.has.result) or (self.slower or 0) / cells
 
@@ -215,6 +217,7 @@ class Review:
             return Accuracy(0, None, None, None)
         return Accuracy(
             len(moves),
+            # Mistakes have a size of at least 1, moves that keep the value one below.
             fmean(move.size < 1 for move in moves),
             fmean(move.category == Category.BEST for move in moves),
             fmean(1 - move.size / 2 for move in moves),
@@ -279,17 +282,17 @@ def review(
         positions.append(positions[-1].play(column))
     solver = Solver(megabytes)
     started = time.perf_counter()
+    # Backwards from the end, where positions are easy and fill the table for those before them.
     solutions: list[Solution] = []
     best: list[tuple[int, ...]] = []
     # The generator pauses after each position, while the table still holds its search.
     solving = solve_backwards(positions, solver, limit, started)
     for position, solution in zip(reversed(positions), solving, strict=True):
-        best_columns: Sequence[int] = ()
+        solutions.insert(0, solution)
+        best.insert(0, ())
         if position.outcome() is None and solution.score is not None:
             share = remaining_share(limit, started)
-            best_columns = solver.best_columns(position, limit=share)[1]
-        solutions.insert(0, solution)
-        best.insert(0, tuple(best_columns))
+            best[0] = tuple(solver.best_columns(position, limit=share)[1])
     standings = map(Standing, positions, solutions, _estimates(positions))
     moves = (
         Move(i + 1, positions[i], column, solutions[i], solutions[i + 1].for_the_other(), best[i])
@@ -305,6 +308,7 @@ def _estimates(positions: Sequence[Position]) -> list[float | None]:
     if open_at:
         values = _values([positions[i] for i in open_at])
         for i, value in zip(open_at, values, strict=True):
+            # From the side to move's point of view to red's, then from -1 … +1 to 0 … 1.
             red_value = value if positions[i].to_move == RED else -value
             estimates[i] = (1 + red_value) / 2
     return estimates
@@ -318,6 +322,7 @@ def _values(positions: Sequence[Position]) -> list[float]:
     network = load("alphazero")
     if positions[0].rules == network.rules:
         return [float(value) for value in network.evaluate(Batch.of(positions)).values]
+    # A fixed seed, so that the same game always has the same review.
     mcts = MCTS(simulations=SIMULATIONS)
     decisions = (
         mcts.decide(position, UNLIMITED, np.random.default_rng(0)) for position in positions

@@ -12,6 +12,7 @@ from fourlab.reporting.page import NO_FIGURES, page, table, within_page
 
 MOST_BOARDS = 6
 """Number of mistakes shown with a board, worst first."""
+# Moves are one long word to a browser, which must be allowed to break it.
 STYLE = """<style>
 .boards { display: flex; flex-wrap: wrap; gap: 1rem; } .boards figure { width: 15rem; margin: 0; }
 .boards svg { width: 100%; height: auto; } figcaption { font-size: .9rem; }
@@ -26,6 +27,10 @@ def review_page(review: Review) -> str:
     return page(title, [STYLE, heading, *_game(review), *_mistakes(review), *_moves(review)])
 
 
+# The caller may have read names and positions from anywhere: every text is escaped here or by
+# `table`; only drawings are inserted as they are.
+
+
 def _game(review: Review) -> Iterator[str]:
     data = review.as_data()
     start = f" from {data['start']}" if data["start"] else ""
@@ -35,18 +40,11 @@ def _game(review: Review) -> Iterator[str]:
             "<p>Not every position could be proven in the time given; "
             "what is not proven is estimated.</p>"
         )
-    rows = []
-    for side in (RED, YELLOW):
-        accuracy = review.accuracy(side)
-        rows.append(
-            (
-                SIDE_NAMES[side],
-                percent(accuracy.accuracy),
-                accuracy.moves,
-                percent(accuracy.kept),
-                percent(accuracy.best),
-            )
-        )
+    sides = [(SIDE_NAMES[side], review.accuracy(side)) for side in (RED, YELLOW)]
+    rows = [
+        (name, percent(side.accuracy), side.moves, percent(side.kept), percent(side.best))
+        for name, side in sides
+    ]
     yield table(("side", "accuracy", "moves judged", "value kept", "exactly best"), rows)
     yield f"<figure>{_chances(review)}</figure>" if figures.can_draw() else NO_FIGURES
 
@@ -85,6 +83,7 @@ def _moves(review: Review) -> Iterator[str]:
                 str(before),
                 str(move),
             )
+            # There is one standing more than moves, the last.
             for move, before in zip(review.moves, review.standings, strict=False)
         ]
         yield table(("move", "side", "column", "", "before it", "what it did"), rows)

@@ -9,6 +9,7 @@ from statistics import fmean, median
 import numpy as np
 
 from fourlab.agent import Agent, Limit
+from fourlab.arena.openings import random_play
 from fourlab.arena.statistics import wilson
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
@@ -100,6 +101,7 @@ def exact_scores(positions: Iterable[Position], solver: Solver) -> Iterator[dict
     for position in positions:
         solver.forget()
         solutions = solver.columns(position)
+        # Without a limit the bounds meet, so the lower one is the score.
         yield {column: solution.lower for column, solution in solutions.items()}
 
 
@@ -146,10 +148,9 @@ def random_positions(
     for _ in range(TRIES_PER_POSITION * number):
         if len(positions) == number:
             break
-        position = Position(board=board)
         length = int(rng.integers(plies[0], plies[1] + 1))
-        while position.ply < length and position.outcome() is None:
-            position = position.play(int(rng.choice(position.legal_columns())))
+        position = random_play(Position(board=board), length, rng)
+        # A game that ended early is dropped: a shorter one would distort the lengths.
         if position.outcome() is None:
             positions.setdefault(position.canonical_key, position)
     return list(positions.values())

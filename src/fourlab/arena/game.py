@@ -33,12 +33,13 @@ def play_game(
     longer than its limit.
     """
     watch = watch or Watch()
+    # Starting is not thinking: it costs no time of the first move, but a failure forfeits the game.
     for side, player in enumerate(players):
         try:
             if isinstance(player, Startable):
                 player.start()
         except Exception as error:
-            return _forfeited(start, [], [], side, error)
+            return forfeited(start, [], [], side, error)
     position = start
     columns: list[int] = []
     thoughts: list[Thought] = []
@@ -55,7 +56,8 @@ def play_game(
             spent = time.perf_counter() - before
             _check(decision, position, spent, seconds, grace)
         except Exception as error:  # an agent's fault costs it this game and nothing else
-            return _forfeited(start, columns, thoughts, side, error)
+            return forfeited(start, columns, thoughts, side, error)
+        # Agents may return NumPy integers, which neither JSON nor SQLite can store.
         column = int(decision.column)
         position = position.play(column)
         columns.append(column)
@@ -63,19 +65,17 @@ def play_game(
     return Record(start, tuple(columns), outcome, Cause.NORMAL, "", tuple(thoughts))
 
 
-def _forfeited(
+def forfeited(
     start: Position, columns: list[int], thoughts: list[Thought], side: int, error: Exception
 ) -> Record:
     """Return the record of a game that `side` forfeits; the other side wins."""
-    if isinstance(error, Forfeit):
-        cause = error.cause
-        message = str(error)
-    else:
-        cause = Cause.CRASH
-        message = repr(error)
+    if not isinstance(error, Forfeit):  # a fault in the agent itself: repr also names its type
+        error = Forfeit(Cause.CRASH, repr(error))
+    # One line: the detail is a cell of tables and a line of terminals.
+    message = " ".join(str(error).split())
     result = Outcome.YELLOW_WINS if side == RED else Outcome.RED_WINS
-    detail = f"{SIDE_NAMES[side]}: {' '.join(message.split())[:DETAIL_CHARACTERS]}"
-    return Record(start, tuple(columns), result, cause, detail, tuple(thoughts))
+    detail = f"{SIDE_NAMES[side]}: {message[:DETAIL_CHARACTERS]}"
+    return Record(start, tuple(columns), result, error.cause, detail, tuple(thoughts))
 
 
 def close_all(agents: Sequence[Agent]) -> None:

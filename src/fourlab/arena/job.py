@@ -2,12 +2,11 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, ClassVar, Literal
 
-from fourlab.agent import Agent
 from fourlab.arena.play import play_tournament, solve_games
 from fourlab.arena.results import Results
 from fourlab.arena.store import Store, StoredGame
@@ -78,9 +77,8 @@ class TournamentJob:
             executor = session.executor()
             games_before = store.progress()
             session.emit(Progress(games_before, len(self.tournament), "games", "playing"))
-            results = play_tournament(
-                self.tournament, store, executor, _agent_factory(), reporter.on_games
-            )
+            make = import_module("fourlab.agents.registry").make  # by name, as in `check`
+            results = play_tournament(self.tournament, store, executor, make, reporter.on_games)
             if self.accuracy and not session.stopped:
                 solve_games(
                     store,
@@ -92,8 +90,10 @@ class TournamentJob:
             summary = summarize(results, store)
             run.write("results.json", summary)
             write_report(run, self.tournament, summary, store)
+            # The report may take seconds; afterwards the line shows the final standing.
             if results.games != games_before:
                 reporter.on_games(results, ())
+        # A sequential test may end a match before all its games are played.
         all_played = results.games >= len(self.tournament) or results.decided_at is not None
         is_complete = all_played and not (self.accuracy and session.stopped)
         return summary if is_complete else None
@@ -142,9 +142,3 @@ class _ProgressReporter:
             self._standing = standing(results)
             self._updated_at = now
         self._session.emit(Progress(results.games, self._total, "games", "playing", self._standing))
-
-
-def _agent_factory() -> Callable[[str], Agent]:
-    """Return the function that makes agents from specs, imported by name as in `check`."""
-    make: Callable[[str], Agent] = import_module("fourlab.agents.registry").make
-    return make

@@ -32,6 +32,7 @@ def solve_backwards(
     from fourlab.solver import Solution
 
     started = time.perf_counter() if started is None else started
+    # Entries of another game would make the time of this one depend on the order of the games.
     solver.forget()
     for position in reversed(positions):
         outcome = position.outcome()
@@ -83,11 +84,6 @@ class Blunder:
     has: Result
     """The exact value after the move, for the agent: a draw or a loss."""
 
-    @property
-    def size(self) -> int:
-        """1, or 2 for a move from a win to a loss."""
-        return self.had - self.has
-
     def as_data(self) -> dict[str, Any]:
         """Return the blunder as JSON data; there the column is counted from 1."""
         return {
@@ -124,14 +120,18 @@ class MoveQuality:
     def _add(self, game: StoredGame, scores: tuple[int, ...]) -> None:
         columns = game.columns
         first_ply = game.plies - len(columns)
+        # The side to move at the start need not follow from the number of discs: a FEN names it.
+        first_side = game.start_position.to_move
         for i, column in enumerate(columns):
-            agent = (game.red, game.yellow)[(game.first_to_move + i) % 2]
+            agent = (game.red, game.yellow)[(first_side + i) % 2]
             # Both from the mover's point of view: the next score belongs to the opponent.
             before = scores[i]
             after = -scores[i + 1]
             had = Result.of_score(before)
             has = Result.of_score(after)
             self.moves[agent] += 1
+            # Pons's score counts the winner's discs left at the end, so best play does not change
+            # it, except for its sign.
             self.best[agent] += before == after
             if had == has:
                 self.kept[agent] += 1

@@ -65,7 +65,8 @@ class MatchSettings:
         """Return the match of two agents; `sprt` is the pair (elo0, elo1) to test, if any."""
         player_a = Player(spec_a, self._limit(self.limit_a))
         player_b = Player(spec_b, self._limit(self.limit_b))
-        if player_a == player_b:  # an agent against itself needs two names
+        # Results are kept by name, so an agent against itself needs two.
+        if player_a == player_b:
             player_a = replace(player_a, name=f"{player_a.label} (A)")
             player_b = replace(player_b, name=f"{player_b.label} (B)")
         test = None
@@ -75,6 +76,7 @@ class MatchSettings:
             (player_a, player_b),
             boards=(str(CLASSIC if self.board is None else Rules.parse(self.board)),),
             openings=read_openings(self.openings, Path(), self.board),
+            # A round of two agents is one opening: two games, or one without swapped colours.
             rounds=self.games // 2 if self.starts == "alternate" else self.games,
             starts=self.starts,
             seed=self.seed,
@@ -90,14 +92,13 @@ class MatchSettings:
 
 def read_bounds(text: str) -> dict[str, float | int]:
     """Parse limits written as seconds=0.1,nodes=500."""
+    types: dict[str, type[float | int]] = {**dict.fromkeys(BOUNDS, int), "seconds": float}
     bounds: dict[str, float | int] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = part.partition("=")
         try:
-            if name not in BOUNDS:
-                raise ValueError
-            bounds[name] = float(value) if name == "seconds" else int(value)
-        except ValueError:
+            bounds[name] = types[name](value)
+        except (KeyError, ValueError):
             raise UserError(
                 f"a limit is written bound=number, with {', '.join(BOUNDS)}, not {part!r}"
             ) from None

@@ -5,9 +5,13 @@ Every opening is played twice with colours swapped, so it need not be balanced, 
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fourlab.errors import UserError
 from fourlab.game.position import Position
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MOST_PLIES = {"random": 60, "all": 8, "balanced": 60}
 """The kinds of generated openings and the largest K each accepts; all:8 yields 77,715."""
@@ -49,11 +53,16 @@ def openings(
     return positions
 
 
+def random_play(position: Position, plies: int, rng: "np.random.Generator") -> Position:
+    """Return the position after random moves, with `plies` discs or fewer if the game ends."""
+    while position.ply < plies and position.outcome() is None:
+        position = position.play(int(rng.choice(position.legal_columns())))
+    return position
+
+
 def is_undecided(position: Position) -> bool:
     """Return whether the game is not over and the side to move cannot win immediately."""
-    if position.outcome() is not None:
-        return False
-    return not any(
+    return position.outcome() is None and not any(
         position.makes_line(column, position.to_move) for column in position.legal_columns()
     )
 
@@ -89,10 +98,9 @@ def _random(plies: int, board: str, number: int, seed: int, balanced: bool) -> l
     positions: dict[int, Position] = {}  # by canonical key
     tries = 0  # since the last new opening
     while len(positions) < number and tries < MOST_TRIES:
-        position = Position(board=board)
-        while position.ply < plies and position.outcome() is None:
-            position = position.play(int(rng.choice(position.legal_columns())))
+        position = random_play(Position(board=board), plies, rng)
         tries += 1
+        # The exact test comes last, since it takes by far the longest.
         if (
             is_undecided(position)
             and position.canonical_key not in positions
@@ -108,6 +116,7 @@ def _balance_test() -> Callable[[Position], bool]:
     from fourlab.solver import Solver
 
     solver = Solver()
+    # Only the sign matters, so a weak solution (win, draw or loss) is enough.
     return lambda position: solver.solve(position, weak=True).result == 0
 
 
@@ -121,6 +130,7 @@ def read_openings(source: str, folder: Path, board: str | None) -> str | tuple[s
     positions = [line.position for line in read_position_file(folder / name, board)]
     if not positions:
         raise UserError(f"there are no positions in {name}")
+    # A position without known moves, such as one given as a diagram, can only be kept as a FEN.
     return tuple(
         position.write("fen" if position.moves is None else "moves") for position in positions
     )

@@ -1,13 +1,13 @@
 """Play a tournament: play the games that are not stored yet and store each one as it ends."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
-from fourlab.agent import Agent
+from fourlab.agent import Agent, Forfeit
+from fourlab.arena.game import forfeited
 from fourlab.arena.judge import GameSolver
 from fourlab.arena.results import Results
 from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.tournament import GamePlayer, Tournament
-from fourlab.game.outcome import RED, SIDE_NAMES, Outcome
 from fourlab.game.record import Cause, Record
 from fourlab.jobs.executors import Executor, Lost
 
@@ -29,7 +29,9 @@ def play_tournament(
     at which it decided are deleted.
     """
     results = Results.of(tournament, store)
-    missing = _missing(tournament, store, results)
+    finished = store.finished()
+    total = 0 if results.decided_at is not None else len(tournament)
+    missing = (number for number in range(total) if number not in finished)
     batches = executor.map(GamePlayer(tournament, make), missing)
     try:
         for batch in batches:
@@ -37,6 +39,7 @@ def play_tournament(
                 _lost_game(tournament, number, game) if isinstance(game, Lost) else game
                 for number, game in batch
             ]
+            # Stored before they are counted: what is reported can always be read back.
             store.add(games)
             for game in games:
                 results.add(game)
@@ -46,6 +49,8 @@ def play_tournament(
     finally:
         # Closing the generator stops the workers; an executor may also return a plain iterator.
         getattr(batches, "close", lambda: None)()
+    # Workers play ahead of the test, by a number of games that depends on their speed. Dropping
+    # those makes the stored games a function of the seed again.
     if results.decided_at is not None:
         store.drop_from((results.decided_at + 1) * tournament.games_per_unit)
         results = Results.of(tournament, store)
@@ -65,18 +70,11 @@ def solve_games(
     done = 0
     for batch in executor.map(GameSolver(records), sorted(records)):
         for number, scores in batch:
+            # A lost game stays unsolved, and the next run tries it again.
             if not isinstance(scores, Lost):
                 store.set_scores(number, scores)
             done += 1
         on_progress(done, len(records))
-
-
-def _missing(tournament: Tournament, store: Store, results: Results) -> Iterator[int]:
-    """Return the numbers of the games to play, in increasing order."""
-    if results.decided_at is not None:
-        return iter(())
-    finished = store.finished()
-    return (number for number in range(len(tournament)) if number not in finished)
 
 
 def _lost_game(tournament: Tournament, number: int, lost: Lost) -> StoredGame:
@@ -86,9 +84,8 @@ def _lost_game(tournament: Tournament, number: int, lost: Lost) -> StoredGame:
     """
     game = tournament.game(number)
     cause = Cause.TIMEOUT if lost.hung else Cause.CRASH
-    result = None
-    detail = lost.why
+    # The moves died with the worker, so the record has none.
+    record = Record(game.start, (), None, cause, lost.why)
     if lost.side is not None:
-        result = Outcome.YELLOW_WINS if lost.side == RED else Outcome.RED_WINS
-        detail = f"{SIDE_NAMES[lost.side]}: {lost.why}"
-    return tournament.stored(game, Record(game.start, (), result, cause, detail))
+        record = forfeited(game.start, [], [], lost.side, Forfeit(cause, lost.why))
+    return tournament.stored(game, record)

@@ -40,17 +40,10 @@ class Rating:
     """The share of the points, 0 to 1; None without games."""
 
 
-def ratings(names: Sequence[str], units: Iterable[Unit]) -> list[Rating]:
-    """Return the maximum likelihood ratings without intervals, strongest first."""
-    points = _Results(len(names), units).points_taken()
-    elos = _fit(points)
-    return _table(names, points, elos, [Estimate(elo) for elo in elos.tolist()])
-
-
 def bootstrap(
     names: Sequence[str], units: Iterable[Unit], seed: int, resamples: int = 1000
 ) -> list[Rating]:
-    """Return the ratings with 95 % percentile bootstrap intervals, strongest first.
+    """Return the maximum likelihood ratings with 95 % bootstrap intervals, strongest first.
 
     Units are resampled, not games, which preserves the dependence within a pair. The bootstrap is
     stratified: in every resample two agents meet as often as they did.
@@ -64,6 +57,8 @@ def bootstrap(
     samples = np.array(  # [resamples, agents]
         [_aligned(_fit(results.resampled(rng)), elos) for _ in range(resamples)]
     )
+    # Percentile intervals: the 2.5 % and 97.5 % quantiles of the resampled ratings. `inverted_cdf`
+    # picks one of the samples; interpolating between infinite ones would give nan.
     # A resample in which an agent has no rating (nan) bounds it on neither side.
     unrated = np.isnan(samples)
     low = np.quantile(np.where(unrated, -np.inf, samples), 0.025, axis=0, method="inverted_cdf")
@@ -84,6 +79,7 @@ class _Results:
             is_pairing = 0 <= first < agents and 0 <= second < agents and first != second
             if not (is_pairing and 0 <= score <= 1 and games > 0):
                 raise UserError(f"not the result of two agents: {(first, second, score, games)}")
+            # Every unit is seen from the agent with the smaller index.
             kind = (score, games) if first < second else (1 - score, games)
             pairing = counts.setdefault((min(first, second), max(first, second)), {})
             pairing[kind] = pairing.get(kind, 0) + 1
@@ -96,7 +92,9 @@ class _Results:
         self.second = np.array([second for _, second in pairings], dtype=np.int64)  # [pairings]
         # reshape gives empty arrays their two dimensions.
         self.points = np.array(points).reshape(-1, 2)  # [kinds, 2]
-        self.counts = np.array(table, dtype=np.int64).reshape(len(pairings), len(kinds))
+        self.counts = np.array(table, dtype=np.int64).reshape(  # [pairings, kinds]
+            len(pairings), len(kinds)
+        )
         self.totals = self.counts.sum(axis=1)  # [pairings]
 
     def points_taken(self, counts: NDArray[np.int64] | None = None) -> Floats:
@@ -122,6 +120,7 @@ def _table(
 
     Agents that won every game are at the top, agents that cannot be compared at the end.
     """
+    # Every game is worth one point, so an agent's points and its opponents' add up to its games.
     won = points.sum(axis=1)
     games = (points + points.T).sum(axis=1)
     scores = [float(won[i] / games[i]) if games[i] else None for i in range(len(names))]
@@ -171,6 +170,7 @@ def _fit(points: Floats) -> Floats:
         elos[above] = np.inf
         elos[below] = -np.inf
         rest &= ~(above | below)
+    # Those left without a win have not lost either: they played nobody in the rest.
     rest &= won > 0
     # Ford's condition: the graph "took points from" must be strongly connected.
     if rest.any() and _strongly_connected(points[np.ix_(rest, rest)] > 0):
@@ -190,10 +190,14 @@ def _strengths(points: Floats) -> Floats:
     """Return the maximum likelihood strengths, with mean zero, by damped Newton steps."""
     games = points + points.T
     strength = np.zeros(len(points))
+    # Newton's method instead of Zermelo's fixed point (1929), which takes ever more steps the more
+    # unequal the agents are. The bound is for rounding errors that keep a step from vanishing.
     for _ in range(1000):
         # share[i, j]: the share of the points that i is expected to take from j
         share = 1 / (1 + np.exp(strength - strength[:, None]))
+        # Of the log-likelihood Σ points[i, j] · log share[i, j]: points taken minus those expected.
         gradient = points.sum(axis=1) - (games * share).sum(axis=1)
+        # Minus the second derivative by strengths i and j; share.T is 1 - share.
         curvature = games * share * share.T
         laplacian = np.diag(curvature.sum(axis=1)) - curvature
         # The likelihood does not depend on the mean strength, so the Laplacian is singular; adding

@@ -51,6 +51,7 @@ def _figures(
             label = "Elo (Bradley-Terry) with 95 % intervals"
             yield "ratings", partial(figures.estimates, estimates, label)
         yield "cross-table", partial(figures.cross_table, list(elos), head_to_head(summary))
+    # Two agents have no ratings, but a score that settles as the match goes on.
     elif scores := list(_unit_scores(tournament, store)):
         yield "score", partial(figures.running_score, scores, tournament.players[0].label)
     if summary["lengths"]:
@@ -67,17 +68,15 @@ def _figures(
 def _unit_scores(tournament: Tournament, store: Store) -> Iterator[float]:
     """Yield the first agent's share of the points of every complete unit, in order."""
     name = tournament.players[0].label
-    games = store.games("result IS NOT NULL")
-    for _, unit in itertools.groupby(games, key=lambda game: game.unit):
-        scores = [_score(game, name) for game in unit]
-        if len(scores) == tournament.games_per_unit:
-            yield sum(scores) / len(scores)
-
-
-def _score(game: StoredGame, name: str) -> float:
-    """Return an agent's points in a game that has a result."""
-    assert game.result is not None
-    return (1 + (game.result if game.red == name else -game.result)) / 2
+    # The games of a unit have consecutive numbers, which is the order of the store.
+    for _, unit in itertools.groupby(store.games(), key=lambda game: game.unit):
+        results = [
+            game.result if game.red == name else -game.result
+            for game in unit
+            if game.result is not None
+        ]
+        if len(results) == tournament.games_per_unit:
+            yield (1 + sum(results) / len(results)) / 2  # from -1 … +1 to 0 … 1
 
 
 def _page(
@@ -96,8 +95,7 @@ def _page(
         *_standings(summary, drawings),
         "<h2>The games</h2>",
         *(drawings[name] for name in ("lengths", "first-columns") if name in drawings),
-        _faults(summary),
-        *_accuracy(summary["accuracy"]),
+        *_quality(summary),
         "<h2>Every game</h2>",
         _games(store, summary["games"]),
         *how_it_was_made(run),
@@ -131,27 +129,25 @@ def _standings(summary: dict[str, Any], drawings: dict[str, str]) -> Iterator[st
         yield f"<p>{units} repeat others move by move and count once.</p>"
 
 
+def _quality(summary: dict[str, Any]) -> Iterator[str]:
+    """Yield how the games ended and, if they were solved, how well they were played."""
+    faults = tables.faults(summary)
+    yield _html(faults) if faults.rows else "<p>Every game ended by the rules.</p>"
+    if summary["accuracy"] is not None:
+        agents = tables.accuracy(summary["accuracy"])
+        yield f"<h2>{agents.title}</h2>"
+        yield _html(agents)
+        blunders = tables.blunders(summary["accuracy"])
+        if blunders.rows:
+            yield f"<details><summary>{blunders.title}</summary>{_html(blunders)}</details>"
+
+
 def _html(data: tables.Table) -> str:
     return table(data.head, data.rows)
 
 
-def _faults(summary: dict[str, Any]) -> str:
-    faults = tables.faults(summary)
-    return _html(faults) if faults.rows else "<p>Every game ended by the rules.</p>"
-
-
-def _accuracy(accuracy: dict[str, Any] | None) -> Iterator[str]:
-    if accuracy is None:
-        return
-    agents = tables.accuracy(accuracy)
-    blunders = tables.blunders(accuracy)
-    yield f"<h2>{agents.title}</h2>"
-    yield _html(agents)
-    if blunders.rows:
-        yield f"<details><summary>{blunders.title}</summary>{_html(blunders)}</details>"
-
-
 def _games(store: Store, games: int) -> str:
+    # Not `table`, because the first cell is a link; the other cells are escaped by `cells`.
     rows = []
     for game in itertools.islice(store.games(), MOST_GAMES):
         link = f'<a href="{escape(link_to(game))}">{game.number}</a>'

@@ -79,6 +79,7 @@ class _Repetitions:
         opening = (frozenset(unit[0][:2]), unit[0].start)
         games = frozenset(unit)
         first, first_half_points = self._first.setdefault(opening, (games, half_points))
+        # `is` tells the unit that was just inserted from an equal one that came earlier.
         if first is games or opening in self._varied:
             return [half_points]
         if first == games:
@@ -114,6 +115,7 @@ class Results:
         self.moves: Counter[str] = Counter()
         self.decided_at: int | None = None
         """The unit at which the sequential test was decided."""
+        # A unit of n games is worth 0 to 2n half points.
         self._no_counts = [0] * (2 * tournament.games_per_unit + 1)
         self._counts: dict[tuple[str, str], list[int]] = {}
         """Two agents, in the order of `names`, to the counts of their units by half points."""
@@ -147,6 +149,7 @@ class Results:
             (1, game.yellow, game.yellow_seconds),
         ):
             self.seconds[agent] += seconds
+            # Of an odd number of moves, the side that began made one more.
             self.moves[agent] += (len(columns) + (side == first_side)) // 2
         if game.result is not None:
             index = 1 - game.result  # 0 red won, 1 draw, 2 red lost
@@ -154,11 +157,13 @@ class Results:
             self._shares[game.yellow, game.red, False][2 - index] += 1
             if columns:
                 self.first_columns[columns[0]][2 - index if first_side else index] += 1
+            # A forfeited game was cut short: its length says nothing about the play.
             if game.cause == Cause.NORMAL:
                 self.lengths[game.plies] += 1
         unit = self._units.setdefault(game.unit, [])
         score = None if game.result is None else (game.result + 1) / 2
         start = f"{game.board} {game.start}"
+        # With the board: the empty start is written alike on every board.
         unit.append(_UnitGame(game.red, game.yellow, score, start, game.moves))
         if len(unit) == self.tournament.games_per_unit:
             self._count_unit(unit)
@@ -170,6 +175,7 @@ class Results:
         return sum(self._repetitions.left_out.values())
 
     def _count_unit(self, unit: list[_UnitGame]) -> None:
+        # One entry per pairing, whichever agent is red in the first game of the unit.
         one, other = sorted((unit[0].red, unit[0].yellow), key=self.names.index)
         half_points = self._half_points(unit, one)
         if half_points is not None:
@@ -197,6 +203,7 @@ class Results:
         """Return the tally of two agents' complete units, from the first one's side."""
         if (agent, opponent) in self._counts:
             return Tally(tuple(self._counts[agent, opponent]))
+        # From the other side, k half points of 2n are 2n - k.
         return Tally(tuple(reversed(self._counts.get((opponent, agent), self._no_counts))))
 
     def ratings(self, seed: int = 0) -> list[Rating]:
@@ -237,6 +244,7 @@ class Results:
             if len(unit) < self.tournament.games_per_unit:
                 return
             half_points = self._half_points(unit, self.names[0])
+            # The test looks after every unit that counts; one without a result changes nothing.
             if half_points is not None:
                 for index in self._tested_repetitions.add(unit, half_points):
                     self._tested[index] += 1

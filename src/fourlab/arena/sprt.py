@@ -78,6 +78,8 @@ class Sprt:
     @property
     def bounds(self) -> tuple[float, float]:
         """The log-likelihood ratios at which the test ends (Wald's approximation)."""
+        # They neglect how far the last unit overshoots a bound. The two error rates may then
+        # exceed alpha or beta slightly, but not their sum (Wald 1945).
         lower = math.log(self.beta / (1 - self.alpha))
         upper = math.log((1 - self.beta) / self.alpha)
         return lower, upper
@@ -105,9 +107,12 @@ class Sprt:
             return -math.log(tally.variance + (tally.score - score_of(elo)) ** 2) / 2
         # The mean is ½ + tσ with t fixed by the hypothesis. With d = x - ½ the log-likelihood
         # -log σ - E[(d - tσ)²] / 2σ² is largest where σ² + tσE[d] = E[d²].
+        # t counts standard deviations of a unit's mean score, normalized Elo those of one game,
+        # which are √2 times as large for pairs.
         t = elo / NORMALIZED * math.sqrt(tally.games_per_unit)
         lead = tally.score - 0.5  # E[d]
         square = tally.variance + lead**2  # E[d²]
+        # The positive root of that quadratic equation.
         sigma = (math.sqrt((t * lead) ** 2 + 4 * square) - t * lead) / 2
         return -math.log(sigma) - (square / sigma**2 - 2 * t * lead / sigma + t**2) / 2
 

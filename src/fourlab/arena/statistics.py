@@ -21,6 +21,7 @@ def wilson(successes: int, trials: int, z: float = Z_95) -> tuple[float, float]:
     middle = share + z * z / (2 * trials)
     half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
+    # Rounding errors must not leave the range from 0 to 1.
     return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
 
 
@@ -65,6 +66,7 @@ class Estimate:
     def as_data(self) -> dict[str, Any]:
         """Return the estimate as JSON data; `text` is what people read."""
         return {
+            # `is_share` is left out: `text` already shows the unit.
             "value": self.value,
             "low": self.low,
             "high": self.high,

@@ -3,6 +3,9 @@
 The file is in WAL mode: writes go to a write-ahead log first. The log is copied into the file
 (a checkpoint) only as a whole and then truncated, so if the log is lost or cut off, what remains is
 a prefix of what was written. Readers can open the file at any time, also while a run is writing.
+
+Every game has a hash, and the sum of all hashes is stored with their number (`hashes.py`), so that
+damage and careless edits are noticed when the file is opened.
 """
 
 import json
@@ -14,13 +17,16 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from fourlab.arena.hashes import Flaw, Root, flaws, row_hash
 from fourlab.errors import Damaged, UserError
 from fourlab.game.outcome import Outcome
 from fourlab.game.position import Position
 from fourlab.game.record import Cause, Record, Thought
 
-VERSION = 1
+VERSION = 2
+"""The file's `user_version`; version 1 had no hashes, which are added at the next write."""
 ROWS_BETWEEN_CHECKPOINTS = 5000
+"""A checkpoint syncs the disk, which is slow; between two of them the log grows."""
 BUSY_SECONDS = 30
 """How long a statement waits for a lock that another process holds."""
 RECENT = 2000
@@ -66,6 +72,7 @@ class StoredGame(NamedTuple):
         seconds = [thought.seconds for thought in record.thoughts]
         red_seconds = sum(seconds[start.to_move :: 2])
         yellow_seconds = sum(seconds[1 - start.to_move :: 2])
+        # Microseconds: the clock is no more precise, and shorter numbers keep the file small.
         thoughts = [
             [thought.value, thought.visits, round(thought.seconds, 6)]
             for thought in record.thoughts
@@ -91,22 +98,20 @@ class StoredGame(NamedTuple):
     @property
     def columns(self) -> tuple[int, ...]:
         """The columns played, counted from 0."""
+        # Iterating over a text without commas yields its digits.
         numbers = self.moves.split(",") if "," in self.moves else self.moves
         return tuple(int(number) - 1 for number in numbers if number)
 
     @property
-    def first_to_move(self) -> int:
-        """The side to move after the opening."""
-        return self.start_position.to_move
-
-    @property
     def start_position(self) -> Position:
         """The position the game began from."""
+        # A given start may have any numbers of discs; it was accepted when the run began.
         return Position(self.start, self.board, check_counts=False)
 
     @property
     def at_fault(self) -> str:
         """The agent that forfeited the game; empty if none did."""
+        # Only a forfeit ends a game abnormally with a result, and its winner is the other side.
         if self.cause == Cause.NORMAL or self.result is None:
             return ""
         return self.red if self.result < 0 else self.yellow
@@ -155,6 +160,10 @@ CREATE TABLE IF NOT EXISTS games (
     scores TEXT
 )
 """
+HASHES = "CREATE TABLE IF NOT EXISTS hashes (number INTEGER PRIMARY KEY, hash BLOB NOT NULL)"
+ROOT = "CREATE TABLE IF NOT EXISTS root (games INTEGER NOT NULL, hash BLOB NOT NULL)"
+TABLES = {"games": SCHEMA, "hashes": HASHES, "root": ROOT}
+_NUMBERS = "SELECT number FROM games"
 WITHOUT_THOUGHTS = ", ".join("'[]'" if name == "thoughts" else name for name in StoredGame._fields)
 """All columns of a row, but an empty list for the thoughts, which are most of its bytes."""
 
@@ -189,6 +198,7 @@ class Store:
         self._rows_since_checkpoint = 0
         if read_only and not file.exists():
             raise UserError(f"there are no games in {file.parent}")
+        # In an URI a name may hold ? and #, which `quote` escapes; rwc creates the file.
         address = f"file:{quote(str(file))}?mode={'ro' if read_only else 'rwc'}"
         if (
             read_only
@@ -204,6 +214,7 @@ class Store:
             except BaseException:
                 self._connection.close()
                 raise
+        # OperationalError, a subclass, is about locks, permissions and space, which may pass.
         except sqlite3.OperationalError as error:
             raise StoreError(f"cannot open {file}: {error}") from None
         except sqlite3.DatabaseError as error:
@@ -214,8 +225,10 @@ class Store:
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         if version > VERSION:
             raise UserError(f"{self._file} was written by a newer Fourlab")
+        self._refuse_foreign_schema()
         if check:
             (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+            # The exception that SQLite raises for a file it cannot read at all.
             if verdict != "ok":
                 raise sqlite3.DatabaseError(f"it is damaged ({verdict})")
         if not self._read_only:
@@ -224,27 +237,98 @@ class Store:
             # the newest games but cannot corrupt the file.
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.execute("PRAGMA wal_autocheckpoint=0")  # see `checkpoint`
-            self._connection.execute(SCHEMA)
-            self._connection.execute(f"PRAGMA user_version={VERSION}")
+            self._create()
             self.checkpoint()
+        if check:
+            for flaw in self.flaws():
+                raise sqlite3.DatabaseError(
+                    f"{flaw} (fourlab verify {self._file.parent} shows all damage)"
+                )
+
+    def _refuse_foreign_schema(self) -> None:
+        """Raise DatabaseError if the file has anything but our tables: a trigger, say.
+
+        SQLite would run a trigger that somebody has planted whenever a game is stored.
+        """
+        for kind, name in self._connection.execute("SELECT type, name FROM sqlite_master"):
+            if kind != "table" or name not in TABLES:
+                raise sqlite3.DatabaseError(f"it has a {kind} {name!r}, which is not Fourlab's")
+        columns = [row[1] for row in self._connection.execute("PRAGMA table_info(games)")]
+        if columns not in ([], list(StoredGame._fields)):
+            raise sqlite3.DatabaseError("the table of games has other columns")
+
+    def _create(self) -> None:
+        """Create the tables of a new file; games of version 1 get hashes."""
+        if self.has_hashes:
+            return
+        self._connection.execute("BEGIN IMMEDIATE")
+        for statement in TABLES.values():
+            self._connection.execute(statement)
+        self._connection.execute("DELETE FROM root")
+        self._connection.execute("INSERT INTO root VALUES (?, ?)", (0, Root().hash))
+        self._connection.execute("DELETE FROM hashes")  # another process may have been faster
+        numbers = [number for (number,) in self._connection.execute(_NUMBERS)]
+        self._update_hashes(numbers)
+        self._connection.execute(f"PRAGMA user_version={VERSION}")
+        self._connection.execute("COMMIT")
+
+    @property
+    def has_hashes(self) -> bool:
+        """Whether the file has hashes; files of version 1 have none until they are written to."""
+        tables = self._connection.execute("SELECT name FROM sqlite_master").fetchall()
+        return ("hashes",) in tables
+
+    def structure(self) -> list[Flaw]:
+        """Return what is wrong with the file itself, by SQLite's own full check."""
+        verdicts = self._connection.execute("PRAGMA integrity_check(10)").fetchall()
+        return [Flaw(None, f"is damaged: {text}") for (text,) in verdicts if text != "ok"]
+
+    def flaws(self) -> list[Flaw]:
+        """Return the games that are not what was stored; none if the file has no hashes."""
+        if not self.has_hashes:
+            return []
+        # A damaged text may not be UTF-8.
+        self._connection.text_factory = lambda text: text.decode(errors="surrogateescape")
+        # One transaction, since another process may store games meanwhile.
+        self._connection.execute("BEGIN")
+        try:
+            roots = self._connection.execute("SELECT games, hash FROM root").fetchall()
+            hashes = dict(self._connection.execute("SELECT number, hash FROM hashes"))
+            rows = self._connection.execute("SELECT * FROM games ORDER BY number")
+            return flaws(rows, hashes, roots[0] if len(roots) == 1 else ())
+        finally:
+            self._connection.rollback()
+            self._connection.text_factory = str
 
     def add(self, games: Iterable[StoredGame]) -> None:
         """Store finished games in one transaction; once this returns they survive a crash."""
+        # REPLACE: an interrupted game is stored too, and its number is played again.
         marks = ",".join("?" * len(StoredGame._fields))
-        self._write(f"INSERT OR REPLACE INTO games VALUES ({marks})", list(games))
+        rows = list(games)
+        numbers = [game.number for game in rows]
+        self._write(f"INSERT OR REPLACE INTO games VALUES ({marks})", rows, numbers)
 
     def set_scores(self, number: int, scores: tuple[int, ...]) -> None:
         """Store the exact scores of a game's positions."""
-        self._write("UPDATE games SET scores = ? WHERE number = ?", [(json.dumps(scores), number)])
+        row = (json.dumps(scores), number)
+        self._write("UPDATE games SET scores = ? WHERE number = ?", [row], [number])
 
     def drop_from(self, number: int) -> None:
         """Delete the games from `number` on: a sequential test was decided before them."""
-        self._write("DELETE FROM games WHERE number >= ?", [(number,)])
+        rows = self._connection.execute(f"{_NUMBERS} WHERE number >= ?", (number,))
+        numbers = [number for (number,) in rows]
+        self._write("DELETE FROM games WHERE number >= ?", [(number,)], numbers)
 
-    def _write(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
+    def _write(
+        self, statement: str, rows: Sequence[tuple[object, ...]], numbers: Iterable[int]
+    ) -> None:
+        """Execute a statement for every row; `numbers` are the games that it changes."""
         try:
+            # IMMEDIATE takes the write lock now, where busy_timeout applies; a deferred
+            # transaction that has to upgrade its lock fails at once.
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany(statement, rows)
+            self._update_hashes(numbers)
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             with suppress(sqlite3.Error):
@@ -254,10 +338,30 @@ class Store:
         if self._rows_since_checkpoint >= ROWS_BETWEEN_CHECKPOINTS:
             self.checkpoint()
 
+    def _update_hashes(self, numbers: Iterable[int]) -> None:
+        """Bring the hashes of some games, and the root, up to date within a transaction."""
+        query = self._connection.execute
+        games, total = query("SELECT games, hash FROM root").fetchone()
+        root = Root(games, int.from_bytes(total, "big"))
+        for number in numbers:
+            before = query("SELECT hash FROM hashes WHERE number = ?", (number,)).fetchone()
+            row = query("SELECT * FROM games WHERE number = ?", (number,)).fetchone()
+            if before is not None:
+                root.remove(before[0])
+            if row is None:
+                query("DELETE FROM hashes WHERE number = ?", (number,))
+            else:
+                digest = row_hash(row)
+                root.add(digest)
+                query("INSERT OR REPLACE INTO hashes VALUES (?, ?)", (number, digest))
+        query("UPDATE root SET games = ?, hash = ?", (root.games, root.hash))
+
     def checkpoint(self) -> None:
         """Copy the write-ahead log into the file and truncate it, unless a reader is active."""
         try:
             self._connection.execute("PRAGMA busy_timeout=0")  # do not wait for readers
+            # While a reader is active this reports "busy" in its result row instead of raising;
+            # a later checkpoint does the rest.
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._connection.execute(f"PRAGMA busy_timeout={1000 * BUSY_SECONDS}")
         except sqlite3.Error as error:
@@ -270,6 +374,9 @@ class Store:
             "SELECT number FROM games WHERE cause != ?", (Cause.INTERRUPTED.value,)
         )
         return {number for (number,) in rows}
+
+    def __len__(self) -> int:
+        return self._count("SELECT count(*) FROM games")
 
     def end(self) -> int:
         """Return the last game's number plus 1, or 0 if there is no game."""

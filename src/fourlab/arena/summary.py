@@ -20,6 +20,7 @@ def summarize(results: "Results", store: Store) -> dict[str, Any]:
     verdict = results.verdict()
     return {
         "games": results.games,
+        # A decided test plays no more games, so the games so far are all there are.
         "of": len(tournament) if results.decided_at is None else results.games,
         "unit": "pair" if tournament.games_per_unit == 2 else "game",
         "agents": {name: _agent(results, name) for name in results.names},
@@ -31,6 +32,7 @@ def summarize(results: "Results", store: Store) -> dict[str, Any]:
         "first_player": results.first_player().as_data(),
         "lengths": {str(length): count for length, count in sorted(results.lengths.items())},
         "first_columns": {
+            # Columns count from 1 for people; keys of JSON objects are texts.
             str(column + 1): dict(zip(("wins", "draws", "losses"), counts, strict=True))
             for column, counts in sorted(results.first_columns.items())
         },

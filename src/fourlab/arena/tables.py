@@ -36,6 +36,7 @@ def standings(summary: dict[str, Any]) -> Iterator[Table]:
         head = ("agent", "games", "score", "Elo", "as red", "as yellow", "ms per move")
         yield Table("Result", head, tuple(_rated(summary, rating) for rating in summary["ratings"]))
         return
+    # Without ratings there are two agents, hence one match.
     (match,) = summary["matches"]
     one, other = match["agents"]
     rows = [
@@ -68,7 +69,7 @@ def accuracy(quality: dict[str, Any]) -> Table:
     rows = []
     for agent, counts in quality["agents"].items():
         moves = counts["moves"]
-        # results.json holds shares; the counts are whole numbers, so rounding recovers them.
+        # results.json has shares; the counts are whole numbers, so rounding recovers them.
         kept = interval(round(counts["kept"] * moves), moves)
         best = interval(round(counts["best"] * moves), moves)
         rows.append((agent, moves, kept, best, counts["blunders"]))

@@ -52,18 +52,6 @@ class Tally:
         counts = Counter(_half_points(one) + _half_points(other) for one, other in pairs)
         return cls(tuple(counts[half_points] for half_points in range(5)))
 
-    @classmethod
-    def of_games(cls, scores: Iterable[float]) -> "Tally":
-        """Count single games, for matches in which colours are not swapped."""
-        counts = Counter(map(_half_points, scores))
-        return cls(tuple(counts[half_points] for half_points in range(3)))
-
-    def __add__(self, other: "Tally") -> "Tally":
-        if len(self.counts) != len(other.counts):
-            raise UserError("pairs and single games cannot be added")
-        sums = (mine + yours for mine, yours in zip(self.counts, other.counts, strict=True))
-        return Tally(tuple(sums))
-
     @property
     def games_per_unit(self) -> int:
         """Two for pairs, one for single games."""
@@ -84,6 +72,7 @@ class Tally:
         """The mean share of the points, 0 to 1; 1/2 without any results."""
         if self.units == 0:
             return 0.5
+        # Index k of `counts` stands for k half points, so the last index is the full score.
         best = len(self.counts) - 1
         half_points = sum(result * count for result, count in enumerate(self.counts))
         return half_points / (best * self.units)
@@ -91,6 +80,7 @@ class Tally:
     @property
     def variance(self) -> float:
         """The variance of one unit's share of its points, divided by n and not by n - 1."""
+        # The maximum likelihood estimate, which the formulas of the SPRT assume.
         best = len(self.counts) - 1
         mean = self.score
         squares = sum(
@@ -101,6 +91,7 @@ class Tally:
     @property
     def why_not(self) -> str:
         """Why these counts allow no estimate; empty if they do."""
+        # A single unit is always a clean score or "alike", which would be a misleading reason.
         if self.units < 2:
             return f"too few {self.unit}s: {FEWEST} are needed"
         if self.counts[0] == self.units or self.counts[-1] == self.units:
@@ -130,7 +121,8 @@ class Tally:
         """
         if self.why_not:
             return Estimate(why=self.why_not)
-        # The variance of one game is twice that of the mean of a pair.
+        # σ² of one game. `variance` is that of a unit's mean score: the mean of two games has half
+        # the variance of one, as if they were independent, which is fishtest's convention.
         scale = NORMALIZED / math.sqrt(self.games_per_unit * self.variance)
         value = scale * (self.score - 0.5)
         margin = scale * Z_95 * self._standard_error
@@ -143,6 +135,7 @@ class Tally:
         """
         if self.why_not:
             return Estimate(why=self.why_not)
+        # Φ(z) = erfc(-z / √2) / 2; erfc keeps its precision in the tail, where 1 + erf cancels.
         likelihood = 0.5 * math.erfc((0.5 - self.score) / self._standard_error / math.sqrt(2))
         likelihood = min(max(likelihood, SMALLEST_DOUBT), 1 - SMALLEST_DOUBT)
         return Estimate(likelihood, is_share=True)
@@ -150,6 +143,7 @@ class Tally:
     @property
     def _standard_error(self) -> float:
         """The standard error of the mean score."""
+        # Units are independent, games within a pair are not: divide by the number of units.
         return math.sqrt(self.variance / self.units)
 
 

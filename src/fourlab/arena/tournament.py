@@ -1,9 +1,9 @@
 """Tournaments as values: each game is a pure function of the tournament and the game's number."""
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from fourlab.game.position import Position
 from fourlab.game.record import Record
 from fourlab.game.rules import Rules
 from fourlab.jobs.executors import Watch
+from fourlab.options import check, option, options_of
 
 BOUNDS = ("seconds", "simulations", "nodes", "depth")
 """The fields of a `Limit` that a configuration can set."""
@@ -52,17 +53,27 @@ class Tournament:
     boards: tuple[str, ...] = ("7x6x4",)
     openings: str | tuple[str, ...] = "random:4"
     """empty, random:K, all:K, balanced:K, a position, or a list of positions."""
-    rounds: int | None = None
-    """Number of openings per pairing and board; None: all openings of a list or all:K, else 50."""
-    starts: Literal["alternate", "fixed"] = "alternate"
-    """alternate: each opening twice, colours swapped; fixed: once, first-named player red."""
-    seed: int = 0
-    grace: float = 1.0
-    """Seconds by which a move may exceed its limit before the game is forfeited."""
+    rounds: int | None = option(
+        None,
+        "Number of openings per pairing and board; none: all openings of a list or all:K, else 50.",
+        least=1,
+    )
+    starts: Literal["alternate", "fixed"] = option(
+        "alternate",
+        "alternate: each opening twice, colours swapped; fixed: once, first-named player red.",
+    )
+    seed: int = option(0, "The same seed gives the same games.", least=0, most=2**63 - 1)
+    grace: float = option(
+        1.0,
+        "Time by which a move may exceed its limit before the game is forfeited.",
+        least=0,
+        unit="s",
+    )
     sprt: Sprt | None = None
     """Stop as soon as this test is decided; only for two players."""
 
     def __post_init__(self) -> None:
+        check(self)
         if len(self.players) < 2:
             raise UserError("a tournament needs at least two agents")
         labels = [player.label for player in self.players]
@@ -71,18 +82,10 @@ class Tournament:
             raise UserError(
                 f"two agents have the same name {duplicate!r}: give them different names"
             )
-        if self.starts not in ("alternate", "fixed"):
-            raise UserError(f"starts is alternate or fixed, not {self.starts!r}")
-        if self.rounds is not None and self.rounds < 1:
-            raise UserError(f"at least one round must be played, not {self.rounds}")
         if not self.boards or len(set(self.boards)) < len(self.boards):
             raise UserError("boards must be named, each once")
         if not self.openings:
             raise UserError("there are no openings in the list")
-        if not 0 <= self.seed < 2**63:
-            raise UserError(f"a seed is 0 or greater and below 2**63, not {self.seed}")
-        if not 0 <= self.grace < math.inf:
-            raise UserError(f"the grace is 0 seconds or more, not {self.grace}")
         if self.sprt is not None and len(self.players) != 2:
             raise UserError(f"an SPRT compares two agents, not {len(self.players)}")
         if len(self) > MOST_GAMES:
@@ -93,7 +96,10 @@ class Tournament:
         """The openings on each board; if fewer than the rounds, they are used again in turn."""
         number = self.rounds or DEFAULT_ROUNDS
         return tuple(
-            tuple(openings(self.openings, board, number, self.seed)) for board in self.boards
+            # With the same seed, a larger number begins with the openings of a smaller one, so
+            # that more rounds extend a run.
+            tuple(openings(self.openings, board, number, self.seed))
+            for board in self.boards
         )
 
     @cached_property
@@ -151,7 +157,7 @@ class Tournament:
             ],
         }
         if self.sprt is not None:
-            data["sprt"] = {name: getattr(self.sprt, name) for name in _names_of_fields(Sprt)}
+            data["sprt"] = asdict(self.sprt)
         return data
 
 
@@ -183,6 +189,7 @@ class GamePlayer:
         players = [self.tournament.players[game.red], self.tournament.players[game.yellow]]
         agents = [self.make(player.spec) for player in players]
         limits = [player.limit for player in players]
+        # One stream per side: how much randomness one side uses must not change the other's play.
         rngs = [np.random.default_rng([self.tournament.seed, number, side]) for side in (0, 1)]
         try:
             record = play_game(game.start, agents, limits, rngs, self.tournament.grace, watch)
@@ -197,16 +204,12 @@ class GamePlayer:
         """
         import numpy as np
 
+        start = self.tournament.starts_on[0][0]
         for player in self.tournament.players:
-            if player.limit.seconds is None:
-                continue
-            agent = self.make(player.spec)
-            start = self.tournament.starts_on[0][0]
-            try:
-                agent.decide(start, WARM_UP_LIMIT, np.random.default_rng(0))
-            except Exception:
-                pass  # the same fault will be recorded in its games
-            finally:
+            if player.limit.seconds is not None:
+                agent = self.make(player.spec)
+                with suppress(Exception):  # the same fault will be recorded in its games
+                    agent.decide(start, WARM_UP_LIMIT, np.random.default_rng(0))
                 close_all([agent])
 
 
@@ -222,36 +225,27 @@ def read_config(config: Mapping[str, Any]) -> Tournament:
 
 def read(data: Mapping[str, Any]) -> Tournament:
     """Return the tournament of a TOML file's data; raise UserError for unknown settings."""
-    allowed = set(_names_of_fields(Tournament)) - {"players"} | {"agents"}
-    _refuse_unknown(data, allowed, "a tournament")
+    # Players and the test are tables of their own, so they are not among the options.
+    options = options_of(Tournament)
+    _refuse_unknown(data, {*options, "agents", "sprt"}, "a tournament")
     agents = data.get("agents")
     if not isinstance(agents, list):
         raise UserError(
             'a tournament names its agents: agents = ["random", "rules"] or [[agents]] tables'
         )
-    settings = {name: value for name, value in data.items() if name not in ("agents", "sprt")}
+    settings: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in data.items()
+        if name in options
+    }
+    # Types are checked before the boards are parsed, ranges by `Tournament` as well.
     for name, value in settings.items():
-        # bool is a subclass of int, but no setting is a truth value.
-        if not isinstance(value, _TYPES[name]) or isinstance(value, bool):
-            raise UserError(f"{name} cannot be {value!r}")
-        if isinstance(value, list):
-            if not all(isinstance(text, str) for text in value):
-                raise UserError(f"{name} is a list of texts, not {value!r}")
-            settings[name] = tuple(value)
+        options[name].check(value)
     if "boards" in settings:
+        # `7x6` and `7x6x4` are the same board; one spelling makes duplicates equal.
         settings["boards"] = tuple(str(Rules.parse(board)) for board in settings["boards"])
     players = tuple(_player(agent) for agent in agents)
     return Tournament(players, sprt=_sprt(data.get("sprt")), **settings)
-
-
-_TYPES: dict[str, Any] = {
-    "boards": list,
-    "openings": (str, list),
-    "rounds": int,
-    "starts": str,
-    "seed": int,
-    "grace": (int, float),
-}
 
 
 def _player(entry: object) -> Player:
@@ -264,6 +258,7 @@ def _player(entry: object) -> Player:
     bounds = {bound: entry[bound] for bound in BOUNDS if bound in entry}
     for bound, value in bounds.items():
         types = (int, float) if bound == "seconds" else int
+        # bool is a subclass of int, but no bound is a truth value.
         if isinstance(value, bool) or not isinstance(value, types):
             raise UserError(f"{bound} of agent {entry['spec']!r} cannot be {value!r}")
     return Player(entry["spec"], Limit(**bounds), str(entry.get("name", "")))
@@ -275,15 +270,11 @@ def _sprt(entry: object) -> Sprt | None:
         return None
     if not isinstance(entry, dict):
         raise UserError(f"sprt is a table with elo0 and elo1, not {entry!r}")
-    _refuse_unknown(entry, _names_of_fields(Sprt), "sprt")
+    _refuse_unknown(entry, options_of(Sprt), "sprt")
     try:
         return Sprt(**entry)
     except TypeError:
         raise UserError("sprt needs the numbers elo0 and elo1") from None
-
-
-def _names_of_fields(dataclass_type: type) -> list[str]:
-    return [field.name for field in fields(dataclass_type)]
 
 
 def _refuse_unknown(data: Mapping[str, Any], allowed: Iterable[str], where: str) -> None:

@@ -18,6 +18,7 @@ from fourlab.bridges.picture import MODES, Mode, check_mode, render
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 
+# Imported after Fourlab's modules, so that a missing package becomes a one-line UserError.
 try:
     import gymnasium
 except ModuleNotFoundError:
@@ -37,6 +38,7 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
     `info["action_mask"]` list the open columns.
     """
 
+    # Gymnasium reads this dictionary from the class.
     metadata = {"render_modes": MODES, "render_fps": 2}  # noqa: RUF012
 
     def __init__(
@@ -64,8 +66,8 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
         self.observation_space = gymnasium.spaces.Box(0, 1, (rules.rows, rules.columns, 2), np.int8)
         self.action_space = gymnasium.spaces.Discrete(rules.columns)
         self.position = self.start
-        self.side = self.start.to_move
-        self._lost = False
+        self.side = self.start.to_move  # the learner's, which `reset` may change
+        self._lost = False  # by a full column, which leaves the position as it was
         self._agent = self._make_opponent()
         height = rules.geometry.height
         # int[rows, columns, 1]: the bit of every cell, the top row first.
@@ -82,6 +84,7 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
             raise UserError(
                 f"reset takes no options, not {options}; give them when you make the environment"
             )
+        # An agent may keep a memory between games, which a repeatable run must not inherit.
         if seed is not None:
             self._agent = self._make_opponent()
         self.position = self.start
@@ -93,6 +96,7 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
 
     def step(self, action: np.int64 | int) -> tuple[Planes, float, bool, bool, dict[str, Any]]:
         """Drop the learner's disc, then the opponent's."""
+        # `index` accepts NumPy's integers and refuses floats.
         column = index(action)
         if self._lost:
             raise UserError("the game was lost by choosing a full column; reset starts the next")
@@ -112,6 +116,7 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
         Learners that mask actions, such as MaskablePPO, look for a method of this name.
         """
         mask = np.zeros(self.start.rules.columns, bool)
+        # A finished position has no legal columns, but one lost by a full column does.
         mask[list(self.position.legal_columns())] = not self._lost
         return mask
 
@@ -130,6 +135,7 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
         check_mode(self.render_mode)
         if (outcome := self.start.outcome()) is not None:
             raise UserError(f"no game can start here, it is over ({outcome}): {self.start!r}")
+        # `reset` must return an observation of a game that is not over.
         ends = [
             column + 1
             for column in self.start.legal_columns()
@@ -155,6 +161,7 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
 
     def _observation(self) -> Planes:
         sides = (self.position.red, self.position.yellow)
+        # int64[2] shifted by int[rows, columns, 1] gives [rows, columns, 2].
         discs = np.array([sides[self.side], sides[1 - self.side]])
         planes: Planes = (discs >> self._bits & 1).astype(np.int8)
         return planes

@@ -24,9 +24,11 @@ except ModuleNotFoundError:
 
 MEMORY = 1000
 """Memory limit of OpenSpiel's search, in megabytes."""
+# By cell of `Position.grid`: empty, red, yellow. OpenSpiel's x moves first, as red does.
 _DISCS = ".xo"
 
 
+# Cached, because `to_state` needs the game at every move.
 @lru_cache
 def game_of(rules: Rules) -> Any:
     """Return OpenSpiel's game on a board."""
@@ -47,6 +49,7 @@ def to_state(position: Position) -> Any:
         for column in position.moves:
             state.apply_action(column)
         return state
+    # The JSON that OpenSpiel writes for a state. Its first row is at the bottom, ours at the top.
     outcome = position.outcome()
     winner = None if outcome is None else outcome.winner
     board = {
@@ -68,6 +71,7 @@ def to_position(state: Any) -> Position:
         raise UserError(f"this is a state of {name}, not of connect_four")
     size = game.get_parameters()
     position = Position(board=Rules(size["columns"], size["rows"], size["x_in_row"]))
+    # A state made from a board keeps that board; its history begins there.
     if (start := state.starting_state()) is not None:
         grid = [[_DISCS.index(cell) for cell in row] for row in reversed(start.to_dict()["board"])]
         position = Position(grid, position.rules)
@@ -80,7 +84,7 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
     """A Fourlab agent as an OpenSpiel bot; it plays either side."""
 
     def __init__(self, agent: Agent, limit: Limit | None = None, seed: int = 0) -> None:
-        super().__init__()
+        super().__init__()  # required by pybind11 before any method is called
         self.agent = agent
         self.limit = limit or Limit()
         self.rng = np.random.default_rng(seed)
@@ -136,6 +140,7 @@ class BotAgent:
     ) -> Decision:
         """Ask the bot."""
         state = to_state(position)
+        # Bots may remember the last state; positions here need not follow each other.
         self.bot.restart()
         if not self.bot.provides_policy():
             return Decision(int(self.bot.step(state)))
@@ -157,6 +162,7 @@ def mcts_bot(
     """Return OpenSpiel's own tree search, written in C++."""
     evaluator = pyspiel.RandomRolloutEvaluator(rollouts, seed)
     policy = pyspiel.ChildSelectionPolicy.UCT
+    # The order of OpenSpiel's C++ constructor; False turns its verbose output off.
     max_seconds = -1.0 if seconds is None else seconds  # negative: no limit
     return pyspiel.MCTSBot(
         game, evaluator, c, simulations, MEMORY, solve, seed, False, policy, max_seconds

@@ -49,11 +49,13 @@ class OpenSpielMCTS:
         from fourlab.bridges.openspiel import game_of, mcts_bot, to_state
 
         started = time.perf_counter()
+        # With only a stop flag, which this search cannot see, the default bounds it too.
         simulations, seconds = limit.bounds(self.simulations, None, DEFAULT_SIMULATIONS)
         if simulations is None:
             simulations = DEFAULT_SIMULATIONS if seconds is None else MOST_SIMULATIONS
         game = game_of(position.rules)
-        seed = int(rng.integers(2**31))
+        seed = int(rng.integers(2**31))  # a C++ int
+        # With one simulation, OpenSpiel's root would have no visited child to choose.
         bot = mcts_bot(game, max(simulations, 2), seed, self.c, self.rollouts, self.solve, seconds)
         root = bot.mcts_search(to_state(position))
         return _decision(root, position, time.perf_counter() - started)
@@ -63,6 +65,8 @@ def _decision(root: Any, position: Position, seconds: float) -> Decision:
     best = root.best_child()
     visits = {child.action: child.explore_count for child in root.children}
     total = sum(visits.values())
+    # Outcomes are per player, where a node is solved. Rewards are already from the point of view
+    # of the player who made the move, here the side to move at the root.
     if best.outcome:
         value = best.outcome[position.to_move]
     else:
@@ -71,6 +75,7 @@ def _decision(root: Any, position: Position, seconds: float) -> Decision:
     if total:
         columns = range(position.rules.columns)
         policy = tuple(visits.get(column, 0) / total for column in columns)
+    # Unvisited children have no statistics, so the line ends before them.
     line = []
     node = root
     while node.children and (node := node.best_child()).explore_count:

@@ -32,6 +32,7 @@ except ImportError as error:  # also PettingZoo before 1.27, which cannot regist
 ID = "fourlab/connect_four-v3"
 PLAYERS = ("player_0", "player_1")
 """Red and yellow."""
+# A lookup is faster than a comparison of names in every step.
 _OTHER = dict(zip(PLAYERS, reversed(PLAYERS), strict=True))
 
 
@@ -78,9 +79,10 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
             for player in PLAYERS
         }
         self._cells = _cells(self.rules)
+        # Bit numbers as in game/bitboard.py: a column has `height` bits, one more than rows.
         self._bottom = [column * self.rules.geometry.height for column in range(columns)]
         self._columns = columns
-        self._closed = np.zeros(columns, np.int8)
+        self._closed = np.zeros(columns, np.int8)  # the mask of a player who has to wait
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Empty the board. Nothing is random, so the seed has no effect."""
@@ -91,13 +93,14 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
         self.terminations = dict.fromkeys(PLAYERS, False)
         self.truncations = dict.fromkeys(PLAYERS, False)
         self.infos: dict[str, dict[str, Any]] = {player: {} for player in PLAYERS}
-        self._skip_agent_selection = None
+        self._skip_agent_selection = None  # AECEnv uses it when players step out after the end
         self._over = False
         self._left = self.rules.rows * self.rules.columns
         self._discs = dict.fromkeys(PLAYERS, 0)
         # For every column, the bit number of its lowest empty cell.
         self._free = self._bottom.copy()
         self._open = np.ones(self.rules.columns, np.int8)
+        # int8[rows, columns, 2], the top row first: own discs, then the other's.
         self._seen = {
             player: np.zeros((self.rules.rows, self.rules.columns, 2), np.int8)
             for player in PLAYERS
@@ -109,8 +112,10 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
             self._step_after_the_end(action)
             return
         column = action if type(action) is int else _index(action)
+        # An AssertionError is what PettingZoo's own wrapper raises.
         assert 0 <= column < self._columns, f"action is not in action space: {action!r}"
         free = self._free
+        # In a full column, the lowest empty cell is the guard bit, which is None.
         cell = self._cells[free[column]]
         if cell is None:
             self._lose_by_a_full_column()
@@ -125,6 +130,7 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
         if fills:
             self._open[column] = 0
         self._left -= 1
+        # Only lines through the new disc can be new.
         for line in lines:
             if discs & line == line:
                 self._end({mover: 1, waiting: -1})
@@ -134,6 +140,7 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
 
     def observe(self, agent: str) -> dict[str, NDArray[np.int8]]:
         """Return a player's observation; its action mask is all 0 in the other's turn."""
+        # Copies, because learners keep observations while the board changes.
         mask = self._open if agent == self.agent_selection else self._closed
         return {"observation": self._seen[agent].copy(), "action_mask": mask.copy()}
 
@@ -169,6 +176,7 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
 
     def _lose_by_a_full_column(self) -> None:
         """Do what PettingZoo's TerminateIllegalWrapper does."""
+        # The loser gets -1, and the other player 0, not +1.
         EnvLogger.warn_on_illegal_move()
         self.truncations = dict.fromkeys(PLAYERS, True)
         self._end({self.agent_selection: -1})
@@ -197,6 +205,7 @@ def _cells(rules: Rules) -> list[_Cell | None]:
     cells: list[_Cell | None] = []
     for column in range(g.columns):
         for row in range(g.rows):
+            # The top disc of a vertical line always lands last, so lower cells need not look at it.
             own_lines = [
                 sum(1 << x * g.height + y for x, y in line)
                 for line in lines

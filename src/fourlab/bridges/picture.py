@@ -55,15 +55,18 @@ def picture(position: Position) -> NDArray[np.uint8]:
 @cache
 def _tile(cell: int, won: bool) -> NDArray[np.uint8]:
     """Draw one cell; the edges of circles are antialiased over one pixel."""
+    # Distances of pixels from the centre of the tile: float[CELL, CELL, 1].
     y, x = np.mgrid[:CELL, :CELL] - (CELL - 1) / 2
     distance = np.hypot(x, y)[..., None]
     tile = np.full((CELL, CELL, 3), _BOARD, float)
+    # (colour, inner radius, outer radius), painted one over the other.
     circles = (
         [(_RIM, 0, DISC + 3)] * won
         + [(_HOLES[cell], 0, DISC)]
         + [(_RING, DISC - 10, DISC - 7)] * (cell == 2)
     )
     for colour, inner, outer in circles:
+        # The share of each pixel that the ring covers, 0 to 1.
         covered = np.clip(outer + 0.5 - distance, 0, 1) * np.clip(distance - inner + 0.5, 0, 1)
         tile += covered * (np.array(colour) - tile)
     return tile.round().astype(np.uint8)

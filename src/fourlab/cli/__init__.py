@@ -19,17 +19,20 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
     Exit codes: 0 success, 1 failure, 2 wrong input, 130 interrupted.
     """
+    # Before anything can be printed, even an error.
     _make_streams_usable()
     announce_compilation()
     try:
         from fourlab.cli.commands import parser
 
+        # Without standalone mode, click raises errors instead of printing them and exiting.
         result = parser().main(arguments, prog_name="fourlab", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(result if isinstance(result, int) else 0)
     except UserError as error:
         _fail(str(error))
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
+        # Python flushes standard output once more when it exits, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:  # for example a full disk
@@ -54,6 +57,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _make_streams_usable() -> None:
     """Replace missing standard streams, and escape characters that a stream cannot encode."""
+    # A program without a console, such as pythonw on Windows, has None here.
     sys.stdin = sys.stdin or io.StringIO()
     sys.stdout = sys.stdout or io.StringIO()
     sys.stderr = sys.stderr or io.StringIO()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fourlab.arena.accuracy import Accuracy
     from fourlab.game.position import Position
 
+# The widths are those of `_row`.
 HEADER = (
     f"{'agent':32}  positions  can go wrong  {'mistakes':23}   early middle   late  "
     f"{'exactly best':23}  ms per move"
@@ -70,9 +71,7 @@ class Sources:
                 "--board is for --positions and --random"
             )
         if [self.positions, self.random, self.solved].count(None) != 2:
-            raise UserError(
-                "say where the positions come from: --positions FILE, --random N or --solved N"
-            )
+            raise UserError("choose one of --positions FILE, --random N and --solved N")
 
     def read(self) -> "tuple[list[Position], list[dict[int, int]]]":
         """Return the positions, and for each the exact score of every legal column."""
@@ -81,7 +80,7 @@ class Sources:
         from fourlab.training.test_set import solved_positions
 
         if self.solved is not None:
-            return solved_positions(self.solved)
+            return solved_positions(self.solved)  # which come with their scores
         positions = self._random() if self.positions is None else self._read(self.positions)
         return positions, list(exact_scores(progress(positions, "solving"), Solver()))
 
@@ -98,6 +97,7 @@ class Sources:
         from fourlab.arena.accuracy import random_positions
 
         count = self.random or 0
+        # Mirror images count once, so small boards and few discs may not have enough.
         positions = random_positions(count, _range(self.plies), self.seed, self.board)
         if len(positions) < count:
             raise UserError(
@@ -137,6 +137,7 @@ def accuracy(
     """
     from fourlab.arena.accuracy import ask, count
 
+    # Everything is checked before the positions are solved, which takes longest.
     agents = {spec: make(spec) for spec in specs}
     if budgets is not None:
         _refuse_own_limits(agents)
@@ -205,6 +206,7 @@ def _budget(text: str, limit: Limit) -> Limit | None:
         )
     if match[3]:
         return None if int(match[3]) == 0 else replace(limit, simulations=int(match[3]))
+    # The other bounds of --seconds and so on stay in force.
     return replace(limit, seconds=float(match[1]) * (0.001 if match[2] == "ms" else 1))
 
 

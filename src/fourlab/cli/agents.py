@@ -38,6 +38,7 @@ def agents(
             continue
         for option in row["options"]:
             default = as_text(option["default"])
+            # An option such as `seconds` names its unit already.
             unit = f", in {option['unit']}" if option["unit"] not in ("", option["name"]) else ""
             kind = f"({option['type']}{unit})"
             print(f"{INDENT}{option['name']}={default}  {kind} {option['about']}")

@@ -60,6 +60,7 @@ def analyze(
     resists. The agent's values are from the side to move's point of view, -1 to +1. What is
     marked as proven is exact; everything else is an estimate.
     """
+    # Before the search, which may take minutes.
     if plot is not None:
         _check_plotting()
     position = unfinished_position(moves, board, any_counts)
@@ -127,6 +128,7 @@ def _solve(position: Position, seconds: float) -> ExactAnalysis:
     solver = Solver()
     deadline = time.perf_counter() + seconds
     columns = solver.columns(position, Limit(seconds=seconds))
+    # The line reuses the solver's table and usually takes no time.
     remaining = deadline - time.perf_counter()
     line = solver.line(position, Limit(seconds=remaining)) if remaining > 0 else ()
     end = position
@@ -152,11 +154,13 @@ def _joined(line: tuple[int, ...]) -> str:
 
 def _print_columns(analysis: Analysis) -> None:
     """Print one row per column: search statistics, points, exact values or estimates."""
+    # Agents fill in different fields of an analysis; at most one of these blocks prints anything.
     columns = analysis.columns if analysis.visits is not None else ()
     if columns:
+        # A network gives priors; a search without one selects by a bound.
         has_priors = any(column.prior is not None for column in columns)
         print(f"column    visits   share     mean    {'prior' if has_priors else 'bound'}  proven")
-    all_visits = sum(column.visits for column in columns) or 1
+    all_visits = sum(column.visits for column in columns) or 1  # the divisor of shares
     for column in columns:
         mean = "-" if column.value is None else f"{column.value:+.4f}"
         bound = "-" if column.bound is None else f"{column.bound:+.4f}"
@@ -193,6 +197,7 @@ def _print_decision(decision: Decision) -> None:
     speed = ""
     if (seconds := analysis.seconds) is not None:
         speed = f" in {seconds:.3f} s ({simulations / max(seconds, 1e-9):,.0f}/s)"
+    # Times differ between runs; without them, standard output is the same for the same seed.
     print(f"{simulations:,} simulations{speed}, {analysis.nodes or 0:,} nodes", file=sys.stderr)
 
 
@@ -240,9 +245,8 @@ def _as_data(
     if exact is not None:
         data["truth"] = _exact_data(exact)
     if analysis.expected:
-        data["exact_values"] = {
-            str(column + 1): str(value) for column, value in analysis.expected.items()
-        }
+        # As text, such as "-13/27", because JSON has no fractions.
+        data["exact_values"] = _by_number(analysis.expected)
     if analysis.estimates:
         data["estimates"] = _by_number(analysis.estimates)
     if snapshots is not None:

@@ -26,6 +26,7 @@ def bench(json: JsonOption = False) -> None:
             "perft leaves, compiled": lambda: perft(0, 0, g, 9),
         }
     )
+    # Index 3 of a rollout's result is the number of discs in all games, which depends on each.
     signature = (
         rollouts(0, 0, g, 1000, 1)[3] + lane_rollouts(0, 0, g, 1000, 1)[3] + perft(0, 0, g, 8)
     )

@@ -45,13 +45,14 @@ def _lines(position: Position) -> Iterator[list[tuple[str, str]]]:
     """Yield the rows from the top, then the column numbers, as lists of (text, style)."""
     winning = set(position.winning_cells())
     for below_top, cells in enumerate(position.grid()):
-        row = position.rules.rows - 1 - below_top
+        row = position.rules.rows - 1 - below_top  # the grid begins at the top, rows at the bottom
         line = [(" ", "")]
         for column, cell in enumerate(cells):
             disc = ".XO"[cell]
             text = f"({disc})" if (column, row) in winning else f" {disc} "
             line.append((text, _STYLES[cell]))
         yield line
+    # Three characters per column leave room for parentheses and for numbers of two digits.
     numbers = "".join(f"{column + 1:^3}" for column in range(position.rules.columns))
     yield [(f" {numbers}", "dim")]
 

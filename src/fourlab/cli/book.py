@@ -88,6 +88,7 @@ def check(
     book = _load(file)
     solver = Solver(book=None)
     rng = np.random.default_rng(seed)
+    # A book holds every position up to its last ply, so most of a sample are of that ply.
     indices = rng.choice(len(book), min(sample, len(book)), replace=False)
     wrong = 0
     for index in progress(list(indices), "solving"):

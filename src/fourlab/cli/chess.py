@@ -5,22 +5,24 @@ import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
 
+from fourlab.agent import Limit
 from fourlab.cli.generated import with_settings
 from fourlab.cli.options import JsonOption, SeedOption, as_arguments, print_json
 from fourlab.cli.running import Running, Workers, print_results
 from fourlab.errors import UserError
+from fourlab.files import write_atomically
 
+# The rules of chess come from python-chess, an extra; only the commands that need it import it.
 if TYPE_CHECKING:
-    import numpy as np
-
-    from fourlab.agent import Limit
     from fourlab.chess.game import ChessState
     from fourlab.chess.players import ChessPlayer
 
 app = typer.Typer(rich_markup_mode=None)
 SIDES = ("white", "black")
+"""By `not board.turn`: in python-chess, white is True and black is False."""
 SVG_SIZE = 300
 """Width of the drawn board in pixels, as in Arya's thesis."""
 SecondsPerMoveOption = Annotated[
@@ -65,9 +67,6 @@ def play(
     each other. With --json the game is printed as one JSON value on standard output, and the board
     on standard error.
     """
-    import numpy as np
-
-    from fourlab.agent import Limit
     from fourlab.chess import chess
     from fourlab.chess.game import ChessState
     from fourlab.chess.players import player
@@ -75,15 +74,17 @@ def play(
     seats = [None if name == "human" else player(name) for name in (white, black)]
     limit = Limit(seconds=seconds, simulations=simulations)
     start = ChessState.of(chess.STARTING_FEN if fen is None else fen)
+    # With --json, standard output has the JSON value and nothing else.
     stream = sys.stderr if json else sys.stdout
     game = _Game(start, seats, limit, np.random.default_rng(seed), svg, stream)
+    exit_code = 0
     try:
         game.run()
     except KeyboardInterrupt:
-        game.show("")
-        _print_game(game, white, black, json)
-        raise typer.Exit(130) from None
+        game.show("")  # ends the line of the prompt
+        exit_code = 130
     _print_game(game, white, black, json)
+    raise typer.Exit(exit_code)
 
 
 class _Game:
@@ -93,8 +94,8 @@ class _Game:
         self,
         start: "ChessState",
         seats: "list[ChessPlayer | None]",
-        limit: "Limit",
-        rng: "np.random.Generator",
+        limit: Limit,
+        rng: np.random.Generator,
         svg: Path | None,
         stream: IO[str],
     ) -> None:
@@ -117,6 +118,7 @@ class _Game:
                 if not self.ask(state):
                     return
             else:
+                # The name of a move, such as Nf3, depends on the board before it.
                 move = player.decide(state, self.limit, self.rng).move
                 self.show(f"{SIDES[not state.board.turn]} plays {state.board.san(move)}")
                 self.states.append(state.play(move))
@@ -147,6 +149,7 @@ class _Game:
 
     def take_back(self) -> None:
         """Return to the last state in which a person was to move."""
+        # Against a player, that takes back two moves: its reply and the person's.
         if not any(self.player(state) is None for state in self.states[:-1]):
             self.show("there is no move to take back")
             return
@@ -163,8 +166,6 @@ class _Game:
             return
         import chess.svg
 
-        from fourlab.files import write_atomically
-
         board = self.states[-1].board
         last = board.move_stack[-1] if board.move_stack else None
         check = board.king(board.turn) if board.is_check() else None
@@ -178,6 +179,7 @@ def board_text(state: "ChessState") -> str:
     lines = [f"{8 - i}  {rank}" for i, rank in enumerate(ranks)]
     lines.append("   a b c d e f g h")
     if not state.ending:
+        # With no legal move it would be mate, which `ending` names.
         check = ", in check" if state.board.is_check() and state.moves else ""
         lines.append(f"{SIDES[not state.board.turn]} to move{check}")
     return "\n".join(lines)
@@ -185,6 +187,7 @@ def board_text(state: "ChessState") -> str:
 
 def _print_game(game: _Game, white: str, black: str, json: bool) -> None:
     end = game.states[-1]
+    # From the given position on; a FEN has no history.
     moves = [state.board.move_stack[-1].uci() for state in game.states[1:]]
     if not json:
         print(f"moves: {' '.join(moves) or 'none'}")

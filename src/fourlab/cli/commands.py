@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from fourlab.version import __version__
 
+# rich is slow to import, and its boxes are hard to read in logs and by screen readers.
 SETTINGS: dict[str, Any] = {
     "add_completion": False,
     "rich_markup_mode": None,
@@ -42,8 +43,9 @@ COMMANDS = {
     "match": Entry("match:match", "Play a match between two agents."),
     "tournament": Entry("tournament:tournament", "Play a round robin between agents."),
     "resume": Entry("resume:resume", "Resume a run that was stopped or killed."),
+    "verify": Entry("verify:verify", "Check a run for damage, and repair its games."),
     "study": _STUDY,
-    "reproduce": _STUDY,
+    "reproduce": _STUDY,  # the name before "study"; run folders still have this kind
     "games": Entry("games:games", "List, show, replay or export the games of a run."),
     "runs": Entry("runs:runs", "List runs, or compare some of them."),
     "agents": Entry("agents:agents", "List the agents and their options."),

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fourlab.cli.generated import with_settings
-from fourlab.cli.options import BoardOption, SeedOption, print_json
+from fourlab.cli.options import BoardOption, SeedOption, print_facts
 from fourlab.cli.running import Running, Workers
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
@@ -48,9 +48,11 @@ def uci8(
         _, results = running.desk(workers).work(Uci8Job(output))
         _print_facts(output, results, running.json)
         return
+    # From the book it takes seconds, so there is nothing to resume and no run.
     labelled = labels.uci8()
     text = labels.as_text(labelled)
     write_atomically(output, labels.compress(text, output.suffix))
+    # The checksum is that of the text, so that it is the same however the file is compressed.
     facts = {"positions": len(labelled), **labelled.counts, "sha256": sha256(text).hexdigest()}
     _print_facts(output, facts, running.json)
 
@@ -103,8 +105,7 @@ def _range(text: str) -> tuple[int, int]:
 def _print_facts(output: Path, facts: dict[str, object], json: bool) -> None:
     """Print the counts and the checksum of a data set."""
     if json:
-        print_json({**facts, "file": str(output)})
-        return
-    for name, value in facts.items():
-        if name not in ("headline", "file"):
-            print(f"{name}: {value}")
+        facts = {**facts, "file": str(output)}
+    else:
+        facts = {name: facts[name] for name in facts if name not in ("headline", "file")}
+    print_facts(facts, json)

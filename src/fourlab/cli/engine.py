@@ -16,6 +16,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 PROTOCOLS = ("c4i", "pons", "line")
+# Linux pipes hold this much, so one read empties a full pipe.
 CHUNK = 64 * 1024
 """Bytes to read from standard input at a time."""
 MOVE_SECONDS = 5
@@ -55,6 +56,7 @@ def serve(
 
     rules = CLASSIC if board is None else Rules.parse(board)
     limit = Limit(seconds=seconds)
+    # Every protocol reads bytes, because a client may send anything.
     if proto == "c4i":
         c4i.serve(spec, _read, _send, rules, seconds, seed)
     elif proto == "pons":
@@ -94,7 +96,7 @@ def check(
     engine = Engine(cmd, start_seconds=start_seconds, grace=grace, move_seconds=MOVE_SECONDS)
     rules = []
     for finding in engine_check.check(engine, boards):
-        rules.append({"rule": finding.rule, "kept": finding.kept, "detail": finding.detail})
+        rules.append(vars(finding))
         if not json:
             detail = f": {finding.detail}" if finding.detail else ""
             print(f"{'ok    ' if finding.kept else 'BROKEN'}  {finding.rule}{detail}", flush=True)
@@ -124,6 +126,7 @@ def _read() -> bytes:
 
 
 def _send(text: str) -> None:
+    # One write per line: print would write the newline separately, and threads could come between.
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

@@ -55,6 +55,7 @@ def kaggle(
     """
     from fourlab.bridges.kaggle.export import export
 
+    # The test takes up to a minute, and nothing else is printed meanwhile.
     def announce_test() -> None:
         if not quiet:
             text = "testing the file with Kaggle's time limits, which takes a while …"
@@ -68,6 +69,7 @@ def kaggle(
 
 
 def _print(exported: "Exported") -> None:
+    # Sizes are in kB of 1,000 bytes.
     print(f"{exported.file}: {exported.spec}, {exported.bytes / 1000:,.0f} kB")
     for test in exported.examined:
         print(f"  {'with' if test.numba else 'without'} Numba:")

@@ -1,24 +1,28 @@
 """`fourlab games`: list, show, replay and export the stored games of a run."""
 
+import csv as csv_module
+import io
+import json as json_module
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from fourlab.analysis.overview import thoughts
+from fourlab.arena.store import Store, StoredGame
 from fourlab.cli.board import print_board
 from fourlab.cli.generated import with_settings
 from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, RunArgument, print_json
 from fourlab.errors import UserError
+from fourlab.files import write_atomically
 from fourlab.game.outcome import SIDE_NAMES, Outcome, Result
-
-if TYPE_CHECKING:
-    from fourlab.arena.store import StoredGame
-    from fourlab.game.record import Record
-    from fourlab.jobs.run import Run
+from fourlab.game.record import Record
+from fourlab.jobs.kinds import job_of
+from fourlab.jobs.run import Run, find_run
 
 COLUMNS = (
     "number",
@@ -52,7 +56,7 @@ class Filters:
         typer.Option(help='Only games that ended this way: "illegal move", timeout, crash, …'),
     ] = None
 
-    def accept(self, game: "StoredGame") -> bool:
+    def accept(self, game: StoredGame) -> bool:
         """Return whether a game passes all filters."""
         if self.result is not None and self.result not in RESULTS:
             raise UserError(f"a result is {', '.join(RESULTS)}, not {self.result!r}")
@@ -100,16 +104,15 @@ def games(
 
       fourlab games last --csv games.csv
     """
-    from fourlab.arena.store import Store
-    from fourlab.jobs.run import find_run
-
     run = find_run(home, name)
+    # NUMBER is an argument, so that "games last 17" reads like "games last".
     if number is not None:
         _show(stored_game(run, number), run, replay, again, json)
         return
     with Store(run.games_file, read_only=True) as store:
         if replay is not None or again:
-            raise UserError("say which game: fourlab games RUN NUMBER")
+            raise UserError("give the number of a game: fourlab games RUN NUMBER")
+        # Thoughts are by far the largest column, so they are read only where they are written.
         chosen = filter(filters.accept, store.games(thoughts=jsonl is not None))
         if csv is not None:
             _write(csv, _table(chosen))
@@ -121,10 +124,8 @@ def games(
             _list(chosen)
 
 
-def stored_game(run: "Run", number: int) -> "StoredGame":
+def stored_game(run: Run, number: int) -> StoredGame:
     """Return a game of a run; raise UserError if the run does not have it."""
-    from fourlab.arena.store import Store
-
     with Store(run.games_file, read_only=True) as store:
         game = store.game(number)
     if game is None:
@@ -132,20 +133,18 @@ def stored_game(run: "Run", number: int) -> "StoredGame":
     return game
 
 
-def as_data(game: "StoredGame") -> dict[str, Any]:
+def as_data(game: StoredGame) -> dict[str, Any]:
     """Return a game as plain data, without the agents' search data; columns count from 1."""
     data = {name: getattr(game, name) for name in COLUMNS}
     return {**data, "moves": [column + 1 for column in game.columns]}
 
 
-def _as_full_data(game: "StoredGame") -> dict[str, Any]:
+def _as_full_data(game: StoredGame) -> dict[str, Any]:
     """Return a game as plain data, with search data and exact scores."""
-    from fourlab.analysis.overview import thoughts
-
     return {**as_data(game), "thoughts": thoughts(game), "scores": game.exact_scores}
 
 
-def _list(games: Iterable["StoredGame"]) -> None:
+def _list(games: Iterable[StoredGame]) -> None:
     print(f"{'game':>6}  {'red':24}  {'yellow':24}  {'result':6}  {'cause':12}  moves")
     for game in games:
         result = "-" if game.result is None else Outcome(game.result).winner_name
@@ -156,7 +155,7 @@ def _list(games: Iterable["StoredGame"]) -> None:
         )
 
 
-def _show(game: "StoredGame", run: "Run", replay: float | None, again: bool, json: bool) -> None:
+def _show(game: StoredGame, run: Run, replay: float | None, again: bool, json: bool) -> None:
     """Print one game: its last position and its moves, or every position if `replay` is set."""
     if json:
         print_json(_as_full_data(game))
@@ -173,8 +172,9 @@ def _show(game: "StoredGame", run: "Run", replay: float | None, again: bool, jso
         _play_again(game, run)
 
 
-def _print_moves(game: "StoredGame", record: "Record") -> None:
+def _print_moves(game: StoredGame, record: Record) -> None:
     positions = list(record.positions())
+    # Plies count the discs of the opening, too.
     print_board(positions[-1])
     for i, column in enumerate(record.columns):
         ply = positions[i].ply + 1
@@ -182,8 +182,9 @@ def _print_moves(game: "StoredGame", record: "Record") -> None:
         print(f"{ply:3}. {side:6} {column + 1}{_thought(game, record, i)}")
 
 
-def _replay(game: "StoredGame", record: "Record", seconds: float) -> None:
+def _replay(game: StoredGame, record: Record, seconds: float) -> None:
     """Print every position, with a pause of `seconds` between moves."""
+    # Position i follows move i - 1, which the other side made.
     for i, position in enumerate(record.positions()):
         if i > 0:
             time.sleep(seconds)
@@ -193,18 +194,18 @@ def _replay(game: "StoredGame", record: "Record", seconds: float) -> None:
         print_board(position)
 
 
-def _play_again(game: "StoredGame", run: "Run") -> None:
+def _play_again(game: StoredGame, run: Run) -> None:
     """Play the game again from its seed; exit with code 1 if it is different."""
     from fourlab.agents.registry import make
-    from fourlab.arena.job import TournamentJob
+    from fourlab.arena.job import TournamentJob  # imports NumPy
     from fourlab.arena.tournament import GamePlayer
-    from fourlab.jobs.kinds import job_of
 
     job = job_of(run)
     if not isinstance(job, TournamentJob):
         raise UserError(
             f"{run.folder} is a run of kind {run.config['kind']!r}, not a match or a tournament"
         )
+    # A game is a pure function of the tournament and its number.
     repeated = GamePlayer(job.tournament, make)(game.number)
     outcome = (repeated.moves, repeated.result, repeated.cause)
     if outcome == (game.moves, game.result, game.cause):
@@ -214,7 +215,7 @@ def _play_again(game: "StoredGame", run: "Run") -> None:
         raise typer.Exit(1)
 
 
-def _thought(game: "StoredGame", record: "Record", i: int) -> str:
+def _thought(game: StoredGame, record: Record, i: int) -> str:
     """Return what is stored about move `i`: time, value, visits and the effect on the value."""
     thought = record.thoughts[i]
     parts = [f"{1000 * thought.seconds:.1f} ms"]
@@ -235,7 +236,7 @@ def _thought(game: "StoredGame", record: "Record", i: int) -> str:
     return "  " + ", ".join(parts)
 
 
-def _table(games: Iterable["StoredGame"]) -> Iterator[str]:
+def _table(games: Iterable[StoredGame]) -> Iterator[str]:
     """Yield the games as lines of CSV, the header first."""
     yield _csv_line(COLUMNS)
     for game in games:
@@ -243,25 +244,19 @@ def _table(games: Iterable["StoredGame"]) -> Iterator[str]:
 
 
 def _csv_line(cells: Iterable[object]) -> str:
-    import csv
-    import io
-
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
+    csv_module.writer(line, lineterminator="\n").writerow(cells)
     return line.getvalue()
 
 
-def _json_lines(games: Iterable["StoredGame"]) -> Iterator[str]:
-    import json
-
+def _json_lines(games: Iterable[StoredGame]) -> Iterator[str]:
     for game in games:
-        yield json.dumps(_as_full_data(game), ensure_ascii=False) + "\n"
+        yield json_module.dumps(_as_full_data(game), ensure_ascii=False) + "\n"
 
 
 def _write(file: Path, lines: Iterable[str]) -> None:
+    # Standard output can be piped, so it is written line by line; a file appears when complete.
     if str(file) == "-":
         sys.stdout.writelines(lines)
         return
-    from fourlab.files import write_atomically
-
     write_atomically(file, "".join(lines).encode())

@@ -37,6 +37,7 @@ def with_settings(
 
     Parameters in `left_out` get no options and keep their defaults.
     """
+    # By the name of the parameter; the options of a group take its place in the signature.
     groups: dict[str, _Group] = {}
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(function, eval_str=True).parameters.values():
@@ -56,6 +57,7 @@ def with_settings(
     # typer reads the signature, not the annotations of `command` itself.
     command.__doc__ = function.__doc__
     command.__name__ = function.__name__
+    # Keyword-only, so that options without a default may follow others that have one.
     keyword_only = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters
     ]
@@ -114,6 +116,8 @@ class _Group:
         values = {}
         for field in self.fields:
             value = arguments.pop(field.name)
+            # None stands for "not given" where the option has its own range; the dataclass then
+            # uses its default.
             if field.name not in declared:
                 values[field.name] = value
             elif value is not None:
@@ -147,8 +151,10 @@ def _annotation(option: Option, only_given: bool) -> Any:
     if bool in option.kinds:
         kind = bool | None
         metavar = None
+        # A flag that is on by default, or in some preset, must be possible to turn off.
         if option.default or only_given:
             flag += f"/--no-{flag.removeprefix('--')}"
+    # A list without a separator is an option that can be repeated.
     elif option.is_list and not option.separator:
         kind = list[str] | None
     # A default of "nothing" is not worth showing.
@@ -194,6 +200,7 @@ def _read(option: Option, argument: Any) -> Any:
         return argument
     if isinstance(argument, list):
         return tuple(argument)
+    # What cannot be parsed is left to the check, which says what is allowed.
     try:
         value = option.read(argument)
     except ValueError:

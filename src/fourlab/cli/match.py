@@ -1,15 +1,13 @@
 """`fourlab match`: play two agents against each other and print statistics."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from fourlab.arena.match import MatchSettings
+from fourlab.arena.tournament import Tournament
 from fourlab.cli.generated import with_settings
 from fourlab.cli.running import Running, Workers, print_results
-
-if TYPE_CHECKING:
-    from fourlab.arena.tournament import Tournament
 
 
 @with_settings
@@ -38,18 +36,19 @@ def match(
 
 
 def run_tournament(
-    tournament: "Tournament",
+    tournament: Tournament,
     kind: Literal["match", "tournament"],
     accuracy: bool,
     workers: Workers,
     running: Running,
 ) -> None:
     """Play the games of a match or tournament, and print its results."""
-    from fourlab.arena.job import TournamentJob
+    from fourlab.arena.job import TournamentJob  # imports NumPy
 
     desk = running.desk(workers, *(["--accuracy"] if accuracy else []))
     job = TournamentJob(tournament, kind, accuracy)
-    # With fewer openings than rounds, the games of deterministic agents repeat.
+    # With fewer openings than rounds, the games of deterministic agents repeat. A single opening
+    # is what the user asked for.
     for board, starts in zip(tournament.boards, tournament.starts_on, strict=True):
         if 1 < len(starts) < tournament.all_rounds:
             desk.note(

@@ -5,17 +5,18 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import IO, Annotated, Any, TypeVar
 
 import typer
 
-if TYPE_CHECKING:
-    from fourlab.agent import Limit
-    from fourlab.game.position import Position
-    from fourlab.game.position_file import Line
+from fourlab.agent import Limit
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+from fourlab.game.position_file import Line, read_position_file, read_positions
 
 T = TypeVar("T")
 
+# One name and one help text for one idea, in every command. Defaults are with the commands.
 PositionArgument = Annotated[
     str, typer.Argument(metavar="POSITION", help="Moves (4453), a name, or any notation.")
 ]
@@ -88,6 +89,7 @@ RunOption = Annotated[
     Path | None,
     typer.Option("--run", metavar="DIR", help="Use exactly this run folder."),
 ]
+# Relative to the working directory; FOURLAB_RUNS and --runs change it.
 DEFAULT_HOME = Path("runs")
 
 
@@ -100,30 +102,22 @@ class LimitOptions:
     nodes: NodesOption = None
     depth: DepthOption = None
 
-    def limit(self) -> "Limit":
+    def limit(self) -> Limit:
         """Return the options as a limit."""
-        from fourlab.agent import Limit
-
-        return Limit(
-            seconds=self.seconds, simulations=self.simulations, nodes=self.nodes, depth=self.depth
-        )
+        return Limit(self.seconds, self.simulations, self.nodes, self.depth)
 
 
-def unfinished_position(text: str, board: str | None, any_counts: bool) -> "Position":
+def unfinished_position(text: str, board: str | None, any_counts: bool) -> Position:
     """Read a position; raise UserError if its game is over."""
-    from fourlab.errors import UserError
-    from fourlab.game.position import Position
-
     position = Position(text, board, check_counts=not any_counts)
     if (outcome := position.outcome()) is not None:
         raise UserError(f"the game is over ({outcome}): {position!r}")
     return position
 
 
-def positions_of(file: Path, board: str | None, any_counts: bool = False) -> "Iterator[Line]":
+def positions_of(file: Path, board: str | None, any_counts: bool = False) -> Iterator[Line]:
     """Read the positions of a file, or of standard input if `file` is "-"."""
-    from fourlab.game.position_file import read_position_file, read_positions
-
+    # Both are generators: a long file, or a pipe that is still being written, is read line by line.
     if str(file) == "-":
         return read_positions(sys.stdin, "standard input", board, not any_counts)
     return read_position_file(file, board, not any_counts)
@@ -131,17 +125,16 @@ def positions_of(file: Path, board: str | None, any_counts: bool = False) -> "It
 
 def as_arguments(options: Mapping[str, object]) -> list[str]:
     """Return options as words of a command, for example to resume; leave out those of None."""
-    words = []
-    for name, value in options.items():
-        if value is not None:
-            words += [name, str(value)]
-    return words
+    given = [(name, str(value)) for name, value in options.items() if value is not None]
+    return [word for pair in given for word in pair]
 
 
 def print_json(value: Any) -> None:
     """Print the value as indented JSON."""
+    # Imported here, because commands name their --json option `json`.
     import json
 
+    # `default` writes what JSON does not have, such as paths and fractions, as text.
     print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
@@ -167,6 +160,7 @@ def progress(items: Sequence[T], description: str) -> Iterable[T]:
     from rich.console import Console
     from rich.progress import track
 
+    # On standard error, so that the output of the command can be piped.
     console = Console(stderr=True)
     is_hidden = not console.is_terminal
     return track(items, description, console=console, transient=True, disable=is_hidden)

@@ -50,6 +50,7 @@ def perft(
 def _divide(position: Position, depth: int, json: bool) -> None:
     """Print the number of sequences by first column, and their sum."""
     started = time.perf_counter()
+    # No sequence is longer than the board has empty cells, and one sequence has no disc.
     counts = dict.fromkeys(position.legal_columns() if depth else (), 0)
     if depth <= _empty_cells(position):
         # Two plies of the tree are enough steps for the progress bar.

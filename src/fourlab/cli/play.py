@@ -2,8 +2,9 @@
 
 import shlex
 import sys
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, Annotated
 
+import numpy as np
 import typer
 
 from fourlab.agent import Agent, Limit
@@ -21,9 +22,6 @@ from fourlab.cli.options import (
 from fourlab.errors import UserError
 from fourlab.game.outcome import SIDE_NAMES
 from fourlab.game.position import Position
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 def play(
@@ -59,11 +57,11 @@ def play(
     agents; two agents play each other. With --json the finished game is printed as one JSON value
     on standard output, and the board on standard error.
     """
-    import numpy as np
-
+    # With --json, standard output has the JSON value and nothing else.
     table = _Table(sys.stderr if json else sys.stdout)
     seats = [table.seat(red), table.seat(yellow)]
     limit = Limit(seconds=seconds, simulations=simulations)
+    # A person as the adviser would be asked for the person's own move.
     adviser = make(hint_agent)
     if isinstance(adviser, Human):
         raise UserError("hints must come from an agent, not from a person")
@@ -72,7 +70,7 @@ def play(
     try:
         ending = game.run(hints)
     except KeyboardInterrupt:
-        table.show("")
+        table.show("")  # ends the line of the prompt
         ending = "interrupted"
     if json:
         _print_json(game, red, yellow)
@@ -117,7 +115,7 @@ class _Game:
         seats: list[Agent],
         adviser: Agent,
         limit: Limit,
-        rng: "np.random.Generator",
+        rng: np.random.Generator,
         table: _Table,
     ) -> None:
         self.positions = [start]
@@ -138,6 +136,7 @@ class _Game:
                     self.hint(position)
             try:
                 column = agent.decide(position, self.limit, self.rng).column
+            # People answer with columns or with commands, which are no moves.
             except HumanSays as command:
                 if command.word == "quit":
                     return "quit"
@@ -158,11 +157,12 @@ class _Game:
         if not any(self.is_human(position) for position in self.positions[:-1]):
             self.table.show("there is no move to take back")
             return
-        while True:
+        self.positions.pop()
+        # Against an agent, that takes back two moves: its reply and the person's.
+        while not self.is_human(self.positions[-1]):
             self.positions.pop()
-            self.columns.pop()
-            if self.is_human(self.positions[-1]):
-                return
+        # There is one position more than columns, the start.
+        del self.columns[len(self.positions) - 1 :]
 
     def is_human(self, position: Position) -> bool:
         """Return whether a person is to move."""
@@ -170,8 +170,6 @@ class _Game:
 
     def hint(self, position: Position) -> None:
         """Show the column that the adviser would play."""
-        import numpy as np
-
         # The adviser has its own generator, so that hints do not change a seeded game.
         rng = np.random.default_rng(position.key)
         column = self.adviser.decide(position, self.limit, rng).column
@@ -200,6 +198,7 @@ def _resume_command(game: _Game, red: str, yellow: str) -> str:
     options = {
         "--red": red,
         "--yellow": yellow,
+        # A FEN says the size of the board itself; moves do not.
         "--board": str(position.rules) if from_moves else None,
         "--start": position.write("moves" if from_moves else "fen"),
         "--seconds": game.limit.seconds,

@@ -41,6 +41,7 @@ def info(
         "loss": form.loss,
         "learned": table.about,
     }
+    # As text, a dictionary would be printed with Python's quotes and braces.
     if not json:
         settings = ", ".join(f"{name}={value}" for name, value in table.about.items())
         facts["learned"] = settings or "unknown"
@@ -57,6 +58,7 @@ def read(
     in_a_row: Annotated[int, typer.Option(help="Number of discs in a row that win.")] = 4,
 ) -> None:
     """Convert values in Bhat's text format to a table."""
+    # The format names neither the seat nor the length of a line; its default is the report's.
     from fourlab.agents.q.text import read_text
 
     if seat not in ("first", "second", "both"):

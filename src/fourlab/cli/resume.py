@@ -1,38 +1,34 @@
 """`fourlab resume`: resume any run that was stopped or killed."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from fourlab.cli.generated import with_settings
 from fourlab.cli.options import (
     DEFAULT_HOME,
     AccuracyOption,
-    AddressOption,
-    ExecutorOption,
     HomeOption,
     JsonOption,
     QuietOption,
     RunArgument,
-    WorkersOption,
 )
-from fourlab.cli.running import print_results
+from fourlab.cli.running import DEFAULT_WORKERS, Running, Workers, print_results
 from fourlab.errors import UserError
+from fourlab.jobs.job import Extendable, Job
+from fourlab.jobs.kinds import job_of
+from fourlab.jobs.run import Run, find_run
 
-if TYPE_CHECKING:
-    from fourlab.jobs.job import Job
-    from fourlab.jobs.run import Run
 
-
+@with_settings
 def resume(
     name: RunArgument,
     games: Annotated[
         int | None, typer.Option(min=1, help="Extend a match or tournament to this many games.")
     ] = None,
     accuracy: AccuracyOption = False,
-    workers: WorkersOption = None,
-    executor: ExecutorOption = None,
-    address: AddressOption = None,
+    workers: Workers = DEFAULT_WORKERS,
     home: HomeOption = DEFAULT_HOME,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -43,27 +39,20 @@ def resume(
     results as an uninterrupted run; a complete run prints its results. --accuracy adds the exact
     values to the games of a match or tournament.
     """
-    from fourlab.cli.working import Desk, conduct_of
-    from fourlab.jobs.kinds import job_of
-    from fourlab.jobs.run import find_run
-
     run = find_run(home, name)
     job = job_of(run)
+    # Its configuration must not have been edited, except for the extent, which --games changes.
     run.check(job.extent)
     job = _changed(job, run, games, accuracy)
     job.check()
-    conduct, options = conduct_of(workers, executor, address)
-    if accuracy:
-        options = (*options, "--accuracy")
-    desk = Desk(home, conduct=conduct, quiet=quiet, resume_options=options)
-    results = desk.work_on(job, run)
+    options = ["--accuracy"] if accuracy else []
+    results = Running(home=home, quiet=quiet).desk(workers, *options).work_on(job, run)
     print_results(run, results, json)
 
 
-def _changed(job: "Job", run: "Run", games: int | None, accuracy: bool) -> "Job":
+def _changed(job: Job, run: Run, games: int | None, accuracy: bool) -> Job:
     """Return the job with more games, or with exact values; raise UserError if it has no games."""
-    from fourlab.arena.job import TournamentJob
-    from fourlab.jobs.job import Extendable
+    from fourlab.arena.job import TournamentJob  # imports NumPy
 
     if games is not None:
         if not isinstance(job, Extendable):
@@ -76,6 +65,6 @@ def _changed(job: "Job", run: "Run", games: int | None, accuracy: bool) -> "Job"
     return job
 
 
-def _refusal(option: str, run: "Run") -> str:
+def _refusal(option: str, run: Run) -> str:
     kind = run.config["kind"]
     return f"{option} is for matches and tournaments; {run.folder} is a run of kind {kind!r}"

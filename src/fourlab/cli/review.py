@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fourlab.agent import Limit
+from fourlab.cli.games import stored_game
 from fourlab.cli.options import (
     DEFAULT_HOME,
     BoardOption,
@@ -14,9 +16,11 @@ from fourlab.cli.options import (
     print_json,
 )
 from fourlab.errors import UserError
+from fourlab.files import write_atomically
 from fourlab.game import notation
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW
 from fourlab.game.position import Position
+from fourlab.jobs.run import find_run
 
 if TYPE_CHECKING:
     from fourlab.analysis.review import Review
@@ -54,23 +58,19 @@ def review(
 
       fourlab review --run last --game 17
     """
-    from fourlab.agent import Limit
     from fourlab.analysis.review import review as review_game
-    from fourlab.cli.games import stored_game
-    from fourlab.files import write_atomically
-    from fourlab.jobs.run import find_run
 
     if run is None:
         first, columns = _typed_game(moves, start, board)
     elif moves or start or board:
-        raise UserError("say either which moves or which game of a run")
+        raise UserError("give either the moves of a game or a run, not both")
     else:
         stored = stored_game(find_run(home, run), game)
         first = stored.start_position
         columns = stored.columns
     reviewed = review_game(first, columns, Limit(seconds=seconds))
     if html is not None:
-        from fourlab.analysis.review_page import review_page
+        from fourlab.analysis.review_page import review_page  # loads matplotlib, which is slow
 
         write_atomically(html, review_page(reviewed).encode())
     if json:
@@ -82,6 +82,7 @@ def review(
 def _typed_game(moves: str, start: str, board: str | None) -> tuple[Position, tuple[int, ...]]:
     """Return the starting position and the columns of a game on the command line."""
     first = Position(start, board)
+    # Any notation can be read, but only those of moves are a game.
     columns = notation.read(moves, first.rules).moves
     if columns is None:
         raise UserError(

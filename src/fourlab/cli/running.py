@@ -1,7 +1,7 @@
 """Options of every command that does long work: its workers, and where the run is stored."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,12 +14,13 @@ from fourlab.cli.options import (
     QuietOption,
     RunOption,
     WorkersOption,
+    as_arguments,
     print_json,
 )
-
-if TYPE_CHECKING:
-    from fourlab.cli.working import Desk
-    from fourlab.jobs.run import Run
+from fourlab.cli.standings import print_chess, print_findings, print_summary
+from fourlab.cli.working import Desk
+from fourlab.jobs.job import Conduct
+from fourlab.jobs.run import Run
 
 
 @dataclass(frozen=True)
@@ -44,28 +45,25 @@ class Running:
     quiet: QuietOption = False
     json: JsonOption = False
 
-    def desk(self, workers: Workers = DEFAULT_WORKERS, *resume_options: str) -> "Desk":
+    def desk(self, workers: Workers = DEFAULT_WORKERS, *resume_options: str) -> Desk:
         """Return the desk that works on the command's job.
 
         `resume_options` are added to the command that resumes the run.
         """
-        from fourlab.cli.working import Desk, conduct_of
-
-        conduct, options = conduct_of(workers.workers, workers.executor, workers.address)
-        options = (*options, *resume_options)
-        return Desk(self.home, self.run, self.name, conduct, self.quiet, options)
+        # Raises UserError for an unknown executor, before a run folder is made.
+        conduct = Conduct(workers.workers or Conduct().workers, workers.executor, workers.address)
+        options = as_arguments({f"--{name}": value for name, value in vars(workers).items()})
+        return Desk(self, conduct, (*options, *resume_options))
 
 
 DEFAULT_RUNNING = Running()
 
 
-def print_results(run: "Run", results: dict[str, Any], json: bool) -> None:
+def print_results(run: Run, results: dict[str, Any], json: bool) -> None:
     """Print the results of a run in the form of its kind, and where to read more."""
     if json:
         print_json({"run": str(run.folder), **results})
         return
-    from fourlab.cli.standings import print_chess, print_findings, print_summary
-
     kind = run.config["kind"]
     if kind in ("match", "tournament"):
         print_summary(results)

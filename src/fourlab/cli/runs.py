@@ -4,7 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
+from fourlab.analysis import overview
 from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, print_json
+from fourlab.jobs.run import all_runs, find_run
 
 
 def runs(
@@ -20,18 +22,17 @@ def runs(
     The list shows the state and the result of every run. A comparison shows only the settings in
     which the runs differ, and their results.
     """
-    from fourlab.analysis.overview import compare, row
-    from fourlab.jobs.run import all_runs, find_run
-
     chosen = [find_run(home, name) for name in names] if names else all_runs(home)
-    rows = [row(run) for run in chosen]
+    rows = [overview.row(run) for run in chosen]
+    # Settings are read only to compare: a list also shows runs whose files are damaged.
+    differing = overview.compare(chosen)["settings"] if names else {}
     if json:
         listed = [
             {**summary, "results": run.results} for summary, run in zip(rows, chosen, strict=True)
         ]
-        print_json({"settings": compare(chosen)["settings"], "runs": listed} if names else listed)
+        print_json({"settings": differing, "runs": listed} if names else listed)
     elif names:
-        _print_comparison(rows, compare(chosen)["settings"])
+        _print_comparison(rows, differing)
     else:
         for summary in rows:
             print(f"{summary['name']}  {_state(summary)}  {summary['headline']}")
@@ -43,6 +44,7 @@ def _print_comparison(rows: list[dict[str, Any]], differing: dict[str, list[Any]
     """Print the runs with numbers, then a table of the settings that differ."""
     for i, row in enumerate(rows):
         print(f"[{i + 1}] {row['name']}: {_state(row)}, {row['headline']}")
+    # Runs have long names, so their columns are headed by the numbers of the list above.
     width = max([len(name) for name in differing] + [6])
     numbers = "  ".join(f"{f'[{i + 1}]':24}" for i in range(len(rows)))
     print(f"{'':{width}}  {numbers}".rstrip())

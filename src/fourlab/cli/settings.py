@@ -44,6 +44,7 @@ def settings(
             f"trainings are {', '.join(TRAININGS)}"
         )
     training = TRAININGS[name]
+    # Without a preset, the values are those with which the training starts by default.
     preset = preset or training.default_preset
     values = training.preset(preset, faithful)
     if json:

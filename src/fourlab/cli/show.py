@@ -36,6 +36,7 @@ def show(
     """
     position = Position(text, board, check_counts=not any_counts)
     if svg_file is not None:
+        # A drawing takes no time to repeat, so it is not written atomically.
         try:
             svg_file.write_text(svg(position), encoding="utf-8")
         except OSError as error:

@@ -83,11 +83,12 @@ def solve(
     solver = Solver(memory, threads, None if no_book else "shipped")
     count = wrong = unproven = 0
     for line in _lines(positions, file, board, any_counts):
-        solver.forget()
+        solver.forget()  # so that nodes and times do not depend on the order of the lines
         result = _solve(line.position, solver, limit, weak, all_columns)
         test = _compare(result, line.score, weak)
         count += 1
         wrong += test.get("wrong", False)
+        # Without an expected score, bounds are an answer; with one, they prove nothing.
         unproven += bool(test) and result["score"] is None
         if json:
             text = json_module.dumps({"position": line.text, **result, **test})
@@ -120,6 +121,7 @@ def _lines(
     positions: list[str] | None, file: Path, board: str | None, any_counts: bool
 ) -> Iterator[Line]:
     """Return the positions on the command line, or those of the file."""
+    # "-" is the default, so a file was given only if it is something else.
     if positions is not None and str(file) != "-":
         raise UserError("give positions or a file of them, not both")
     if positions is None:
@@ -138,6 +140,7 @@ def _solve(
         result = _bounds(solution.lower, solution.upper, weak)
         microseconds = round(1e6 * solution.seconds)
         return {**result, "nodes": solution.nodes, "microseconds": microseconds}
+    # The position is worth as much as its best column, so its bounds are maxima.
     columns = solver.columns(position, limit, weak)
     solutions = columns.values()
     lower = max(solution.lower for solution in solutions)
@@ -155,6 +158,7 @@ def _solve(
 
 def _bounds(lower: int, upper: int, weak: bool) -> dict[str, Any]:
     """Return the bounds of a score, and the score itself if they meet."""
+    # A weak solve proves only the sign of a score.
     if weak:
         lower = _sign(lower)
         upper = _sign(upper)
@@ -167,6 +171,7 @@ def _sign(score: int) -> int:
 
 def _row(line: Line, result: dict[str, Any], all_columns: bool) -> str:
     """Return the line of output for a position."""
+    # An empty text, the empty board, would leave nothing before the score.
     text = line.text or '""'
     if not all_columns:
         return f"{text} {_score(result)} {result['nodes']} {result['microseconds']}"

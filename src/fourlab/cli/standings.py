@@ -8,6 +8,10 @@ MAX_BLUNDERS = 10
 """Blunders to print; --json has all of them."""
 
 
+# These print results.json as `arena/summary.py`, `chess/job.py` and `studies/job.py` write it.
+# Scores are shares from 0 to 1; a draw counts one half.
+
+
 def print_summary(summary: dict[str, Any]) -> None:
     """Print the result of a match, or the table of a tournament."""
     if summary["games"] == 0:
@@ -32,11 +36,13 @@ def _print_score(one: str, other: str, match: dict[str, Any], unit: str) -> None
     print(f"  Elo: {match['elo']['text']}")
     print(f"  normalized Elo: {match['normalized_elo']['text']}")
     print(f"  likelihood of being stronger: {match['los']['text']}")
+    # Tallies count from the worst result to the best.
     points = "0, ½, 1, 1½, 2 points" if unit == "pair" else "losses, draws, wins"
     print(f"  {unit}s ({points}): {' '.join(map(str, match['counts']))}")
 
 
 def _print_match(summary: dict[str, Any]) -> None:
+    # Two agents have exactly one pairing, listed from the first one's point of view.
     (match,) = summary["matches"]
     one, other = match["agents"]
     _print_score(one, other, match, summary["unit"])
@@ -91,6 +97,7 @@ def _print_ratings(summary: dict[str, Any]) -> None:
 
 
 def _print_cross_table(summary: dict[str, Any]) -> None:
+    # Agents in the order of the table above; columns have numbers, since names are long.
     order = [rating["agent"] for rating in summary["ratings"]]
     width = max(len(name) for name in order)
     scores = head_to_head(summary)
@@ -107,6 +114,7 @@ def _print_games(summary: dict[str, Any]) -> None:
     first = summary["first_player"]
     wins = interval(first["wins"]["count"], first["games"])
     print(f"red, who moves first, scored {_percent(first['score'])}: {wins} won")
+    # JSON has only texts as names.
     lengths = {int(length): count for length, count in summary["lengths"].items()}
     if lengths:
         mean = sum(length * count for length, count in lengths.items()) / sum(lengths.values())
@@ -136,6 +144,7 @@ def _print_games(summary: dict[str, Any]) -> None:
 def _print_accuracy(accuracy: dict[str, Any]) -> None:
     print("compared with the exact values:")
     for agent, shares in accuracy["agents"].items():
+        # results.json holds shares; the counts are whole numbers, so rounding recovers them.
         moves = shares["moves"]
         kept = interval(round(shares["kept"] * moves), moves)
         best = interval(round(shares["best"] * moves), moves)

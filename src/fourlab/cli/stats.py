@@ -1,16 +1,17 @@
 """`fourlab stats`: calculators for confidence intervals, Elo and the SPRT."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from fourlab.arena.sprt import Sprt
+from fourlab.arena.statistics import wilson as interval
+from fourlab.arena.tally import Tally
 from fourlab.cli.options import JsonOption, print_json
 from fourlab.errors import UserError
 
-if TYPE_CHECKING:
-    from fourlab.arena.tally import Tally
-
 app = typer.Typer(help="Compute confidence intervals, Elo and SPRTs.", rich_markup_mode=None)
+# Far beyond any match; sums of such counts are exact as floats, which are so up to 2**53.
 MAX_COUNT = 10**12
 CountsArgument = Annotated[
     list[int],
@@ -36,8 +37,6 @@ def wilson(
 
     Example: fourlab stats wilson 98 100
     """
-    from fourlab.arena.statistics import wilson as interval
-
     if successes > trials:
         raise UserError(f"there cannot be {successes} successes in {trials} trials")
     low, high = interval(successes, trials)
@@ -99,8 +98,6 @@ def sprt(
 
     Example: fourlab stats sprt 4 20 41 26 9 --elo0 0 --elo1 50
     """
-    from fourlab.arena.sprt import Sprt
-
     verdict = Sprt(elo0, elo1, alpha, beta, model).verdict(_tally(counts))
     if json:
         print_json(verdict.as_data())
@@ -108,9 +105,7 @@ def sprt(
         print(verdict.sentence)
 
 
-def _tally(counts: list[int]) -> "Tally":
-    from fourlab.arena.tally import Tally
-
+def _tally(counts: list[int]) -> Tally:
     # People write wins first and pentanomial counts worst first; a tally is always worst first.
     return Tally(tuple(counts if len(counts) == 5 else reversed(counts)))
 

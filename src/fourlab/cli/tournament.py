@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from fourlab.arena.openings import read_openings
+from fourlab.arena.tournament import read
 from fourlab.cli.generated import with_settings
 from fourlab.cli.match import run_tournament
 from fourlab.cli.options import AccuracyOption
@@ -45,11 +47,9 @@ def tournament(
     elo0 and elo1 for two agents; and, without influence on the results, name, workers, executor,
     address, accuracy.
     """
-    from fourlab.arena.openings import read_openings
-    from fourlab.arena.tournament import read
-
     data = read_toml(file)
     conduct = _pop_conduct(data, file)
+    # Files of openings are relative to the tournament file, wherever the command is called.
     if isinstance(written := data.get("openings"), str):
         openings = read_openings(written, file.parent, None)
         data["openings"] = openings if isinstance(openings, str) else list(openings)

@@ -59,10 +59,11 @@ def _command(training: Training[Any]) -> Callable[..., None]:
         settings |= given
         if preset is not None:
             settings["preset"] = preset
+        # A faithful preset is another preset, so the file or the options need not name one.
         if faithful:
             settings["faithful"] = True
             settings.setdefault("preset", training.default_preset)
-        training.check_packages()
+        training.check_packages()  # torch may be missing; say so before a run folder is made
         run, results = running.desk(workers).work(training.job(settings))
         print_results(run, results, running.json)
 

@@ -3,16 +3,15 @@
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from fourlab.cli.options import JsonOption, print_json
-
-if TYPE_CHECKING:
-    from fourlab.compiled.background import Background, Worker
+from fourlab.compiled.background import Background, Child, CompilationFailed, Here, Worker
 
 MAX_JOBS = 16
+# Each process loads its own compiler, which takes memory.
 DEFAULT_JOBS = min(2, os.cpu_count() or 1)
 LOAD_SECONDS = 0.1
 """Estimated time to load a group from the cache."""
@@ -44,7 +43,6 @@ def warmup(
     command has to wait. Without a warmup, every command compiles what it needs.
     """
     from fourlab.compiled._cache import CACHE_FOLDER, is_kept
-    from fourlab.compiled.background import Background, Child, Here
     from fourlab.compiled.warmup import GROUPS, check_names, is_compiled
 
     chosen = list(dict.fromkeys(names or GROUPS))
@@ -62,6 +60,7 @@ def warmup(
     started = time.perf_counter()
 
     def on_compiled(name: str, spent: float, cpu_spent: float) -> None:
+        # Wall-clock and CPU seconds differ where processes share the cores.
         seconds[name] = round(spent, 3)
         cpu_seconds[name] = round(cpu_spent, 3)
         done = f"[{len(seconds)}/{len(order)}] {name}: {spent:.2f} s"
@@ -88,10 +87,9 @@ def warmup(
         )
 
 
-def _run(background: "Background") -> None:
+def _run(background: Background) -> None:
     """Compile all groups; exit with code 1 if one cannot be compiled."""
     from fourlab.compiled._jit import LOGGER
-    from fourlab.compiled.background import CompilationFailed
 
     LOGGER.disabled = True  # groups are reported instead of single kernels
     try:
@@ -104,6 +102,6 @@ def _run(background: "Background") -> None:
         background.close()
 
 
-def _remaining(background: "Background") -> str:
+def _remaining(background: Background) -> str:
     seconds = max(background.seconds_left().values())
     return f" (about {seconds:.0f} s left)" if seconds >= 1 else ""

@@ -11,6 +11,7 @@ import typer
 
 from fourlab.cli.options import DEFAULT_HOME, HomeOption
 from fourlab.errors import UserError
+from fourlab.web.settings import PRIVATE, PUBLIC, Settings
 
 TOKEN_VARIABLE = "FOURLAB_TOKEN"
 """The environment variable with a token; other users could read it on the command line."""
@@ -61,7 +62,6 @@ def web(
     """
     from fourlab.web.clients import check_proxy, make_token
     from fourlab.web.serve import address_of, listen, open_browser, serve
-    from fourlab.web.settings import PRIVATE, PUBLIC, Settings
 
     is_reachable = not _is_loopback(host)
     if is_reachable and not public and not token:
@@ -69,6 +69,7 @@ def web(
             f"others could reach a server on {host}: add --token, which lets in only who knows "
             "its address, or --public, which serves strangers with tighter limits"
         )
+    # A public server cannot know the names that point to it, so it accepts any.
     names = {*(allow_host or ())}
     if not public:
         names |= {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
@@ -83,6 +84,7 @@ def web(
         proxies=frozenset(map(check_proxy, proxy or ())),
         on_compiling=_announce,
     )
+    # Before anything is printed: with port 0, the system chooses the port now.
     listening = listen(host, port)
     if public or is_reachable:
         lets_in = "lets in who knows its token" if token else "has no passwords"

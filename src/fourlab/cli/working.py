@@ -8,12 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from fourlab.cli.options import as_arguments, may_be_terminal
+from fourlab.cli.options import may_be_terminal
 from fourlab.errors import Damaged, UserError
 from fourlab.jobs.job import Conduct, Event, Job, Note, Progress, Session
 from fourlab.jobs.runner import begin, work
@@ -21,6 +20,7 @@ from fourlab.jobs.runner import begin, work
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from fourlab.cli.running import Running
     from fourlab.jobs.run import Run
 
 # Without a terminal, a line of progress is printed when another twentieth of the work is done,
@@ -35,18 +35,14 @@ SPEED_SECONDS = 3600.0
 class Desk:
     """Where and how a command works on a job."""
 
-    home: Path = Path("runs")
-    folder: Path | None = None
-    """The folder of the run, if the user names one."""
-    name: str | None = None
-    conduct: Conduct | None = None
-    quiet: bool = False
-    resume_options: tuple[str, ...] = ()
+    running: "Running"
+    conduct: Conduct
+    resume_options: tuple[str, ...]
     """Options that the resume command needs besides the folder."""
 
     def note(self, text: str) -> None:
         """Print a remark to standard error, unless quiet."""
-        if not self.quiet:
+        if not self.running.quiet:
             print(f"note: {text}", file=sys.stderr)
 
     def work(self, job: Job) -> "tuple[Run, dict[str, Any]]":
@@ -55,7 +51,8 @@ class Desk:
         Ctrl-C finishes the items in progress; the command then prints the command that resumes the
         run and exits with code 130.
         """
-        run = begin(job, self.home, self.folder, self.name, self.note)
+        options = self.running
+        run = begin(job, options.home, options.run, options.name, self.note)
         return run, self.work_on(job, run)
 
     def work_on(self, job: Job, run: "Run") -> dict[str, Any]:
@@ -63,14 +60,14 @@ class Desk:
         resume = shlex.join(["fourlab", "resume", str(run.folder), *self.resume_options])
         session = Session(self.conduct)
         try:
-            with _interruptible(session, resume), _shown(session, self.quiet):
+            with _interruptible(session, resume), _shown(session, self.running.quiet):
                 results = work(job, run, session)
         except MemoryError as error:
             raise UserError(
                 f"there is not enough memory for this; choose smaller settings ({error})"
             ) from None
         except Damaged:
-            raise
+            raise  # also an OSError, but resuming does not help
         except OSError as error:  # for example a full disk
             print(
                 f"fourlab: {error}; what was saved is safe, resume with: {resume}", file=sys.stderr
@@ -83,6 +80,7 @@ class Desk:
 
 def _exit_stopped(session: Session, resume: str) -> NoReturn:
     """Print how far the job came and how to resume it, and exit."""
+    # Jobs of unknown length report no total.
     progress = ""
     if (last := session.last) is not None and last.total is not None:
         progress = f" after {last.done:,} of {last.total:,} {last.unit}"
@@ -99,6 +97,7 @@ def _interruptible(session: Session, resume: str) -> Iterator[None]:
     """
     presses = 0
 
+    # Signal handlers run in the main thread between two instructions, in the middle of anything.
     def show(text: str) -> None:
         os.write(2, f"\n{text}\n".encode())  # print is not reentrant in a signal handler
 
@@ -113,7 +112,7 @@ def _interruptible(session: Session, resume: str) -> Iterator[None]:
             show("abandoning the work in progress; press Ctrl-C again to exit immediately")
         else:
             show(f"stopped; what was saved is safe, resume with:\n{resume}")
-            os._exit(130)
+            os._exit(130)  # 128 + SIGINT; sys.exit would wait for threads and workers
 
     signals = (signal.SIGINT, signal.SIGTERM)
     handlers = {number: signal.signal(number, on_signal) for number in signals}
@@ -125,15 +124,6 @@ def _interruptible(session: Session, resume: str) -> Iterator[None]:
             signal.signal(number, signal.SIG_IGN if presses else handler)
 
 
-def conduct_of(
-    workers: int | None, executor: str | None, address: str | None
-) -> tuple[Conduct, tuple[str, ...]]:
-    """Return the conduct that the options describe, and the options for the resume command."""
-    options = {"--workers": workers, "--executor": executor, "--address": address}
-    conduct = Conduct(workers or Conduct().workers, executor, address)
-    return conduct, tuple(as_arguments(options))
-
-
 # --- progress -----------------------------------------------------------------------------------
 
 
@@ -143,6 +133,7 @@ def _shown(session: Session, quiet: bool) -> Iterator[None]:
     if quiet:
         session.subscribe(_print_note)
         yield
+    # Not a terminal: a log file or a pipe, in which a bar would leave a line for every update.
     elif (console := terminal()) is None:
         session.subscribe(_Lines())
         yield
@@ -154,6 +145,7 @@ def _shown(session: Session, quiet: bool) -> Iterator[None]:
 
 def terminal() -> "Console | None":
     """Return a console on standard error, or None if that is not a terminal."""
+    # rich decides, but it is slow to import, so most pipes are excluded before.
     if not may_be_terminal(sys.stderr):
         return None
     from rich.console import Console
@@ -183,6 +175,7 @@ class _Speed:
         if self._first is None or not _is_same_stage(self._first[1], event):
             self._first = (now, event)
         since, first = self._first
+        # In units per second; two events can have the same time on a coarse clock.
         return (event.done - first.done) / (now - since) if now > since else 0.0
 
 
@@ -206,8 +199,10 @@ class _Lines:
             return
         speed = self._speed.of(event)
         now = time.monotonic()
+        # Which twentieth of the work this is; a total may be unknown, or 0.
         block = BLOCKS * event.done // event.total if event.total else 0
         is_new_stage = self._shown is None or self._shown[0] != event.stage
+        # A resumed run passes through stages that it finished earlier.
         if is_new_stage and event.done == event.total:
             self._shown = (event.stage, block)  # complete from the start: nothing to show
             return
@@ -222,9 +217,11 @@ def line(event: Progress, speed: float) -> str:
     """Return progress as one line: stage, count, speed, remaining time and figures."""
     done = f"{event.done}/{event.total}" if event.total is not None else str(event.done)
     words = [f"{done} {event.unit}".strip()]
+    # Most jobs play games; only other stages need a name.
     if event.stage not in ("", "playing"):
         words.insert(0, event.stage)
     if speed > 0:
+        # Slow work is easier to read as seconds per unit.
         words.append(f"{speed:.1f} {event.unit}/s" if speed >= 0.1 else f"{1 / speed:.0f} s each")
         if event.total is not None and event.total > event.done:
             words.append(f"{_duration((event.total - event.done) / speed)} left")
@@ -234,6 +231,7 @@ def line(event: Progress, speed: float) -> str:
 
 
 def _duration(seconds: float) -> str:
+    # 100 seconds, 100 minutes, then hours: two digits say enough.
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

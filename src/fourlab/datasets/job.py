@@ -50,6 +50,7 @@ class Uci8Job(DatasetJob):
 
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
         """Solve what is missing, and write the data set."""
+        # The run keeps its own copy: a deleted `file` is written again without solving.
         product = run.folder / "uci8.data"
         journal = run.folder / "journal"
         if not product.exists():
@@ -129,6 +130,7 @@ class SolvedJob(DatasetJob):
             made_by = {"command": self.command, "plies": list(self.plies), "seed": self.seed}
             labels.save(solved, product, made_by)
         solved = labels.load(product)
+        # An equal file keeps its time stamp.
         if not self.file.exists() or digest(self.file) != digest(product):
             write_atomically(self.file, product.read_bytes())
         about = {

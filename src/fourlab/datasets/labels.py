@@ -109,7 +109,9 @@ class Labelled:
             # filling the last cell.
             unfinished = (scores != CLOSED) & (scores != (empty + 1) // 2) & (empty > 1)
             cell = bitboard.landing(mask, column, g)  # type: ignore[arg-type]  # takes arrays too
+            # The key of the child: the other side's discs are now those of the side to move.
             keys.append(((own ^ mask) + (mask | cell) + g.bottom)[unfinished])
+            # Column scores are from the mover's point of view, results from the next side's.
             results.append(-np.sign(scores[unfinished]).astype(np.int8))
         return Labelled(self.rules, np.concatenate(keys), np.concatenate(results))
 
@@ -181,6 +183,7 @@ def uci8() -> Labelled:
             "fourlab dataset uci8 --from-scratch needs none"
         )
     keys = quiet_positions(CLASSIC, UCI_PLIES)
+    # The book's keys are sorted and hold every unfinished position of its plies.
     return Labelled(CLASSIC, keys, np.sign(book.scores[np.searchsorted(book.keys, keys)]))
 
 
@@ -249,6 +252,7 @@ def parse_text(data: bytes) -> Labelled:
     keys = _keys(np.where(second[:, None, None], o, x), discs)
     # `is_unfinished` looks only for a line of the side that has just moved, so both are checked.
     other_keys = _keys(np.where(second[:, None, None], x, o), discs)
+    # Axis 2 counts rows from the bottom: a disc above an empty cell is impossible.
     floating = (discs[:, :, 1:] & ~discs[:, :, :-1]).any(axis=(1, 2))
     possible = (
         (second | (ahead == 0))
@@ -321,9 +325,11 @@ def _unpack(data: bytes) -> Labelled:
     if not len(keys) == len(scores) == len(columns) == about["positions"]:
         raise ValueError("its arrays differ in length")
     best = columns.max(axis=1)
-    if _checksum(keys, columns) != about["sha256"] or not np.array_equal(scores, best):
+    labelled = Labelled(rules, keys, np.sign(scores), columns)
+    # Full columns are -128, below every score, so the maximum is the best open column.
+    if checksum_of(labelled) != about["sha256"] or not np.array_equal(scores, best):
         raise ValueError("its checksum is wrong")
-    return Labelled(rules, keys, np.sign(scores), columns)
+    return labelled
 
 
 def _array(
@@ -344,8 +350,6 @@ def _array(
 def checksum_of(labelled: Labelled) -> str:
     """Return the SHA-256 of the keys and column scores."""
     assert labelled.columns is not None
-    return _checksum(labelled.keys, labelled.columns)
-
-
-def _checksum(keys: np.ndarray, columns: np.ndarray) -> str:
-    return hashlib.sha256(keys.astype("<i8").tobytes() + columns.tobytes()).hexdigest()
+    # Little-endian on every machine, so that the checksum is the same everywhere.
+    keys = labelled.keys.astype("<i8").tobytes()
+    return hashlib.sha256(keys + labelled.columns.tobytes()).hexdigest()

@@ -62,6 +62,7 @@ def random_positions(rules: Rules, number: int, plies: tuple[int, int], seed: in
         raise UserError(
             f"unfinished positions on {rules} have 0 to {cells - 1} discs, not {first} to {last}"
         )
+    # The first plies get one position more if the number cannot be divided evenly.
     share, remainder = divmod(number, last - first + 1)
     keys = [
         _positions_of_ply(rules, ply, share + (ply - first < remainder), seed)
@@ -73,6 +74,7 @@ def random_positions(rules: Rules, number: int, plies: tuple[int, int], seed: in
 def _positions_of_ply(rules: Rules, ply: int, number: int, seed: int) -> np.ndarray:
     """Return the first `number` distinct positions that random games reach at a ply."""
     g = rules.geometry
+    # A stream per ply: the range of plies does not change the positions of any of them.
     state = seed_state(np.random.SeedSequence([seed, ply]))
     # A dictionary keeps the order of insertion, which a set does not.
     distinct: dict[int, None] = {}

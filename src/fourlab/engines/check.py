@@ -58,6 +58,7 @@ Test = Callable[[Engine], str | None]
 
 def check(engine: Engine, boards: Sequence[Rules] = BOARDS) -> Iterator[Finding]:
     """Test an engine and yield a finding per rule; stop at once if it does not greet."""
+    # Every test starts the program again if the one before has ended it.
     with closing(engine):
         for rule, test in _tests(boards):
             try:
@@ -78,6 +79,7 @@ def _tests(boards: Sequence[Rules]) -> Iterator[tuple[str, Test]]:
     yield "answers with any bounds", _answers_any_bounds
     yield "keeps its time limit", _keeps_time_limit
     yield "answers when stopped", _stops
+    # A position with one open column has one right answer, so these tests need no judgement.
     for rules in boards:
         yield (
             f"knows the open columns on {rules}, given as moves, as a FEN and as both",
@@ -193,13 +195,9 @@ def _expect_exit(program: Program, event: str) -> None:
 def _lines_before_pong(engine: Engine, program: Program) -> list[str]:
     """Send a ping and return the lines that arrive before its pong."""
     program.reset_counters()
-    number = next(program.pings)
-    program.send(f"ping {number}")
-    lines = program.read_until(f"pong {number}", time.monotonic() + engine.start_seconds)
+    lines = program.ping(engine.start_seconds)
     if lines is None:
-        raise Broken(
-            f"did not answer ping {number} with pong {number} within {engine.start_seconds:g} s"
-        )
+        raise Broken(f"did not answer ping with its pong within {engine.start_seconds:g} s")
     return lines
 
 
@@ -243,6 +241,7 @@ def _knows_open_columns(rules: Rules, engine: Engine) -> str | None:
     _decide(engine, position, QUICK)
     _decide(engine, Position(position.write("fen")), QUICK)
     # And as both: the FEN of the position one move earlier, then that move.
+    # The trailing comma tells column 12 from columns 1 and 2.
     *columns, last = position.moves or ()
     moves = ",".join(str(column + 1) for column in columns) + ","
     before = Position(Position(moves, rules).write("fen"))
@@ -313,6 +312,7 @@ def _answer(program: Program, deadline: float) -> str:
 
 def _plays(rules: Rules, engine: Engine) -> None:
     """Play one game as red and one as yellow, against random columns."""
+    # Two generators: the number of draws for the engine must not change the opponent's moves.
     for side in (0, 1):
         engine_rng = np.random.default_rng(side)
         opponent_rng = np.random.default_rng(10 + side)
@@ -329,6 +329,7 @@ def _is_reproducible(engine: Engine) -> str:
     """Play two games with the same seed, limited by everything but the clock."""
     limit = Limit(simulations=10, nodes=100, depth=2)
     final_positions = []
+    # The engine's seed is drawn from the generator, so equal generators give equal seeds.
     for _ in range(2):
         rng = np.random.default_rng(5)
         position = Position()

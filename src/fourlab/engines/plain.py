@@ -44,13 +44,12 @@ def serve_pons(
         try:
             solution = solver.solve(Position(text, rules), limit)
         except UserError as error:
+            # One line of output per line of input, so that a caller can pair them.
             complain(f"line {number}: {error}")
             say("")
             continue
-        if solution.score is None:
-            say(f"{text} {solution.lower}..{solution.upper}")
-        else:
-            say(f"{text} {solution.score}")
+        bounds = f"{solution.lower}..{solution.upper}"
+        say(f"{text} {bounds if solution.score is None else solution.score}")
 
 
 def serve_line(agent: Agent, read: Read, say: Say, rules: Rules, limit: Limit, seed: int) -> None:

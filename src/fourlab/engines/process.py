@@ -48,6 +48,7 @@ class Program:
         self.owner = os.getpid()
         self.pings = itertools.count(1)
         self.greeting: list[str] = []
+        # Windows programs split their own command line; elsewhere it is split as a shell would.
         arguments = cmd if sys.platform == "win32" else shlex.split(cmd)
         try:
             # A new session makes the program the leader of a process group, so that its children
@@ -70,6 +71,7 @@ class Program:
         self._pipes = (self._popen.stdin, self._popen.stdout, self._popen.stderr)
         self._in, self._out, self._err = (pipe.fileno() for pipe in self._pipes)
         self._open = [self._out, self._err]
+        # Only stdin: `poll` says when the other two can be read without blocking.
         if sys.platform != "win32":
             os.set_blocking(self._in, False)
         self._max_memory = int(megabytes * 1e6)
@@ -93,12 +95,19 @@ class Program:
         text = "".join(f"{line}\n" for line in lines).encode()
         try:
             written = os.write(self._in, text)
-        except BlockingIOError:
+        except BlockingIOError:  # not a byte fits; if only a part does, `written` is smaller
             written = 0
         except OSError:
             raise self._exit_forfeit("closed its input") from None
         if written < len(text):
             raise Forfeit(Cause.CRASH, "does not read its input")
+
+    def ping(self, seconds: float) -> list[str] | None:
+        """Send a ping; return the lines before its pong, or None if there is none in time."""
+        # Numbers are never used again, so a late pong cannot be taken for this one.
+        number = next(self.pings)
+        self.send(f"ping {number}")
+        return self.read_until(f"pong {number}", time.monotonic() + seconds)
 
     def read_until(self, answer: str, deadline: float) -> list[str] | None:
         """Wait for an answer; return the lines before it, or None once the deadline has passed.
@@ -120,6 +129,7 @@ class Program:
             if self._out not in self._open:
                 raise self._exit_forfeit("closed its output")
             left = deadline - time.monotonic()
+            # Even at the deadline, look once at what has already arrived.
             self._split_lines(self._read(min(left, POLL_SECONDS)))
             self._check_memory()
             if left <= 0 and not self._lines:
@@ -130,6 +140,7 @@ class Program:
         """Return what is in stdout, waiting at most this long; drain stderr on the way."""
         output = b""
         for pipe in _readable(self._open, max(0.0, seconds)):
+            # os.read returns what there is; an empty chunk is the end of the pipe.
             chunk = os.read(pipe, 64 * 1024)
             if not chunk:
                 self._open.remove(pipe)
@@ -147,6 +158,7 @@ class Program:
             raise Forfeit(Cause.CRASH, f"wrote more than {MOVE_BYTES} bytes for one move")
         if self._lines_read > MOVE_LINES:
             raise Forfeit(Cause.CRASH, f"wrote more than {MOVE_LINES} lines for one move")
+        # Lines are split as bytes: a chunk may end within a UTF-8 character.
         *lines, self._partial_line = (self._partial_line + chunk).split(b"\n")
         if max(map(len, (self._partial_line, *lines))) > LINE_BYTES:
             raise Forfeit(Cause.CRASH, f"wrote a line of more than {LINE_BYTES} bytes")
@@ -217,6 +229,7 @@ class Program:
                     self.send("quit")
                 self._pipes[0].close()
                 self._wait(EXIT_SECONDS)
+            # SIGTERM first, so that a program can end its own children and delete its files.
             if self._popen.poll() is None:
                 self._kill(hard=False)
                 self._wait(EXIT_SECONDS)
@@ -263,6 +276,7 @@ else:
         poll = select.poll()
         for pipe in pipes:
             poll.register(pipe, select.POLLIN)
+        # Not `select`, which fails for descriptors above 1023. Milliseconds.
         return [pipe for pipe, _ in poll.poll(seconds * 1000)]
 
 
@@ -274,6 +288,7 @@ def _memory_of_group(group: int) -> int:
     for name in os.listdir("/proc"):
         with contextlib.suppress(OSError, ValueError):  # not a process, or it has just exited
             if os.getpgid(int(name)) == group:
+                # The second number of statm is the resident set, in pages.
                 with open(f"/proc/{name}/statm", "rb") as file:
                     total += int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     return total
@@ -284,5 +299,6 @@ def _limit_memory(pid: int, size: int) -> None:
     if sys.platform == "linux":
         import resource
 
+        # From outside: code between fork and exec is not safe in a process with threads.
         with contextlib.suppress(OSError, ValueError):
             resource.prlimit(pid, resource.RLIMIT_DATA, (size, size))

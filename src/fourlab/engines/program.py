@@ -83,7 +83,7 @@ class Engine:
                 f"cannot read the command {self.cmd!r} ({error}); write it like {EXAMPLE}"
             ) from None
         check(self)
-        self._settings()
+        self._settings()  # to refuse a malformed text now and not at the first move
 
     def decide(
         self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
@@ -117,6 +117,7 @@ class Engine:
             self._end_program()
 
     def _end_program(self) -> None:
+        # Forgotten before it is ended: if ending is interrupted, it is not used again.
         finalizer = self._finalizer
         self._program = None
         self._finalizer = None
@@ -187,15 +188,14 @@ class Engine:
             program.send(c4i.write_newgame(position.rules, seed))
         # Output that is still on its way, above all a second answer, arrives before the pong and
         # is discarded.
-        number = next(program.pings)
-        program.send(f"ping {number}")
-        if program.read_until(f"pong {number}", time.monotonic() + self.start_seconds) is None:
+        if program.ping(self.start_seconds) is None:
             raise Forfeit(Cause.TIMEOUT, f"did not answer ping within {self.start_seconds:g} s")
 
     def _continues_game(self, position: Position, rng: "np.random.Generator") -> bool:
         """Return whether `position` is one move after our last one, with the same generator."""
         if self._game is None or self._game[0] is not rng:
             return False
+        # The same generator alone is not enough: a caller may share one among many games.
         previous = self._game[1]
         return any(previous.play(column) == position for column in previous.legal_columns())
 
@@ -214,6 +214,7 @@ class Engine:
         stopped = False
         while True:
             now = time.monotonic()
+            # From the stop flag on, the deadline is the moment it was noticed; the grace follows.
             if not stopped and limit.stop is not None and limit.stop.is_set():
                 deadline = min(deadline, now)
             if not stopped and now >= deadline:
@@ -228,6 +229,7 @@ class Engine:
                 case ["info", *words]:
                     report.add(c4i.Info.read(words))
                 case ["bestmove", *words]:
+                    # Measured here, since reading the line may have taken POLL_SECONDS.
                     late = time.monotonic() - deadline
                     if late > self.grace:
                         raise Forfeit(

@@ -28,6 +28,7 @@ def words_of(line: str) -> list[str]:
 
 def is_number(word: str) -> bool:
     """Return whether a word is a non-negative integer of at most 15 digits."""
+    # Not str.isdigit, which accepts digits of other scripts. 15 digits are exact as a float too.
     return re.fullmatch(r"[0-9]{1,15}", word) is not None
 
 
@@ -41,6 +42,7 @@ def write_option(name: str, default: str) -> str:
 
 def read_option(line: str) -> str | None:
     """Return the name of the option that a line offers, None if it offers none."""
+    # The shortest name before ` type`: names may have spaces.
     match = re.fullmatch(r"option name (.+?)( type .*)?", " ".join(words_of(line)))
     return match[1] if match else None
 
@@ -52,6 +54,7 @@ def write_setoption(name: str, value: str) -> str:
 
 def read_setoption(words: Sequence[str]) -> tuple[str, str]:
     """Return the name and the value in the words after `setoption`."""
+    # An empty value is allowed: `setoption name book value`.
     match = re.fullmatch(r"name (.+?) value( .*)?", " ".join(words))
     if match is None:
         raise UserError(f"cannot read {' '.join(words)[:60]!r}; it is setoption name X value Y")
@@ -130,10 +133,9 @@ class Go:
         words = ["go"]
         limit = self.limit
         if limit.seconds is not None:
-            words.append(f"movetime {max(1, round(limit.seconds * 1000))}")  # milliseconds
-        for name in ("simulations", "nodes", "depth"):
-            if (bound := getattr(limit, name)) is not None:
-                words.append(f"{name} {bound}")
+            # Milliseconds, as in UCI; 0 would mean no time at all.
+            words.append(f"movetime {max(1, round(limit.seconds * 1000))}")
+        words += _numbers(limit, "simulations", "nodes", "depth")
         if self.infinite:
             words.append("infinite")
         if self.multipv > 1:
@@ -159,14 +161,16 @@ class Go:
 def fault_of_info(words: list[str], columns: int) -> str:
     """Return what is wrong with the words after `info`; empty if nothing is."""
     match words:
-        case []:
+        case [] | ["string", *_]:  # what follows `string` is free text
             return ""
-        case ["string", *_]:
-            return ""
-        case ["multipv" | "depth" | "nodes" | "simulations", number, *rest] if is_number(number):
+        case ["multipv" | "depth" | "nodes" | "simulations", number, *rest] | [
+            "score",
+            "win" | "loss",
+            number,
+            *rest,
+        ] if is_number(number):
             return fault_of_info(rest, columns)
-        case ["score", "win" | "loss", plies, *rest] if is_number(plies):
-            return fault_of_info(rest, columns)
+        # Also a win or loss without its number of plies, which is optional.
         case ["score", "win" | "loss" | "draw", *rest]:
             return fault_of_info(rest, columns)
         case ["score", "wdl", *shares] if (
@@ -203,21 +207,19 @@ class Info:
         A value is written as shares of wins and losses without draws, since a value alone does not
         determine the share of draws.
         """
-        words = ["info"]
-        for name in ("multipv", "depth"):
-            if (number := getattr(self, name)) is not None:
-                words.append(f"{name} {number}")
+        words = ["info", *_numbers(self, "multipv", "depth")]
         if self.proven is not None:
             result = Result(self.proven.result).word
+            # The length of a draw is the number of empty cells, so it is not written.
             plies = None if self.proven.result == 0 else self.proven.plies
             words.append(f"score {result}" if plies is None else f"score {result} {plies}")
         elif self.value is not None:
+            # From -1 … +1 to 0 … 1000.
             wins = round(PER_MILLE * (1 + self.value) / 2)
             words.append(f"score wdl {wins} 0 {PER_MILLE - wins}")
-        for name in ("nodes", "simulations"):
-            if (number := getattr(self, name)) is not None:
-                words.append(f"{name} {number}")
+        words += _numbers(self, "nodes", "simulations")
         if self.line:
+            # Last, since everything after `pv` is a column.
             words += ["pv", *_from_1(self.line)]
         return " ".join(words)
 
@@ -254,6 +256,11 @@ class Info:
                 ):
                     numbers[name] = int(number)
         return cls(**numbers, value=value, proven=proven, line=line)
+
+
+def _numbers(owner: Limit | Info, *names: str) -> list[str]:
+    """Return those of the named attributes that are set, as "name number"."""
+    return [f"{name} {number}" for name in names if (number := getattr(owner, name)) is not None]
 
 
 def _from_1(columns: Sequence[int]) -> list[str]:

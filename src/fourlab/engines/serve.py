@@ -19,6 +19,7 @@ from fourlab.agent import Agent, Limit, Stop, close, is_unbounded
 from fourlab.agents.perfect import Perfect
 from fourlab.agents.registry import make, options_of, parse_spec
 from fourlab.analysis.opinion import ColumnOpinion, Opinion, ask, solve
+from fourlab.arena.tournament import WARM_UP_LIMIT
 from fourlab.engines import protocol as c4i
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -41,8 +42,6 @@ SECONDS_TO_ANSWER = 10.0
 """How long pending questions may take after the end of the input; after `quit` they get no time."""
 SECONDS_BETWEEN_INFO = 0.1
 POLL_SECONDS = 0.01
-WARM_UP_LIMIT = Limit(seconds=0.01, simulations=1, nodes=1, depth=1)
-"""The smallest decision that still loads and compiles everything an agent needs."""
 
 
 def serve(
@@ -57,9 +56,15 @@ def serve(
 
     The board, the seconds per move and the seed are defaults that commands can override.
     """
-    say = _locked(say)
-    server = _Server(spec, say, rules, seconds, seed)
-    inbox = _Inbox(read, say)
+    # Two threads write: this one answers, that of the inbox says `readyok` meanwhile.
+    lock = threading.Lock()
+
+    def locked_say(text: str) -> None:
+        with lock:
+            say(text)
+
+    server = _Server(spec, locked_say, rules, seconds, seed)
+    inbox = _Inbox(read, locked_say)
     try:
         for words, stop in inbox:
             match words:
@@ -67,9 +72,9 @@ def serve(
                     server.greet()
                 case ["isready", *_]:
                     server.get_ready()
-                    say("readyok")
+                    locked_say("readyok")
                 case ["ping", number, *_]:
-                    say(f"pong {number}")
+                    locked_say(f"pong {number}")
                 case ["setoption", *rest]:
                     server.set_option(rest)
                 case ["newgame", *rest]:
@@ -81,17 +86,6 @@ def serve(
     finally:
         inbox.left.set()
         server.close()
-
-
-def _locked(say: Say) -> Say:
-    """Return `say` behind a lock, since two threads write."""
-    lock = threading.Lock()
-
-    def locked_say(text: str) -> None:
-        with lock:
-            say(text)
-
-    return locked_say
 
 
 def read_lines(read: Read) -> Iterator[str]:
@@ -143,13 +137,16 @@ class _Inbox:
         wanted = False
         with suppress(OSError):  # our output is closed
             wanted = self._receive()
+        # The end of the commands, behind those that are still queued.
         self._waiting.put(None)
         if wanted:  # the input was a file or pipe whose sender waits for the answers
             self._stop_all(only_infinite=True)
             self.left.wait(SECONDS_TO_ANSWER)
         self.closed = True
         self._stop_all()
-        if not self.left.wait(SECONDS_TO_GO):  # the agent does not obey the stop flag
+        # Compiled code that ignores the stop flag cannot be interrupted. Exit code 0: the other
+        # side has what it asked for.
+        if not self.left.wait(SECONDS_TO_GO):
             os._exit(0)
 
     def _receive(self) -> bool:
@@ -180,6 +177,7 @@ class _Inbox:
 
     def _stop_all(self, only_infinite: bool = False) -> None:
         """Stop thinking about all pending questions, or only about the infinite ones."""
+        # A copy, since the other thread removes answered questions meanwhile.
         for stop, infinite in list(self._pending.items()):
             if infinite or not only_infinite:
                 stop.set()
@@ -229,6 +227,7 @@ class _Server:
         try:
             name, value = c4i.read_setoption(words)
             options = {**self._options, name: value}
+            # Quoted, since a value may contain commas.
             spec = f"{self._name}:" + ",".join(
                 f'{name}="{value}"' for name, value in options.items()
             )
@@ -281,6 +280,7 @@ class _Server:
         # An infinite search must not be answered before `stop`, even if it has nothing left to do.
         while go.infinite and not stop.is_set():
             time.sleep(POLL_SECONDS)
+        # Before the answer is written: the next question may come at once.
         inbox.answered(stop)
         if not inbox.closed:
             self._say("\n".join(lines))
@@ -378,6 +378,7 @@ def ranked(opinion: Opinion) -> list[ColumnOpinion]:
     first = opinion.promising if opinion.best is None else opinion.best
 
     def rank(column: ColumnOpinion) -> tuple[bool, int, int, float, int]:
+        # An unproven column ranks as a draw does: between proven wins and proven losses.
         result = 0
         plies = 0
         if column.proven is not None:

@@ -7,5 +7,6 @@ The workers it forks get the default handler back and may install their own.
 import os
 import signal
 
+# Python's fork server ignores SIGINT itself, and sets SIGINT back in the workers.
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))

@@ -62,6 +62,7 @@ class Session:
         on_event: Callable[[Event], None] = lambda event: None,
     ) -> None:
         self.conduct = conduct or Conduct()
+        # Changed only by the thread that works on the job; `stop` may come from a signal handler.
         self._subscribers = [on_event]
         self._executors: list[Executor] = []
         self.last: Progress | None = None
@@ -95,6 +96,7 @@ class Session:
 
     def use(self, executor: Executor) -> Executor:
         """Stop this executor, too, when the session stops; returns it."""
+        # In this order: a stop between the two lines reaches the executor, perhaps twice.
         self._executors.append(executor)
         if self.stopped:
             executor.stop()

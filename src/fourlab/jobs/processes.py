@@ -23,6 +23,7 @@ def worker_context() -> BaseContext:
     """Return the `multiprocessing` context that starts workers."""
     if sys.platform != "linux":
         return get_context("spawn")
+    # The list of modules matters only for the first worker: then the server starts.
     server = get_context("forkserver")
     compiler = "fourlab.compiled._jit" in sys.modules
     server.set_forkserver_preload([*PLAIN, *(COMPILED if compiler else [])])

@@ -23,7 +23,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -105,6 +105,8 @@ class Run:
         if new != self.config:
             # The old results cover less than is wanted now; the job writes new ones at its end.
             (self.folder / "results.json").unlink(missing_ok=True)
+            # A crash between the two writes leaves settings of the extent different, which `check`
+            # allows.
             self.write("manifest.json", {**self.manifest, "config": new})
             self.write("config.toml", toml(new))
             self.__dict__.pop("manifest", None)  # drop the cached property
@@ -132,19 +134,19 @@ class Run:
         An SQLite transaction serves as the lock, because it ends with its process.
         """
         try:
+            # isolation_level None: sqlite3 begins no transactions of its own.
             lock = sqlite3.connect(self.folder / "lock", timeout=LOCK_SECONDS, isolation_level=None)
         except sqlite3.Error as error:
             raise UserError(f"cannot write to {self.folder}: {error}") from None
-        try:
+        with closing(lock):
             try:
+                # EXCLUSIVE also keeps readers out, which is how `is_locked` notices it.
                 lock.execute("BEGIN EXCLUSIVE")
             except sqlite3.Error as error:
                 if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
                     raise UserError(f"another process is working on {self.folder}") from None
                 raise UserError(f"cannot write to {self.folder}: {error}") from None
-            yield
-        finally:
-            lock.close()
+            yield  # outside the try, so that errors of the work are not taken for the lock's
 
     @property
     def is_locked(self) -> bool:
@@ -157,12 +159,11 @@ class Run:
             lock = sqlite3.connect(address, uri=True, timeout=0)
         except sqlite3.Error:
             return False  # the lock file does not exist: the run was never worked on
-        try:
-            lock.execute("SELECT 1 FROM sqlite_master").fetchone()
-        except sqlite3.Error as error:
-            return error.sqlite_errorcode == sqlite3.SQLITE_BUSY
-        finally:
-            lock.close()
+        with closing(lock):
+            try:
+                lock.execute("SELECT 1 FROM sqlite_master").fetchone()
+            except sqlite3.Error as error:
+                return error.sqlite_errorcode == sqlite3.SQLITE_BUSY
         return False
 
 
@@ -171,7 +172,7 @@ def open_run(
     name: str,
     config: Mapping[str, Any],
     folder: Path | None = None,
-    on_note: Callable[[str], None] | None = None,
+    on_note: Callable[[str], None] = lambda text: None,
     extent: Collection[str] = (),
 ) -> Run:
     """Return the run with this configuration, creating it if there is none.
@@ -195,10 +196,11 @@ def _folder_of(
     home: Path,
     name: str,
     config: dict[str, Any],
-    on_note: Callable[[str], None] | None,
+    on_note: Callable[[str], None],
     extent: Collection[str],
 ) -> Path:
     """Return the latest folder with this configuration, or a new name."""
+    # Safe in file names and shells, and in the glob below.
     slug = re.sub(r"[^A-Za-z0-9.=-]+", "-", name).strip("-.")[:60] or "run"
     # The manifests are compared, not the hashes: older versions hashed the extent, too.
     changes = {}
@@ -208,9 +210,9 @@ def _folder_of(
     matches = [folder for folder, changed in changes.items() if not changed]
     if matches:
         return matches[-1]
-    if on_note is not None:
-        for folder, changed in changes.items():
-            on_note(f"a new run; {folder} of the same name differs in {', '.join(changed)}")
+    for folder, changed in changes.items():
+        on_note(f"a new run; {folder} of the same name differs in {', '.join(changed)}")
+    # 32 bits tell apart the runs of one name; the manifests decide if they do not.
     identity = {setting: value for setting, value in config.items() if setting not in extent}
     digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
     return home / f"{time.strftime('%Y-%m-%d')}_{slug}_{digest}"
@@ -257,8 +259,10 @@ def differences(
     Names are flat, such as `agents.0.spec`. A missing setting has the value None. The top-level
     settings in `ignored` may differ.
     """
-    first = settings_of({name: value for name, value in one.items() if name not in ignored})
-    second = settings_of({name: value for name, value in other.items() if name not in ignored})
+    first, second = (
+        settings_of({name: value for name, value in config.items() if name not in ignored})
+        for config in (one, other)
+    )
     return {
         name: (first.get(name), second.get(name))
         for name in sorted({*first, *second})
@@ -278,7 +282,7 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list) and any(isinstance(element, Mapping) for element in value):
         children = enumerate(value)
     else:
-        yield name, value
+        yield name, value  # a list of plain values is one setting
         return
     for key, child in children:
         yield from _leaves(child, f"{name}.{key}" if name else str(key))
@@ -299,7 +303,7 @@ def _create(run: Run, config: dict[str, Any]) -> None:
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
     }
     run.write("config.toml", toml(config))
-    # Last, because the manifest is what makes the folder a run.
+    # Written last, because the manifest is what makes the folder a run.
     run.write("manifest.json", manifest)
 
 
@@ -312,29 +316,22 @@ def _as_json(config: Mapping[str, Any]) -> dict[str, Any]:
 def _versions() -> dict[str, str]:
     versions = {"fourlab": __version__, "python": platform.python_version()}
     for package in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return versions
 
 
 def _commit() -> str | None:
     """Return the commit of the source, or None outside a checkout."""
     source = Path(__file__).parents[3]
+    # In site-packages, git would describe the repository that happens to be around it.
     if not (source / ".git").exists():
         return None
-    try:
-        process = subprocess.run(
-            ["git", "describe", "--always", "--dirty"],
-            cwd=source,
-            capture_output=True,
-            text=True,
-            timeout=10,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return process.stdout.strip() or None
+    command = ["git", "describe", "--always", "--dirty"]
+    with suppress(OSError, subprocess.SubprocessError):  # no git, or a slow disk
+        process = subprocess.run(command, cwd=source, capture_output=True, text=True, timeout=10)
+        return process.stdout.strip() or None
+    return None
 
 
 def toml(config: Mapping[str, Any]) -> str:

@@ -8,13 +8,16 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from fourlab.errors import UserError
 from fourlab.jobs.job import Event, Job, Progress, Session
 from fourlab.jobs.kinds import job_of
 from fourlab.jobs.run import Run, open_run
+from fourlab.jobs.seal import refuse_damage, seal, unseal
 
 PROGRESS_FILE = "progress.json"
 """The latest progress of a run, for other processes."""
@@ -27,7 +30,7 @@ def begin(
     home: Path,
     folder: Path | None = None,
     name: str | None = None,
-    on_note: Callable[[str], None] | None = None,
+    on_note: Callable[[str], None] = lambda text: None,
 ) -> Run:
     """Find or create the run of a job.
 
@@ -42,10 +45,15 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
 
     If the run was extended further than `job` asks for, the larger extent is completed: nothing
     that exists is thrown away.
+
+    Raises UserError if a file that the job would read was damaged since work on the run ended.
     """
     session = session or Session()
     with run.locked():
+        refuse_damage(run.folder)
+        unseal(run.folder)
         extended = job.extended(run.config)
+        # Numbers of games or rounds; the path of a product may differ without a word.
         for name in job.extent:
             requested = job.config.get(name)
             existing = extended.config.get(name)
@@ -59,9 +67,12 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
         try:
             return extended.work(run, session)
         finally:
+            # The lock is held until the workers have ended and the last progress is written.
             session.close()
             session.unsubscribe(writer.on_event)
             writer.write()
+            with suppress(OSError, UserError):  # on a full disk; games have hashes of their own
+                seal(run.folder)
 
 
 def resume(run: Run, session: Session | None = None) -> dict[str, Any] | None:

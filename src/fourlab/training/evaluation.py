@@ -57,6 +57,7 @@ class Benchmark:
         there are any: the share of all and of decisive positions in which the player kept the
         game-theoretic value.
         """
+        # A fixed seed: the same openings in every evaluation of a training.
         rng = np.random.default_rng(0)
         tables: dict[str, Any] = {
             spec: match(player, opponent, self._games, self.rules, rng)
@@ -87,6 +88,7 @@ class Benchmark:
         mask: list[int] = []
         results: list[list[int | None]] = []
         for ply in plies:
+            # More games than positions are needed, since many end before this ply.
             keys, state = sample(ply, 8 * self._positions, g, state)
             per_ply = -(-self._positions // len(plies))  # rounded up
             for key in keys[:per_ply].tolist():

@@ -65,6 +65,7 @@ class StepGames:
 
     def choose(self, learner: Chooser, rng: np.random.Generator) -> np.ndarray:
         """Return the column to play in every game, chosen by its side to move."""
+        # Red moves at even plies. In self-play `opponent` is LEARNER too, whoever is to move.
         mover = np.where(self.ply % 2 == self.seat, self.opponent, LEARNER)
         # One call per player for all games in which it is to move.
         columns = np.zeros(len(self.own), np.int64)
@@ -77,6 +78,7 @@ class StepGames:
     def play(self, columns: np.ndarray, rng: np.random.Generator) -> int:
         """Play a column in every game and replace finished games; returns how many these are."""
         over = play_columns(self.own, self.mask, columns, self.rules.geometry) != ONGOING
+        # Every game advances by one ply, finished ones too: `_restart` sets them back to 0.
         self.ply += 1
         self._restart(over, rng)
         return int(over.sum())
@@ -140,6 +142,7 @@ def play_off(
             if games.any():
                 columns[games] = choose(own[games], mask[games], rng)
         status = play_columns(own, mask, columns, rules.geometry)
+        # WON is from the point of view of the side that has just moved.
         won = status == WON
         unfinished = status == ONGOING
         wins += int((won & turn).sum())

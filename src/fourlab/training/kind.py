@@ -104,6 +104,7 @@ class Training(Generic[S]):
     def read_job(self, config: Mapping[str, Any]) -> "TrainingJob":
         """Return the job of a run's configuration."""
         options = options_of(self.settings)
+        # JSON has lists where settings have tuples; the other keys are `kind` and the identity.
         values = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in config.items()
@@ -176,6 +177,7 @@ class TrainingJob:
             yield
             return
         conduct = session.conduct
+        # Threads by default: self-play is compiled code, which releases the interpreter lock.
         name = conduct.executor or "threads"
         with closing(
             make_executor(name, conduct.workers, conduct.address, keep_alive=True)

@@ -95,6 +95,7 @@ def train(
     """
     if checkpoint_seconds is None:
         checkpoint_seconds = getattr(trainee, "checkpoint_seconds", CHECKPOINT_SECONDS)
+    # `seconds` is the training time of all sessions together.
     piece, seconds = _restore(run, trainee, on_note)
     rows = _truncate_metrics(run, piece)
     curves = [asdict(curve) for curve in trainee.curves]
@@ -156,6 +157,7 @@ def last_metrics(run: Run) -> dict[str, Any] | None:
     file = run.folder / "metrics.jsonl"
     try:
         with file.open("rb") as stream:
+            # From the end, since lists of runs read only the last row of many files.
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - MAX_ROW_BYTES))
             # What follows the last newline is empty or was cut short by a crash.
             lines = stream.read().split(b"\n")[:-1]
@@ -196,15 +198,17 @@ def _checkpoint(run: Run, trainee: Trainee, piece: int, seconds: float) -> None:
         files = {file.name: digest(file) for file in sorted(temporary.iterdir())}
         about = {"piece": piece, "seconds": seconds, "sha256": files}
         (temporary / "checkpoint.json").write_text(json.dumps(about, indent=2))
+        # The data before the name: a rename may otherwise reach the disk first.
         for file in temporary.iterdir():
             _sync(file)
         if target.exists():  # a damaged one that was not loaded
             shutil.rmtree(target)
         os.replace(temporary, target)
-        _sync(home)
+        _sync(home)  # the new name is data of the parent folder
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+    # Six digits with leading zeros: sorting by name sorts by piece.
     for old in sorted(_checkpoints(run))[:-CHECKPOINTS_KEPT]:
         shutil.rmtree(old)
 
@@ -218,6 +222,7 @@ def _restore(run: Run, trainee: Trainee, on_note: Callable[[str], None]) -> tupl
     for folder in checkpoints:
         try:
             about = json.loads((folder / "checkpoint.json").read_text())
+            # The checksums also notice files that the disk has lost or cut short.
             damaged = [
                 name
                 for name, checksum in about["sha256"].items()

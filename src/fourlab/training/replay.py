@@ -21,6 +21,7 @@ class Replay:
 
     def add(self, own: np.ndarray, mask: np.ndarray, columns: np.ndarray) -> None:
         """Add moves, overwriting the oldest if the buffer is full."""
+        # Modulo the capacity; at most `capacity` moves at once, or some would share a place.
         places = (self.added + np.arange(len(own))) % len(self.own)
         self.own[places] = own
         self.mask[places] = mask

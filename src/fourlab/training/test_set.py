@@ -92,6 +92,7 @@ def solved_set(rules: Rules) -> SolvedSet:
     solved = shipped_positions()
     assert solved.columns is not None
     full = solved.columns == many.CLOSED
+    # The sign of a score on Pons's scale is the result.
     scores = np.where(full, FULL_SCORE, solved.columns.astype(np.int64))
     return SolvedSet(*solved.discs, np.where(full, FULL_COLUMN, np.sign(scores)), scores)
 
@@ -124,6 +125,7 @@ def _win_block_examples(rules: Rules) -> tuple[np.ndarray, np.ndarray, np.ndarra
     for _ in range(2000):
         choices = open_columns(mask, g)
         urgent = urgent_columns(own, mask, False, g)
+        # `play_columns` changes its arrays, so the trial move is played on copies.
         after_own = own.copy()
         after_mask = mask.copy()
         is_win = play_columns(after_own, after_mask, urgent.argmax(axis=1), g) == WON

@@ -19,6 +19,7 @@ def load_tensors(file: Path) -> dict[str, torch.Tensor]:
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
     """Return an optimiser's state by names such as `0.exp_avg`; scalars become tensors."""
+    # A key is the parameter's number, a dot, and the name of the value.
     return {
         f"{number}.{name}": torch.as_tensor(value)
         for number, values in optimizer.state_dict()["state"].items()
@@ -32,6 +33,7 @@ def restore_optimizer(
 ) -> None:
     """Restore an optimiser's state; its hyperparameters stay unchanged."""
     # torch numbers parameters in the order in which the optimiser got them.
+    # Hyperparameters come from the settings, so only `state` is replaced.
     state: dict[int, dict[str, torch.Tensor]] = {}
     for key, tensor in tensors.items():
         number, _, name = key.partition(".")

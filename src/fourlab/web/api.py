@@ -47,6 +47,7 @@ def _add_lists(api: APIRouter, settings: Settings, readiness: Readiness) -> None
         """Return the version and the limits of one request."""
         return m.About(version=__version__, public=settings.public, caps=asdict(settings.caps))
 
+    # A plain function, which FastAPI runs in a thread: describing the options imports the agents.
     @api.get("/agents", tags=["agents"])
     def agents(options: bool = True) -> m.AgentsAnswer:
         """List the graded levels and the agents, with their descriptions and options or without."""
@@ -139,6 +140,7 @@ def _rules(board: str | None) -> Rules:
 
 def _of_kaggle(body: m.KaggleRequest, agent: str, seconds: float) -> m.MoveRequest:
     """Read Kaggle's observation: a flat board and the side to move."""
+    # The observation is at the top level of the request or inside its "state".
     observation = body.observation
     if observation is None:
         observation = (body.state or {}).get("observation")
@@ -150,11 +152,13 @@ def _of_kaggle(body: m.KaggleRequest, agent: str, seconds: float) -> m.MoveReque
     ]
     mark = observation.get("mark", 1)
     cells = observation["board"]
+    # `type(...) is int` and not isinstance: JSON's true and false are instances of int in Python.
     valid_mark = type(mark) is int and mark in (1, 2)
     if not valid_mark or not all(type(size) is int and 0 < size < 100 for size in sizes):
         raise UserError("the mark is 1 or 2, and columns, rows and inarow are whole numbers")
     if not all(type(cell) is int for cell in cells):
         raise UserError("the cells of the board are 0, 1 and 2")
+    # A mark is 1 for red and 2 for yellow. Their numbers of discs depend on who moved first.
     position = Position(cells, "x".join(map(str, sizes)), to_move=mark - 1, check_counts=False)
     return m.MoveRequest(start=position.write("fen"), any_counts=True, agent=agent, seconds=seconds)
 
@@ -190,6 +194,7 @@ def _agents(with_options: bool) -> m.AgentsAnswer:
             m.AgentAnswer(
                 name=name,
                 about=registry.about(name) if with_options else "",
+                # The presets are the agents of the five reports.
                 group="agents" if name in registry.AGENTS else "documents",
                 boards=str(CLASSIC) if entry.one_board else "any",
                 xray=entry.xray,

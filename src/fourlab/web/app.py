@@ -4,6 +4,7 @@ import hashlib
 import mimetypes
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -34,15 +35,25 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 WORDS = {
     "string_pattern_mismatch": "columns are written 4453, or 10,4,3",
-    "string_too_long": "at most {max_length} letters",
-    "int_parsing": "a whole number is needed",
-    "float_parsing": "a number is needed",
-    "bool_parsing": "true or false is needed",
-    "extra_forbidden": "there is no such setting",
-    "missing": "this is missing",
-    "json_invalid": "this is not JSON",
+    "string_too_long": "at most {max_length} characters",
+    "int_parsing": "must be a whole number",
+    "float_parsing": "must be a number",
+    "bool_parsing": "must be true or false",
+    "extra_forbidden": "there is no such field",
+    "missing": "is missing",
+    "json_invalid": "the request is not JSON",
 }
 """Messages for invalid requests, by the type of pydantic's error."""
+TRY_AGAIN: dict[type[Exception], str] = {
+    Busy: "too many searches are running; try again soon",
+    Overdue: OVERDUE,
+    OutOfMemory: NO_MEMORY,
+    NoProcess: "the system allows no more processes; try again soon",
+    Unavailable: "the server is stopping",
+}
+"""What is answered with 503 and Retry-After."""
+MOST_LETTERS = 500
+"""Longer error messages are cut."""
 
 
 def create_app(
@@ -55,6 +66,7 @@ def create_app(
     readiness = readiness or Readiness()
     caps = settings.caps
     workers = pool or Pool(caps)
+    # Moves are short and wait only for each other; analyses and reviews may take a minute.
     quick = Gate(caps.searches, caps.waiting, caps.patience, caps.reserved)
     slow = Gate(caps.streams, caps.streams_waiting, caps.streams_patience, caps.reserved)
     reading = Gate(caps.reads, caps.reads_waiting, caps.reads_patience, caps.reserved)
@@ -77,11 +89,12 @@ def create_app(
         redirect_slashes=False,
         lifespan=lifespan,
     )
-    routers = [api.routes(settings, quick, slow, readiness, workers)]
-    routers.append(records.routes(settings, slow, reading, readiness, workers))
-    for router in routers:
+    for router in (
+        api.routes(settings, quick, slow, readiness, workers),
+        records.routes(settings, slow, reading, readiness, workers),
+    ):
         app.include_router(router, prefix="/api/v1", responses=ERRORS)
-    app.state.gates = (quick, slow, reading)
+    # The server process closes these when it shuts down (`serve.Server`).
     app.state.pool = workers
     app.state.readiness = readiness
     _serve_page(app)
@@ -99,7 +112,10 @@ def _serve_page(app: FastAPI) -> None:
 
 
 def _serve_file(app: FastAPI, path: str, data: bytes, kind: str) -> None:
+    # "no-cache" lets browsers keep the file but ask each time: after an update of Fourlab, no page
+    # mixes old and new modules.
     headers = {"etag": f'"{hashlib.sha256(data).hexdigest()[:16]}"', "cache-control": "no-cache"}
+    # mimetypes reads the system's tables; with another type, browsers refuse to run modules.
     kind = "text/javascript" if path.endswith(".js") else kind
 
     async def file(request: Request) -> Response:
@@ -113,69 +129,39 @@ def _serve_file(app: FastAPI, path: str, data: bytes, kind: str) -> None:
 def _handle_errors(app: FastAPI) -> None:
     """Answer every error in the same JSON form."""
 
-    def handler(kind: type[Exception]) -> Callable[[Callable[[Any], Response]], None]:
-        def register(answer: Callable[[Any], Response]) -> None:
-            async def handle(request: Request, error: Exception) -> Response:
-                return answer(error)
+    def answer_with(kind: type[Exception], answer: Callable[[Any], Response]) -> None:
+        async def handle(request: Request, error: Exception) -> Response:
+            return answer(error)
 
-            app.add_exception_handler(kind, handle)
+        app.add_exception_handler(kind, handle)
 
-        return register
-
-    @handler(UserError)
-    def wrong(error: UserError) -> Response:
-        return _error(400, " ".join(str(error).split())[:500])
-
-    @handler(NotThere)
-    def missing(error: NotThere) -> Response:
-        return _error(404, str(error)[:500])
-
-    @handler(RequestValidationError)
-    def misread(error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        where = ".".join(
-            str(part) for part in first["loc"] if part not in ("body", "query", "path")
-        )
-        words = WORDS.get(first["type"])
-        message = str(first["msg"]) if words is None else words.format(**first.get("ctx", {}))
-        return _error(422, f"{where}: {message}"[:500] if where else message[:500])
-
-    @handler(HTTPException)
-    def refused(error: HTTPException) -> Response:
-        return _error(error.status_code, str(error.detail), dict(error.headers or {}))
-
-    @handler(Gone)
-    def gone(error: Gone) -> Response:
-        return _error(408, "nobody waits for this any more")
-
-    @handler(Busy)
-    def busy(error: Busy) -> Response:
-        return _try_again("too many are thinking already; try again soon")
-
-    @handler(Overdue)
-    def overdue(error: Overdue) -> Response:
-        return _try_again(OVERDUE)
-
-    @handler(OutOfMemory)
-    def out_of_memory(error: OutOfMemory) -> Response:
-        return _try_again(NO_MEMORY)
-
-    @handler(Unavailable)
-    def unavailable(error: Unavailable) -> Response:
-        return _try_again("the server is stopping")
-
-    @handler(NoProcess)
-    def no_process(error: NoProcess) -> Response:
-        return _try_again("the system allows no more processes; try again soon")
-
-    @handler(SearchFailed)
-    def failed(error: SearchFailed) -> Response:
-        return _error(500, FAILED)
+    # Starlette chooses the handler of the most derived class: a NotThere is also a UserError.
+    answer_with(UserError, lambda error: _error(400, " ".join(str(error).split())))
+    answer_with(NotThere, lambda error: _error(404, str(error)))
+    answer_with(RequestValidationError, lambda error: _error(422, _first_error(error)))
+    answer_with(
+        HTTPException,
+        lambda error: _error(error.status_code, str(error.detail), dict(error.headers or {})),
+    )
+    answer_with(Gone, lambda error: _error(408, "the client closed the connection"))
+    answer_with(SearchFailed, lambda error: _error(500, FAILED))
+    for kind, message in TRY_AGAIN.items():
+        answer_with(kind, partial(_try_again, message))
 
 
-def _try_again(message: str) -> JSONResponse:
+def _try_again(message: str, error: Exception) -> JSONResponse:
     return _error(503, message, {"retry-after": str(Busy.retry_after)})
 
 
+def _first_error(error: RequestValidationError) -> str:
+    """Return pydantic's first complaint as "field: what is wrong", in our words."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+    words = WORDS.get(first["type"])
+    message = str(first["msg"]) if words is None else words.format(**first.get("ctx", {}))
+    return f"{where}: {message}" if where else message
+
+
 def _error(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    return JSONResponse(error_body(status, message), status, headers)
+    # Messages quote the request, which may be long.
+    return JSONResponse(error_body(status, message[:MOST_LETTERS]), status, headers)

@@ -12,10 +12,13 @@ from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from fastapi import Request
 
 from fourlab.web.settings import HALF_LIFE_SECONDS
+
+T = TypeVar("T")
 
 
 class Busy(Exception):
@@ -187,7 +190,21 @@ class Gate:
                 del self._accounts[address]
 
 
-async def gone(request: Request) -> None:
+async def unless_gone(request: Request, work: "asyncio.Future[T]") -> T:
+    """Wait for work and return its result; raise Gone if the client closes the connection."""
+    watching = asyncio.ensure_future(_gone(request))
+    both: set[asyncio.Future[Any]] = {work, watching}
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        watching.cancel()
+    if not work.done():
+        raise Gone
+    return work.result()
+
+
+async def _gone(request: Request) -> None:
     """Return when the client has closed the connection."""
+    # A message before that is the end of the body, which the route has read.
     while (await request.receive())["type"] != "http.disconnect":
         pass

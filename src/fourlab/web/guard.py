@@ -11,10 +11,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fourlab.web.clients import client_of, cookie_of, in_query, knows
 from fourlab.web.settings import MOST_BODY_BYTES, Settings
 
+# Nothing is loaded from elsewhere, so the page works offline, and no text that finds its way into
+# the page could run as a script. "data:" is for pictures of boards that the page makes itself.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+# A route may set a header of its own, such as a stricter policy; these are the defaults.
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -42,14 +45,10 @@ CODES = {
     500: "internal",
     503: "busy",
 }
+# Details of an error stay in the server's log: they might show paths or other users' requests.
+INTERNAL_ERROR = "an internal error occurred; the server has logged it"
+TOO_LARGE = f"a request may have at most {MOST_BODY_BYTES} bytes"
 log = logging.getLogger("fourlab.web")
-
-
-class TooLarge(HTTPException):
-    """The body of a request is too long."""
-
-    def __init__(self) -> None:
-        super().__init__(413, f"a request may have {MOST_BODY_BYTES} bytes")
 
 
 def error_body(status: int, message: str) -> dict[str, Any]:
@@ -70,7 +69,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
         if scope["type"] != "http":
-            return  # the page uses no WebSockets
+            return  # a WebSocket; the page uses none
         headers = dict(scope["headers"])
         peer = scope.get("client") or ("", 0)
         forwarded = headers.get(b"x-forwarded-for", b"")
@@ -101,8 +100,9 @@ class Guard:
             await self.app(scope, _bounded(receive), answer)
         except Exception:
             log.exception("an error while answering %s", scope["path"])
+            # Once the status line is sent, an answer can only be cut off.
             if not begun:
-                await _refuse(answer, 500, "something went wrong here; it was noted down")
+                await _refuse(answer, 500, INTERNAL_ERROR)
 
     def _is_known(self, scope: Scope, headers: dict[bytes, bytes]) -> bool:
         """Return whether a request has the token, if one is needed; health checks need none."""
@@ -112,18 +112,24 @@ class Guard:
         return knows(token, headers, scope["query_string"])
 
     def _refused(self, headers: dict[bytes, bytes], path: str) -> tuple[int, str] | None:
+        # HTTP headers are bytes; latin-1 decodes all of them, so strange ones cannot raise here.
         host = headers.get(b"host", b"").decode("latin-1")
         match = re.fullmatch(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?", host)
         if match is None:
             return 400, "the request names no host"
+        # In DNS rebinding, a hostile page makes its own name point to this machine: the browser
+        # then takes our answers for its own, but still sends that name as the host.
         if self.settings.hosts and match[1].lower() not in self.settings.hosts:
-            return 421, "this server is not meant by that name (fourlab web --allow-host NAME)"
+            return 421, "this server does not answer to that name (fourlab web --allow-host NAME)"
         origin = headers.get(b"origin")
-        # Against cross-site requests, and against DNS rebinding.
+        # Browsers send the origin with every POST, so no other page can start searches here.
+        # Programs other than browsers send none.
         if origin is not None:
             origin_host = re.sub(r"^https?://", "", origin.decode("latin-1").lower())
             if origin_host != host.lower():
                 return 403, "requests from other pages are refused"
+        # Newer browsers also mark GET requests: other pages may link to the page, but neither embed
+        # it nor read the API. "same-site" includes other ports of this machine.
         foreign = headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
         mode, destination = headers.get(b"sec-fetch-mode"), headers.get(b"sec-fetch-dest")
         is_link_to_page = mode == b"navigate" and destination == b"document" and path == "/"
@@ -133,7 +139,7 @@ class Guard:
         if not length.isdigit():
             return 400, "the length of the request is not a number"
         if int(length) > MOST_BODY_BYTES:
-            return 413, f"a request may have {MOST_BODY_BYTES} bytes"
+            return 413, TOO_LARGE
         return None
 
 
@@ -146,7 +152,7 @@ def _bounded(receive: Receive) -> Receive:
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > MOST_BODY_BYTES:
-            raise TooLarge
+            raise HTTPException(413, TOO_LARGE)
         return message
 
     return bounded

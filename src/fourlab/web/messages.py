@@ -18,7 +18,11 @@ if TYPE_CHECKING:  # these import the compiler
 Side = Literal["red", "yellow"]
 Seconds = Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)]
 Simulations = Annotated[int, Field(ge=1, le=10**9)]
+# Seeds stay exact in signed 64-bit integers, which compiled code uses.
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
+
+# Lengths of texts are limited so that no parser ever sees a long one: 1,000 characters hold any
+# board of at most 62 bits in any notation, 300 characters any game on it.
 
 
 class RequestBody(BaseModel):
@@ -143,15 +147,11 @@ class Error(BaseModel):
 class Proven(BaseModel):
     """A proven result for the side to move."""
 
+    # Made from an `Exact`, whose fields have the same names.
+    model_config = ConfigDict(from_attributes=True)
+
     result: Literal[-1, 0, 1]
     plies: int | None = Field(description="Discs until the game is over, where known.")
-
-    @classmethod
-    def of(cls, exact: Exact | None) -> "Proven | None":
-        """Return the message of a proven result; None if nothing is proven."""
-        if exact is None:
-            return None
-        return cls(result=exact.result, plies=exact.plies)  # type: ignore[arg-type]
 
 
 class PositionAnswer(BaseModel):
@@ -178,6 +178,7 @@ class PositionAnswer(BaseModel):
         position = body.position()
         rules = position.rules
         outcome = position.outcome()
+        # One game has one address on the page, however its start was written.
         if start.moves is not None:
             start_text, moves = "", (*start.moves, *columns)
         else:
@@ -214,16 +215,13 @@ class Move(BaseModel):
     @classmethod
     def of(cls, decision: Decision, agent: str, seconds: float) -> "Move":
         """Return the message of a decision."""
-        return cls(
-            column=decision.column + 1,
-            agent=agent,
-            value=decision.value,
-            proven=Proven.of(decision.proven),
-            policy=None if decision.policy is None else list(decision.policy),
-            line=[column + 1 for column in decision.line],
-            seconds=seconds,
-            simulations=decision.analysis.simulations,
-        )
+        fields = {
+            **vars(decision),
+            "column": decision.column + 1,
+            "line": [column + 1 for column in decision.line],
+            "simulations": decision.analysis.simulations,
+        }
+        return cls.model_validate({**fields, "agent": agent, "seconds": seconds})
 
 
 class ColumnAnswer(BaseModel):
@@ -241,16 +239,7 @@ class ColumnAnswer(BaseModel):
     @classmethod
     def of(cls, opinion: "ColumnOpinion") -> "ColumnAnswer":
         """Return the message of one column."""
-        return cls(
-            column=opinion.column + 1,
-            open=opinion.open,
-            proven=Proven.of(opinion.proven),
-            value=opinion.value,
-            visits=opinion.visits,
-            prior=opinion.prior,
-            policy=opinion.policy,
-            says=opinion.says,
-        )
+        return cls.model_validate({**vars(opinion), "column": opinion.column + 1})
 
 
 class TreeNode(BaseModel):
@@ -268,30 +257,21 @@ class TreeNode(BaseModel):
     @classmethod
     def root(cls, nodes: "Sequence[Node]", value: float | None, proven: Exact | None) -> "TreeNode":
         """Return the root above these nodes."""
-        visits = sum(node.stats.visits for node in nodes)
-        result = None if proven is None else proven.result
-        children = [cls.of(node) for node in nodes]
         return cls(
             column=None,
-            visits=visits,
+            visits=sum(node.stats.visits for node in nodes),
             value=value,
             prior=None,
-            proven=result,  # type: ignore[arg-type]
-            children=children,
+            proven=None if proven is None else proven.result,  # type: ignore[arg-type]
+            children=[cls.of(node) for node in nodes],
         )
 
     @classmethod
     def of(cls, node: "Node") -> "TreeNode":
         """Return a node with its subtree."""
-        stats = node.stats
-        return cls(
-            column=stats.column + 1,
-            visits=stats.visits,
-            value=stats.value,
-            prior=stats.prior,
-            proven=stats.proven,  # type: ignore[arg-type]
-            children=[cls.of(child) for child in node.children],
-        )
+        children = [cls.of(child) for child in node.children]
+        stats = {**vars(node.stats), "column": node.stats.column + 1}
+        return cls.model_validate({**stats, "children": children})
 
 
 class PointAnswer(BaseModel):
@@ -336,20 +316,16 @@ class OpinionAnswer(BaseModel):
         tree = None
         if opinion.tree is not None:
             tree = TreeNode.root(opinion.tree, opinion.value, opinion.proven)
-        return cls(
-            agent=agent,
-            to_move=SIDE_NAMES[position.to_move],  # type: ignore[arg-type]
-            seconds=opinion.seconds,
-            simulations=opinion.simulations,
-            nodes=opinion.nodes,
-            best=None if opinion.best is None else opinion.best + 1,
-            value=opinion.value,
-            proven=Proven.of(opinion.proven),
-            columns=[ColumnAnswer.of(column) for column in opinion.columns],
-            line=[column + 1 for column in opinion.line],
-            finished=opinion.finished,
-            tree=tree,
-        )
+        fields = {
+            **vars(opinion),
+            "agent": agent,
+            "to_move": SIDE_NAMES[position.to_move],
+            "best": None if opinion.best is None else opinion.best + 1,
+            "columns": [ColumnAnswer.of(column) for column in opinion.columns],
+            "line": [column + 1 for column in opinion.line],
+            "tree": tree,
+        }
+        return cls.model_validate(fields)
 
 
 class Action(BaseModel):

@@ -27,6 +27,7 @@ def spec_of(agent: str, rules: Rules = CLASSIC) -> str:
     """Return the spec of a level, or the spec itself if it is allowed; raise UserError."""
     if agent.startswith("level:"):
         number = agent.removeprefix("level:")
+        # Digits are counted first, because int() takes long for thousands of them.
         if not (number.isdecimal() and len(number) < 3 and 1 <= int(number) <= len(LEVELS)):
             raise UserError(f"levels are level:1 to level:{len(LEVELS)}, not {agent!r}")
         level = LEVELS[int(number) - 1]
@@ -34,15 +35,14 @@ def spec_of(agent: str, rules: Rules = CLASSIC) -> str:
     name, given = registry.parse_spec(agent)
     entry = registry.AGENTS.get(base_of(name))
     if entry is None or not entry.public:
-        raise UserError(f"agent {name!r} cannot be asked here; agents are {', '.join(names())}")
+        raise UserError(f"agent {name!r} cannot play here; agents are {', '.join(names())}")
     allowed = {option.name: option for option in options_for(name)}
     for option, text in given.items():
         if option == "faithful" and is_faithful(name):
             continue
         if option not in allowed:
-            listed = "it has no options here"
-            if allowed:
-                listed = f"its options here are {', '.join(allowed)}"
+            options = f"its options here are {', '.join(allowed)}"
+            listed = options if allowed else "it has no options here"
             raise UserError(f"option {option!r} of agent {name!r} cannot be set here; {listed}")
         allowed[option].check(_value(allowed[option], text))
     return agent
@@ -72,6 +72,7 @@ def make(agent: str, rules: Rules, megabytes: int) -> Agent:
     if registry.AGENTS[base].one_board and rules != CLASSIC:
         raise UserError(f"agent {name!r} knows only the board {CLASSIC}, not {rules}")
     for option in registry.options_of(name):
+        # Every option for memory is in MB; none of them is public, so none is in the request.
         if option.unit == "MB":
             given[option.name] = str(megabytes)
         elif (
@@ -84,17 +85,18 @@ def make(agent: str, rules: Rules, megabytes: int) -> Agent:
     made = registry.make(f"{name}:{options}")
     if base == "negamax":
         negamax = cast("Negamax", made)
+        # A search of d plies visits up to columns ** (d + 1) nodes, because negamax prunes nothing.
         deepest = math.floor(math.log(MOST_NEGAMAX) / math.log(max(rules.columns, 2))) - 1
         return replace(negamax, depth=min(negamax.depth, max(deepest, 0)))
     return made
 
 
 AGENTS = sorted(name for name, entry in registry.AGENTS.items() if entry.public)
-"""The agents that may be asked; their presets may be asked, too."""
+"""The agents that may play here, as may their presets."""
 
 
 def names() -> list[str]:
-    """Return the agents and presets that may be asked."""
+    """Return the agents and presets that may play here."""
     return sorted([*AGENTS, *(name for name in registry.PRESETS if base_of(name) in AGENTS)])
 
 

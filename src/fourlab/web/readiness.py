@@ -20,7 +20,7 @@ from fourlab.compiled.background import Background, Child, Closed, Worker
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.web import messages as m
 from fourlab.web import players
-from fourlab.web.gate import Busy, Gone, gone
+from fourlab.web.gate import Busy, unless_gone
 from fourlab.web.settings import CORES
 
 PROCESSES = min(2, CORES)
@@ -47,6 +47,7 @@ def compile_in_background(load: Load, only: Iterable[str] | None = None) -> Back
     if only is not None:
         names = [name for name in names if name in set(only)]
     compiled = [name for name in names if is_compiled(name)]
+    # Without a cache, what a child compiles would be lost: `load` compiles where it loads.
     workers: list[Worker] = [Elsewhere()]
     if is_kept(CACHE_FOLDER):
         workers = [Child(NICENESS) for _ in range(PROCESSES)]
@@ -73,6 +74,7 @@ class Readiness:
     def __init__(self, begin: Callable[[Load], Background] = compile_in_background) -> None:
         """`begin` prepares the compilation; it is called in a thread when the server starts."""
         self._begin = begin
+        # Resolved when the compilers have started; until then every request waits for it.
         self._background: Future[Background] = Future()
         self._kernels: dict[str, tuple[str, ...]] = {}  # by agent, as they were requested
         self._ended = threading.Event()
@@ -94,6 +96,7 @@ class Readiness:
                 future.set_exception(error)
                 raise
             future.set_result(background)
+            # `close` may have been called before there was anything to close.
             if ended.is_set():
                 background.close()
             elif seconds := max(background.seconds_left().values(), default=0.0):
@@ -120,24 +123,17 @@ class Readiness:
         if not names:
             return
         background = await asyncio.wrap_future(self._background)
-        waiting = {asyncio.wrap_future(future) for future in background.prefer(names)}
-        if not waiting:
+        unready = background.prefer(names)
+        if not unready:
             return
-        watching = asyncio.ensure_future(gone(request))
+        # `gather` raises the first failure of any group, without waiting for the others.
+        ready = asyncio.gather(*map(asyncio.wrap_future, unready))
         try:
-            while waiting:
-                any_of = {*waiting, watching}
-                done, _ = await asyncio.wait(any_of, return_when=asyncio.FIRST_COMPLETED)
-                if watching in done:
-                    raise Gone
-                waiting -= done
-                for future in done:
-                    future.result()
+            await unless_gone(request, ready)
         except Closed:
             raise Busy from None
         finally:
-            for future in (*waiting, watching):
-                future.cancel()
+            ready.cancel()  # without effect if the groups are ready
 
     async def prefer(self, name: str, rules: Rules) -> None:
         """Compile what an agent needs before everything else."""
@@ -153,6 +149,7 @@ class Readiness:
 
         async def agent(agent_name: str, name: str) -> m.AgentReady:
             groups = await self._kernels_of(players.spec_of(agent_name, rules))
+            # A group that this server was not asked to compile counts as ready.
             waiting = [left[group] for group in groups if states.get(group, "ready") != "ready"]
             return m.AgentReady(
                 agent=agent_name,
@@ -186,4 +183,5 @@ class Readiness:
 
 
 def _rounded(seconds: float) -> float:
+    # Not 0, which would mean that it is ready.
     return round(max(seconds, 0.1), 1)

@@ -16,6 +16,8 @@ from fourlab.web.readiness import Readiness
 from fourlab.web.run_list import RunList
 from fourlab.web.settings import DRAWING_SECONDS, READ_SECONDS, Caps, Settings
 
+# The page's own policy forbids inline styles, which these files need. "sandbox" gives them an
+# origin of their own: a script in a figure of a run could not call the API.
 ALONE = {
     "content-security-policy": (
         "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -66,6 +66,7 @@ def choose(body: MoveRequest, caps: Caps, stop: Stop) -> Move:
     position = _open(body)
     started = time.perf_counter()
     agent = players.make(body.agent, position.rules, caps.megabytes)
+    # An agent with bounds of its own, such as mcts:simulations=60, may use all that is allowed.
     usual = USUAL_SECONDS if is_unbounded(agent) else caps.move_seconds
     limit = _limit(body, usual, caps.move_seconds, caps, stop)
     decision = agent.decide(position, limit, np.random.default_rng(body.seed))

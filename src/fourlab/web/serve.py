@@ -37,6 +37,7 @@ def listen(host: str, port: int) -> socket.socket:
 def address_of(listening: socket.socket) -> str:
     """Return the URL of the page."""
     host, port = listening.getsockname()[:2]
+    # These mean "every interface" to a server but are no addresses to a browser.
     if host in ("0.0.0.0", "::"):
         host = "127.0.0.1"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
@@ -52,6 +53,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop searches and compilations, then shut down."""
+        # uvicorn waits for open requests before the lifespan ends, so they are ended here.
         self.readiness.close()
         self.pool.stop()
         await super().shutdown(sockets)
@@ -67,7 +69,7 @@ def server_of(
             app,
             log_level="warning",
             access_log=False,
-            server_header=False,
+            server_header=False,  # strangers need not know the version
             timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=2,
             http=protocol(settings.proxies),
@@ -103,4 +105,5 @@ def open_browser(address: str) -> None:
         or os.environ.get("WAYLAND_DISPLAY")
     )
     if has_display:
+        # By then the server accepts connections; earlier ones would wait in its backlog anyway.
         threading.Timer(0.5, webbrowser.open, [address]).start()

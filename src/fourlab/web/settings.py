@@ -10,7 +10,7 @@ CORES = os.cpu_count() or 1
 # --- requests and connections -------------------------------------------------------------------
 
 MOST_BODY_BYTES = 64 * 1024
-"""Bytes of a request's body."""
+"""Bytes of a request's body; the longest valid one has about 2 kB."""
 MOST_LINE_BYTES = 8 * 1024
 """Bytes of a request's path and query."""
 MOST_HEADER_BYTES = 16 * 1024
@@ -41,7 +41,7 @@ MOST_CONNECTIONS_OF_ADDRESS = 250
 USUAL_SECONDS = 1.0
 """Time limit of an unlimited search if the request has none."""
 SECONDS_BETWEEN_EVENTS = 0.1
-"""Shortest time between two events of a stream."""
+"""Shortest time between two events of a stream: ten per second look continuous."""
 GRACE_SECONDS = 10.0
 """Time after its time limit at which a search is killed; after half of it, it is told to stop."""
 STOP_SECONDS = 2.0
@@ -95,6 +95,7 @@ class Caps:
     """Seconds: a request that is expected to wait longer is refused; none waits twice as long."""
     streams: int = max(2, CORES) + 1
     """Concurrent analyses and reviews."""
+    # Analyses are long, so that only a few can expect a place within their patience.
     streams_waiting: int = 4
     streams_patience: float = 5.0
     reads: int = 2
@@ -127,7 +128,7 @@ class Settings:
     hosts: frozenset[str] = field(
         default_factory=lambda: frozenset({"127.0.0.1", "localhost", "[::1]"})
     )
-    """The names under which the page may be asked for, without port; none: any name."""
+    """The host names that requests may use, without port; if empty, any name."""
     caps: Caps = PRIVATE
     token: str | None = None
     """The secret that every request needs; None: no request needs one."""

@@ -12,7 +12,7 @@ from fastapi.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from fourlab.errors import UserError
-from fourlab.web.gate import Gate, Gone, gone
+from fourlab.web.gate import Gate, unless_gone
 from fourlab.web.guard import error_body
 from fourlab.web.messages import AnalysisRequest
 from fourlab.web.pool import OutOfMemory, Overdue, Pool, SearchFailed
@@ -35,15 +35,7 @@ async def think(
 ) -> str:
     """Let a worker do something; stop it and raise Gone if the client closes the connection."""
     async with gate.enter(client(request)), pool.start(do, fields, seconds) as answering:
-        watching = asyncio.ensure_future(gone(request))
-        both: set[asyncio.Future[Any]] = {answering, watching}
-        try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            watching.cancel()
-        if not answering.done():
-            raise Gone
-        return answering.result()
+        return await unless_gone(request, answering)
 
 
 def as_json(answer: str) -> Response:
@@ -74,6 +66,7 @@ class Stream(StreamingResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as soon as the gate has a free place."""
+        # The search begins before the status line is sent, so a full gate still answers with 503.
         search = self.pool.start("stream", self.fields, self.seconds, self._on_progress)
         async with self.gate.enter(client(self.request)), search as self.answering:
             self.answering.add_done_callback(lambda _: self.news.set())
@@ -87,6 +80,7 @@ class Stream(StreamingResponse):
         answering = self.answering
         assert answering is not None
         while not answering.done() or self.progress:
+            # A solver may report nothing for minutes, so the wait for news ends after a while.
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.news.wait(), SECONDS_BETWEEN_LOOKS)
             if await self.request.is_disconnected():
@@ -107,6 +101,7 @@ class Stream(StreamingResponse):
 
 
 def _event(name: str, data: str) -> str:
+    # The JSON is one line, as the format of server-sent events requires: a line break ends a field.
     return f"event: {name}\ndata: {data}\n\n"
 
 

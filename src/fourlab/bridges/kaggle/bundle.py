@@ -17,8 +17,9 @@ STANDINS = {
     "fourlab.nets.evaluator": f"{HERE}.standins.network",
     "fourlab.shipped": f"{HERE}.standins.files",
 }
+# The file carries both forms of this module: see runtime.py.
 PLAIN = {"fourlab.compiled._jit": f"{HERE}.standins.plain"}
-LINE = 100
+LINE = 100  # characters of packed data per line
 QUOTES = "'''"
 
 
@@ -42,6 +43,7 @@ def bundle(header: str, parts: Sequence[Part], files: Mapping[str, bytes]) -> st
         _source(STANDINS["fourlab.shipped"]), FILES=_mapping(packed)
     ).encode()
     sources = closure(*ALWAYS, *(part.module for part in parts), replaced=replaced)
+    # Importing a module imports its packages, too, and their __init__ may import more.
     for name in list(sources):
         for package in _packages(name):
             sources.update(closure(package, replaced=replaced))
@@ -50,6 +52,7 @@ def bundle(header: str, parts: Sequence[Part], files: Mapping[str, bytes]) -> st
     agents = "[\n" + "".join(f"    {tuple(part)!r},\n" for part in parts) + "]"
     body = _with(
         _source(f"{HERE}.runtime"),
+        # Two submissions in one process, as in a match between them, must not share modules.
         NAME=repr(f"connectx_{_digest([agents, *modules.values()])}"),
         AGENTS=agents,
         MODULES=_sources(modules),

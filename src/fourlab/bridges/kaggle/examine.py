@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Any
 
-from fourlab.bridges.kaggle.submission import Submission, ask, load
+from fourlab.bridges.kaggle.submission import Submission, ask, ask_about, cells_of, load
 from fourlab.game.position import Position
 
 BOARDS = ("7x6x4", "5x4x3", "4x5x4", "8x6x5")
@@ -35,6 +35,7 @@ def examine(source: str, mode: str) -> dict[str, Any]:
     loaded = time.perf_counter()
     _timed(agent, TIMED[0])
     moved = time.perf_counter()
+    # Later moves are timed when nothing compiles in the background any more.
     for thread in threading.enumerate():
         if thread is not threading.current_thread():
             thread.join(COMPILE_SECONDS)
@@ -77,9 +78,9 @@ def _timed(agent: Submission, moves: str) -> float:
     """Return how long the agent takes for a position with the full time limit."""
     position = Position(moves)
     started = time.perf_counter()
-    answer = _ask(agent, position)
+    answer = ask_about(agent, position)
     seconds = time.perf_counter() - started
-    _check_legal(answer, _cells(position), position.rules.columns)
+    _check_legal(answer, cells_of(position), position.rules.columns)
     return seconds
 
 
@@ -89,8 +90,8 @@ def _play(agent: Submission, board: str, seat: int, rng: random.Random) -> int:
     moves = 0
     while position.outcome() is None:
         if position.to_move == seat:
-            answer = _ask(agent, position, actTimeout=QUICK_SECONDS)
-            column = _check_legal(answer, _cells(position), position.rules.columns)
+            answer = ask_about(agent, position, actTimeout=QUICK_SECONDS)
+            column = _check_legal(answer, cells_of(position), position.rules.columns)
             moves += 1
         else:
             column = rng.choice(position.legal_columns())
@@ -103,7 +104,7 @@ def _play_on_big_board(agent: Submission, mark: int) -> int:
     columns, rows, in_a_row = BIG
     cells = [0] * (columns * rows)
     if mark == 2:
-        cells[-columns] = 1
+        cells[-columns] = 1  # the other side's disc, at the bottom left
     configuration = {
         "columns": columns,
         "rows": rows,
@@ -119,6 +120,7 @@ def _positions_with_a_win() -> list[Position]:
     rng = random.Random(2)
     positions: list[Position] = []
     while len(positions) < TACTICAL_POSITIONS:
+        # Most on the classic board, a few where a line is shorter; both sides in turn.
         position = Position(board="7x6x4" if len(positions) < 6 else "5x4x3")
         side = len(positions) % 2
         while position.outcome() is None:
@@ -148,23 +150,13 @@ def _tactics(agent: Submission, position: Position) -> tuple[bool, bool]:
     (win,) = _wins(position)
     other = _other_side(position)
     assert other is not None
-    takes_win = _ask(agent, position, actTimeout=QUICK_SECONDS) == win
-    blocks_win = _ask(agent, other, actTimeout=QUICK_SECONDS) == win
+    takes_win = ask_about(agent, position, actTimeout=QUICK_SECONDS) == win
+    blocks_win = ask_about(agent, other, actTimeout=QUICK_SECONDS) == win
     return takes_win, blocks_win
 
 
-def _ask(agent: Submission, position: Position, **configuration: Any) -> Any:
-    rules = position.rules
-    board = {"columns": rules.columns, "rows": rules.rows, "inarow": rules.in_a_row}
-    mark = 1 + position.to_move
-    return ask(agent, _cells(position), mark, position.ply, **board, **configuration)
-
-
-def _cells(position: Position) -> list[int]:
-    return [cell for row in position.grid() for cell in row]
-
-
 def _check_legal(answer: Any, cells: list[int], columns: int) -> int:
+    # The top row comes first, so the cell of a column there tells whether the column is full.
     if type(answer) is not int or not 0 <= answer < columns or cells[answer] != 0:
         raise ValueError(f"answered {answer!r} on {cells} with {columns} columns")
     return answer
@@ -174,6 +166,7 @@ def _forbid(package: str) -> None:
     """Make every import of a package fail from now on, as if it were not installed."""
     for module in [name for name in sys.modules if name.partition(".")[0] == package]:
         del sys.modules[module]
+    # An entry of None makes Python raise ModuleNotFoundError.
     sys.modules[package] = None  # type: ignore[assignment]
 
 

@@ -28,6 +28,7 @@ MOVES = 20
 MODES = ("with-numba", "without-numba")
 ENOUGH_SIMULATIONS = 100
 """With fewer simulations, a tree search does not promise to see every win and every block."""
+# 62 plies is more than any board of 62 bits has left: only the time limit ends this search.
 SEARCH = Part("fourlab.agents.minimax.agent", "Minimax", {"depth": 62})
 """Alpha-beta with iterative deepening, for positions on which the exported agent has no answer."""
 
@@ -138,6 +139,7 @@ def export(spec: str, file: Path, on_test: Callable[[], None] = lambda: None) ->
 def source_of(spec: str) -> str:
     """Return the submission of a spec; the same spec gives the same file."""
     name, agent = _agent(spec)
+    # The header becomes a docstring in triple quotes, so quotes and backslashes are replaced below.
     header = (
         f"A player for Kaggle's ConnectX: {spec}\n\n"
         f"Written by Fourlab {__version__}, whose modules it contains. It needs Python 3.11 and\n"
@@ -157,6 +159,7 @@ def source_of(spec: str) -> str:
         form, numbers = weights.read(agent.net)
         files["fourlab.nets/network.json"] = form
         files["fourlab.nets/network.safetensors"] = numbers
+    # A network knows one board, and a solver may prove nothing in time.
     if is_solver or has_network:
         parts.append(SEARCH)
     return bundle(header.replace("\\", "/").replace('"', "'"), parts, files)
@@ -169,8 +172,10 @@ def _options(name: str, agent: Any) -> dict[str, Any]:
         value = getattr(agent, option.name)
         if value != option.default:
             options[option.name] = value
+    # standins/network.py loads the only network of the file under any name.
     if "net" in options:
         options["net"] = "network"
+    # The lab's default counts only without any limit, and Kaggle's time is one.
     if is_unbounded(agent):
         options["simulations"] = _default_simulations(name)
     return options
@@ -192,6 +197,7 @@ def _agent(spec: str) -> tuple[str, Any]:
 
 def _examine(source: bytes, mode: str) -> Examined:
     """Run the tests of examine.py on a submission in a separate process; return their results."""
+    # A process of its own, because a file may crash, hang or change modules that we use.
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "main.py"
         file.write_bytes(source)
@@ -203,6 +209,7 @@ def _examine(source: bytes, mode: str) -> Examined:
                 f"the file was not written: its test {mode} did not end within {MAX_SECONDS} s"
             ) from None
     try:
+        # The submission may print as well; the results are the last line.
         results = json.loads(done.stdout.splitlines()[-1])
     except (ValueError, IndexError):
         last = (done.stderr.strip().splitlines() or ["no answer"])[-1]
@@ -216,6 +223,7 @@ def _examine(source: bytes, mode: str) -> Examined:
 def _check(result: Examined, kind: Kind, agent: Any, spec: str) -> None:
     """Refuse a file that would lose on time, or that does not do what the agent promises."""
     limit = USUAL["actTimeout"]
+    # On Kaggle, time beyond the limit of a move is taken from a bank for the whole game.
     overtime = max(result.first_move - limit, 0) + MOVES * max(result.slowest - limit, 0)
     if overtime > BANK:
         raise UserError(

@@ -13,7 +13,7 @@ import numpy as np
 
 from fourlab.agent import UNLIMITED, Decision, Forfeit, Limit
 from fourlab.agents.generators import generator
-from fourlab.bridges.kaggle.submission import BANK, USUAL, Submission, ask, load
+from fourlab.bridges.kaggle.submission import BANK, USUAL, Submission, ask_about, load
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
@@ -39,12 +39,9 @@ class Kaggle:
 
     def __post_init__(self) -> None:
         check(self)
-        if self.file is not None:
-            submission = _read_submission(self.file)
-        elif _is_path(self.agent):
-            submission = _read_submission(self.agent)
-        else:
-            submission = _builtin(self.agent)
+        path = self.agent if self.file is None and _is_path(self.agent) else self.file
+        submission = _builtin(self.agent) if path is None else _read_submission(path)
+        # The agent is frozen, like every other; the loaded code is not one of its options.
         object.__setattr__(self, "_submission", submission)
 
     def decide(
@@ -55,26 +52,15 @@ class Kaggle:
         A limit of seconds allows no overtime; without one, Kaggle's limits hold.
         """
         rng = generator(rng)
-        rules = position.rules
-        seconds: float = USUAL["actTimeout"]
-        bank = BANK
-        if limit.seconds is not None:
-            seconds, bank = limit.seconds, 0
-        cells = [cell for row in position.grid() for cell in row]
-        board = {"columns": rules.columns, "rows": rules.rows, "inarow": rules.in_a_row}
+        seconds = limit.seconds or USUAL["actTimeout"]
+        bank = BANK if limit.seconds is None else 0
+        # What a submission prints must not get into our own output, which may be a protocol.
         with _seeded(int(rng.integers(2**32))), contextlib.redirect_stdout(io.StringIO()):
             try:
-                answer = ask(
-                    self._submission,
-                    cells,
-                    1 + position.to_move,
-                    position.ply,
-                    bank,
-                    actTimeout=seconds,
-                    **board,
-                )
+                answer = ask_about(self._submission, position, bank, actTimeout=seconds)
             except (Exception, SystemExit) as error:
                 raise Forfeit(Cause.CRASH, f"raised {type(error).__name__}: {error}") from None
+        # In Python, True is an int and would pass as a column.
         if isinstance(answer, bool) or not isinstance(answer, int | np.integer):
             raise Forfeit(Cause.ILLEGAL, f"answered {answer!r}, which is not a column")
         if int(answer) not in position.legal_columns():
@@ -123,6 +109,7 @@ def _builtin(name: str) -> Submission:
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
     """Seed Python's and NumPy's global generators, and restore their states afterwards."""
+    # Submissions have no generator of their own; with these, a seeded game can be repeated.
     python_state = random.getstate()
     numpy_state = np.random.get_state()
     random.seed(seed)

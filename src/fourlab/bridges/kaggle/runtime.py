@@ -66,6 +66,7 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Run a module, its imports of Fourlab's modules renamed."""
         source = self.modules[self.original(module.__name__)]
+        # Only import statements are renamed; no module spells its package in any other way.
         renamed = re.sub(
             r"^( *)(from|import) fourlab\b", rf"\1\2 {self.package}", source, flags=re.MULTILINE
         )
@@ -139,7 +140,7 @@ class Player:
         deadline = time.perf_counter() + seconds
         last = len(self.agents) - 1
         for place, agent in enumerate(self.agents):
-            left = max(deadline - time.perf_counter(), 0.01)
+            left = max(deadline - time.perf_counter(), 0.01)  # a limit must be greater than 0
             only_proven = AGENTS[place][3]
             try:
                 share = FIRST_SHARE if only_proven else 1.0
@@ -156,6 +157,7 @@ class Player:
     def decision(self, agent: Any, position: Any, seconds: float) -> Any:
         """Ask one agent; kernels watch the flag, which is set when the time is up."""
         stop = self.contract.Stop()
+        # In plain Python, one call of a kernel may outlast the limit; the flag ends it.
         timer = threading.Timer(seconds, stop.set)
         timer.daemon = True
         timer.start()
@@ -206,6 +208,7 @@ def completes_line(
 
 def simple_column(question: Question) -> int:
     """Win, else block, else play near the centre, not below a winning cell of the other side."""
+    # Marks are 1 and 2, so 3 - mark is the other side. Rows count from the top.
     board, mark, columns, rows, in_a_row, _ = question
     landing = {}
     for column in sorted(range(columns), key=lambda column: abs(2 * column - columns + 1)):
@@ -218,11 +221,13 @@ def simple_column(question: Question) -> int:
                 return column
     for column, row in landing.items():
         above = row - 1
+        # At the top there is no cell above in which the other side could win.
         if row == 0 or not completes_line(board, columns, rows, in_a_row, column, above, 3 - mark):
             return column
     return next(iter(landing))
 
 
+# In Fourlab itself, where this module is only read and tested, the list is empty.
 if AGENTS:
     prepare("plain", {**MODULES, **PLAIN})
     if PLAYERS and PLAIN:
@@ -233,6 +238,7 @@ def agent(observation: Any, configuration: Any) -> int:
     """Choose a column; Kaggle calls the last function of a file."""
     question = read(observation, configuration)
     deadline = time.perf_counter() + question.seconds
+    # A copy, because the thread that compiles adds a player and trouble removes one.
     for player in reversed(list(PLAYERS)):
         try:
             position = player.position(question)

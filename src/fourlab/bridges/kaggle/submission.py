@@ -7,6 +7,9 @@ called with an observation and a configuration whose values are both attributes 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from fourlab.game.position import Position
+
+# The configuration of ConnectX; times are in seconds.
 USUAL = {"columns": 7, "rows": 6, "inarow": 4, "actTimeout": 2, "timeout": 2, "agentTimeout": 60}
 BANK = 60
 """Seconds of overtime that an agent has in the whole game."""
@@ -30,12 +33,14 @@ class Struct(dict[str, Any]):
 
 def load(source: str) -> Submission:
     """Return the agent of a submission; raise whatever its code raises."""
+    # Like Kaggle: an empty namespace, in which __name__ is not "__main__" and __file__ is missing.
     namespace: dict[str, Any] = {}
     exec(compile(source, "<submission>", "exec"), namespace)
     del namespace["__builtins__"]
     functions = [value for value in namespace.values() if callable(value)]
     if not functions:
         raise ValueError("there is no function in it")
+    # Dictionaries keep their order, so the last value is what the file defined last.
     return functions[-1]  # type: ignore[no-any-return]
 
 
@@ -57,3 +62,16 @@ def ask(
     if hasattr(agent, "__code__"):  # some agents take the observation only
         arguments = arguments[: agent.__code__.co_argcount]
     return agent(*arguments)
+
+
+def ask_about(agent: Submission, position: Position, bank: float = BANK, **times: float) -> Any:
+    """Ask an agent for a column of a position; `times` are entries of the configuration."""
+    rules = position.rules
+    board = {"columns": rules.columns, "rows": rules.rows, "inarow": rules.in_a_row}
+    mark = 1 + position.to_move
+    return ask(agent, cells_of(position), mark, position.ply, bank, **board, **times)
+
+
+def cells_of(position: Position) -> list[int]:
+    """Return the cells in Kaggle's order: row by row from the top left."""
+    return [cell for row in position.grid() for cell in row]

@@ -14,6 +14,7 @@ def read(net: str) -> tuple[bytes, bytes]:
     """
     shipped = not net.endswith(".onnx") and (SHIPPED / f"{net}.onnx").is_file()
     folder, name = (SHIPPED, net) if shipped else (Path(net).parent, Path(net).stem)
+    # NumPy evaluates the weights from which an 8-bit graph was made.
     for stem in (name, f"{name}-fp32"):
         form, numbers = folder / f"{stem}.json", folder / f"{stem}.safetensors"
         if form.is_file() and numbers.is_file():

@@ -40,6 +40,7 @@ def make_executor(
         from fourlab.jobs.executors.local import Local
 
         return Local(workers, keep_alive)
+    # Last and here: importing Ray takes seconds.
     from fourlab.jobs.executors.ray import Ray
 
     return Ray(workers, address)

@@ -22,14 +22,18 @@ from fourlab.jobs.executors.work import Lost, Pace, Watch, Work
 from fourlab.jobs.processes import worker_context
 
 BATCH_SECONDS = 0.1
+"""Long enough that messages cost little, short enough that progress looks continuous."""
 MAX_BATCH_ITEMS = 200
 HANG_SECONDS = 10.0
 """A side that exceeds its time limit by this much is considered hung."""
 ABORT_SECONDS = 2.0
 """Workers have this long to abandon their games before they are killed."""
 STOPPED, ABORTED = 1, 2
+"""Levels of the stop flag: finish the current item, or abandon it."""
 NO_ITEM = -1
 """The item of a worker that has not begun one."""
+NO_SIDE = -1
+"""The side to move before either side has begun to think."""
 DEATHS_ALLOWED, KILLS_ALLOWED = 3, 10
 """An item is lost after this many deaths of its workers. Kills (SIGKILL) usually come from outside
 and are not the item's fault, so more of them are allowed."""
@@ -41,14 +45,20 @@ PREPARATION_SECONDS = 120.0
 
 
 class _Shared(Structure):
-    """The memory that a worker shares with the main process."""
+    """The memory that a worker shares with the main process.
+
+    There is no lock, since a worker that dies while holding one would block the main process. Every
+    field is written by one side at a time and is read and written in one instruction.
+    """
 
     _fields_ = (
         ("item", c_int64),
         ("side", c_int64),
-        # In seconds of time.monotonic(); 0 means no deadline.
+        # In seconds of time.monotonic(), a clock that all processes share; 0 means no deadline.
         ("deadline", c_double),
+        # Written by the main process only; it never falls.
         ("stop", c_int64),
+        # True from the beginning of an item to its end: only then is the item to blame for a death.
         ("busy", c_bool),
     )
 
@@ -96,9 +106,11 @@ class Local:
                 busy = [worker for worker in self._workers if worker.batches]
                 if not busy:
                     return
+                # The timeout is for deadlines and `abort`, which no pipe announces.
                 ready = connection.wait([worker.pipe for worker in busy], timeout=0.2)
                 for worker in busy:
                     hung = worker.is_hung()
+                    # An answer that has arrived counts, even if the deadline has passed since.
                     if worker.pipe in ready:
                         try:
                             results, seconds = worker.receive()
@@ -111,6 +123,7 @@ class Local:
                             continue
                     elif not hung:
                         continue
+                    # Dead or hung. Killed first, it can no longer change the shared memory.
                     self._workers.remove(worker)
                     worker.kill()
                     self._count_death_at_start(worker)
@@ -120,6 +133,7 @@ class Local:
                     if lost:
                         yield lost
         finally:
+            # A worker with unanswered batches would answer them to the next `map`.
             self._stop_workers(
                 [worker for worker in self._workers if worker.batches or not self.keep_alive]
             )
@@ -182,7 +196,7 @@ class _Worker:
 
     def __init__(self) -> None:
         context: Any = worker_context()
-        self.shared: Any = context.RawValue(_Shared, NO_ITEM)
+        self.shared: Any = context.RawValue(_Shared, NO_ITEM)  # the first field; others are zero
         self.pipe, worker_end = context.Pipe()
         self.batches: deque[list[int]] = deque()
         """The batches that were sent and not yet answered, oldest first."""
@@ -190,11 +204,13 @@ class _Worker:
         self.process = context.Process(target=_serve, args=(worker_end, self.shared), daemon=True)
         with interrupts_held():
             self.process.start()
+        # Only the worker may hold its end: otherwise its death would not end the pipe.
         worker_end.close()
 
     def assign(self, work: Any, prepare: bool) -> None:
         """Replace the work; the worker must be idle."""
         self.work = work
+        # Safe without a lock: an idle worker writes nothing to the shared memory.
         self.shared.item = NO_ITEM
         self.shared.deadline = time.monotonic() + PREPARATION_SECONDS if prepare else 0.0
         self._send((work, prepare))
@@ -226,6 +242,8 @@ class _Worker:
             return [], unfinished
         item = int(self.shared.item)
         deaths[item] += 1
+        # The exit code of a process that died of a signal is minus the signal's number. SIGKILL is
+        # what the kernel sends when memory runs out. Windows has no such signal.
         was_killed = self.process.exitcode == -getattr(signal, "SIGKILL", 0)
         allowed = KILLS_ALLOWED if was_killed else DEATHS_ALLOWED
         if hung:
@@ -236,7 +254,8 @@ class _Worker:
         else:
             return [], unfinished
         unfinished.remove(item)
-        return [(item, Lost(why, int(self.shared.side), hung))], unfinished
+        side = None if self.shared.side == NO_SIDE else int(self.shared.side)
+        return [(item, Lost(why, side, hung))], unfinished
 
     def kill(self) -> None:
         self.process.kill()
@@ -249,7 +268,9 @@ class _Worker:
 
 def _serve(pipe: Any, shared: Any) -> None:
     """Run a worker: receive work and batches, send results, until the main process ends."""
-    # Only the main process decides what SIGTERM and Ctrl-C mean.
+    # Only the main process decides what SIGTERM and Ctrl-C mean, which a terminal sends to the
+    # whole group. SIGTERM gets a handler, because programs that an agent starts would inherit
+    # SIG_IGN and could not be ended with it.
     signal.signal(signal.SIGTERM, lambda number, frame: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     allow_interrupts()
@@ -259,6 +280,7 @@ def _serve(pipe: Any, shared: Any) -> None:
     with contextlib.suppress(EOFError, OSError):
         while True:
             message = pipe.recv()
+            # A tuple is new work, a list the items of a batch.
             if isinstance(message, tuple):
                 work, prepare = message
                 if prepare:
@@ -270,8 +292,9 @@ def _serve(pipe: Any, shared: Any) -> None:
             for item in message:
                 if shared.stop:
                     break
+                # In this order: whenever `busy` is set, the other fields describe this item.
                 shared.item = item
-                shared.side = -1
+                shared.side = NO_SIDE
                 shared.deadline = 0.0
                 shared.busy = True
                 results.append((item, work(item, watch)))
@@ -285,6 +308,7 @@ def _exit_with_parent() -> None:
     parent = parent_process()
     assert parent is not None
     connection.wait([parent.sentinel])
+    # Not sys.exit: this is not the main thread, and compiled code would not be interrupted.
     os._exit(1)
 
 

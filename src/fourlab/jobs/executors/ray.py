@@ -20,6 +20,7 @@ from fourlab.errors import UserError
 from fourlab.jobs.executors.local import HANG_SECONDS, Local
 from fourlab.jobs.executors.work import Lost, Pace, StopFlags, Watch, Work
 
+# A task costs milliseconds and crosses the network, so batches are longer than on one machine.
 BATCH_SECONDS = 2.0
 MAX_BATCH_ITEMS = 100
 FAILURES_ALLOWED = 10
@@ -37,14 +38,13 @@ class Ray(StopFlags):
         if not ray.is_initialized():
             # The default of future versions; without it this version warns.
             os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+            # A running cluster has its own number of processors, and Ray refuses another.
             options: dict[str, Any] = {}
             if not address:
                 options = {"num_cpus": workers, "include_dashboard": False}
             try:
                 _check_reachable(address)
-                ray.init(
-                    address=address, log_to_driver=False, logging_level=logging.ERROR, **options
-                )
+                ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **options)
             except (OSError, RuntimeError, ValueError) as error:
                 raise UserError(
                     f"cannot reach Ray at {address or 'this machine'}: {_first_line(error)}"
@@ -64,12 +64,14 @@ class Ray(StopFlags):
                 while (
                     (waiting or retries) and not self._stopped and len(running) < 2 * self.workers
                 ):
+                    # Items of failed tasks one by one, as in `Local.map`.
                     if retries:
                         task = _run_isolated
                         batch = [retries.popleft()]
                     else:
                         task = _run
                         batch = [waiting.popleft() for _ in range(pace.size(len(waiting)))]
+                    # The reference, an argument, arrives as the work; its id identifies it there.
                     running[task.remote(shared_work, shared_work.binary(), batch)] = batch
                 if not running:
                     return
@@ -85,6 +87,7 @@ class Ray(StopFlags):
                     if results:
                         yield results
         finally:
+            # Force ends the processes too: compiled code does not notice a polite request.
             for reference in running:
                 ray.cancel(reference, force=True)
 
@@ -143,6 +146,7 @@ class _Alarm(Watch):
         self._deadline = math.inf if seconds is None else time.monotonic() + seconds + HANG_SECONDS
 
     def _wait(self) -> None:
+        # Polling is precise enough: HANG_SECONDS are added to every deadline.
         while time.monotonic() < self._deadline:
             time.sleep(1)
         os._exit(1)

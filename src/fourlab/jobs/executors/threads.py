@@ -20,6 +20,7 @@ class Threads(StopFlags):
             while not self._aborted:
                 if not self._stopped:
                     for item in islice(waiting, self.workers - len(running)):
+                        # No watch: a thread can neither die alone nor be ended if it hangs.
                         running[pool.submit(work, item, None)] = item
                 if not running:
                     return

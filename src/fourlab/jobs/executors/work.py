@@ -35,6 +35,7 @@ class Pace:
 
         The moving average keeps a single quick item from making the next batch huge.
         """
+        # Exponential smoothing: 0.3 forgets nine tenths of the past in seven batches.
         self._seconds_per_item += 0.3 * (seconds / items - self._seconds_per_item)
 
     def size(self, waiting: int) -> int:
@@ -42,6 +43,7 @@ class Pace:
 
         Towards the end batches are small, so that all workers finish at about the same time.
         """
+        # At least a microsecond per item: the clock may measure 0 for an instant batch.
         in_time = int(self.batch_seconds / max(self._seconds_per_item, 1e-6))
         return max(1, min(in_time, self.max_items, waiting // (4 * self.workers)))
 

@@ -58,6 +58,7 @@ export function mount(root, app) {
   function start(opinion) {
     opinion.close();
     opinion.problem = '';
+    // A hidden tab needs no search; neither does a finished game, which the server would refuse.
     opinion.running = app.settings.get('engine', true) && !document.hidden && !position.outcome;
     if (!opinion.running) return;
     const onOpinion = (latest) => {
@@ -74,6 +75,7 @@ export function mount(root, app) {
       done: (latest) => {
         onOpinion(latest);
         ended('');
+        // One message for screen readers, not two that interrupt each other.
         if (opinion === opinions[0]) app.announce(verdict.textContent);
       },
       failed: (error) => {

@@ -2,7 +2,7 @@
 
 const BASE = 'api/v1';
 const PATIENCE = 10; // seconds at most until a busy server is asked again
-const LONGEST = 1000; // letters of a position that the server reads
+const LONGEST = 1000; // characters of a position that the server reads
 
 export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
@@ -37,12 +37,12 @@ export const post = (path, body = {}, { signal } = {}) =>
 export async function position(asked) {
   if (asked.start.length > LONGEST)
     throw new ApiError(
-      `A position is written in at most ${LONGEST} letters; these are ${asked.start.length}.`,
+      `A position has at most ${LONGEST} characters; this one has ${asked.start.length}.`,
     );
   return post('position', { ...asked, any_counts: true });
 }
 
-// A busy server says when to come back: once it is believed.
+// A busy server says when to come back; the request is repeated once.
 export async function ask(url, options) {
   try {
     return await askOnce(url, options);
@@ -58,6 +58,7 @@ async function askOnce(url, options) {
   try {
     answer = await fetch(url, options);
   } catch (error) {
+    // Aborted by a view that no longer needs the answer, which is not a problem to show.
     if (error.name === 'AbortError') throw error;
     throw new ApiError('The server does not answer. Is it still running?');
   }

@@ -125,6 +125,7 @@ export function lineChart({ title, x, y, pick = null }) {
         top: up.place(one.points.at(-1)[1]),
       }))
       .sort((one, other) => one.top - other.top);
+    // Down first, then up from the floor: 13 pixels are a line of text.
     let above = -Infinity;
     const labels = named.map(({ top }) => (above = Math.max(top, above + 13)));
     for (let i = labels.length - 1, below = FLOOR + 13; i >= 0; i--)
@@ -156,6 +157,7 @@ export function lineChart({ title, x, y, pick = null }) {
     });
     const all = [...rows].sort(([one], [other]) => one - other);
     const stride = Math.ceil(all.length / MOST_ROWS);
+    // Counted from the end, so that the last row is always kept.
     const kept = all.filter((_, place) => (all.length - 1 - place) % stride === 0);
     const lists = kept.map(([at, values]) => [textOf(x, at), ...values]);
     numbers.querySelector('.scroll')?.remove();
@@ -172,6 +174,7 @@ export function lineChart({ title, x, y, pick = null }) {
     const hear = (event) => pick(valueAt(event.clientX - drawing.getBoundingClientRect().left));
     drawing.classList.add('pickable');
     drawing.addEventListener('pointerdown', (event) => {
+      // Dragging continues when the pointer leaves the chart.
       drawing.setPointerCapture(event.pointerId);
       hear(event);
     });
@@ -287,6 +290,7 @@ function rounds(low, high, wanted, whole) {
   const rough = Math.max((high - low) / Math.max(2, wanted), whole ? 1 : 0);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((value) => value * power).find((value) => value >= rough);
+  // 1e-9 keeps a tick at the very ends in spite of rounding; so does toPrecision for 0.30000000004.
   const first = Math.ceil(low / step - 1e-9);
   const last = Math.floor(high / step + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, place) =>

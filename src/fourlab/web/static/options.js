@@ -2,6 +2,7 @@
 
 import { h } from './ui.js';
 
+// Sticky (y): every match begins where the last one ended, so nothing between options is skipped.
 const OPTION = /\s*(\w+)\s*=\s*(?:"([^"]*)"|([^,"]*))\s*(?:,|$)/y;
 
 // 'mcts:c=2,scale=wins' as {name, given}; what cannot be read is left out, the server says why.

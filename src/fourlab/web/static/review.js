@@ -47,6 +47,7 @@ export function mount(root, app) {
         ),
       ),
     );
+    // `waiting` is another one, or none, if this answer is no longer wanted.
     post('review', JSON.parse(asked), { signal: mine.signal }).then(
       (review) => {
         if (waiting !== mine) return;
@@ -96,6 +97,7 @@ export function mount(root, app) {
     game = gameKey();
     forget();
     if (kept?.game === game) present(kept.review);
+    // Solving takes seconds of a processor: at once on arrival, later only when asked for.
     else if (first && app.state.game.moves.length) ask();
     else offer('The game has changed.');
   }

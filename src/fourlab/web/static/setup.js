@@ -53,6 +53,7 @@ export function open(app) {
   // above it fall.
   function draw(column, row) {
     const brush = brushes.value;
+    // The discs of the column from the bottom up; the grid has its top row first.
     const stack = cells
       .map((line) => line[column])
       .reverse()
@@ -91,6 +92,7 @@ export function open(app) {
     try {
       const board = readBoard(`${columns}x${rows}x${length}`);
       inARow = board.inARow;
+      // Boards grow and shrink at the top and on the right: discs stay where they lie.
       const bottom = cells.toReversed();
       cells = Array.from({ length: board.rows }, (_row, row) =>
         Array.from({ length: board.columns }, (_cell, column) => bottom[row]?.[column] ?? 0),

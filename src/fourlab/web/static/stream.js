@@ -22,6 +22,7 @@ async function follow(url, signal, handlers) {
   for (;;) {
     const { done, value } = await reader.read();
     if (done) throw new ApiError('The analysis was cut off.');
+    // An event ends with an empty line; the last piece may be cut anywhere and waits for more.
     const events = (text + value.replaceAll('\r', '')).split('\n\n');
     text = events.pop();
     for (const event of events) {
@@ -31,6 +32,7 @@ async function follow(url, signal, handlers) {
           .filter((line) => line.startsWith(`${name}:`))
           .map((line) => line.slice(name.length + 1).trim())
           .join('\n');
+      // A handler may have closed the stream while events of the same piece were left.
       if (signal.aborted || !field('data')) continue;
       const data = JSON.parse(field('data'));
       if (field('event') === 'error') throw new ApiError(data.error.message, data.error.status);

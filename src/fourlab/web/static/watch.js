@@ -61,6 +61,7 @@ export function mount(root, app) {
   async function agentMoved(signal) {
     const { shown } = app;
     const question = { ...shown.request(), agent: pickers[shown.toMove].value };
+    // The agent thinks during the pause, so a quick agent does not play faster than the speed says.
     const [answer] = await Promise.all([post('move', question, { signal }), wait(delay(), signal)]);
     change({ moves: [...shown.moves, answer.column] });
   }
@@ -117,6 +118,7 @@ export function mount(root, app) {
   async function open() {
     const { run: from, game } = app.state.extra;
     if (record?.run === from && record?.number === Number(game)) return;
+    // A placeholder until the game arrives; if a later choice replaces it, the answer is ignored.
     const wanted = (record =
       from === undefined || game === undefined ? null : { run: from, number: Number(game) });
     show();
@@ -245,6 +247,7 @@ export function mount(root, app) {
         ? `The start; ${game.moves.length} moves follow.`
         : 'An empty tape: let two agents play, or choose a stored game.';
     const side = game.at(ply - 1).toMove;
+    // Thoughts begin after the opening, whose moves are part of the game on the page.
     const thought = record?.thoughts?.[record.thoughts.length - game.moves.length + ply - 1];
     const player = record?.[side] ?? named(side);
     const parts = [

@@ -5,6 +5,7 @@ import { stream } from './stream.js';
 import { agentPicker, disc, h } from './ui.js';
 
 const SECONDS = 5; // unless somebody says otherwise
+// +0.25, −0.25 with a real minus sign, and 0.00 without any.
 const signed = (value) =>
   value == null
     ? '–'
@@ -93,11 +94,13 @@ export function mount(root, app) {
     const columns = opinion.columns.filter((column) => column.visits != null);
     const most = Math.max(1, ...columns.map((column) => column.visits));
     const priors = columns.some((column) => column.prior != null);
+    // Intermediate results name no best column; the most visited one is what would be played.
     const best = opinion.best ?? columns.find((column) => column.visits === most)?.column;
     const rows = columns.map((column) => [
       column.column === best ? h('strong', {}, `${column.column} ★`) : h('span', {}, column.column),
       bar(column.visits / most, short(column.visits)),
       bar(
+        // From -1 … +1 to the share of the bar, 0 … 1.
         ((column.value ?? -1) + 1) / 2,
         column.proven ? column.says : signed(column.value),
         'middle',
@@ -125,7 +128,7 @@ export function mount(root, app) {
       ink: ((column - 1) % 7) + 1,
       points: trace
         .map((snapshot) => [snapshot.simulations, snapshot[what][column - 1]])
-        .filter(([, value]) => value !== null),
+        .filter(([, value]) => value !== null), // not tried yet
     }));
 
   function done(opinion) {

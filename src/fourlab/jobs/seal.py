@@ -1,0 +1,134 @@
+"""Seals: the hashes of a run's files, which reveal damage and careless edits.
+
+`seal.json` is written whenever work on a run ends, and removed when work begins, so a run that was
+killed has none. Games have hashes of their own (`arena/hashes.py`), which a killed run has, too.
+
+A seal finds every changed bit of the files that it lists. It is no signature: somebody who changes
+a file and computes a new seal is not noticed.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fourlab.errors import UserError
+from fourlab.files import digest, write_atomically
+
+SEAL_FILE = "seal.json"
+MAX_SEAL_BYTES = 64 * 1024 * 1024
+UNSEALED = ("lock", "progress.json", SEAL_FILE)
+"""Files that change without work on the run, or hold nothing of it."""
+UNSEALED_SUFFIXES = ("-wal", "-shm", "-journal")
+"""What SQLite keeps beside an open database."""
+REWRITTEN = ("report.html", "report.md", "results.json", "figures/")
+"""Files that are made from the others, and so are written again by `fourlab resume`."""
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A file that is not as it was when the run was sealed."""
+
+    file: str
+    """Its path within the run folder, with forward slashes."""
+    why: str
+
+    @property
+    def is_rewritten(self) -> bool:
+        """Whether resuming the run writes the file again."""
+        return any(
+            self.file == name or f"/{name}" in self.file or self.file.startswith(name)
+            for name in REWRITTEN
+        )
+
+    def __str__(self) -> str:
+        return f"{self.file} {self.why}"
+
+
+def seal(folder: Path) -> None:
+    """Write the hashes of all files of a run."""
+    files = {
+        name: {"bytes": (folder / name).stat().st_size, "sha256": digest(folder / name)}
+        for name in sorted(_files(folder))
+    }
+    content = {"version": 1, "files": files, "sha256": _hash_of(files)}
+    write_atomically(folder / SEAL_FILE, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def unseal(folder: Path) -> None:
+    """Remove the seal, since the files are about to change."""
+    (folder / SEAL_FILE).unlink(missing_ok=True)
+
+
+def is_sealed(folder: Path) -> bool:
+    """Return whether a run has a seal."""
+    return (folder / SEAL_FILE).exists()
+
+
+def damage(folder: Path, skip: Iterable[str] = ()) -> Iterator[Damage]:
+    """Yield the files that differ from the seal, `skip` aside; none if there is no seal."""
+    if not is_sealed(folder):
+        return
+    try:
+        sealed = _read(folder)
+    except ValueError as error:
+        yield Damage(SEAL_FILE, f"is damaged ({error}), so files cannot be compared with it")
+        return
+    present = set(_files(folder))
+    for name, expected in sealed.items():
+        if name in skip:
+            continue
+        file = folder / name
+        if name not in present:
+            yield Damage(name, "is missing")
+        elif file.stat().st_size != expected["bytes"] or digest(file) != expected["sha256"]:
+            yield Damage(name, "was changed")
+    for name in sorted(present - sealed.keys()):
+        yield Damage(name, "was added")
+
+
+def refuse_damage(folder: Path) -> None:
+    """Raise UserError if a file that a resumed run would read has changed since it was sealed.
+
+    Databases are left to their own checks, which say what is wrong with which game.
+    """
+    databases = [name for name in _files(folder) if name.endswith(".sqlite")]
+    for flaw in damage(folder, skip=databases):
+        if flaw.file == SEAL_FILE or (not flaw.is_rewritten and flaw.why != "was added"):
+            raise UserError(
+                f"{folder}: {flaw} since work on the run ended "
+                f"(fourlab verify {folder} shows all damage)"
+            )
+
+
+def _read(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the sealed files; raise ValueError if the seal is damaged."""
+    file = folder / SEAL_FILE
+    if file.is_symlink() or file.stat().st_size > MAX_SEAL_BYTES:
+        raise ValueError("it is no seal")
+    try:
+        content = json.loads(file.read_bytes())
+        files: dict[str, dict[str, Any]] = content["files"]
+        is_intact = content["version"] == 1 and content["sha256"] == _hash_of(files)
+    except (RecursionError, KeyError, TypeError, ValueError):
+        raise ValueError("it is not what was written") from None
+    if not is_intact:
+        raise ValueError("its own hash is wrong")
+    return files
+
+
+def _hash_of(files: dict[str, dict[str, Any]]) -> str:
+    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """Yield the files of a run that a seal lists, as paths with forward slashes."""
+    for file in folder.rglob("*"):
+        name = file.relative_to(folder).as_posix()
+        is_temporary = file.name.startswith(".")  # see `write_atomically`
+        if file.is_symlink() or not file.is_file() or is_temporary:
+            continue
+        if name not in UNSEALED and not name.endswith(UNSEALED_SUFFIXES):
+            yield name

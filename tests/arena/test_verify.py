@@ -1,0 +1,245 @@
+"""Damage to a run is found, and its games are repaired."""
+
+import random
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fourlab.agent import Limit
+from fourlab.agents.players import is_repeatable
+from fourlab.arena.job import TournamentJob
+from fourlab.arena.store import DamagedStore, Store
+from fourlab.arena.tournament import Player, Tournament
+from fourlab.arena.verify import LOST, Verification, lost_game, salvage, verify
+from fourlab.errors import UserError
+from fourlab.jobs.job import Conduct, Session
+from fourlab.jobs.run import Run
+from fourlab.jobs.runner import begin, work
+from fourlab.jobs.seal import SEAL_FILE, is_sealed, seal, unseal
+from tests.in_process import run_in_process
+
+TOURNAMENT = Tournament((Player("random"), Player("rules")), rounds=4, seed=1)
+
+
+def run_fourlab(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return run_in_process(arguments, Path())
+
+
+def session() -> Session:
+    return Session(Conduct(workers=1, executor="threads"))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    home = tmp_path_factory.mktemp("runs")
+    job = TournamentJob(TOURNAMENT)
+    run = begin(job, home)
+    assert work(job, run, session()) is not None
+    return run
+
+
+@pytest.fixture
+def run(finished: Run, tmp_path: Path) -> Run:
+    folder = tmp_path / finished.name
+    shutil.copytree(finished.folder, folder)
+    return Run(folder)
+
+
+def execute(run: Run, *statements: str) -> None:
+    with sqlite3.connect(run.games_file) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+def reasons(verification: Verification) -> list[str]:
+    games = [str(flaw) for flaws in verification.flaws.values() for flaw in flaws]
+    return [*(str(file) for file in verification.files), *games]
+
+
+def flip(file: Path, rng: random.Random) -> Callable[[], None]:
+    """Change one bit of a file; returns the function that restores it."""
+    before = file.read_bytes()
+    changed = bytearray(before)
+    changed[rng.randrange(len(before))] ^= 1 << rng.randrange(8)
+    file.write_bytes(changed)
+    return lambda: file.write_bytes(before) and None
+
+
+def check_flips(run: Run, flips: int, seed: int) -> None:
+    """Flip single bits of all sealed files and of the seal; every flip must be found."""
+    rng = random.Random(seed)
+    unsealed = ("lock", "progress.json")
+    files = [
+        file
+        for file in sorted(run.folder.rglob("*"))
+        if file.is_file() and file.name not in unsealed and not file.name.endswith(("-shm", "-wal"))
+    ]
+    assert {file.name for file in files} >= {"config.toml", "games.sqlite", SEAL_FILE}
+    for _ in range(flips):
+        file = rng.choice(files)
+        restore = flip(file, rng)
+        assert not verify(run).is_sound, file.name
+        restore()
+    assert verify(run).is_sound
+
+
+def test_a_finished_run_is_sealed_and_sound(run: Run) -> None:
+    verification = verify(run)
+    assert verification.is_sealed
+    assert verification.is_sound
+    assert verification.games == len(TOURNAMENT)
+
+
+def test_every_one_of_a_thousand_flipped_bits_is_found(run: Run) -> None:
+    check_flips(run, 1000, seed=0)
+
+
+@pytest.mark.soak
+def test_every_one_of_a_hundred_thousand_flipped_bits_is_found(run: Run) -> None:
+    check_flips(run, 100_000, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("UPDATE games SET result = -1 WHERE number = 3", "game 3 was changed"),
+        ("UPDATE games SET moves = '4x' WHERE number = 3", "game 3 was changed"),
+        ("UPDATE games SET thoughts = x'ff' WHERE number = 3", "game 3 was changed"),
+        ("DELETE FROM games WHERE number = 3", "game 3 is missing"),
+        (
+            "INSERT INTO games SELECT 1000000000000, unit, red, yellow, board, start, moves, plies,"
+            " result, cause, detail, seed, red_seconds, yellow_seconds, thoughts, scores"
+            " FROM games WHERE number = 3",
+            "game 1000000000000 was not stored by Fourlab",
+        ),
+        (
+            "CREATE TRIGGER planted AFTER INSERT ON games BEGIN UPDATE games SET result = 1; END",
+            "'planted'",
+        ),
+        ("DELETE FROM hashes WHERE number = 3", "game 3 was not stored by Fourlab"),
+        ("UPDATE root SET games = 7", "root is wrong"),
+    ],
+)
+def test_edited_games_are_named_and_not_resumed(run: Run, statement: str, reason: str) -> None:
+    execute(run, statement.replace("result = -1", "result = 1 - abs(result)"))
+    assert any(reason in text for text in reasons(verify(run)))
+    with pytest.raises(DamagedStore, match="planted" if "planted" in reason else "verify"):
+        Store(run.games_file)
+
+
+def test_a_game_and_its_hash_that_are_deleted_together_are_missed_by_the_root(run: Run) -> None:
+    execute(run, "DELETE FROM games WHERE number = 3", "DELETE FROM hashes WHERE number = 3")
+    assert any("root is wrong" in text for text in reasons(verify(run)))
+
+
+def test_the_games_of_a_killed_run_are_checked_without_a_seal(run: Run) -> None:
+    unseal(run.folder)
+    assert verify(run).is_sound
+    execute(run, "UPDATE games SET detail = 'edited' WHERE number = 0")
+    assert reasons(verify(run)) == ["game 0 was changed since it was stored"]
+
+
+def test_damaged_files_are_not_resumed(run: Run) -> None:
+    with (run.folder / "manifest.json").open("a") as file:
+        file.write(" ")
+    with pytest.raises(UserError, match=r"manifest\.json was changed since work on the run ended"):
+        work(TournamentJob(TOURNAMENT), run, session())
+
+
+def test_a_changed_report_does_not_prevent_a_resume(run: Run) -> None:
+    (run.folder / "report.html").write_text("edited")
+    assert work(TournamentJob(TOURNAMENT), run, session()) is not None
+    assert verify(run).is_sound
+    assert "edited" not in (run.folder / "report.html").read_text(encoding="utf-8")[:10]
+
+
+def test_games_are_replayed_with_the_same_moves(run: Run) -> None:
+    with Store(run.games_file, read_only=True) as store:
+        before = {game.number: game.moves for game in store.games()}
+    execute(
+        run,
+        "UPDATE games SET moves = '1111' WHERE number = 2",
+        "DELETE FROM games WHERE number = 5",
+    )
+    result = run_fourlab("verify", str(run.folder), "--repair", "--quiet")
+    assert result.returncode == 0, result.stderr
+    assert "2 damaged games" in result.stdout
+    assert verify(run).is_sound
+    with Store(run.games_file, read_only=True) as store:
+        assert {game.number: game.moves for game in store.games()} == before
+
+
+def test_games_under_a_clock_are_marked_as_lost(run: Run) -> None:
+    clocked = (Player("random", Limit(seconds=1.0)), Player("rules"))
+    assert not is_repeatable(clocked[0])
+    assert is_repeatable(clocked[1])
+    execute(run, "UPDATE games SET moves = '1111' WHERE number = 2")
+    damaged = salvage(run.games_file, len(TOURNAMENT), lambda number: lost_game(TOURNAMENT, number))
+    assert damaged == 1
+    with Store(run.games_file) as store:
+        game = store.game(2)
+        assert game is not None
+        assert game.result is None
+        assert game.detail == LOST
+        assert 2 in store.finished()
+
+
+@pytest.mark.parametrize(
+    ("spec", "repeatable"),
+    [
+        ("mcts:simulations=10", True),
+        ("mcts:seconds=1", False),
+        ("mcts:simulations=10,threads=2", False),
+        ("arya-vanilla", False),
+        ("engine:cmd=true", False),
+        ("human", False),
+    ],
+)
+def test_which_agents_play_the_same_game_again(spec: str, repeatable: bool) -> None:
+    assert is_repeatable(Player(spec)) is repeatable
+
+
+def test_a_file_that_cannot_be_read_loses_only_what_is_unreadable(run: Run) -> None:
+    data = bytearray(run.games_file.read_bytes())
+    data[len(data) // 2 : len(data) // 2 + 2000] = b"\xff" * 2000
+    run.games_file.write_bytes(data)
+    assert not verify(run).is_sound
+    result = run_fourlab("verify", str(run.folder), "--repair", "--quiet")
+    assert result.returncode == 0, result.stderr
+    assert verify(run).is_sound
+
+
+def test_games_of_a_file_without_hashes_get_them_when_it_is_written_to(run: Run) -> None:
+    execute(run, "DROP TABLE hashes", "DROP TABLE root", "PRAGMA user_version = 1")
+    seal(run.folder)
+    assert verify(run).games == 0
+    with Store(run.games_file) as store:
+        assert store.has_hashes
+    seal(run.folder)
+    assert verify(run).games == len(TOURNAMENT)
+    assert verify(run).is_sound
+
+
+def test_the_command_prints_damage_and_exits_with_1(run: Run) -> None:
+    assert run_fourlab("verify", str(run.folder)).returncode == 0
+    execute(run, "UPDATE games SET detail = 'edited' WHERE number = 0")
+    result = run_fourlab("verify", str(run.folder))
+    assert result.returncode == 1
+    assert "game 0 was changed since it was stored" in result.stdout
+    assert "damaged (8 games compared" in result.stdout
+
+
+def test_a_damaged_checkpoint_is_beyond_repair(run: Run) -> None:
+    (run.folder / "checkpoints").mkdir()
+    (run.folder / "checkpoints" / "weights").write_bytes(b"weights")
+    seal(run.folder)
+    (run.folder / "checkpoints" / "weights").write_bytes(b"weightz")
+    result = run_fourlab("verify", str(run.folder), "--repair")
+    assert result.returncode == 2
+    assert "checkpoints/weights was changed and cannot be made again" in result.stderr
+    assert is_sealed(run.folder)
