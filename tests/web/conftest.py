@@ -1,11 +1,14 @@
 """A real server in a thread of this process, and an HTTP client for it."""
 
+import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -103,3 +106,18 @@ def serving_faulty(
     pool = Pool(caps, ["tests.web.faulty_workers"], fork, grace, stop_seconds=grace)
     with serving(Settings(caps=caps), nothing_to_compile(), pool) as client:
         yield client, pool
+
+
+def begin(client: httpx.Client, line: str, body: dict[str, Any] | None = None) -> socket.socket:
+    """Send a request and return its connection without waiting for an answer."""
+    content = b"" if body is None else json.dumps(body).encode()
+    host, port = client.base_url.host, client.base_url.port
+    head = [
+        f"{line} HTTP/1.1",
+        f"Host: {host}:{port}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(content)}",
+    ]
+    connection = socket.create_connection((host, port or 80))
+    connection.sendall("\r\n".join([*head, "", ""]).encode() + content)
+    return connection

@@ -19,7 +19,7 @@ from fourlab.web.gate import Gate
 from fourlab.web.guard import HEADERS
 from fourlab.web.settings import MOST_BODY_BYTES, PUBLIC, Caps, Settings
 from tests.strategies import examples
-from tests.web.conftest import Marks, serving, serving_faulty
+from tests.web.conftest import Marks, begin, serving, serving_faulty
 
 
 def error_of(answer: httpx.Response, status: int) -> str:
@@ -256,21 +256,6 @@ def wait_for(condition: Callable[[], bool]) -> None:
     """Wait until a condition holds."""
     while not condition():
         time.sleep(0.01)
-
-
-def begin(client: Client, line: str, body: dict[str, str] | None = None) -> socket.socket:
-    """Send a request and return its connection without waiting for an answer."""
-    content = b"" if body is None else json.dumps(body).encode()
-    host, port = client.base_url.host, client.base_url.port
-    head = [
-        f"{line} HTTP/1.1",
-        f"Host: {host}:{port}",
-        "Content-Type: application/json",
-        f"Content-Length: {len(content)}",
-    ]
-    connection = socket.create_connection((host, port or 80))
-    connection.sendall("\r\n".join([*head, "", ""]).encode() + content)
-    return connection
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from fourlab.web.pool import Pool
 from fourlab.web.settings import SPARE_WORKERS, Caps, Settings
 from tests.processes import children, runs, wait_until
-from tests.web.conftest import Marks, nothing_to_compile, serving, serving_faulty
+from tests.web.conftest import Marks, begin, nothing_to_compile, serving, serving_faulty
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
 SHORT = 0.3
@@ -66,13 +66,12 @@ def test_deaf_searches_free_their_places_when_their_clients_have_gone(
     marks: Marks, agent: str
 ) -> None:
     caps = Caps(searches=2, reserved=0, move_seconds=600)
-    with serving_faulty(caps, grace=SHORT) as (client, pool), httpx.Client(timeout=None) as other:
-        address = f"{client.base_url}api/v1/move"
-        with ThreadPoolExecutor() as threads:
-            for _ in range(2):
-                threads.submit(other.post, address, json={"agent": agent, "seconds": 600})
-            wait_until(lambda: marks.count("begun") == 2)
-            other.close()
+    with serving_faulty(caps, grace=SHORT) as (client, pool):
+        body = {"agent": agent, "seconds": 600}
+        asked = [begin(client, "POST /api/v1/move", body) for _ in range(2)]
+        wait_until(lambda: marks.count("begun") == 2)
+        for connection in asked:
+            connection.close()
         wait_until(lambda: plays(client))
         wait_until(lambda: pool.busy() == 0)
 

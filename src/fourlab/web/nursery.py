@@ -1,4 +1,6 @@
-"""The process from which workers are forked. It has one thread, so that forking is safe.
+"""The process from which workers are forked. It runs one thread, so that forking is safe.
+
+(onnxruntime has a thread of its own, which sleeps as long as nothing is searched here.)
 
 It has loaded the compiled kernels, the opening book and the network; its children share this memory
 and are ready in milliseconds. The server sends packets of JSON over a Unix socket, with the socket
@@ -27,6 +29,7 @@ def main(descriptor: int, parent: int, caps: dict[str, Any], imports: list[str])
     control = socket.socket(fileno=descriptor)
     for name in imports:
         import_module(name)
+    searching.prepare()
     # The collector would write to the objects that the workers share.
     gc.disable()
     gc.freeze()

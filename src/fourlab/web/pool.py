@@ -147,6 +147,7 @@ class Pool:
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._beginning = asyncio.Lock()
         self._loading: set[Future[None]] = set()
         self._closed = False
 
@@ -328,9 +329,12 @@ class Pool:
                 await self._begin_anew(starter)
                 continue
             reader, writer = await starter.open(connection, MOST_ANSWER_BYTES)
-            if self._closed:
+            # The time that a process takes to start does not count as time of its first search.
+            greeting = await reader.readline()
+            if self._closed or not greeting.startswith(b"ready "):
+                writer.close()
                 process.kill()
-                raise Unavailable
+                raise NoProcess("a worker ended at its start")
             worker = Worker(process, reader, writer, generation)
             if generation < len(self._groups):
                 await self._update(worker)
@@ -338,17 +342,16 @@ class Pool:
 
     async def _begin_anew(self, failed: Starter) -> None:
         """Start another process that forks workers, and load into it what the last one had."""
-        if self._starter is not failed:
-            await asyncio.sleep(0.1)  # another task does this
-            return
-        log.error("the process that starts workers has ended; another one is started")
-        failed.close()
-        await asyncio.sleep(0.5)
-        starter = Forks(self._caps, self._imports)
-        self._starter = starter
-        for name in self._groups:
-            with suppress(Unavailable):
-                await starter.load(name)
+        async with self._beginning:
+            if self._starter is not failed or self._closed:
+                return  # another task has done this
+            log.error("the process that starts workers has ended; another one is started")
+            failed.close()
+            starter = Forks(self._caps, self._imports)
+            self._starter = starter
+            for name in self._groups:
+                with suppress(Unavailable):
+                    await starter.load(name)
 
     async def _bury(self, worker: Worker) -> None:
         worker.writer.close()

@@ -38,12 +38,12 @@ def find(home: Path, name: str) -> Run:
         raise NotThere(f"there is no run {name!r}")
     folder = home / name
     if (link := link_to_elsewhere(folder)) is not None:
-        raise UserError(f"{name} is not served: {link} is a link out of its folder")
+        raise UserError(f"{name} is not served: {link} is not a file of its folder")
     return Run(folder)
 
 
 def link_to_elsewhere(folder: Path) -> str | None:
-    """Return a file of a run that is a link out of its folder, None if there is none.
+    """Return a file of a run that is a link out of its folder or no file; None if there is none.
 
     The files that the web reads are at most three levels deep: `work/NAME/found.json`.
     """
@@ -57,10 +57,14 @@ def _link_in(folder: str, inside: str, levels: int) -> str | None:
                 target = os.path.realpath(entry.path)
                 if os.path.commonpath([inside, target]) != inside:
                     return entry.name
-            elif levels > 1 and entry.is_dir(follow_symlinks=False):
+            elif entry.is_dir(follow_symlinks=False):
+                if levels == 1:
+                    continue
                 link = _link_in(entry.path, inside, levels - 1)
                 if link is not None:
                     return f"{entry.name}/{link}"
+            elif not entry.is_file(follow_symlinks=False):
+                return entry.name  # reading a pipe or a device could take forever
     return None
 
 
@@ -93,7 +97,7 @@ def row(home: Path, name: str) -> dict[str, Any]:
     if link is None:
         return overview.row(Run(folder))
     unknown = dict.fromkeys(("kind", "done", "total", "unit", "created"))
-    headline = f"not served: {link} is a link out of its folder"
+    headline = f"not served: {link} is not a file of its folder"
     return {"name": name, **unknown, "status": "damaged", "headline": headline}
 
 
@@ -108,9 +112,7 @@ def figure(run: Run, name: str) -> str:
     from fourlab.analysis import overview
 
     file = overview.figure(run, name)
-    # Opened without following a link, in case the file became one since `find`.
-    with open(os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as opened:
-        status = os.fstat(opened.fileno())
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_FIGURE_BYTES:
-            raise UserError(f"{name} is not a figure, or is too large to be shown")
-        return opened.read().decode("utf-8", "replace")
+    status = file.stat()
+    if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_FIGURE_BYTES:
+        raise UserError(f"{name} is not a figure, or is too large to be shown")
+    return file.read_text(encoding="utf-8", errors="replace")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fourlab.agent import Limit, Stop, is_unbounded
 from fourlab.errors import UserError
 from fourlab.game.position import Position
+from fourlab.game.rules import CLASSIC
 from fourlab.web import players, run_folders
 from fourlab.web import record_messages as r
 from fourlab.web.messages import AnalysisRequest, Move, MoveRequest, OpinionAnswer, ReviewRequest
@@ -121,6 +122,15 @@ def load(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     for name in fields["names"]:
         load_group(name)
     return "null"
+
+
+def prepare() -> None:
+    """Import what the first levels need, which play before anything is compiled."""
+    import numpy as np
+
+    np.random.default_rng(0)
+    for level in ("level:1", "level:2", "level:3"):
+        players.make(level, CLASSIC, megabytes=1)
 
 
 LOADED: set[str] = set()

@@ -246,16 +246,20 @@ class Spawns:
     def __init__(self, caps: Caps, imports: Sequence[str]) -> None:
         self._caps = caps
         self._imports = imports
+        self._processes: list[subprocess.Popen[bytes]] = []
 
     async def start(self) -> tuple[Process, socket.socket]:
         """Start an interpreter; it loads kernels when it is told to."""
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                return Spawned(_launch("worker", theirs, self._caps, self._imports)), ours
+                process = _launch("worker", theirs, self._caps, self._imports)
             except OSError as error:
                 ours.close()
                 raise NoProcess(str(error)) from None
+        self._processes = [other for other in self._processes if other.poll() is None]
+        self._processes.append(process)
+        return Spawned(process), ours
 
     async def open(
         self, connection: socket.socket, most: int
@@ -268,4 +272,8 @@ class Spawns:
         return None
 
     def close(self) -> None:
-        """Do nothing: workers end with their connections."""
+        """End all workers."""
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.wait()

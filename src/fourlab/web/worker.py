@@ -1,8 +1,9 @@
 """A worker process: answers one request at a time over a socket, until the socket is closed.
 
 The server sends lines of JSON: `{"number": 7, "do": "move", "fields": {…}}` asks for work,
-`{"stop": 7}` ends it early. The worker answers with lines of a word and JSON: `progress` any number
-of times, then one of ANSWERS. Nothing is pickled, and nothing that the worker sends is executed.
+`{"stop": 7}` ends it early. The worker says `ready` when it is, and answers with lines of a word
+and JSON: `progress` any number of times, then one of ANSWERS. Nothing is pickled, and nothing that
+the worker sends is executed.
 """
 
 import gc
@@ -51,6 +52,7 @@ def serve(connection: socket.socket, caps: Caps) -> None:
         with sending:
             connection.sendall(f"{word} {data}\n".encode())
 
+    send("ready", "null")
     while True:
         order = orders.get()
         word, data = _answer(order, caps, lambda event: send("progress", event))
