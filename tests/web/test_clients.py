@@ -61,7 +61,7 @@ def test_a_token_is_made_or_checked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("headers", "query", "known"),
+    ("headers", "query", "is_known"),
     [
         ({b"authorization": b"Bearer " + TOKEN.encode()}, b"", True),
         ({b"authorization": b"Basic " + TOKEN.encode()}, b"", False),
@@ -75,8 +75,10 @@ def test_a_token_is_made_or_checked() -> None:
         ({}, b"", False),
     ],
 )
-def test_a_request_knows_the_token(headers: dict[bytes, bytes], query: bytes, known: bool) -> None:
-    assert knows(TOKEN, headers, query) == known
+def test_a_request_knows_the_token(
+    headers: dict[bytes, bytes], query: bytes, is_known: bool
+) -> None:
+    assert knows(TOKEN, headers, query) == is_known
 
 
 @pytest.fixture(scope="module")

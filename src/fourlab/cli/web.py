@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
@@ -15,6 +16,21 @@ from fourlab.web.settings import PRIVATE, PUBLIC, Settings
 
 TOKEN_VARIABLE = "FOURLAB_TOKEN"
 """The environment variable with a token; other users could read it on the command line."""
+
+TokenOption = Annotated[
+    bool,
+    typer.Option(
+        "--token", help=f"Require a secret: that of the variable {TOKEN_VARIABLE}, else a new one."
+    ),
+]
+ProxyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--proxy",
+        metavar="ADDRESS",
+        help="Believe this proxy's X-Forwarded-For about who is asking.",
+    ),
+]
 
 
 def web(
@@ -37,21 +53,8 @@ def web(
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="Also accept requests for this host."),
     ] = None,
-    token: Annotated[
-        bool,
-        typer.Option(
-            "--token",
-            help=f"Require a secret: that of the variable {TOKEN_VARIABLE}, else a new one.",
-        ),
-    ] = False,
-    proxy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--proxy",
-            metavar="ADDRESS",
-            help="Believe this proxy's X-Forwarded-For about who is asking.",
-        ),
-    ] = None,
+    token: TokenOption = False,
+    proxy: ProxyOption = None,
     home: HomeOption = DEFAULT_HOME,
 ) -> None:
     """Serve the web page and the REST API.
@@ -69,17 +72,11 @@ def web(
             f"others could reach a server on {host}: add --token, which lets in only who knows "
             "its address, or --public, which serves strangers with tighter limits"
         )
-    # A public server cannot know the names that point to it, so it accepts any.
-    names = {*(allow_host or ())}
-    if not public:
-        names |= {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
-    caps = PUBLIC if public else PRIVATE
-    hosts = frozenset(name.lower() for name in names)
     settings = Settings(
         home=Path(home),
         public=public,
-        hosts=hosts,
-        caps=caps,
+        hosts=_hosts(host, public, allow_host or ()),
+        caps=PUBLIC if public else PRIVATE,
         token=make_token(os.environ.get(TOKEN_VARIABLE)) if token else None,
         proxies=frozenset(map(check_proxy, proxy or ())),
         on_compiling=_announce,
@@ -87,12 +84,7 @@ def web(
     # Before anything is printed: with port 0, the system chooses the port now.
     listening = listen(host, port)
     if public or is_reachable:
-        lets_in = "lets in who knows its token" if token else "has no passwords"
-        print(
-            "fourlab: others can reach this server; "
-            f"it limits their work, {lets_in} and does not encrypt (docs/security.md)",
-            file=sys.stderr,
-        )
+        _warn(token)
     address = address_of(listening)
     if settings.token is not None:
         address += f"?token={settings.token}"
@@ -101,6 +93,25 @@ def web(
         open_browser(address)
     with suppress(KeyboardInterrupt):  # the normal way to stop the server
         serve(listening, settings)
+
+
+def _hosts(host: str, public: bool, allowed: Iterable[str]) -> frozenset[str]:
+    """Return the host names that requests may use; none of them means any."""
+    names = {*allowed}
+    # A public server cannot know the names that point to it, so it accepts any. So does one that
+    # listens on every interface and may have many names: its token keeps strangers out.
+    if not public and (names or host not in ("0.0.0.0", "::")):
+        names |= {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
+    return frozenset(name.lower() for name in names)
+
+
+def _warn(has_token: bool) -> None:
+    lets_in = "lets in who knows its token" if has_token else "has no passwords"
+    print(
+        "fourlab: others can reach this server; "
+        f"it limits their work, {lets_in} and does not encrypt (docs/security.md)",
+        file=sys.stderr,
+    )
 
 
 def _is_loopback(host: str) -> bool:

@@ -52,7 +52,7 @@ class Open:
         if self._by_address.total() > self._most:
             return False
         of_address = self._by_address[address]
-        # The clients of a proxy are told apart later, by the guard.
+        # The guard tells the clients of a proxy apart later.
         return of_address <= MOST_CONNECTIONS_OF_ADDRESS or address in self._proxies
 
     def remove(self, address: str) -> None:

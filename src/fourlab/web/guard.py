@@ -1,5 +1,6 @@
 """Checks of every request (host, origin, size) and security headers of every answer."""
 
+import asyncio
 import json
 import logging
 import re
@@ -9,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fourlab.web.clients import client_of, cookie_of, in_query, knows
+from fourlab.web.pace import Pace
 from fourlab.web.settings import MOST_BODY_BYTES, Settings
 
 # Nothing is loaded from elsewhere, so the page works offline, and no text that finds its way into
@@ -62,6 +64,7 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
         self.settings = settings
+        self.pace = Pace()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse forbidden requests and limit the size of the others."""
@@ -74,6 +77,8 @@ class Guard:
         peer = scope.get("client") or ("", 0)
         forwarded = headers.get(b"x-forwarded-for", b"")
         scope["client"] = (client_of(peer[0], forwarded, self.settings.proxies), peer[1])
+        if (seconds := self.pace.wait(scope["client"][0])) > 0:
+            await asyncio.sleep(seconds)
         added = _HEADERS
         token = self.settings.token
         if token is not None and in_query(scope["query_string"]) == token:

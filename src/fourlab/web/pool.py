@@ -196,7 +196,7 @@ class Pool:
     ) -> "AsyncIterator[asyncio.Task[str]]":
         """Begin a search that should take at most `seconds`; yield the task of its answer.
 
-        After half of the grace it is told to stop, after all of it killed. Leaving the block stops
+        Half of the grace later it is asked to stop, all of it later killed. Leaving the block stops
         it, and kills it if it does not end soon.
         """
         worker = await self._take()

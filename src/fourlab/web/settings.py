@@ -31,6 +31,14 @@ READING_SECONDS = 20.0
 """Time that a client may leave an answer unread before the connection is cut."""
 CLOSING_SECONDS = 5.0
 """Time that a closing connection gets to take what was written to it."""
+PACED_REQUESTS_PER_SECOND = 100.0
+"""Requests per second of one address that are answered at once while others ask, too."""
+BURST_REQUESTS = 200.0
+"""Requests that an address may send at once beyond that, to load a page for example."""
+SHARED_SECONDS = 2.0
+"""Time after its last request for which an address counts as present."""
+MOST_PACED_ADDRESSES = 10_000
+"""Addresses whose requests are counted; the one that has asked least recently is forgotten."""
 MOST_CONNECTIONS = 2000
 """Open connections, less where the system allows fewer open files."""
 MOST_CONNECTIONS_OF_ADDRESS = 250
@@ -43,7 +51,7 @@ USUAL_SECONDS = 1.0
 SECONDS_BETWEEN_EVENTS = 0.1
 """Shortest time between two events of a stream: ten per second look continuous."""
 GRACE_SECONDS = 10.0
-"""Time after its time limit at which a search is killed; after half of it, it is told to stop."""
+"""Time after its time limit at which a search is killed; half of it later it is asked to stop."""
 STOP_SECONDS = 2.0
 """Time that a search gets to end after its client has gone, before it is killed."""
 DRAWING_SECONDS = 30.0

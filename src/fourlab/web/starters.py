@@ -249,7 +249,7 @@ class Spawns:
         self._processes: list[subprocess.Popen[bytes]] = []
 
     async def start(self) -> tuple[Process, socket.socket]:
-        """Start an interpreter; it loads kernels when it is told to."""
+        """Start an interpreter; it loads kernels on request."""
         ours, theirs = socket.socketpair()
         with theirs:
             try:
