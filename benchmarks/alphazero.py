@@ -85,16 +85,16 @@ def tree_work(s: Switches, trees: int = 256, simulations: int = 128) -> float:
     search.reset(np.zeros(trees, np.int64), np.zeros(trees, np.int64), simulations)
     while True:
         before = time.thread_time()
-        leaves = forest.gather(search.forest, search.size, 1, g, s, search.schedule, search.cache)
+        leaves = forest.gather(search.forest, 1, g, s, search.schedule, search.cache)
         seconds += time.thread_time() - before
         if not leaves:
-            return seconds / float(search.forest.done.sum()) * 1e6
-        batch = Batch(search.forest.batch_own[:leaves], search.forest.batch_mask[:leaves], CLASSIC)
+            return seconds / float(search.forest.trees.done.sum()) * 1e6
+        queue = search.forest.queue
+        batch = Batch(queue.own[:leaves], queue.mask[:leaves], CLASSIC)
         evaluation = search.evaluator.evaluate(batch)
         before = time.thread_time()
         forest.expand(
             search.forest,
-            search.size,
             leaves,
             evaluation.logits,
             evaluation.values,
@@ -119,7 +119,7 @@ def many_trees(evaluator: object, s: Switches, trees: int = 256, simulations: in
             mask[tree] = position.mask
     search.reset(own, mask, simulations)
     search.run()
-    return int(search.forest.done.sum())
+    return int(search.forest.trees.done.sum())
 
 
 def one_tree(spec: str) -> int:

@@ -1,5 +1,5 @@
-// A complete engine for the protocol of docs/engine-protocol.md: it wins if it can, else blocks,
-// else plays near the centre.
+// A complete engine for the protocol of docs/reference/engine-protocol.md: it wins if it can,
+// else blocks, else plays near the centre.
 import { createInterface } from 'node:readline';
 let columns = 7,
   rows = 6,

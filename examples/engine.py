@@ -1,4 +1,4 @@
-"""A complete engine for the protocol of docs/engine-protocol.md.
+"""A complete engine for the protocol of docs/reference/engine-protocol.md.
 
 It wins if it can, else blocks, else plays near the centre.
 """

@@ -96,16 +96,6 @@ def test_the_readme_has_a_session_and_the_two_commands() -> None:
     assert "make test" in readme
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_links_lead_somewhere(page: Path) -> None:
-    targets = re.findall(r"\]\(([^)#]+)", page.read_text()) + re.findall(
-        r'src="([^"]+)"', page.read_text()
-    )
-    for target in targets:
-        if not target.startswith("http"):
-            assert (page.parent / target).exists(), target
-
-
 def test_the_pictures_are_what_the_program_draws() -> None:
     assert (ROOT / "docs" / "pictures" / "board.svg").read_text() == svg(Position("44354335265562"))
 

@@ -61,7 +61,7 @@ def main(paths: list[str]) -> int:
     ]
     print("\n".join(problems))
     if problems:
-        print(f"{len(problems)} problems; docs/glossary.md says which words to use instead")
+        print(f"{len(problems)} problems; docs/reference/glossary.md has the words to use instead")
     return len(problems)
 
 

@@ -5,6 +5,7 @@ Public names are imported on first use, so that `import fourlab` takes next to n
 
 from typing import TYPE_CHECKING
 
+# Type checkers and editors read these imports; at run time `__getattr__` does the same lazily.
 if TYPE_CHECKING:
     from fourlab.agent import Agent, Analysis, ColumnAnalysis, Decision, Exact, Limit, Stop
     from fourlab.agents.registry import make
@@ -72,6 +73,7 @@ def __getattr__(name: str) -> object:
     """Import a public name on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Imported here, since most programs need few of the names or none.
     from importlib import import_module
 
     module, _, attribute = _HOMES[name].partition(":")

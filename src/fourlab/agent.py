@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from fourlab.errors import UserError
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
 
@@ -18,6 +19,7 @@ class Stop:
     """A flag with which another thread ends a search; compiled code checks it too."""
 
     def __init__(self) -> None:
+        # A buffer, so that compiled code can read it while Python code sets it.
         self.flag = bytearray(1)
 
     def set(self) -> None:
@@ -46,6 +48,7 @@ class Limit:
     def __post_init__(self) -> None:
         for name in ("seconds", "simulations", "nodes", "depth"):
             bound = getattr(self, name)
+            # Written so that NaN, for which every comparison is false, is refused, too.
             if bound is not None and not 0 < bound < math.inf:
                 raise UserError(f"a limit of {name} must be greater than 0 and finite, not {bound}")
 
@@ -59,13 +62,16 @@ class Limit:
         """
         # A simulation adds at most one node, and a tree begins with two.
         by_nodes = None if self.nodes is None else max(self.nodes - 2, 1)
+        # The tightest of all bounds counts.
         counts = [count for count in (simulations, self.simulations, by_nodes) if count is not None]
         times = [time for time in (seconds, self.seconds) if time is not None]
+        # A stop flag alone means: think until it is set.
         if not counts and not times and self.stop is None:
             counts = [default]
         return min(counts, default=None), min(times, default=None)
 
 
+# Shared as a default argument, which is safe because a Limit is immutable.
 UNLIMITED = Limit()
 """No bound except the agent's own."""
 
@@ -74,10 +80,14 @@ UNLIMITED = Limit()
 class Exact:
     """A proven result."""
 
-    result: int
-    """With best play, +1 if the side to move wins, 0 for a draw, -1 if it loses."""
+    result: Result
+    """The result of best play, from the side to move's point of view."""
     plies: int | None = None
     """Discs until the end of the game with best play by both sides; None if not known."""
+
+    def __post_init__(self) -> None:
+        # Agents from outside may give +1, 0 or -1 as plain numbers.
+        object.__setattr__(self, "result", Result(self.result))
 
 
 @dataclass(frozen=True)
@@ -94,8 +104,8 @@ class ColumnAnalysis:
     """The upper confidence bound with which the search selects."""
     prior: float | None = None
     """The network's prior probability, 0 to 1."""
-    proven: int | None = None
-    """The proven result, +1, 0 or -1; None if there is none."""
+    proven: Result | None = None
+    """The proven result; None if there is none."""
     score: int | None = None
     """A heuristic score, on the agent's own scale."""
     estimate: float | None = None

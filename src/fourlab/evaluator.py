@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+# These names are part of the public interface; `compiled/planes.py` calls discs "stones".
 Planes = Literal["discs", "empty", "threats", "cells"]
 
 
@@ -32,6 +33,7 @@ class Batch:
 
         if not positions:
             raise UserError("a batch needs at least one position")
+        # A batch is one pair of arrays with one bit layout.
         if len({position.rules for position in positions}) > 1:
             raise UserError("the positions of a batch must be on one board")
         own = np.array([position.own for position in positions], np.int64)
@@ -86,11 +88,13 @@ def evaluate_checked(evaluator: Evaluator, batch: Batch) -> Evaluation:
     import numpy as np
 
     answer = evaluator.evaluate(batch)
+    # Kernels are compiled for contiguous float32 arrays.
     values = np.ascontiguousarray(answer.values, np.float32)
     if values.shape != (len(batch),) or not (np.abs(values) <= 1).all():  # NaN is not <= 1
         raise UserError(
             f"an evaluator must return a value from -1 to 1 for each of {len(batch)} positions"
         )
+    # Searches then use a uniform prior.
     if answer.logits is None:
         return Evaluation(values)
     logits = np.ascontiguousarray(answer.logits, np.float32)

@@ -15,6 +15,7 @@ class Fault:
     """In Markdown, the spec or command that has the fault, or the study that shows both forms."""
 
 
+# docs/reproduce.md shows the same table, which a test compares.
 FAULTS = {
     "B1": Fault(
         ("vannucci-abril",),
@@ -136,6 +137,6 @@ FAULTS = {
         ("arya",),
         "chess positions are compared by 32 bits",
         "by all",
-        "not kept, it hardly matters; [chess](chess.md)",
+        "not kept, it hardly matters; [chess](../explanation/chess.md)",
     ),
 }

@@ -31,6 +31,7 @@ from fourlab.errors import UserError
 
 S = TypeVar("S")
 
+# `int | None` has the first origin, Optional[int] the second.
 _UNIONS = (types.UnionType, typing.Union)
 _BOOLS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 _KEY = "fourlab"
@@ -58,6 +59,7 @@ def option(
     versions used. A list written as one text is split at `separator`. `metavar` stands for the
     value in a command's help.
     """
+    # Kept in the field's metadata: the name, type and default are known only to the class.
     declaration = {
         "help": help,
         "least": least,
@@ -145,6 +147,7 @@ class Option:
     def range_in_words(self) -> str:
         """The range in words, with a space before it; empty if there is none."""
         most = "" if self.most is None else f"{self.most:,}"
+        # A range has `least` or `above`, never both.
         if self.above is not None:
             return f" greater than {self.above:,}" + (f" and at most {most}" if most else "")
         if self.least is not None:
@@ -174,12 +177,14 @@ class Option:
         if typing.get_origin(kind) is tuple:
             return isinstance(value, tuple) and all(isinstance(entry, str) for entry in value)
         if kind in (int, float):
+            # Abstract types, so that NumPy's numbers are accepted, too.
             number = numbers.Integral if kind is int else numbers.Real
             return (
                 isinstance(value, number)
                 and not isinstance(value, bool)  # bool is a subclass of int
                 and self._is_in_range(value)
             )
+        # Types that the checks above do not know are left to the class itself.
         return isinstance(value, kind) if isinstance(kind, type) else True
 
     def _is_in_range(self, value: Any) -> bool:
@@ -204,6 +209,7 @@ class Option:
             schema["default"] = self.default
         if self.choices:
             return schema | {"enum": [*self.choices, *([None] if self.may_be_none else [])]}
+        # tuple[str, ...] is the only type without a name of its own here.
         names = {bool: "boolean", int: "integer", float: "number", str: "string"}
         types_ = [names.get(kind, "array") for kind in self.kinds]
         if self.may_be_none:
@@ -211,6 +217,7 @@ class Option:
         schema["type"] = types_[0] if len(types_) == 1 else types_
         if "array" in types_:
             schema["items"] = {"type": "string"}
+        # JSON schema has words for closed and open lower bounds, as we do.
         bounds = {"minimum": self.least, "exclusiveMinimum": self.above, "maximum": self.most}
         return schema | {name: bound for name, bound in bounds.items() if bound is not None}
 
@@ -231,11 +238,14 @@ def _cached_options(factory: Any) -> dict[str, Option]:
         raise UserError(
             f"the options of {factory.__name__} have types that cannot be found: {error}"
         ) from None
+    # Classes of other packages need not use `option`: their parameters become options without a
+    # range.
     declarations = {}
     if dataclasses.is_dataclass(factory):
         for field in dataclasses.fields(factory):
             if _KEY in field.metadata:
                 declarations[field.name] = field.metadata[_KEY]
+    # *args and **kwargs have no options.
     has_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     options = {}
     for name, parameter in inspect.signature(factory).parameters.items():
@@ -272,6 +282,7 @@ def from_texts(factory: Any, texts: Mapping[str, str], owner: str) -> dict[str, 
 
 def resolved(options: Mapping[str, Option], values: Mapping[str, S], owner: str) -> dict[str, S]:
     """Return the values with aliases replaced by current names; refuse unknown names."""
+    # Old names keep working, and are known only here.
     current_names = {alias: name for name, option in options.items() for alias in option.aliases}
     values_by_name: dict[str, S] = {}
     for written, value in values.items():
@@ -293,6 +304,7 @@ def changed(settings: S, changes: Mapping[str, Any], owner: str) -> S:
     for name, value in resolved(options, changes, owner).items():
         if isinstance(value, list):
             values[name] = tuple(value)
+        # `--set against=self` gives a text where a list of one is meant.
         elif isinstance(value, str) and options[name].is_list:
             values[name] = options[name].read(value)
         else:
@@ -337,6 +349,7 @@ def read_assignment(text: str) -> dict[str, Any]:
     if not equals or not name.strip():
         raise UserError(f"a setting is changed by NAME=VALUE, not {text!r}")
     try:
+        # Numbers, booleans and lists as in a TOML file; a bare word is no TOML.
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return {name.strip(): value.strip()}
@@ -353,6 +366,7 @@ def as_text(value: Any) -> str:
 
 def perhaps(word: str, candidates: Iterable[str]) -> str:
     """Return " (did you mean …?)" with the candidate most similar to a word, or an empty text."""
+    # A similarity of at least 0.6, the default of difflib.
     close = difflib.get_close_matches(word, list(candidates), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
@@ -371,6 +385,7 @@ def _read(text: str, kind: Any, separator: str) -> Any:
             raise ValueError(text)
         return values[text]
     if typing.get_origin(kind) is tuple:
+        # Spaces at the ends and between words do not count: "conv 16 , relu" is two entries.
         parts = text.split(separator) if separator else [text]
         return tuple(" ".join(part.split()) for part in parts if part.strip())
     if kind is bool:

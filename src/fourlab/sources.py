@@ -8,7 +8,7 @@ class Source:
     """One of the reports."""
 
     number: str
-    """The number that still names run folders and pages."""
+    """The number that named run folders and pages, and is still accepted in commands."""
     authors: str
     title: str
     """As the report gives it, or what kind of work it is."""
@@ -21,6 +21,7 @@ class Source:
     """What has been published besides the report."""
 
 
+# In the order of their numbers, which run folders and pages still use.
 SOURCES = {
     "vannucci-abril": Source(
         "000",

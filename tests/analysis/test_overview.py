@@ -19,8 +19,8 @@ from fourlab.errors import UserError
 from fourlab.jobs.executors.local import Local
 from fourlab.jobs.run import Run, open_run
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.experiment import Finding, Text
 from fourlab.studies.report import check_work, save_parts, write_reports
+from fourlab.studies.workbench import Finding, Text
 from fourlab.training.loop import train
 from fourlab.web.record_messages import RunAnswer
 from tests.arena.players import make

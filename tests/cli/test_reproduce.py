@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fourlab.studies import experiment
-from fourlab.studies.catalogue import all_experiments, title_of
+from fourlab.studies import catalogue
+from fourlab.studies.catalogue import FOLDERS, all_experiments, title_of
 from tests.cli.interrupted import interrupted, stopped_by_ctrl_c
 from tests.conftest import Result
 
@@ -97,8 +97,8 @@ def test_studies_run_at_the_smallest_scale(
         assert f"{name}: " in done.stdout
         assert f"{name} ({place}/{len(studies)})" in done.stderr
     index = (tmp_path / "all" / "report.html").read_text(encoding="utf-8")
-    assert (tmp_path / "pages" / "000" / "figures").is_dir()
-    for document in {name.partition("-")[0] if name[0].isdigit() else "all" for name in studies}:
+    assert (tmp_path / "pages" / "vannucci-abril" / "figures").is_dir()
+    for document in {FOLDERS[all_experiments()[name].document] for name in studies}:
         assert f'href="{document}/report.html"' in index
         page = (tmp_path / "all" / document / "report.html").read_text(encoding="utf-8")
         images = list((tmp_path / "pages" / document).glob("figures/*"))
@@ -152,7 +152,7 @@ def test_ctrl_c_prints_the_resume_command(tmp_path: Path) -> None:
     [
         (
             ["001-tabel-5"],
-            "there is no experiment '001-tabel-5'; did you mean 001-table-5? "
+            "there is no experiment '001-tabel-5'; did you mean 001-table-5 or 001-table-8? "
             "fourlab study list shows all",
         ),
         (["all", "005"], "there is no experiment '005'; did you mean"),
@@ -177,7 +177,7 @@ def test_bad_input_is_one_line(
 def test_a_missing_extra_is_reported_before_anything_begins(
     fourlab: Fourlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(experiment, "find_spec", lambda name: name != "chess" or None)
+    monkeypatch.setattr(catalogue, "find_spec", lambda name: name != "chess" or None)
     done = fourlab("reproduce", "000-exact", "004-chess", "--scale", "smoke", "--run", "run")
     assert done.returncode == 2
     assert done.stderr == "fourlab: 004-chess needs chess: pip install 'fourlab[chess]'\n"
@@ -217,10 +217,10 @@ def test_work_of_other_sizes_and_damaged_findings_are_refused(
         "remove it and give the command again\n",
     )
     (work / "found.json").unlink()
-    (tmp_path / "pages" / "000" / "data" / "outdated.csv").write_text("old")
+    (tmp_path / "pages" / "vannucci-abril" / "data" / "outdated.csv").write_text("old")
     assert fourlab(*command, "--publish", "pages").returncode == 0  # from the stored work
     assert (work / "found.json").read_text() == whole
-    assert not (tmp_path / "pages" / "000" / "data" / "outdated.csv").exists()
+    assert not (tmp_path / "pages" / "vannucci-abril" / "data" / "outdated.csv").exists()
 
 
 def test_two_processes_cannot_work_on_one_run(fourlab: Fourlab, tmp_path: Path) -> None:

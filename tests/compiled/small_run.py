@@ -6,6 +6,7 @@ The output must not depend on NUMBA_DISABLE_JIT=1 or NUMBA_BOUNDSCHECK=1.
 import hashlib
 import json
 import sys
+from collections.abc import Callable
 from itertools import islice
 
 import numpy as np
@@ -36,14 +37,19 @@ state = random.seed_state(1)
 SWITCHES = verbs.Switches(c=1.5, random_ties=True)
 
 
+def in_use(blocks: nodes.Nodes) -> np.ndarray:
+    """Return the words of the blocks in use but for block 0."""
+    return blocks.words[blocks.size : int(blocks.used[0]) * blocks.size]
+
+
 def searched(merging: bool = False, simulations: int = 150, **changed: object) -> list[object]:
     """Search with some switches changed; return the search's result and a checksum of the tree."""
     tree = verbs.new_tree(400, 1024 if merging else 0, g)
-    verbs.new_block(tree.words, 1, mask, g)
+    verbs.new_block(tree.nodes, 1, mask, g)
     switches = SWITCHES._replace(**changed)
     run = mcts.search_together if switches.shared else mcts.search
     ended = run(tree, 1, own, mask, g, switches, simulations, state, np.zeros(1, np.uint8))
-    return [ended, hashlib.sha256(tree.words[15 : int(tree.used[0]) * 15].tobytes()).hexdigest()]
+    return [ended, hashlib.sha256(in_use(tree.nodes).tobytes()).hexdigest()]
 
 
 def searched_with_guide(**changed: object) -> list[object]:
@@ -51,7 +57,7 @@ def searched_with_guide(**changed: object) -> list[object]:
     tree = verbs.new_tree(40, 0, g)
     games = guided.new_games(6, g)
     random_state = state
-    verbs.new_block(tree.words, 1, mask, g)
+    verbs.new_block(tree.nodes, 1, mask, g)
     switches = verbs.Switches(c=90.0, solver=True)
     policy = guided.Policy(-1, guided.COINS // 4, False, False)._replace(**changed)
     for _ in range(4):
@@ -71,8 +77,8 @@ def searched_with_guide(**changed: object) -> list[object]:
             ]
             values = np.array(bits, np.float32) / 50
             logits = values[:, None] * np.arange(5, dtype=np.float32)
-        guided.back_up_batch(tree.words, games, leaves, g)
-    return [random_state, tree.words[15 : 15 * int(tree.used[0])].tolist()]
+        guided.back_up_batch(tree.nodes, games, leaves)
+    return [random_state, in_use(tree.nodes).tolist()]
 
 
 PUCT = choosing.Switches(gumbel=False, c=2.0, scale=1.0, fpu=0.2, noise=0.0, proving=True)
@@ -86,21 +92,25 @@ def grown(
     f = forest.new_forest(2, 64, leaves, g)
     cache = leaf_kernels.new_cache(cached, g)
     left_at = choosing.schedule(5, simulations)
-    f.own[1], f.mask[1], f.goal[:] = own, mask, simulations
-    f.noise[:] = np.array([[0.1, 0.2, 0.3, 0.25, 0.15], [0.5, 0.1, 0.1, 0.1, 0.2]])
-    while queries := forest.gather(f, 64, leaves, g, s, left_at, cache):
-        mixed = f.batch_own[:queries] * 3 ^ f.batch_mask[:queries]
+    f.trees.own[1], f.trees.mask[1], f.trees.goal[:] = own, mask, simulations
+    f.trees.noise[:] = np.array([[0.1, 0.2, 0.3, 0.25, 0.15], [0.5, 0.1, 0.1, 0.1, 0.2]])
+    while queries := forest.gather(f, leaves, g, s, left_at, cache):
+        mixed = f.queue.own[:queries] * 3 ^ f.queue.mask[:queries]
         bits = np.array([int(number).bit_count() for number in mixed], np.float32)
         logits = bits[:, None] / 20 * np.arange(5, dtype=np.float32)
-        forest.expand(f, 64, queries, logits, bits / 40 - np.float32(0.1), g, s, cache)
+        forest.expand(f, queries, logits, bits / 40 - np.float32(0.1), g, s, cache)
     return f
 
 
 def tree_contents(f: forest.Forest) -> list[object]:
     """Return the contents of the trees, with floats rounded."""
-    blocks = [tree * 64 + block for tree in range(2) for block in range(int(f.used[tree]))]
-    numbers = [[f"{number:.3f}" for number in f.numbers[block, 10:].tolist()] for block in blocks]
-    return [f.words[blocks, :10].tolist(), numbers, f.done.tolist(), f.proof.tolist()]
+    blocks = [tree * 64 + block for tree in range(2) for block in range(int(f.nodes.used[tree]))]
+    words = f.nodes.words.reshape(-1, f.nodes.size)[blocks]
+    numbers = f.nodes.numbers.reshape(-1, f.nodes.size)[blocks]
+    # VISITS and LEADS are integers, SUMS, PRIORS and the value are not.
+    rounded = [f"{number:.3f}" for number in np.hstack([numbers[:, 5:10], numbers[:, 15:]]).flat]
+    integers = np.hstack([words[:, :5], words[:, 10:15]])
+    return [integers.tolist(), rounded, f.trees.done.tolist(), f.trees.proof.tolist()]
 
 
 def ended() -> list[object]:
@@ -114,8 +124,8 @@ def ended() -> list[object]:
 
 
 f1, f2 = grown(), grown(gumbel=True)
-f_cache, f_path = leaf_kernels.new_cache(8, g), np.array([[0, 2], [3, 1]], np.int32)
-f_block = (f2.words, f2.numbers, 0)
+f_cache = leaf_kernels.new_cache(8, g)
+f_path = np.array([2 * 2, 2 * (3 * f2.nodes.size + 1)])  # column 2 of block 0, 1 of block 3
 ends = np.zeros(4, np.int64)
 
 solved = np.zeros(4 << 6, np.int64)
@@ -125,14 +135,35 @@ larger = table.new_table(4 << 8)
 stack = np.zeros(21 * solver.frame_size(g), np.int64)
 cache, counts = np.zeros((2, 1 << 10), np.int64), np.array([0, 1 << 30])
 
-tree = np.zeros(30, np.int32)
+whole_tree = verbs.tree_in(np.zeros(30, np.int32), g)
+tree = whole_tree.nodes
 verbs.new_block(tree, 1, mask, g)
-copied = np.zeros(30, np.int32)
+copied = verbs.tree_in(np.zeros(30, np.int32), g).nodes
+n = f2.nodes  # for the accessors
 path = np.array([2 * 15, 0])
 games = guided.new_games(1, g)
 policy = guided.Policy(-1, guided.COINS // 2, True, False)
 
 owns, masks = np.array([0, own, 0b0111, 0b1111]), np.array([0, mask, 0b0111, 0b1111_0_1111])
+
+
+def written(function: Callable[..., object], *arguments: object) -> list[object]:
+    """Call a kernel on a copy of some nodes.
+
+    Returns its result, which words have changed and how, and some words of other nodes among the
+    arguments.
+    """
+    words = n.words.copy()
+    copy = n._replace(words=words, numbers=words.view(np.float32))
+    result = function(copy, *arguments)
+    changed = np.flatnonzero(words != n.words)
+    copies = [argument for argument in arguments if isinstance(argument, nodes.Nodes)]
+    return [
+        result,
+        changed.tolist(),
+        words[changed].tolist(),
+        *(in_use(copy._replace(used=np.full(1, 64))).tolist()[::7] for copy in copies),
+    ]
 
 
 def played_in_step() -> list[object]:
@@ -152,11 +183,10 @@ def mirrored() -> list[object]:
 
 def drawn() -> list[object]:
     """Return some positions as all kinds of planes."""
-    cells, discs, threats = (np.zeros((len(owns), count, 4, 5), np.float32) for count in (1, 2, 6))
-    planes.draw_cells(owns, masks, g, cells)
-    planes.draw_planes(owns, masks, g, discs)
-    planes.draw_planes(owns, masks, g, threats)
-    return [array.tolist() for array in (cells, discs, threats)]
+    kinds = [np.zeros((len(owns), count, 4, 5), np.float32) for count in (1, 2, 3, 6)]
+    for array in kinds:
+        planes.draw_planes(owns, masks, g, array)
+    return [array.tolist() for array in kinds]
 
 
 def drawn_once() -> list[object]:
@@ -194,8 +224,7 @@ RESULTS = {
         sample.random_position(plies, True, g, state) for plies in (0, 6, 12, 19)
     ],
     "compiled.planes.draw": lambda: drawn_once(),
-    "compiled.planes.draw_cells": lambda: drawn()[0],
-    "compiled.planes.draw_planes": lambda: drawn()[1:],
+    "compiled.planes.draw_planes": lambda: drawn(),
     "compiled.lines.line_starts": lambda: lines.line_starts(0b1111, 1, 4),
     "compiled.threats.winning_cells": lambda: [
         threats.winning_cells(0b0111, 0b0111, g),
@@ -218,32 +247,56 @@ RESULTS = {
         searched(opponent=verbs.FROZEN),
         searched(wins_and_blocks=True),
     ],
-    "agents.mcts.nodes.place": lambda: nodes.place(nodes.LEADS, 3, 7),
     "agents.mcts.nodes.settled": lambda: nodes.settled(5, nodes.DRAW),
     "agents.mcts.nodes.proof_of": lambda: [nodes.proof_of(leads) for leads in (-42, 0, 9)],
     "agents.mcts.nodes.block_of": lambda: [nodes.block_of(leads) for leads in (-42, 0, 9)],
     "agents.mcts.nodes.opposite": lambda: nodes.opposite(nodes.WIN),
     "agents.mcts.nodes.result_of": lambda: nodes.result_of(nodes.LOSS),
-    "agents.mcts.verbs.edge_of": lambda: verbs.edge_of(2, 3, 7),
-    "agents.mcts.verbs.sums_of": lambda: verbs.sums_of(45, 7),
-    "agents.mcts.verbs.leads_of": lambda: verbs.leads_of(45, 7),
-    "agents.mcts.verbs.node_of": lambda: verbs.node_of(45, 7),
-    "agents.mcts.verbs.has_room": lambda: verbs.has_room(verbs.new_tree(2, 0, g), 5),
-    "agents.alphazero.forest_kernel.root_leads": lambda: forest.root_leads(4, 4, nodes.WIN),
-    "agents.mcts.verbs.new_block": lambda: tree.tolist(),
-    "agents.mcts.verbs.choose": lambda: [
-        int(number) for number in verbs.choose(tree, 1, 5, 3, SWITCHES, state)
+    "agents.mcts.nodes.edge_of": lambda: nodes.edge_of(n, 2, 3),
+    "agents.mcts.nodes.node_of": lambda: nodes.node_of(n, 45),
+    "agents.mcts.nodes.sum_at": lambda: nodes.sum_at(n, 45),
+    "agents.mcts.nodes.leads_at": lambda: nodes.leads_at(n, 45),
+    "agents.mcts.nodes.visits_of": lambda: nodes.visits_of(n, 2),
+    "agents.mcts.nodes.points_of": lambda: nodes.points_of(tree, 15),
+    "agents.mcts.nodes.sum_of": lambda: f"{nodes.sum_of(n, 2):.3f}",
+    "agents.mcts.nodes.leads_of": lambda: nodes.leads_of(n, 2),
+    "agents.mcts.nodes.prior_of": lambda: f"{nodes.prior_of(n, 2):.3f}",
+    "agents.mcts.nodes.value_of": lambda: f"{nodes.value_of(n, 1):.3f}",
+    "agents.mcts.nodes.add_visits": lambda: written(nodes.add_visits, 2, 3),
+    "agents.mcts.nodes.add_points": lambda: written(nodes.add_points, 2, -3),
+    "agents.mcts.nodes.add_to_sum": lambda: written(nodes.add_to_sum, 2, np.float32(0.5)),
+    "agents.mcts.nodes.set_leads": lambda: written(nodes.set_leads, 2, 7),
+    "agents.mcts.nodes.set_prior": lambda: written(nodes.set_prior, 2, np.float32(0.5)),
+    "agents.mcts.nodes.set_value": lambda: written(nodes.set_value, 0, np.float32(0.5)),
+    "agents.mcts.nodes.new_edge": lambda: written(nodes.new_edge, 2, 9, -4),
+    "agents.mcts.nodes.settle": lambda: written(nodes.settle, 2, nodes.WIN),
+    "agents.mcts.nodes.mark": lambda: written(nodes.mark, 2, nodes.LOST),
+    "agents.mcts.nodes.conclusion": lambda: [nodes.conclusion(tree, 1), nodes.conclusion(n, 0)],
+    "agents.mcts.nodes.prove": lambda: [
+        nodes.prove(tree, path, 1, proof, True) for proof in (nodes.WIN, nodes.LOSS)
     ],
-    "agents.mcts.verbs.random_column": lambda: verbs.random_column(tree, 1, 5, state),
+    "agents.mcts.nodes.copy_subtree": lambda: [
+        [written(nodes.copy_subtree, 1, forest.new_forest(1, 64, 1, g).nodes, 0, whole)]
+        for whole in (False, True)
+    ],
+    "agents.mcts.nodes.copy_block": lambda: [
+        nodes.copy_block(tree, 1, copied, 0),
+        copied.words.tolist(),
+    ],
+    "agents.mcts.verbs.tree_in": lambda: verbs.tree_in(np.zeros(30, np.int32), g).counts.tolist(),
+    "agents.mcts.verbs.has_room": lambda: verbs.has_room(tree),
+    "agents.alphazero.forest_kernel.root_leads": lambda: forest.root_leads(4, 4, nodes.WIN),
+    "agents.mcts.verbs.new_block": lambda: tree.words.tolist(),
+    "agents.mcts.verbs.choose": lambda: [
+        int(number) for number in verbs.choose(tree, 1, 3, SWITCHES, state)
+    ],
+    "agents.mcts.verbs.random_column": lambda: verbs.random_column(tree, 1, state),
     "agents.mcts.verbs.examine": lambda: verbs.examine(own, mask, g, SWITCHES),
     "agents.mcts.verbs.expand": lambda: "in search",
     "agents.mcts.kernel.search_together": lambda: searched(shared=True, simulations=600),
-    "agents.mcts.verbs.conclusion": lambda: verbs.conclusion(tree, 1, 5),
-    "agents.mcts.verbs.settle": lambda: verbs.settle(np.array([0, 0, 3]), 0, 1, nodes.WIN),
-    "agents.mcts.verbs.mark": lambda: verbs.mark(np.array([7]), 0, verbs.LOST),
     "agents.mcts.verbs.find_slot": lambda: verbs.find_slot(np.zeros(8, np.int64), 77),
     "agents.mcts.verbs.freeze_reply": lambda: verbs.freeze_reply(
-        tree.copy(), 1, own, mask, g, SWITCHES._replace(opponent=verbs.NEGAMAX), state
+        copied, 1, own, mask, g, SWITCHES._replace(opponent=verbs.NEGAMAX), state
     ),
     "agents.mcts.verbs.simulate": lambda: verbs.simulate(own, mask, g, SWITCHES, False, state),
     "compiled.rollouts.rollout_with_wins_and_blocks": lambda: rollout.rollout_with_wins_and_blocks(
@@ -254,18 +307,8 @@ RESULTS = {
     ),
     "compiled.lines.first_line": lambda: lines.first_line(0b1111, 0b1111_0_1111, g),
     "compiled.lines.line_heads": lambda: lines.line_heads(0b1111, g),
-    "agents.mcts.verbs.back_up": lambda: verbs.back_up(tree, path, 1, 5, 1, True, SWITCHES),
-    "agents.mcts.verbs.prove": lambda: verbs.prove(
-        verbs.new_tree(2, 0, g)._replace(words=tree), path, 1, 5, nodes.WIN
-    ),
-    "agents.mcts.verbs.copy_subtree": lambda: [
-        verbs.copy_subtree(tree, 1, 5, copied),
-        copied.tolist(),
-    ],
-    "agents.mcts.verbs.copy_block": lambda: [
-        verbs.copy_block(tree, 1, copied, 0, 15),
-        copied.tolist(),
-    ],
+    "agents.mcts.verbs.back_up": lambda: verbs.back_up(tree, path, 1, 1, True, SWITCHES),
+    "agents.mcts.verbs.back_up_proof": lambda: verbs.back_up_proof(whole_tree, path, 1, nodes.WIN),
     "agents.mcts.guided_kernel.gather": lambda: searched_with_guide(),
     "agents.mcts.guided_kernel.play_on": lambda: [
         searched_with_guide(by_logits=True),
@@ -279,10 +322,8 @@ RESULTS = {
     "agents.mcts.guided_kernel.best_cell": lambda: guided.best_cell(
         mask, g, policy, np.zeros(5, np.float32), np.zeros((0, 5), np.float32), 0, state
     ),
-    "agents.mcts.guided_kernel.back_up_batch": lambda: guided.back_up_batch(
-        tree.copy(), games, 1, g
-    ),
-    "agents.mcts.guided_kernel.back_up": lambda: guided.back_up(tree.copy(), path, 1, 5, 7),
+    "agents.mcts.guided_kernel.back_up_batch": lambda: guided.back_up_batch(tree, games, 1),
+    "agents.mcts.guided_kernel.back_up": lambda: guided.back_up(tree, path, 1, 7),
     "agents.minimax.kernel.minimax_columns": lambda: [
         minimax.minimax_columns(own, mask, g, 4, worth, cache.copy(), counts, never_stop).tolist()
         for worth in (minimax.lines_through_cells(g), np.zeros(0, np.int64))
@@ -342,6 +383,7 @@ RESULTS = {
     ),
     "solver.kernel.move_score": lambda: solver.move_score(0b01100, 0b00100, 0b00010, 8, g),
     "solver.kernel.probe_children": lambda: solver.probe_children(stack, 0, 3, g, solved),
+    "solver.kernel.next_child": lambda: solver.next_child(np.arange(99), 0, g),
     "compiled.batches.play_columns": lambda: played_in_step(),
     "compiled.batches.open_columns": lambda: play_batch.open_columns(masks, g).tolist(),
     "compiled.batches.urgent_columns": lambda: [
@@ -366,7 +408,7 @@ RESULTS = {
         tree_contents(grown(gumbel=True, leaves=4)),
     ],
     "agents.alphazero.forest_kernel.simulate": lambda: forest.simulate(
-        f1, 0, 0, 0, g, PUCT, choosing.schedule(5, 50), f_cache
+        f1, 0, 0, g, PUCT, choosing.schedule(5, 50), f_cache
     ),
     "agents.alphazero.leaves.canonical_key": lambda: [
         leaf_kernels.canonical_key(own, mask, g),
@@ -381,43 +423,33 @@ RESULTS = {
         leaf_kernels.solve_ending(own, mask, small),
         leaf_kernels.solve_ending(0, 0, small),
     ],
-    "agents.alphazero.choosing.mean": lambda: f"{choosing.mean(*f_block, 2, 5):.3f}",
+    "agents.alphazero.choosing.mean": lambda: f"{choosing.mean(n, 2, np.float32(0)):.3f}",
     "agents.alphazero.choosing.is_excluded": lambda: [
-        choosing.is_excluded(f2.words, 0, column, 5) for column in range(5)
+        choosing.is_excluded(n, column) for column in range(5)
     ],
-    "agents.alphazero.choosing.choose_by_puct": lambda: choosing.choose_by_puct(*f_block, 5, PUCT),
+    "agents.alphazero.choosing.choose_by_puct": lambda: choosing.choose_by_puct(n, 0, PUCT),
     "agents.alphazero.choosing.mixed_value": lambda: [
-        f"{number:.3f}" for number in choosing.mixed_value(*f_block, 5)
+        f"{number:.3f}" for number in choosing.mixed_value(n, 0)
     ],
     "agents.alphazero.choosing.choose_by_improved_policy": lambda: (
-        choosing.choose_by_improved_policy(*f_block, 5, PUCT)
+        choosing.choose_by_improved_policy(n, 0, PUCT)
     ),
     "agents.alphazero.choosing.improved_weight": lambda: (
-        f"{choosing.improved_weight(*f_block, 1, 5, 0.1, 2.0, 0.3):.3f}"
+        f"{choosing.improved_weight(n, 1, np.float32(0.1), np.float32(2), np.float32(0.3)):.3f}"
     ),
     "agents.alphazero.choosing.choose_by_schedule": lambda: choosing.choose_by_schedule(
-        *f_block, f2.noise[0], 9, g, PUCT, choosing.schedule(5, 50)
+        n, 0, f2.trees.noise[0], 9, PUCT, choosing.schedule(5, 50)
     ),
-    "agents.alphazero.forest_kernel.proven_result": lambda: forest.proven_result(f2.words, 0, 5),
-    "agents.alphazero.forest_kernel.copy_subtree": lambda: [
-        forest.copy_subtree(f2.words, 1, 5, f1.words[64:]),
-        f1.words[64:70, :10].tolist(),
-    ],
     "agents.alphazero.forest_kernel.mix_noise": lambda: forest.mix_noise(
-        *f_block, f2.noise[0], 5, np.float32(0.25)
+        n, 0, f2.trees.noise[0], np.float32(0.25)
     ),
-    "agents.alphazero.forest_kernel.back_up": lambda: forest.back_up(
-        f2.numbers, f_path, 2, 5, np.float32(0.5)
-    ),
-    "agents.alphazero.forest_kernel.undo": lambda: forest.undo(f2.words, f2.numbers, f_path, 1, 5),
-    "agents.alphazero.forest_kernel.back_up_proof": lambda: forest.back_up_proof(
-        f2, 0, f_path, 2, 5, nodes.WIN
-    ),
+    "agents.alphazero.forest_kernel.back_up": lambda: forest.back_up(n, f_path, 2, np.float32(0.5)),
+    "agents.alphazero.forest_kernel.undo": lambda: forest.undo(n, f_path, 1),
     "agents.alphazero.forest_kernel.add_node": lambda: forest.add_node(
-        f2, 0, 0, f_path, 1, 1 << 20, mask, np.zeros(6, np.float32), False, g, PUCT
+        f2, 0, f_path, 1, 1 << 20, mask, np.zeros(6, np.float32), False, g, PUCT
     ),
     "agents.alphazero.forest_kernel.add_proven_root": lambda: [
-        forest.add_proven_root(f2, 1, 64, 0b0111, 0b00111_00111, nodes.WIN, g),
+        forest.add_proven_root(f2, 1, 0b0111, 0b00111_00111, nodes.WIN, g),
         tree_contents(f2),
     ],
     "compiled.rollouts.lane_rollouts": lambda: rollout.lane_rollouts(own, mask, g, 40, 1),

@@ -437,7 +437,7 @@ def test_an_agent_that_fails_ends_the_conversation(talks: Any) -> None:
 def test_the_conversation_in_the_documentation_is_real(
     talks: Any, resting: threading.Event
 ) -> None:
-    page = (ROOT / "docs" / "engine-protocol.md").read_text()
+    page = (ROOT / "docs" / "reference" / "engine-protocol.md").read_text()
     transcript = re.findall(r"^```text\n(> c4i\n.*?)^```", page, re.DOTALL | re.MULTILINE)[0]
     talk = talks("minimax:depth=6")
     for line in transcript.splitlines():

@@ -23,8 +23,7 @@ from fourlab.nets.modules import Net
 from fourlab.nets.network import Network
 from fourlab.nets.onnx_graph import seal
 from fourlab.nets.weights import load_net, save_net, to_int8, to_onnx
-from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.experiment import Experiment
+from fourlab.studies.catalogue import Experiment, all_experiments
 from tests.conftest import ROOT
 
 NETWORKS = {

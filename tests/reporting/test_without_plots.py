@@ -11,12 +11,11 @@ import pytest
 from fourlab import Limit, Position
 from fourlab.analysis.review import review
 from fourlab.analysis.review_page import review_page
-from fourlab.arena.tables import Table
 from fourlab.jobs.run import open_run
 from fourlab.reporting import figures
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.experiment import Picture
 from fourlab.studies.report import lacks_figures, publish, save_parts, write_reports
+from fourlab.studies.workbench import Picture, Table
 from fourlab.training.loop import train
 from fourlab.training.report import write_training_report
 from tests.arena.test_report import Page, made
@@ -118,11 +117,11 @@ def test_a_study_without_plots_keeps_the_data_and_draws_later(
             run, experiment.name
         )  # without matplotlib, missing figures do not count
     publish(run, tmp_path / "pages")
-    text = (tmp_path / "pages" / "000" / "report.md").read_text(encoding="utf-8")
+    text = (tmp_path / "pages" / "vannucci-abril" / "report.md").read_text(encoding="utf-8")
     assert LINE in text
-    assert "How long games are. ([data](data/000-exact-lengths.csv))" in text
+    assert "How long games are. ([data](data/exact-lengths.csv))" in text
     assert "![" not in text
-    page = (run.folder / "000" / "report.html").read_text(encoding="utf-8")
+    page = (run.folder / "vannucci-abril" / "report.html").read_text(encoding="utf-8")
     assert LINE in page
     assert "<svg" not in page
 
@@ -130,8 +129,8 @@ def test_a_study_without_plots_keeps_the_data_and_draws_later(
     save_parts(run, experiment, [part])
     write_reports(run)
     assert not lacks_figures(run, experiment.name)
-    text = (run.folder / "000" / "report.md").read_text(encoding="utf-8")
-    assert "![How long games are.](figures/000-exact-lengths.svg)" in text
+    text = (run.folder / "vannucci-abril" / "report.md").read_text(encoding="utf-8")
+    assert "![How long games are.](figures/exact-lengths.svg)" in text
     assert LINE not in text
 
 
@@ -153,12 +152,12 @@ def test_the_same_command_draws_the_figures_after_the_installation(
     command = ["reproduce", "000-figure-2", "--scale", "smoke", "--run", "run", "--workers", "1"]
     done = without_plots(*command)
     assert done.returncode == 0, done.stderr
-    report = tmp_path / "run" / "000" / "report.md"
+    report = tmp_path / "run" / "vannucci-abril" / "report.md"
     assert LINE in report.read_text(encoding="utf-8")
     again = fourlab(tmp_path, command, {})
     assert again.returncode == 0, again.stderr
     assert LINE not in report.read_text(encoding="utf-8")
-    assert list((tmp_path / "run" / "000" / "figures").glob("*.svg"))
+    assert list((tmp_path / "run" / "vannucci-abril" / "figures").glob("*.svg"))
 
 
 def test_matches_and_trainings_run_to_the_end(

@@ -10,18 +10,16 @@ import pytest
 
 from fourlab.agent import Limit
 from fourlab.agents.registry import make
-from fourlab.arena.tables import Table
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC
 from fourlab.jobs.executors.threads import Threads
 from fourlab.reporting import figures
-from fourlab.studies import arya
 from fourlab.studies.arya import bouts, chess, evaluator, lessons, matches, speed
+from fourlab.studies.catalogue import all_experiments
 from fourlab.studies.compare import share
-from fourlab.studies.experiment import Finding, Part, Picture, Text
-from fourlab.studies.workbench import Workbench
-
-EXPERIMENTS = {experiment.name: experiment for experiment in arya.EXPERIMENTS}
+from fourlab.studies.trainings import train_in
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
+from fourlab.training.loop import read_metrics
 
 
 def bench(folder: Path, size: dict[str, Any], executor: Threads | None = None) -> Workbench:
@@ -29,7 +27,7 @@ def bench(folder: Path, size: dict[str, Any], executor: Threads | None = None) -
 
 
 def conduct(name: str, folder: Path, **size: Any) -> list[Part]:
-    experiment = EXPERIMENTS[name]
+    experiment = all_experiments()[name]
     return list(experiment.conduct(bench(folder, {**experiment.sizes["smoke"], **size})))
 
 
@@ -78,18 +76,32 @@ def test_bout_yields_findings_tables_and_a_figure_and_repeats_exactly(tmp_path: 
     assert [part for part in again if not isinstance(part, Picture)] == parts[:-1]
 
 
-def test_segmented_training_resumes_and_gives_the_same_table(tmp_path: Path) -> None:
-    def train(folder: str, *marks: int) -> tuple[Any, bytes]:
-        row = [lessons.QSegment(str(tmp_path / folder), mark, 0)(1) for mark in marks][-1]
-        return row, (tmp_path / folder / "corrected" / str(marks[-1]) / "table.q").read_bytes()
+def test_a_killed_training_resumes_and_gives_the_same_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lessons, "BLOCK_GAMES", 100)
+    smooth = lessons.QTraining(tmp_path / "smooth", 400, 0)
+    killed = lessons.QTraining(tmp_path / "killed", 400, 0)
+    # What the checkpoint after 200 games leaves of a killed training; nothing is lost twice.
+    for _ in range(2):
+        run = train_in(killed.place(1), killed.job(1), until=200)
+        assert run.results is None
+        assert read_metrics(run)[-1]["games"] == 200
+    result = smooth(1)
+    assert result["positions"] > 3000
+    assert killed(1) == killed(1) == result
+    tables = [training.place(1) / "table.q" for training in (smooth, killed)]
+    assert tables[0].read_bytes() == tables[1].read_bytes()
 
-    smooth = train("smooth", 200, 400)
-    assert smooth[0]["positions"] > 3000
-    # Killed in every segment after the checkpoint, before its result was recorded.
-    assert train("killed", 200, 200, 400, 400) == smooth
-    train("smooth", 200, 400, 600)
-    checkpoints = sorted(path.name for path in (tmp_path / "smooth" / "corrected").iterdir())
-    assert checkpoints == ["400", "600"]
+
+def test_folders_of_the_version_before_do_not_disturb_a_training(tmp_path: Path) -> None:
+    training = lessons.QTraining(tmp_path, 200, 0)
+    # It kept its checkpoints, a table and a state, directly in folders named by games.
+    for games in ("100", "200"):
+        (tmp_path / "corrected" / games).mkdir(parents=True)
+        (tmp_path / "corrected" / games / "table.q").write_bytes(b"")
+    assert training(1)["positions"] > 1000
+    assert make(f'q:table="{training.place(1) / "table.q"}"').decide(Position()).column in range(7)
 
 
 def test_specs_of_tables_are_shown_without_the_run_folder(tmp_path: Path) -> None:

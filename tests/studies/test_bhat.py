@@ -1,5 +1,6 @@
 """Bhat's experiments at the smallest scale, and the exact facts they rest on."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,10 @@ from scipy.stats import betabinom
 from fourlab.agent import Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.agents.q.table import QTable
 from fourlab.agents.q.training import form_of
-from fourlab.arena.tables import Table
 from fourlab.game.position import Position
 from fourlab.jobs.executors.threads import Threads
 from fourlab.reporting.figures import render
 from fourlab.studies.bhat import (
-    EXPERIMENTS,
     demos,
     exploration,
     learner,
@@ -22,9 +21,9 @@ from fourlab.studies.bhat import (
     table_5,
     table_8,
 )
+from fourlab.studies.catalogue import all_experiments, chosen
 from fourlab.studies.compare import homogeneity, same_share
-from fourlab.studies.experiment import Finding, Part, Picture, Text
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
 
 SIZES = {
     "001-table-5": {"games": 6},
@@ -43,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def conducted(folder: Path, name: str) -> list[Part]:
     """Return the parts of an experiment; its work is done once for all tests."""
-    experiment = next(experiment for experiment in EXPERIMENTS if experiment.name == name)
+    experiment = all_experiments()[name]
     return list(experiment.conduct(Workbench(folder / name, "smoke", SIZES[name], 0, Threads(1))))
 
 
@@ -65,7 +64,7 @@ def test_every_experiment_yields_findings_and_pictures_that_can_be_drawn(
 
 
 def test_every_item_of_the_report_is_covered() -> None:
-    covered = {item for experiment in EXPERIMENTS for item in experiment.ids}
+    covered = {item for experiment in chosen(["bhat"]) for item in experiment.ids}
     assert covered == {f"D1-{number:02}" for number in range(1, 17)}
 
 
@@ -115,7 +114,7 @@ def test_the_reported_sweep_of_c_is_noise_except_for_c_0() -> None:
 
 
 def test_a_cells_games_depend_on_its_number_alone() -> None:
-    cell = exploration.Cell(7, 3)
+    cell = partial(exploration.play_cell, 7, 3)
     numbers = [
         exploration.CONSTANTS.index(2.0),
         exploration.CONSTANTS.index(2.0) + exploration.CELLS,
@@ -184,9 +183,9 @@ def test_the_reported_rule_makes_a_random_player() -> None:
 def test_corrected_training_beats_the_reported_one(folder: Path) -> None:
     table = next(part for part in conducted(folder, "001-table-8") if isinstance(part, Table))
     assert len(table.rows) == 3 * (1 + len(table_8.VARIANTS))
-    evaluation = table_8.Evaluation(0, wins=50, code_wins=50, training=20_000, games=1000)
+    size = {"wins": 50, "code_wins": 50, "training": 20_000, "games": 1000}
     faithful, corrected = (
-        evaluation(table_8.JOBS.index((2, variant)))["counts"]
+        table_8.train_and_evaluate(0, size, table_8.JOBS.index((2, variant)))["counts"]
         for variant in ("faithful", "corrected")
     )
     assert corrected[0] < faithful[0] / 3
@@ -229,7 +228,7 @@ def test_figure_8s_random_players_meet_the_mc25_of_their_side(
             lambda settings, games, seed: calls.append((settings.against, seed[2])),
         )
         for faithful in (True, False):
-            schedules.Baseline(0, 1, faithful)(0)
+            schedules.baseline(0, 1, faithful, 0)
     assert calls == [(learner.FAITHFUL_MC25["against"], 2), (learner.MC25["against"], 3)]
     parts = conducted(folder, "001-figure-8")
     findings = [
@@ -268,10 +267,9 @@ def test_a_random_player_meets_the_opponents_of_the_learner_beside_it(
         "random_player",
         lambda settings, games, seed: calls.append((settings.against, settings.passing)),
     )
-    evaluation = table_8.Evaluation(0, wins=1, code_wins=1, training=1, games=1)
     for number, (_, variant) in enumerate(table_8.JOBS):
         if variant.startswith("random"):
-            evaluation(number)
+            table_8.train_and_evaluate(0, {"games": 1}, number)
     sides = [
         learner.settings_of(rows, faithful) for rows in learner.ROWS for faithful in (True, False)
     ]
@@ -346,6 +344,6 @@ def test_without_its_table_part_c_plays_the_leftmost_column(folder: Path) -> Non
 
 
 def test_sizes_grow_from_scale_to_scale() -> None:
-    for experiment in EXPERIMENTS:
+    for experiment in chosen(["bhat"]):
         smoke, quick, full = (experiment.sizes[scale] for scale in ("smoke", "quick", "full"))
         assert all(smoke[name] <= quick[name] <= full[name] for name in smoke), experiment.name

@@ -6,13 +6,11 @@ from pathlib import Path
 from fourlab.agents.registry import make
 from fourlab.arena.ratings import Rating
 from fourlab.arena.statistics import Estimate
-from fourlab.arena.tables import Table
 from fourlab.jobs.executors.threads import Threads
 from fourlab.reporting import figures
 from fourlab.studies import league
 from fourlab.studies.catalogue import chosen
-from fourlab.studies.experiment import Picture, Text
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Picture, Table, Text, Workbench
 
 
 def test_every_agent_of_the_league_can_be_made_and_has_an_owner() -> None:

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from fourlab.arena.tables import Table
 from fourlab.errors import UserError
 from fourlab.jobs.run import Run, open_run
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.experiment import Finding
 from fourlab.studies.job import StudyJob, read_job
 from fourlab.studies.report import check_work, load_parts, publish, save_parts, write_reports
+from fourlab.studies.workbench import Finding, Table
 
 
 def a_run(folder: Path, *names: str, seed: int = 0) -> Run:
@@ -33,16 +32,27 @@ def contents(folder: Path) -> dict[Path, bytes]:
 def test_publishing_one_report_leaves_the_others(tmp_path: Path) -> None:
     target = tmp_path / "pages"
     publish(a_run(tmp_path / "runs", "000-exact", "004-speed"), target)
-    (target / "004" / "data" / "of-yesterday.csv").write_text("old")
-    before = contents(target / "000")
-    assert target / "000" / "data" / "000-exact-1.csv" in before
+    (target / "arya" / "data" / "of-yesterday.csv").write_text("old")
+    before = contents(target / "vannucci-abril")
+    assert target / "vannucci-abril" / "data" / "exact-some-table.csv" in before
     publish(a_run(tmp_path / "runs", "004-dqn", seed=1), target)
-    assert contents(target / "000") == before
-    assert sorted(file.name for file in (target / "004" / "data").iterdir()) == [
-        "004-dqn-1.csv",
-        "004-dqn.csv",
+    assert contents(target / "vannucci-abril") == before
+    assert sorted(file.name for file in (target / "arya" / "data").iterdir()) == [
+        "dqn-findings.csv",
+        "dqn-some-table.csv",
     ]
-    assert "004-dqn" in (target / "report.md").read_text(encoding="utf-8")
+    assert "arya dqn" in (target / "report.md").read_text(encoding="utf-8")
+
+
+def test_a_run_of_an_earlier_version_keeps_its_numbered_folders(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    (run.folder / "000").mkdir()
+    experiment = all_experiments()["000-exact"]
+    save_parts(run, experiment, [Finding("a number", "1", "2", agrees=False)])
+    write_reports(run)
+    assert (run.folder / "000" / "data" / "exact-findings.csv").is_file()
+    assert "000/report.md" in (run.folder / "report.md").read_text(encoding="utf-8")
+    assert not (run.folder / "vannucci-abril").exists()
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b""])

@@ -10,18 +10,16 @@ import pytest
 from fourlab.agent import Agent, Limit
 from fourlab.agents.minimax.negamax import Negamax
 from fourlab.agents.registry import make
-from fourlab.arena.tables import Table
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluation
 from fourlab.game.outcome import RED, YELLOW
 from fourlab.game.position import Position
 from fourlab.jobs.executors.threads import Threads
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.experiment import Finding, Part, Picture, Text
 from fourlab.studies.sewell import experiment_1, experiment_3, future, network, predictions
 from fourlab.studies.sewell.curves import blocks, describe_won_from, won_from
 from fourlab.studies.sewell.learner import Learner, NetworkRollouts, TreeTraining
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
 
 FIRST = Negamax(ties="first")
 
@@ -223,8 +221,8 @@ def test_experiment_1_learns_and_shows_five_games(tmp_path: Path) -> None:
     table = next(part for part in parts if isinstance(part, Table))
     assert [row[0] for row in table.rows] == [
         "first of equals, replies kept",
-        "lots (B13), replies kept",
-        "lots, asked anew (B2, B13)",
+        "random ties (B13), replies kept",
+        "random ties, sampled anew (B2, B13)",
     ]
     again = conducted("003-experiment-1", tmp_path, {"runs": 1, "games": 20, "afterwards": 1})
     assert parts == with_comparable_pictures(again, parts)
@@ -260,7 +258,7 @@ def test_experiment_1_agrees_if_all_games_are_won_from_point_5_to_35(
     lost: int, agrees: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = made_up([-1] * lost + [1] * (500 - lost))
-    monkeypatch.setattr(Workbench, "repeat", lambda self, name, what, times: [run] * times)
+    monkeypatch.setattr(Workbench, "repeat", lambda self, name, what, times, *rest: [run] * times)
     size = {"runs": 2, "games": 500, "afterwards": 4}
     by_label = findings(conducted("003-experiment-1", tmp_path, size))
     assert by_label["point from which all games are won"].agrees is agrees
@@ -400,7 +398,7 @@ def test_experiment_3_is_compared_with_experiment_1(tmp_path: Path) -> None:
     assert [row[0] for row in table.rows] == [
         "Experiment 1: chance",
         "as coded: any child",
-        "document's network",
+        "report's network",
     ]
     assert len({row[4] for row in table.rows}) == 3  # three different runs
 

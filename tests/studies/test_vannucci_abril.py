@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fourlab.arena.tables import Table
 from fourlab.game.position import Position
 from fourlab.jobs.executors.threads import Threads
 from fourlab.reporting.figures import render
-from fourlab.studies.experiment import Finding, Part, Picture, Text
-from fourlab.studies.vannucci_abril import EXPERIMENTS, boards, empty_board, exact, runs
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.catalogue import all_experiments
+from fourlab.studies.vannucci_abril import boards, empty_board, exact, runs
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
 
 SIZES = {
     "000-exact": {},
@@ -33,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def conducted(folder: Path, name: str) -> list[Part]:
     """Return the parts of an experiment; its work is done once for all tests."""
-    experiment = next(experiment for experiment in EXPERIMENTS if experiment.name == name)
+    experiment = all_experiments()[name]
     return list(experiment.conduct(Workbench(folder / name, "smoke", SIZES[name], 0, Threads(1))))
 
 
@@ -65,12 +64,12 @@ def test_the_exact_values_are_one_and_21_32nds() -> None:
 
 
 def test_exact_chances_against_a_random_opponent() -> None:
-    best = exact.AgainstRandom(0, best=True)
-    random = exact.AgainstRandom(0, best=False)
-    assert best.chances(exact.GIVEN.play(4)) == (Fraction(1), Fraction(0), Fraction(0))
-    assert best.chances(exact.GIVEN.play(6)) == (Fraction(25, 32), Fraction(3, 32), Fraction(1, 8))
-    assert exact.value(random.chances(exact.GIVEN)) == Fraction(-35, 512)
-    assert [exact.value(random.chances(exact.GIVEN.play(action))) for action in (4, 6)] == [
+    best = exact.AgainstRandom(best=True)
+    random = exact.AgainstRandom(best=False)
+    assert best[exact.GIVEN.play(4)] == (Fraction(1), Fraction(0), Fraction(0))
+    assert best[exact.GIVEN.play(6)] == (Fraction(25, 32), Fraction(3, 32), Fraction(1, 8))
+    assert exact.value(random[exact.GIVEN]) == Fraction(-35, 512)
+    assert [exact.value(random[exact.GIVEN.play(action)]) for action in (4, 6)] == [
         Fraction(-25, 512),
         Fraction(-45, 512),
     ]

@@ -13,6 +13,7 @@ def generator(rng: "np.random.Generator | None") -> "np.random.Generator":
     """
     if rng is not None:
         return rng
+    # Imported late, so that listing agents does not load NumPy.
     import numpy as np
 
     return np.random.default_rng()

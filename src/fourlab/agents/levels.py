@@ -11,11 +11,12 @@ class Level:
     spec: str
     about: str
     strength: str
-    """The measured share of moves without a mistake; docs/web.md describes the measurement."""
+    """The share of moves without a mistake; docs/reference/levels.md says how it was measured."""
     elsewhere: str | None = None
     """The spec to use instead on boards that the agent cannot play."""
 
 
+# A level is a spec like any other, so users can write it themselves.
 LEVELS = (
     Level("Newcomer", "random", "drops discs anywhere", "73 % correct moves"),
     Level(

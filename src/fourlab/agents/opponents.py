@@ -39,9 +39,11 @@ def chooser(spec: str, rules: Rules) -> Chooser:
                 urgent_columns(own, mask, otherwise == "centre", g), rng
             )
 
+    # One decision per game, in order, with one generator: the result depends on the seed alone.
     def decide(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         columns = []
         for discs in zip(own.tolist(), mask.tolist(), strict=True):
+            # Batches have bits and no moves; a key is the short way from bits to a position.
             position = Position.from_key(key(*discs, g), rules)
             columns.append(agent.decide(position, Limit(), rng).column)
         return np.array(columns, np.int64)

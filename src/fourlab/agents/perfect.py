@@ -2,16 +2,15 @@
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from fourlab.agent import UNLIMITED, Analysis, Decision, Limit
 from fourlab.agents.generators import generator
 from fourlab.game.position import Position
 from fourlab.options import check, option
 from fourlab.solver import Solution, Solver, centre_first
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Perfect:
         object.__setattr__(self, "_solver", solver)
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self, position: Position, limit: Limit = UNLIMITED, rng: np.random.Generator | None = None
     ) -> Decision:
         """Solve the position and play a column that keeps its value.
 
@@ -64,6 +63,8 @@ class Perfect:
         if self.mistakes > 0 and rng.random() < self.mistakes:
             columns = self._solver.columns(position, limit, weak=True)
             best = _best(columns)
+            # A mistake changes the result, not only its distance: proven worse than the best
+            # column.
             worse = [
                 column
                 for column, solution in columns.items()
@@ -75,6 +76,7 @@ class Perfect:
                     position, columns[column], [column], columns, rng, started, proven=False
                 )
         if not limited:
+            # With "centre" the first column that achieves the score is enough.
             best, choices = self._solver.best_columns(position, first=self.choice == "centre")
             return self._decision(position, best, choices, {choices[0]: best}, rng, started)
         columns = self._solver.columns(position, limit)
@@ -88,7 +90,7 @@ class Perfect:
         solution: Solution,
         choices: list[int],
         solved: dict[int, Solution],
-        rng: "np.random.Generator",
+        rng: np.random.Generator,
         started: float,
         proven: bool = True,
     ) -> Decision:
@@ -116,6 +118,7 @@ def _best(columns: dict[int, Solution]) -> Solution:
     solutions = list(columns.values())
     return Solution(
         max(solution.lower for solution in solutions),
+        # The score of a position is the maximum over its columns, and so are both bounds.
         max(solution.upper for solution in solutions),
         solutions[0].left,
     )
@@ -123,4 +126,5 @@ def _best(columns: dict[int, Solution]) -> Solution:
 
 def promise(solution: Solution) -> tuple[bool, int]:
     """Return a sort key for columns: proven wins first, then the middle of the bounds."""
+    # The sum is twice the middle, an integer.
     return solution.lower > 0, solution.lower + solution.upper

@@ -69,6 +69,8 @@ class Preset:
     """For the reports' agents: the options that `faithful=1` sets to reproduce the original."""
 
 
+# The constants of the reports' programs. c = 1.414… is the square root of 2, as in UCB1 (Auer et
+# al., 2002).
 _BHAT = (
     "mcts:c=1.4142135623730951,scale=wins,draw=0,expansion=all,tie=last,final=visits,"
     "final_tie=first,rollouts=uniform,solver=0"
@@ -138,6 +140,7 @@ def preset(name: str) -> Preset | None:
     if name in PRESETS:
         return PRESETS[name]
     if match := re.fullmatch(r"bhat-mc(\d{1,7})", name):
+        # Without simulations Bhat's search has no visits to compare, and its program passed.
         if int(match[1]) == 0:
             return Preset(
                 "random",
@@ -170,6 +173,7 @@ def make(spec: str) -> Agent:
                 f"option faithful of agent {name!r} must be 0 or 1, not {text!r}"
             ) from None
         if is_faithful:
+            # Options written by the user still override those of `faithful`.
             preset_texts |= parse_spec(f"{base}:{named.faithful}")[1]
     # Resolve aliases first: an option under an older name must override the preset's, too.
     resolved = options.resolved(options.options_of(factory_of(base)), texts, f"agent {base!r}")
@@ -181,6 +185,7 @@ def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
     name, _, rest = spec.strip().partition(":")
     texts: dict[str, str] = {}
     while rest:
+        # A value ends at a comma unless it is quoted: `name:option="a, b"`.
         match = re.match(r'\s*([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|([^,"]*))\s*(?:,|$)', rest)
         if match is None:
             raise UserError(
@@ -231,6 +236,7 @@ def _build(name: str, texts: dict[str, str], spec: str) -> Agent:
     values = options.from_texts(factory, texts, f"agent {name!r}")
     try:
         return factory(**values)  # type: ignore[no-any-return]
+    # Ours are complete sentences; others get the spec in front.
     except UserError:
         raise
     except (TypeError, ValueError) as error:
@@ -265,4 +271,5 @@ def _entry_points() -> dict[str, Any]:
     # Slow to import, and needed only for names that are not ours.
     from importlib.metadata import entry_points
 
+    # Entry points are not loaded here: importing them runs other people's code.
     return {point.name: point for point in entry_points(group=ENTRY_POINTS)}

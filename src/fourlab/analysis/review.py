@@ -14,7 +14,7 @@ from fourlab.agents.mcts.agent import MCTS
 from fourlab.arena.judge import remaining_share, solve_backwards
 from fourlab.arena.store import write_columns
 from fourlab.evaluator import Batch
-from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW, Outcome
+from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW, Outcome, Result
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import load
 from fourlab.solver import Solution, Solver
@@ -332,10 +332,9 @@ def _values(positions: Sequence[Position]) -> list[float]:
 
 def _does(solution: Solution, columns: int = 1) -> str:
     """Return the verb for one column of this value or for several: "wins in 7", "win in 7"."""
-    singular, plural = {1: ("wins", "win"), 0: ("draws", "draw"), -1: ("loses", "lose")}[
-        solution.result or 0
-    ]
-    verb = plural if columns > 1 else singular
+    result = Result.DRAW if solution.result is None else solution.result
+    singular = "draws" if result == Result.DRAW else result.verdict
+    verb = singular.removesuffix("s") if columns > 1 else singular
     return verb if solution.result == 0 or solution.plies is None else f"{verb} in {solution.plies}"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fourlab.agent import UNLIMITED, Analysis, Decision, Exact, Limit
 from fourlab.agents.generators import generator
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.options import check, option
 
@@ -86,5 +87,5 @@ def _decision(root: Any, position: Position, seconds: float) -> Decision:
         policy=policy,
         analysis=Analysis(simulations=root.explore_count, seconds=seconds),
         line=tuple(line),
-        proven=Exact(round(root.outcome[position.to_move])) if root.outcome else None,
+        proven=Exact(Result(round(root.outcome[position.to_move]))) if root.outcome else None,
     )

@@ -44,6 +44,7 @@ class ChessState:
             raise UserError(f"{fen!r} is not a FEN: {error}") from None
         if status := board.status():
             raise UserError(f"{fen!r} is not a legal chess position: {_words(status)}")
+        # Every move is played, so that repetitions among them count.
         state = cls(board)
         for move in moves:
             state = state.play(state.read(move))
@@ -57,6 +58,7 @@ class ChessState:
 
     def read(self, text: str) -> chess.Move:
         """Return the legal move that a text such as g1f3 or Nf3 stands for."""
+        # Both raise subclasses of ValueError for text that is not a legal move.
         for parse in (self.board.parse_uci, self.board.parse_san):
             try:
                 if move := parse(text):  # a null move is falsy
@@ -86,6 +88,7 @@ class ChessState:
             return "checkmate" if board.is_check() else "stalemate"
         if board.is_insufficient_material():
             return "insufficient material"
+        # A hundred plies without a capture or a pawn move (FIDE article 9.3).
         if board.halfmove_clock >= 100:
             return "fifty moves"
         return "threefold repetition" if self._is_third() else ""
@@ -94,6 +97,7 @@ class ChessState:
     def result(self) -> str:
         """The result in PGN notation: 1-0, 0-1, 1/2-1/2, or * while the game continues."""
         if self.ending == "checkmate":
+            # The side to move is mated; `turn` is True for white.
             return "0-1" if self.board.turn else "1-0"
         return "1/2-1/2" if self.ending else "*"
 
@@ -111,6 +115,7 @@ class ChessState:
             board.occupied_co[chess.WHITE],
             board.turn,
             board.clean_castling_rights(),
+            # A square that no pawn can capture on makes no difference.
             board.ep_square if board.has_legal_en_passant() else None,
         )
 
@@ -122,6 +127,7 @@ class ChessState:
         """
         state = self
         occurrences = 1
+        # The clock counts plies; each step goes back two.
         for _ in range(self.board.halfmove_clock // 2):
             if state.before is None or state.before.before is None:
                 break
@@ -153,10 +159,12 @@ class Chess:
             return None
         if state.ending != "checkmate":
             return 0
+        # The side to move is mated.
         return -1 if side == self.to_move(state) else 1
 
     def random_move(self, state: ChessState, below: Below) -> chess.Move:
         """Return a legal move, chosen uniformly."""
+        # Pseudo-legal: moves that may leave the king in check, which are quick to generate.
         return _sample(state.board, list(state.board.generate_pseudo_legal_moves()), below)
 
     def rollout_move(self, state: ChessState, below: Below) -> chess.Move:
@@ -175,6 +183,7 @@ class ChessWithCaptures(Chess):
         candidates = list(board.generate_pseudo_legal_moves())
         for move in candidates:
             gain = profit(board, move)
+            # The test for check is slow, so it comes last.
             if gain > best_gain and not board.is_into_check(move):
                 best_gain = gain
                 best_move = move
@@ -186,6 +195,7 @@ def _sample(board: chess.Board, candidates: Sequence[chess.Move], below: Below) 
 
     Rejection sampling: faster than testing first which moves leave the king in check.
     """
+    # Ends: states of a rollout that is not over have a legal move.
     while board.is_into_check(move := candidates[below(len(candidates))]):
         pass
     return move
@@ -196,6 +206,7 @@ def mate_in_one(state: ChessState) -> chess.Move | None:
     board = state.board.copy(stack=False)
     for move in state.moves:
         board.push(move)
+        # Mate: in check without a legal move.
         if board.is_check() and not any(board.generate_legal_moves()):
             return move
         board.pop()
@@ -214,7 +225,9 @@ def profit(board: chess.Board, move: chess.Move) -> int:
         return 0
     gain = VALUES[taken] if taken else 0
     if move.promotion:
+        # The pawn becomes the piece.
         gain += VALUES[piece] - VALUES[chess.PAWN]
+    # Pessimistic: a recapture is assumed to be possible and final.
     if board.is_attacked_by(not board.turn, move.to_square):
         gain -= VALUES[piece]
     return gain
@@ -234,6 +247,7 @@ def evaluate(state: ChessState) -> float:
     board = state.board
     lead = 0
     for piece, value in VALUES.items():
+        # Bitboards of the pieces of one type and colour.
         own = board.pieces_mask(piece, board.turn).bit_count()
         opposing = board.pieces_mask(piece, not board.turn).bit_count()
         lead += value * (own - opposing)

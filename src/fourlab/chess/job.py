@@ -41,6 +41,7 @@ class ChessJob:
             "simulations": match.simulations,
             "seconds": match.seconds,
             "seed": match.seed,
+            # Absolute, so that resuming works from another folder.
             "keep": None if self.keep is None else str(self.keep.resolve()),
         }
         return {name: value for name, value in config.items() if value is not None}
@@ -72,6 +73,7 @@ class ChessJob:
                 if game.number not in played:
                     games.add(game)
                     played.add(game.number)
+        # A game is a function of its number: any subset can be played later.
         missing = sorted(set(range(self.match.games)) - played)
         self._emit_progress(session, games)
         batches = session.executor().map(self.match, missing)
@@ -82,6 +84,7 @@ class ChessJob:
             self._emit_progress(session, games)
         if self.keep is not None:
             write_atomically(self.keep, file.read_bytes())
+        # The executor was stopped; `resume` plays the rest.
         if missing and len(games.games) < self.match.games:
             return None
         summary = summarize(self.match, games.games)
@@ -96,6 +99,7 @@ class ChessJob:
 
 def read_job(config: Mapping[str, Any]) -> ChessJob:
     """Return the job of a run's configuration."""
+    # JSON has lists; the match wants a pair.
     one, other = config["players"]
     names = ("games", "plies", "simulations", "seconds", "seed")
     match = ChessMatch((one, other), **{name: config[name] for name in names if name in config})

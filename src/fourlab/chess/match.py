@@ -69,6 +69,7 @@ class ChessMatch:
     def opening(self, unit: int) -> ChessState:
         """Return the opening of the games 2 * unit and 2 * unit + 1."""
         # The seeds of games are [seed, number, side] with side 0 or 1.
+        # So an opening does not depend on how many others are played.
         rng = np.random.default_rng([self.seed, unit, 2])
         while True:
             state = ChessState.of()
@@ -84,6 +85,7 @@ class ChessMatch:
     def __call__(self, number: int, watch: object = None) -> ChessGame:
         """Play one game; `watch` is ignored, since our own players need no supervision."""
         start = state = self.opening(number // 2)
+        # Both play every opening with either colour.
         names = self.players[:: -1 if number % 2 else 1]
         rngs = [np.random.default_rng([self.seed, number, side]) for side in (0, 1)]
         moves: list[str] = []
@@ -98,17 +100,11 @@ class ChessMatch:
 class Games:
     """The finished games of a match, kept in a file of JSON lines: the match, then its games.
 
-    A game is on disk before it counts, so a stopped match resumes where it was. Without a file the
-    games are kept in memory only.
+    A game is on disk before it counts, so a stopped match resumes where it was.
     """
 
-    def __init__(
-        self, match: ChessMatch, file: Path | None = None, read_only: bool = False
-    ) -> None:
-        self.games: list[ChessGame] = []
+    def __init__(self, match: ChessMatch, file: Path, read_only: bool = False) -> None:
         self.file = file
-        if file is None:
-            return
         heading = json.dumps(asdict(match)) + "\n"
         try:
             text = file.read_text(encoding="utf-8") if file.exists() else heading
@@ -125,11 +121,10 @@ class Games:
 
     def add(self, game: ChessGame) -> None:
         """Append a game to the file, and to `games` once it is on disk."""
-        if self.file is not None:
-            with self.file.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(asdict(game)) + "\n")
-                stream.flush()
-                os.fsync(stream.fileno())
+        with self.file.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(asdict(game)) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
         self.games.append(game)
 
 
@@ -150,6 +145,7 @@ def summarize(match: ChessMatch, games: Sequence[ChessGame]) -> dict[str, Any]:
         for number in sorted(scores)
         if number % 2 == 0 and number + 1 in scores
     ]
+    # Pairs, not games, are independent: both games share an opening.
     tally = Tally.of_pairs(pairs)
     as_white = _share(score for number, score in scores.items() if number % 2 == 0)
     as_black = _share(score for number, score in scores.items() if number % 2 == 1)
@@ -174,6 +170,7 @@ def summarize(match: ChessMatch, games: Sequence[ChessGame]) -> dict[str, Any]:
 
 def _score_of_first(game: ChessGame) -> float:
     score = SCORES[game.result]
+    # In odd games the first player has black.
     return 1 - score if game.number % 2 else score
 
 

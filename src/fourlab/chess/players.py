@@ -13,6 +13,7 @@ from fourlab.agent import Limit
 from fourlab.agents.mcts.textbook import Below, Edge, Node, TextbookSearch
 from fourlab.chess.game import Chess, ChessState, ChessWithCaptures, evaluate, mate_in_one, priors
 from fourlab.errors import UserError
+from fourlab.game.outcome import Result
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +24,7 @@ ENDLESS = 10**12
 """A number of simulations that is never reached."""
 REPORT_SECONDS = 1.0
 """Time between two calls of `on_decision`."""
-PROOF_ORDER = {1: 2, None: 1, 0: 0, -1: -1}
+PROOF_ORDER: dict[int | None, int] = {Result.WIN: 2, None: 1, Result.DRAW: 0, Result.LOSS: -1}
 """Preference of root moves by proven result: wins, unproven moves, draws, losses."""
 Root = Node[ChessState, chess.Move]
 
@@ -137,11 +138,13 @@ class Searcher:
                 return False
             return limit.depth is None or root.visits == 0 or len(decision(root).line) < limit.depth
 
+        # A time limit alone replaces the player's own number of simulations.
         default = self.simulations if limit.seconds is None else ENDLESS
         simulations = limit.simulations or limit.nodes or default
         return decision(search.search(state, simulations, keep_going))
 
     def _search(self, below: Below) -> TextbookSearch[ChessState, chess.Move]:
+        # Arya's search: whole random games, no knowledge of chess.
         if self.cut is None:
             return TextbookSearch(Chess(), below, self.c, max_nodes=MOST_NODES)
         return TextbookSearch(
@@ -168,10 +171,12 @@ class Searcher:
         def rank(i: int) -> tuple[float, float, float]:
             edge = edges[i]
             mean = edge.total / edge.visits if edge.visits else -math.inf
+            # Ties of both are broken at random, by the last element.
             preference = mean if self.choose == "mean" else edge.visits
             return PROOF_ORDER[edge.proven], preference, tie_breaks[i]
 
         best = edges[max(range(len(edges)), key=rank)]
+        # If no draw is proven, this is the best move itself.
         draw = next((edge for edge in edges if edge.proven == 0), best)
         return draw if best.total < 0 else best
 
@@ -180,6 +185,7 @@ def _line(edge: Edge[ChessState, chess.Move]) -> tuple[chess.Move, ...]:
     """Return the move and the most visited replies after it."""
     line = [edge.move]
     while edge.node is not None:
+        # The most visited reply is the search's own choice.
         edge = max(edge.node.edges, key=lambda reply: reply.visits)
         if edge.visits == 0:
             break

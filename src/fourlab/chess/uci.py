@@ -55,6 +55,7 @@ class Bounds:
     @classmethod
     def of(cls, words: list[str]) -> "Bounds":
         """Parse the words after `go`; ignore unknown ones."""
+        # The others take numbers.
         names = cls.__annotations__.keys() - {"infinite", "searchmoves"}
         numbers = {
             name: int(word)
@@ -76,11 +77,13 @@ class Bounds:
         seconds = None if self.movetime is None else self.movetime / 1000
         clock, increment = (self.wtime, self.winc) if white else (self.btime, self.binc)
         if seconds is None and clock is not None:
+            # In milliseconds, like all numbers of UCI.
             share = clock / (self.movestogo or MOVES_LEFT) + increment
             seconds = min(share, clock / 2) / 1000
         if seconds is not None:
             # The reserve takes at most half of a short time, and a limit must be above 0.
             seconds = max(seconds - RESERVE_SECONDS, seconds / 2, 0.001)
+        # A node is a simulation: each adds at most one node.
         counts = [count for count in (self.nodes, simulations) if count]
         return Limit(
             seconds=seconds,
@@ -136,6 +139,7 @@ class Engine:
                 self._set(name.lower(), value)
             case ["position", "startpos" | "fen" as kind, *rest]:
                 end = rest.index("moves") if "moves" in rest else len(rest)
+                # Replaced as a whole: UCI gives all moves since the start each time.
                 self.state = None  # if the position cannot be read, there is none
                 self.state = ChessState.of(
                     chess.STARTING_FEN if kind == "startpos" else " ".join(rest[:end]),
@@ -167,6 +171,7 @@ class Engine:
         limit = bounds.limit(white_to_move, self.simulations, self._stop)
         if state is not None and bounds.searchmoves:
             state = state.among(bounds.searchmoves)
+        # A daemon: a search that ignores its stop flag must not keep the process alive.
         self._thread = threading.Thread(
             target=self._answer, args=(state, limit, bounds.infinite), daemon=True
         )
@@ -188,6 +193,7 @@ class Engine:
                 state, limit, self.rng, lambda so_far: self.say(info(state, so_far))
             )
             self.say(info(state, decision))
+        # UCI forbids an answer to `go infinite` before `stop`.
         while infinite and limit.stop is not None and not limit.stop.is_set():
             time.sleep(0.01)
         self.say(f"bestmove {'0000' if decision is None else decision.move.uci()}")
@@ -208,6 +214,7 @@ def info(state: ChessState, decision: ChessDecision) -> str:
 def _score(state: ChessState, value: float, line: tuple[chess.Move, ...]) -> str:
     """Return a value as UCI writes it: in centipawns, or as a mate if the line ends with one."""
     if abs(value) == 1:
+        # The line must really end with mate; a proven win may be longer than the line shown.
         for move in line:
             state = state.play(move)
         if state.ending == "checkmate":

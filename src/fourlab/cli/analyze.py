@@ -23,7 +23,6 @@ from fourlab.cli.options import (
     unfinished_position,
 )
 from fourlab.errors import UserError
-from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:
@@ -166,7 +165,7 @@ def _print_columns(analysis: Analysis) -> None:
         bound = "-" if column.bound is None else f"{column.bound:+.4f}"
         if column.prior is not None:
             bound = f"{column.prior:.1%}"
-        proven = "" if column.proven is None else Result(column.proven).word
+        proven = "" if column.proven is None else column.proven.word
         row = (
             f"{column.column + 1:6}{column.visits:10,}{column.visits / all_visits:8.1%}"
             f"{mean:>9}{bound:>9}  {proven}"
@@ -186,7 +185,7 @@ def _print_decision(decision: Decision) -> None:
     """Print the chosen column and, on standard error, the cost of the search."""
     print(f"plays {decision.column + 1}", end="")
     if decision.proven is not None:
-        print(f", a proven {Result(decision.proven.result).word}", end="")
+        print(f", a proven {decision.proven.result.word}", end="")
     elif decision.value is not None:
         print(f", expecting {decision.value:+.4f}", end="")
     print(f"; line {_joined(decision.line)}" if decision.line else "")

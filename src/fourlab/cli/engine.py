@@ -38,10 +38,10 @@ def serve(
     """Serve an agent on standard input and output.
 
     The engine answers line by line until quit or the end of the input. c4i is the engine protocol
-    (docs/engine-protocol.md); board, time and seed are defaults that the client may change. With
-    pons, each input line is a position and the output its exact score (AGENT must be perfect).
-    With line, each input line is the opponent's column and the output the agent's reply; `go` asks
-    for the first move of a game.
+    (docs/reference/engine-protocol.md); board, time and seed are defaults that the client may
+    change. With pons, each input line is a position and the output its exact score (AGENT must be
+    perfect). With line, each input line is the opponent's column and the output the agent's reply;
+    `go` asks for the first move of a game.
 
     Examples:
 

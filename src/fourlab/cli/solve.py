@@ -20,6 +20,7 @@ from fourlab.cli.options import (
     positions_of,
 )
 from fourlab.errors import UserError
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.position_file import Line
 
@@ -109,7 +110,7 @@ def _compare(result: dict[str, Any], expected: int | None, weak: bool) -> dict[s
     if expected is None:
         return {}
     if weak:
-        expected = _sign(expected)
+        expected = Result.of_score(expected)
     return {"expected": expected, "wrong": not result["lower"] <= expected <= result["upper"]}
 
 
@@ -160,13 +161,9 @@ def _bounds(lower: int, upper: int, weak: bool) -> dict[str, Any]:
     """Return the bounds of a score, and the score itself if they meet."""
     # A weak solve proves only the sign of a score.
     if weak:
-        lower = _sign(lower)
-        upper = _sign(upper)
+        lower = Result.of_score(lower)
+        upper = Result.of_score(upper)
     return {"score": lower if lower == upper else None, "lower": lower, "upper": upper}
-
-
-def _sign(score: int) -> int:
-    return (score > 0) - (score < 0)
 
 
 def _row(line: Line, result: dict[str, Any], all_columns: bool) -> str:

@@ -1,7 +1,7 @@
 """`fourlab study`: reproduce the experiments of the five reports."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -9,9 +9,7 @@ from fourlab.cli.generated import with_settings
 from fourlab.cli.options import SeedOption, print_json
 from fourlab.cli.running import Running, Workers, print_results
 from fourlab.errors import UserError
-
-if TYPE_CHECKING:
-    from fourlab.studies.experiment import Experiment
+from fourlab.studies.catalogue import SCALES, Experiment, chosen, title_of
 
 
 @with_settings
@@ -51,36 +49,31 @@ def study(
 
     Example: fourlab study bhat table-5 --scale quick
     """
-    from fourlab.studies.catalogue import chosen
-    from fourlab.studies.experiment import SCALES
-
     if "list" in names:
         _list(chosen([name for name in names if name != "list"] or ["all"]), running.json)
         return
     if scale not in SCALES:
         raise UserError(f"a scale is {', '.join(SCALES)}, not {scale!r}")
+    # Loads the agents and NumPy, which a list does not need.
+    from fourlab.studies import report
     from fourlab.studies.job import StudyJob
-    from fourlab.studies.report import check_target
-    from fourlab.studies.report import publish as publish_reports
 
+    # Checked before any work: a bad name or folder must not show after hours.
     experiments = [experiment.name for experiment in chosen(names)]
     if publish is not None:
-        check_target(publish)
+        report.check_target(publish)
     job = StudyJob(tuple(experiments), scale, seed, time)
     run, results = running.desk(workers).work(job)
     if publish is not None:
-        publish_reports(run, publish)
+        report.publish(run, publish)
     if not running.json:
         # Leave out the experiments of earlier commands, which the run may also have.
         results["experiments"] = {name: results["experiments"][name] for name in experiments}
     print_results(run, results, running.json)
 
 
-def _list(experiments: "list[Experiment]", json: bool) -> None:
+def _list(experiments: list[Experiment], json: bool) -> None:
     """Print the experiments with their claims and their cost at every scale."""
-    from fourlab.studies.catalogue import title_of
-    from fourlab.studies.experiment import SCALES
-
     if json:
         print_json(
             [
@@ -111,4 +104,5 @@ def _list(experiments: "list[Experiment]", json: bool) -> None:
 def _duration(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
+    # From 100 minutes on in hours.
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.0f} h"

@@ -78,7 +78,7 @@ def _repair(run: "Run", verification: "Verification", quiet: bool) -> None:
     """Rebuild damaged databases, then resume the run, which plays the games that are missing."""
     from fourlab.arena.job import TournamentJob
     from fourlab.arena.verify import salvage, unrepairable
-    from fourlab.cli.working import Desk
+    from fourlab.cli.running import Running
     from fourlab.jobs.kinds import job_of
     from fourlab.jobs.seal import unseal
 
@@ -93,7 +93,7 @@ def _repair(run: "Run", verification: "Verification", quiet: bool) -> None:
             damaged = salvage(run.folder / name, total, lambda number: _lost(job, number))
             print(f"{name}: {damaged} damaged games; the old file is {name}.damaged")
         unseal(run.folder)
-    Desk(run.folder.parent, quiet=quiet).work_on(job, run)
+    Running(quiet=quiet).desk().work_on(job, run)
 
 
 def _lost(job: "Job", number: int) -> "StoredGame | None":

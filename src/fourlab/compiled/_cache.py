@@ -38,6 +38,7 @@ from fourlab.modules import closure
 _TEMPORARY = "fourlab-kernels-"
 _ALWAYS = ("fourlab.compiled._jit", "fourlab.compiled._cache")
 """Modules that determine how every kernel is compiled."""
+# An entry is the SHA-256 of the rest, then the pickle of Numba's CompileResult.
 _CHECKSUM_BYTES = 32
 _KEPT_SECONDS = 30 * 24 * 3600.0
 """Entries that have not been loaded for this long are deleted."""
@@ -59,15 +60,11 @@ class KernelCache(_Cache):  # type: ignore[misc]
         """The folder of the entries."""
         return str(self._folder)
 
-    def _note(self, file: Path) -> Path:
-        """Record that an entry is used."""
-        USED.add(file.name)
-        return file
-
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the entry for a signature, or None. A damaged entry is deleted."""
+        # As Numba's own cache does: the context must be initialised before code is loaded.
         target_context.refresh()
-        file = self._note(self.file_of(signature, target_context.codegen()))
+        file = self.file_of(signature, target_context.codegen())
         with contextlib.suppress(OSError):
             content = file.read_bytes()
             checksum = content[:_CHECKSUM_BYTES]
@@ -81,7 +78,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Write the entry for a signature. Failing to write is not an error."""
         data = serialize.dumps(compiled._reduce())
-        file = self._note(self.file_of(signature, compiled.codegen))
+        file = self.file_of(signature, compiled.codegen)
         # Write to another name first: a process that reads meanwhile must not see half an entry.
         unfinished = file.with_suffix(f".{os.getpid()}.tmp")
         try:
@@ -94,15 +91,19 @@ class KernelCache(_Cache):  # type: ignore[misc]
         prune(self._folder)
 
     def file_of(self, signature: Any, codegen: Any) -> Path:
-        """Return the path of the entry for a signature."""
+        """Return the path of the entry for a signature, and note that it is used."""
         function = self._function
         # Constants of an enclosing function are compiled in (`rollouts._lane_kernel`).
         constants = [cell.cell_contents for cell in function.__closure__ or ()]
         parts = (closure_hash(function.__module__), signature, codegen.magic_tuple(), constants)
+        # 24 hexadecimal digits are 96 bits: no two of a few thousand entries will ever share a
+        # name.
         key = hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
         module = function.__module__.removeprefix("fourlab.")
         name = re.sub(r"\W+", ".", f"{module}.{function.__qualname__}")
-        return self._folder / f"{name}-{key}.kernel"
+        file = self._folder / f"{name}-{key}.kernel"
+        USED.add(file.name)
+        return file
 
     def enable(self) -> None:
         """Do nothing: part of Numba's interface, but this cache is always enabled."""
@@ -117,6 +118,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
 def prune(folder: Path) -> None:
     """Delete entries and unfinished files that have not been used for a month."""
     oldest = time.time() - _KEPT_SECONDS
+    # Unfinished files of a killed process and stamps of `warmup.py` grow old, too.
     for pattern in ("*.kernel", "*.tmp", "*.ready"):
         for file in folder.glob(pattern):
             with contextlib.suppress(OSError):
@@ -140,8 +142,10 @@ def closure_hash(module: str) -> str:
         sysconfig.get_config_var("abiflags"),
     )
     config = numba.config
+    # Settings of the environment that change the machine code but not the sources.
     settings = (config.BOUNDSCHECK, str(config.OPT), getattr(config, "USING_SVML", None))
     digest = hashlib.sha256(repr((versions, settings)).encode())
+    # In order of names: modules are not always found in the same order.
     for name, source in sorted(closure(module, *_ALWAYS).items()):
         digest.update(name.encode() + b"\0" + source)
     return digest.hexdigest()
@@ -165,6 +169,7 @@ def choose_cache_folder() -> Path | None:
     for place in cache_places():
         folder = place / "kernels"
         with contextlib.suppress(OSError):
+            # Not accessible to other users: entries are pickles.
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             if _is_ours(folder):
                 return folder

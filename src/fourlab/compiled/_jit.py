@@ -47,6 +47,7 @@ def _load_numba_without_blas() -> None:
     again when they are compiled.
     """
 
+    # `arraymath` asks for a BLAS when it is imported and accepts ImportError.
     def no_blas() -> None:
         raise ImportError
 
@@ -60,6 +61,9 @@ def _load_numba_without_blas() -> None:
 
 _load_numba_without_blas()
 
+# nogil: threads of a search run at the same time. error_model numpy: a division by zero gives inf
+# or NaN instead of an exception, so that loops stay free of branches. no_cfunc_wrapper: nothing but
+# Python and other kernels calls a kernel.
 _SETTINGS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
@@ -86,6 +90,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         if CACHE_FOLDER is not None:
             self._cache = KernelCache(function, CACHE_FOLDER)
         self._compiler: Any = _Announced(self._compiler, function)
+        # Both forms are compiled lazily, each for the argument types of its first call.
         self._step = _Step(function, self, inlined)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -113,6 +118,7 @@ class _Announced:
 
     def compile(self, arguments: Any, return_type: Any) -> Any:
         """Compile for these argument types; not called if the cache has the result."""
+        # The message is printed while the compilation is running: afterwards it would be of no use.
         notice = threading.Timer(NOTICE_SECONDS, self._announce)
         notice.daemon = True
         notice.start()
@@ -133,6 +139,7 @@ class _Step(CPUDispatcher):  # type: ignore[misc]
     """A kernel in the form in which other kernels call it."""
 
     def __init__(self, function: Callable[..., Any], kernel: Kernel, inlined: bool) -> None:
+        # forceinline is LLVM's attribute alwaysinline.
         settings = {**_SETTINGS, "no_cpython_wrapper": True, "forceinline": inlined}
         super().__init__(function, targetoptions=settings, pipeline_class=_StepCompiler)
         self._kernel = kernel
@@ -165,6 +172,7 @@ class _StepLibrary(JITCodeLibrary):  # type: ignore[misc]
         """
 
     def _finalize_final_module(self) -> None:
+        # What remains of Numba's method when there is no machine code to generate.
         self._finalize_dynamic_globals()
         self._finalized = True
 
@@ -200,6 +208,7 @@ class _StepCompiler(CompilerBase):  # type: ignore[misc]
             (_StepLowering if step is NativeLowering else step, description)
             for step, description in pipeline.passes
         ]
+        # A finalized pipeline refuses changes, so it is finalized again.
         pipeline._finalized = False
         pipeline.finalize()
         return [pipeline]

@@ -9,6 +9,7 @@ import numpy as np
 
 def atomic_add(array: np.ndarray, index: int, amount: int) -> int:
     """Add to an element and return its previous value."""
+    # Sequentially consistent in kernels, like everything under the GIL.
     before = int(array[index])
     array[index] = before + amount
     return before

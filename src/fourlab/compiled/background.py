@@ -62,6 +62,7 @@ class Child:
     def __init__(self, niceness: int = 0) -> None:
         self._niceness = niceness
         self._process: subprocess.Popen[str] | None = None
+        # `close` may come from another thread than `run`, even while the process is being started.
         self._lock = threading.Lock()
         self._closed = False
 
@@ -143,11 +144,13 @@ class Background:
         or not, so that no request waits forever. `on_compiled` is called with the name, the seconds
         and the CPU seconds of a compiled group; calls never overlap.
         """
-        self._names = tuple(dict.fromkeys(names))
+        self.names = tuple(dict.fromkeys(names))
+        """The names of all groups."""
         self._workers = workers
         self._typical = typical
         self._load = load
         self._on_compiled = on_compiled
+        # Reentrant: `on_compiled` is called with the lock held, and may ask for `seconds_left`.
         self._lock = threading.RLock()
         self._closed = False
         self._queue: list[str] = []
@@ -158,7 +161,7 @@ class Background:
         self._futures: dict[str, Future[None]] = {}
         done = set(compiled)
         self._to_load: list[str] = []
-        for name in self._names:
+        for name in self.names:
             future: Future[None] = Future()
             future.set_running_or_notify_cancel()  # a waiter that gives up cannot cancel it
             if name not in done:
@@ -169,15 +172,11 @@ class Background:
                 future.set_result(None)
             self._futures[name] = future
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of all groups."""
-        return self._names
-
     def start(self) -> None:
         """Start compiling in the background, and loading the groups that are compiled already."""
         if self._to_load:
             threading.Thread(target=self._load_compiled, daemon=True, name="load").start()
+        # No more workers than groups: every child process loads the compiler first.
         for worker in self._workers[: len(self._queue)]:
             threading.Thread(target=self._work, args=(worker,), daemon=True, name="compile").start()
 
@@ -196,6 +195,8 @@ class Background:
             self._closed = True
             self._queue.clear()
             waiting = [future for future in self._futures.values() if not future.done()]
+        # Outside the lock: killing a process waits for its end, and its thread needs the lock to
+        # finish.
         for worker in self._workers:
             worker.close()
         for future in waiting:
@@ -203,6 +204,8 @@ class Background:
 
     def prefer(self, names: Iterable[str]) -> list["Future[None]"]:
         """Move groups to the front of the queue; return the futures of those not ready."""
+        # Futures of ready groups are left out, so an empty list means that nothing needs to be
+        # waited for.
         unready = [
             name for name in names if name in self._futures and not self._futures[name].done()
         ]
@@ -230,8 +233,9 @@ class Background:
         with self._lock:
             now = time.monotonic()
             pace = self._pace(now)
-            left = dict.fromkeys(self._names, 0.0)
+            left = dict.fromkeys(self.names, 0.0)
             for name, (started, typical) in self._running.items():
+                # An overdue group is expected to take a tenth longer than it already has.
                 elapsed = now - started
                 left[name] = max(pace * typical - elapsed, OVERDUE_SHARE * elapsed)
             # Each group of the queue goes to the worker that is free first.
@@ -245,6 +249,7 @@ class Background:
 
     def _pace(self, now: float) -> float:
         """Return wall-clock seconds per typical second, taking overdue groups into account."""
+        # A Bayesian average: PRIOR_SECONDS at pace 1, then what was measured.
         pace = self._spent / self._typically
         # A running group says something about the pace only once it is overdue.
         running = [(now - started, typical) for started, typical in self._running.values()]
@@ -265,6 +270,7 @@ class Background:
                 failure = error
             except Exception as error:  # for example, no process could be started
                 failure = CompilationFailed(f"cannot compile {name}: {_one_line(error)}")
+            # A failed group is compiled by `load` in this process, so its failure is only logged.
             if self._load is not None and not self._closed:
                 self._try_load(self._load, name, failure)
                 failure = None
@@ -328,6 +334,7 @@ def _settle(future: "Future[None]", failure: Exception | None) -> None:
             future.set_exception(failure)
 
 
+# The child gets the parent's module search path, so that it compiles the same sources.
 _CHILD = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     f"from {__name__} import _answer_parent; _answer_parent(int(sys.argv[2]))"
@@ -379,6 +386,7 @@ def _answer_parent(niceness: int) -> None:
 
 def _listen(names: "queue.SimpleQueue[str]") -> None:
     """Queue the lines of standard input; end the process when it is closed."""
+    # A thread of its own, because the end of the parent must be noticed during a compilation.
     for line in sys.stdin:
         names.put(line.rstrip("\n"))
     os._exit(0)  # even in the middle of a compilation

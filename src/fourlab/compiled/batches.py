@@ -54,6 +54,7 @@ def urgent_columns(own: np.ndarray, mask: np.ndarray, central: bool, g: Geometry
     urgent = np.zeros((len(mask), g.columns), np.bool_)
     for i in range(len(mask)):
         landing_cells = landings(mask[i], g)
+        # The same rules as `agents/simple/rules.py`, on bits.
         cells = landing_cells & winning_cells(own[i], mask[i], g)
         if not cells:
             cells = landing_cells & winning_cells(own[i] ^ mask[i], mask[i], g)
@@ -61,6 +62,8 @@ def urgent_columns(own: np.ndarray, mask: np.ndarray, central: bool, g: Geometry
             cells = landing_cells
         nearest = 2 * g.columns  # twice the distance from the centre
         for column in range(g.columns):
+            # Distances are doubled, so that they are integers on boards with an even number of
+            # columns.
             if (cells >> column * g.height) & ((1 << g.rows) - 1):
                 urgent[i, column] = True
                 nearest = min(nearest, abs(2 * column - g.columns + 1))

@@ -38,7 +38,9 @@ def distinct(own: int, mask: int, g: Geometry) -> Iterator[int]:
     unfinished = keys
     while len(keys):
         yield len(keys)
-        # Remove duplicates. No key is 0, so the first one always differs from its predecessor.
+        # Remove duplicates by sorting, which needs no set of Python integers. No key is 0, so the
+        # first one always differs from its predecessor. The 7x6 board has 4,531,985,219,092
+        # positions in all (OEIS A212693 lists them by ply).
         keys = np.sort(children(unfinished, g))
         keys = keys[np.diff(keys, prepend=0) != 0]
         unfinished = keys[is_unfinished(keys, g)]
@@ -47,6 +49,7 @@ def distinct(own: int, mask: int, g: Geometry) -> Iterator[int]:
 @kernel
 def children(keys: np.ndarray, g: Geometry) -> np.ndarray:
     """Return the keys after every legal move in every position, duplicates included."""
+    # At most one child per column; the array is cut to its length at the end.
     child_keys = np.empty(len(keys) * g.columns, np.int64)
     count = 0
     for i in range(len(keys)):
@@ -65,6 +68,7 @@ def is_unfinished(keys: np.ndarray, g: Geometry) -> np.ndarray:
     unfinished_marks = np.empty(len(keys), np.bool_)
     for i in range(len(keys)):
         own, mask = from_key(int(keys[i]), g)
+        # The side to move owns `own`; a finished game was won by the other side.
         unfinished_marks[i] = not has_line(mask ^ own, g.height, g.in_a_row)
     return unfinished_marks
 

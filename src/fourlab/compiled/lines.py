@@ -7,6 +7,8 @@ from fourlab.game.geometry import Geometry
 @kernel
 def line_starts(discs: int, step: int, in_a_row: int) -> int:
     """Return the first cells of lines in one direction: `has_line` without its branches."""
+    # Example: three in a row from bit 0 upwards (step 1) are 0b111. Pairs are 0b011, and the last
+    # shift by one cell leaves 0b001, the lowest cell.
     run, length = discs & (discs >> step), 2
     while 2 * length < in_a_row:
         run &= run >> min(length * step, 63)
@@ -20,9 +22,13 @@ def first_line(own: int, mask: int, g: Geometry) -> int:
 
     A line begins at its left end, a vertical line at its top.
     """
+    # Both sides can have lines only where games continue after a win, as in Bhat's code
+    # (`terminal=past-wins`).
     mine, theirs = line_heads(own, g), line_heads(own ^ mask, g)
     if mine == 0 or theirs == 0:
         return (mine != 0) - (theirs != 0)
+    # Reading order decides, as in a program that scans a board row by row and returns at the first
+    # line.
     for row in range(g.rows - 1, -1, -1):
         for column in range(g.columns):
             cell = 1 << (column * g.height + row)

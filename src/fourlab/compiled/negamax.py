@@ -7,8 +7,6 @@ wins is a flaw of the original, reproduced here because people play against it. 
 alpha-beta pruning.
 """
 
-import numpy as np
-
 from fourlab.compiled._jit import kernel
 from fourlab.compiled.bits import popcount
 from fourlab.compiled.board import landing, landings
@@ -24,52 +22,33 @@ def kaggle_negamax(
     """Return twice the score, the column (-1 on a full board) and the random state.
 
     Among equal scores the first column wins or, with `random_ties`, each later one replaces it with
-    probability one half. The search keeps its own stack, because Numba cannot load a recursive
-    kernel from its cache when another kernel calls it.
+    probability one half.
     """
-    # The path from the root, one entry per level: the position, the best score so far (doubled, so
-    # that it is an integer) and its column, and the column to try next, -1 for a new node and
-    # g.columns for one that is done.
-    owns, masks = np.empty(depth + 1, np.int64), np.empty(depth + 1, np.int64)
-    scores, chosen, tried = (
-        np.empty(depth + 1, np.int64),
-        np.empty(depth + 1, np.int64),
-        np.empty(depth + 1, np.int64),
-    )
-    level = 0
-    owns[0], masks[0], tried[0] = own, mask, -1
-    while True:
-        own, mask = owns[level], masks[level]
-        if tried[level] < 0:  # the node is new
-            scores[level], chosen[level] = enter(own, mask, g)
-            tried[level] = 0 if chosen[level] < 0 and mask != g.cells else g.columns
-        if tried[level] == g.columns:
-            # The node is done: back up its score, which has the opposite sign for its parent.
-            if level == 0:
-                return scores[0], chosen[0], state
-            level -= 1
-            score, column = -scores[level + 1], tried[level]
+    best, chosen = enter(own, mask, g)
+    if chosen >= 0 or mask == g.cells:
+        return best, chosen, state
+    for column in range(g.columns):
+        cell = landing(mask, column, g)
+        if cell == 0:
+            continue
+        if depth > 0:
+            reply, _, state = kaggle_negamax(
+                mask ^ own, mask | cell, g, depth - 1, random_ties, state
+            )
+            score = -reply
         else:
-            column = tried[level]
-            cell = landing(mask, column, g)
-            if cell == 0:
-                tried[level] += 1
-                continue
-            if level < depth:
-                level += 1
-                owns[level], masks[level], tried[level] = mask ^ own, mask | cell, -1
-                continue
             # Twice the score of a win at this point, plus two for every neighbour.
             score = (
                 g.columns * g.rows + 1 - popcount(mask) + 2 * own_neighbours(own, cell, column, g)
             )
-        if score > scores[level]:
-            scores[level], chosen[level] = score, column
-        elif score == scores[level] and random_ties:
+        if score > best:
+            best, chosen = score, column
+        elif score == best and random_ties:
             state = advance(state)
+            # A coin: the lowest bit of the generator's output.
             if (state ^ (state >> 32)) & 1:
-                chosen[level] = column
-        tried[level] += 1
+                chosen = column
+    return best, chosen, state
 
 
 @kernel
@@ -86,6 +65,8 @@ def enter(own: int, mask: int, g: Geometry) -> tuple[int, int]:
     if wins:
         for column in range(g.columns):
             if landing(mask, column, g) & wins:
+                # Kaggle's score of a win is (size + 1 - discs) / 2: quicker wins score more.
+                # Doubled here.
                 return size + 1 - popcount(mask), column
     return -2 * size, -1
 
@@ -93,7 +74,10 @@ def enter(own: int, mask: int, g: Geometry) -> tuple[int, int]:
 @kernel
 def own_neighbours(own: int, cell: int, column: int, g: Geometry) -> int:
     """Count own discs left, right, above, and below if the cell is in the third row or higher."""
+    # 3 * bottom has the two lowest bits of every column. On a board of one row the second is a
+    # guard bit, hence the mask.
     second_row_or_lower = cell & ((3 * g.bottom) & g.cells)
+    # The cell above is always empty when a disc lands, but the original counts it.
     neighbours = (cell << 1) & g.cells
     if column > 0:
         neighbours |= cell >> g.height

@@ -17,6 +17,7 @@ from fourlab.compiled.board import landings
 from fourlab.compiled.threats import winning_cells
 from fourlab.game.geometry import Geometry, geometry_of
 
+# `stones` keeps its name because saved networks contain it; `Batch.planes` calls it discs.
 PLANES = {"cells": 1, "stones": 2, "empty": 3, "threats": 6}
 """The number of planes of each kind."""
 
@@ -24,29 +25,23 @@ PLANES = {"cells": 1, "stones": 2, "empty": 3, "threats": 6}
 def encode(own: np.ndarray, mask: np.ndarray, g: Geometry, kind: str) -> np.ndarray:
     """Return positions, int64[batch] each, as float32[batch, planes, rows, columns]."""
     planes = np.zeros((len(own), PLANES[kind], g.rows, g.columns), np.float32)
-    if kind == "cells":
-        draw_cells(own, mask, g, planes)
-    else:
-        draw_planes(own, mask, g, planes)
+    draw_planes(own, mask, g, planes)
     return planes
 
 
 @kernel
-def draw_cells(own: np.ndarray, mask: np.ndarray, g: Geometry, planes: np.ndarray) -> None:
-    """Fill the one plane of `cells`."""
-    for i in range(len(own)):
-        draw(own[i], g, 1, planes[i, 0])
-        draw(own[i] ^ mask[i], g, 2, planes[i, 0])
-
-
-@kernel
 def draw_planes(own: np.ndarray, mask: np.ndarray, g: Geometry, planes: np.ndarray) -> None:
-    """Fill the planes of `stones`, `empty` or `threats`; their number says which."""
+    """Fill planes of zeros; their number says of which kind they are."""
     for i in range(len(own)):
         draw(own[i], g, 1, planes[i, 0])
+        if planes.shape[1] == 1:
+            draw(own[i] ^ mask[i], g, 2, planes[i, 0])
+            continue
         draw(own[i] ^ mask[i], g, 1, planes[i, 1])
         if planes.shape[1] == 3:
             draw(g.cells ^ mask[i], g, 1, planes[i, 2])
+        # Threats are given, since a small network finds it hard to compute them. The odd rows tell
+        # convolutions, which do not know where they are, in which row a threat lies.
         if planes.shape[1] == 6:
             draw(landings(mask[i], g), g, 1, planes[i, 2])
             draw(winning_cells(own[i], mask[i], g), g, 1, planes[i, 3])

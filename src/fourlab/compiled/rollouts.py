@@ -13,6 +13,8 @@ from fourlab.compiled.random import advance, below, seed_state, seed_states
 from fourlab.compiled.threats import winning_cells
 from fourlab.game.geometry import Geometry, geometry_of
 
+# Two registers of eight 64-bit numbers with AVX-512, four of four with AVX2: enough independent
+# work to hide the latency of the multiplications.
 LANES = 16
 """Games that are played at the same time."""
 
@@ -30,6 +32,8 @@ def rollout(own: int, mask: int, g: Geometry, state: int) -> tuple[int, int, int
         cell = landing(mask, below(g.columns, state), g)
         if cell == 0:
             continue  # a full column; sampling again keeps the others equally likely
+        # `own` and `mask` belong to the side to move; after its disc, `own ^= mask` changes sides:
+        # what is occupied but not own is the opponent's.
         own |= cell
         mask |= cell
         plies += 1
@@ -65,6 +69,7 @@ def rollout_with_wins_and_blocks(own: int, mask: int, g: Geometry, state: int) -
     sign = 1
     while mask != g.cells:
         playable = landings(mask, g)
+        # A win ends the rollout before its disc is played, so there is no need to test for lines.
         if winning_cells(own, mask, g) & playable:
             return sign, state
         forced = winning_cells(own ^ mask, mask, g) & playable
@@ -87,6 +92,7 @@ def rollout_against_negamax(
     while mask != g.cells:
         cell = 0
         if negamax_moves:
+            # Depth 4 is Kaggle's default.
             _, column, state = kaggle_negamax(own, mask, g, 4, random_ties, state)
             cell = landing(mask, column, g)
         while cell == 0:
@@ -113,6 +119,7 @@ def lane_rollouts(
     board takes a second or two. Returns the wins, draws and losses of the side to move, and the
     number of discs played.
     """
+    # Example: 40 games in 16 lanes are 3 in the first eight lanes and 2 in the others.
     games_left = np.full(LANES, games // LANES, np.int64)
     games_left[: games % LANES] += 1
     lanes = np.zeros((8, LANES), np.int64)  # the rows are explained in `play_lanes`
@@ -158,6 +165,7 @@ def _lane_kernel(g: Geometry) -> Callable[[int, int, np.ndarray], None]:
                 lines |= line_starts(own, height - 1, in_a_row) | line_starts(
                     own, height + 1, in_a_row
                 )
+                # Sums of 0 and 1 instead of booleans: LLVM vectorises them as 64-bit lanes.
                 won = (1 if lines != 0 else 0) & played
                 over = (1 if mask == cells else 0) | won
                 # After the end of a game, the lane starts the next one.
@@ -171,6 +179,8 @@ def _lane_kernel(g: Geometry) -> Callable[[int, int, np.ndarray], None]:
                 lane[5 * LANES + j] += played & running
                 lane[6 * LANES + j] += won & first & running
                 lane[7 * LANES + j] += won & (1 - first) & running
+                # Lanes that have finished idle until the last one has: at most some games of about
+                # 21 discs.
                 busy += left
 
     return play_lanes

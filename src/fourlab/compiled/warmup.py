@@ -34,6 +34,7 @@ class Group(NamedTuple):
 
 
 GROUPS: dict[str, Group] = {
+    # This is the order of `fourlab warmup --jobs 1`; several processes begin with the longest.
     "perft": Group("fourlab.compiled.counting", "warm_up_perft", 0.6),
     "distinct positions": Group("fourlab.compiled.counting", "warm_up_distinct", 0.6),
     "samples": Group("fourlab.datasets.sample", "warm_up", 0.9),
@@ -69,6 +70,7 @@ def load(name: str) -> None:
 
 def compile_group(name: str) -> float:
     """Compile a group or load it from the cache, leave a stamp, and return the CPU seconds."""
+    # CPU time of this thread: the estimates must not depend on what else the machine does.
     before = time.thread_time()
     load(name)
     spent = time.thread_time() - before
@@ -82,6 +84,7 @@ def is_compiled(name: str) -> bool:
     """Return whether an earlier process has compiled the group for this machine."""
     stamp = stamp_of(name)
     try:
+        # `prune` may have deleted an entry that the stamp lists, so all must still exist.
         entries = [] if stamp is None else stamp.read_text().split()
     except OSError:
         return False
@@ -98,6 +101,7 @@ def stamp_of(name: str) -> Path | None:
 
 def _state(module: str) -> str:
     """Hash what a module's machine code depends on: sources, versions, settings, processor."""
+    # A home folder may be shared by machines with different processors.
     features = llvmlite.binding.get_host_cpu_features().flatten()
     processor = (llvmlite.binding.get_host_cpu_name(), features)
     settings = (numba.config.CPU_NAME, numba.config.CPU_FEATURES)

@@ -1,4 +1,4 @@
-"""Check a program against every rule of the engine protocol (docs/engine-protocol.md)."""
+"""Check a program against every rule of docs/reference/engine-protocol.md."""
 
 import threading
 import time

@@ -1,8 +1,9 @@
 """Outside engines as agents: programs in any language that speak C4I over stdin and stdout.
 
-docs/engine-protocol.md documents the protocol, `protocol.py` reads and writes it, and `process.py`
-runs the program. A program may misbehave in any way: a wrong, late or missing answer becomes a
-`Forfeit` with its cause, and an answer is never taken for that of another question.
+docs/reference/engine-protocol.md documents the protocol, `protocol.py` reads and writes it,
+and `process.py` runs the program. A program may misbehave in any way: a wrong, late or missing
+answer becomes a `Forfeit` with its cause, and an answer is never taken for that of another
+question.
 """
 
 import contextlib

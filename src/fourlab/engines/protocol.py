@@ -1,7 +1,7 @@
 """Parse and format the lines of the engine protocol C4I, for both sides.
 
-docs/engine-protocol.md documents them. Input comes from other programs: what is not understood is
-ignored where that is safe, and raises UserError otherwise.
+docs/reference/engine-protocol.md documents them. Input comes from other programs: what is not
+understood is ignored where that is safe, and raises UserError otherwise.
 """
 
 import itertools
@@ -209,7 +209,7 @@ class Info:
         """
         words = ["info", *_numbers(self, "multipv", "depth")]
         if self.proven is not None:
-            result = Result(self.proven.result).word
+            result = self.proven.result.word
             # The length of a draw is the number of empty cells, so it is not written.
             plies = None if self.proven.result == 0 else self.proven.plies
             words.append(f"score {result}" if plies is None else f"score {result} {plies}")

@@ -1,4 +1,6 @@
-"""Serve agents as engines: the answering side of the protocol C4I (docs/engine-protocol.md).
+"""Serve agents as engines: the answering side of the protocol C4I.
+
+docs/reference/engine-protocol.md documents it.
 
 A thread reads the input, so that `stop` and `quit` take effect while an agent is thinking. All
 other commands are executed in the order in which they came, so every `go` gets exactly one

@@ -32,6 +32,9 @@ def has_line(discs: int, height: int, in_a_row: int) -> bool:
     by `length` cells, doubles the length. Four in a row takes two shifts per direction: pairs, then
     pairs of pairs.
     """
+    # Example: four in the bottom row are bits 0, 7, 14 and 21, and the step to the right is 7.
+    # Pairs start at 0, 7 and 14. A pair that starts 14 bits after another makes four, and only bit
+    # 0 has one.
     for step in (1, height, height - 1, height + 1):  # up, right, down-right, up-right
         run, length = discs & (discs >> step), 2
         while 2 * length < in_a_row:
@@ -39,6 +42,8 @@ def has_line(discs: int, height: int, in_a_row: int) -> bool:
             # would require.
             run &= run >> min(length * step, 63)
             length *= 2
+        # The last shift may be shorter than the run: five in a row are two runs of four, one cell
+        # apart.
         if run & (run >> min((in_a_row - length) * step, 63)):
             return True
     return False
@@ -48,6 +53,7 @@ def line_cells(discs: int, height: int, in_a_row: int) -> int:
     """Return all cells of all winning lines that the discs contain."""
     cells = 0
     for step in (1, height, height - 1, height + 1):
+        # Not doubled as in `has_line`: lines are located once, in a finished game.
         run = discs
         for _ in range(in_a_row - 1):
             run &= run >> step
@@ -61,6 +67,9 @@ def landing(mask: int, column: int, g: Geometry) -> int:
 
     A column is filled from below, so adding its lowest bit carries up to the first empty cell.
     """
+    # Example: column 3 holds two discs, bits 21 and 22. Adding bit 21 gives bit 23, the third cell.
+    # In a full column the carry ends in the guard bit, which the second operand does not contain.
+    # Columns do not disturb each other, since a carry never leaves the guard bit.
     return (mask + g.bottom) & (((1 << g.rows) - 1) << column * g.height)
 
 
@@ -75,6 +84,9 @@ def key(own: int, mask: int, g: Geometry) -> int:
     In each column the highest set bit marks the first empty cell, and the bits below it are the
     discs of the side to move.
     """
+    # John Tromp's encoding, which Pascal Pons's solver also uses. Example: yellow is to move after
+    # 4, 4, 5. Column 3 has mask 0b011 and own 0b010; their sum plus the bottom bit is 0b110. The
+    # marker is bit 2, the third cell, and below it 0b10 is yellow's disc. An empty column is 0b1.
     return own + mask + g.bottom
 
 

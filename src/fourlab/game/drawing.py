@@ -29,6 +29,7 @@ def svg(position: Position) -> str:
     winning_cells = set(position.winning_cells())
     outcome = position.outcome()
     title = f"{SIDE_NAMES[position.to_move]} to move" if outcome is None else str(outcome)
+    # The board, then 30 pixels below it for the column numbers.
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height + 30}" '
         f'viewBox="0 0 {width} {height + 30}" role="img">',
@@ -37,6 +38,7 @@ def svg(position: Position) -> str:
     ]
     for below_top, cells in enumerate(position.grid()):
         for column, cell in enumerate(cells):
+            # SVG's y axis points down, as the rows of a grid do.
             x = column * _CELL + _CELL // 2
             y = below_top * _CELL + _CELL // 2
             is_winning = (column, rules.rows - 1 - below_top) in winning_cells

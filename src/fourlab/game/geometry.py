@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+# Boards of 7x7 (56 bits) and 10x5 (60 bits) fit, 8x7 (64 bits) does not.
 MAX_BITS = 62
 """Boards are signed 64-bit integers; two bits are left free so that sums and keys stay positive."""
 
@@ -24,6 +25,8 @@ class Geometry(NamedTuple):
     """Bitboard of the lowest cell of every column."""
     cells: int
     """Bitboard of all cells, without the guard bits."""
+    # For zugzwang: if nobody is forced elsewhere, red gets the cells of odd rows and yellow those
+    # of even rows (Allis, 1988). See `solver/kernel.py`.
     odd_rows: int
     """Bitboard of the first, third, fifth, … row, counted from 1 at the bottom as players do."""
 

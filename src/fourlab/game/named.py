@@ -28,6 +28,7 @@ def _sewell(figure: str) -> str:
 
 BUILT_IN = {
     "empty": NamedPosition("7/7/7/7/7/7 r 4", "the start of a game on 7x6"),
+    # Named after the reports that show them; all are in FEN, top row first.
     "vannucci-abril": NamedPosition(
         "yyyr1r1/yrrr1y1/ryyy1r1/yrrr1y1/rrry1y1/yyry1r1 r 4",
         "Vannucci & Abril: twelve empty cells, red to move; all columns but 5 and 7 are full",
@@ -52,6 +53,7 @@ def add(name: str, text: str, about: str = "") -> None:
 
 def named_positions() -> dict[str, NamedPosition]:
     """Return all named positions: built in, from the user's file, and added."""
+    # Later entries win, so neither a file nor `add` replaces a built-in name.
     return {**_from_file(), **_added, **BUILT_IN}
 
 
@@ -74,6 +76,7 @@ def _from_file() -> dict[str, NamedPosition]:
 
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8"))
+    # Having no file, or none that may be read, is normal; a file with errors in it is reported.
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return {}
     except (OSError, ValueError) as error:

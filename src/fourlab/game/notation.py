@@ -107,6 +107,7 @@ def read_grid(grid: Grid, rules: Rules | None) -> Setup:
     rules = rules or Rules(columns, rows)
     if (columns, rows) != (rules.columns, rules.rows):
         raise UserError(f"the board given is {columns}x{rows}, but {rules} was asked for")
+    # Bit column * height + row is a cell, with row 0 at the bottom; a grid begins at the top.
     height = rules.geometry.height
     discs = [0, 0, 0]  # one bitboard per cell code; the one of the empty cells is not used
     for below_top, row in enumerate(grid):
@@ -119,7 +120,7 @@ def read_grid(grid: Grid, rules: Rules | None) -> Setup:
     return Setup(rules, None, red=discs[1], yellow=discs[2])
 
 
-def grid_of(position: "Position") -> list[list[int]]:
+def grid_of(position: "Position | Setup") -> list[list[int]]:
     """Return the rows of cells, top row first: 0 empty, 1 red, 2 yellow."""
     rules = position.rules
     height = rules.geometry.height
@@ -133,9 +134,11 @@ def grid_of(position: "Position") -> list[list[int]]:
 # --- moves ----------------------------------------------------------------------------------------
 
 
-def _read_moves(text: str, rules: Rules | None) -> Setup:
+def _read_moves(text: str, rules: Rules | None, first: int = 1) -> Setup:
+    """Read columns that count from `first`."""
     rules = rules or CLASSIC
-    columns = tuple(number - 1 for number in _numbers(text, rules))
+    columns = tuple(number - first for number in _numbers(text, rules))
+    # A 0 is most likely a column of a list that counts from 0, or on a wide board the end of "10".
     if -1 in columns:
         if rules.columns > 9:
             advice = "separate the columns by commas"
@@ -152,32 +155,22 @@ def _numbers(text: str, rules: Rules) -> list[int]:
     columns; then every number is a column.
     """
     has_separators = "," in text or (rules.columns > 9 and re.search(r"\s", text.strip()))
+    # Example: "4453" is four columns, "10,4,3," three, and "10 4" two on a board of ten columns.
     numbers = re.findall(r"\d+" if has_separators else r"\d", text)
     if any(len(number) > 3 for number in numbers):
         raise UserError(f"there is no such column as in {_short(text)}")
     return [int(number) for number in numbers]
 
 
-def _write_moves(position: "Position") -> str:
-    return _joined([column + 1 for column in _history(position)], position.rules.columns >= 10)
-
-
-def _joined(numbers: list[int], with_commas: bool) -> str:
-    """Write the numbers side by side, or with a comma after each if some may have two digits."""
-    return "".join(f"{number}," if with_commas else str(number) for number in numbers)
-
-
-def _read_moves0(text: str, rules: Rules | None) -> Setup:
-    rules = rules or CLASSIC
-    return Setup(rules, tuple(_numbers(text.removeprefix("0:"), rules)))
-
-
-def _write_moves0(position: "Position") -> str:
-    return "0:" + _joined(list(_history(position)), position.rules.columns > 10)
+def _write_moves(position: "Position", first: int = 1) -> str:
+    """Write the columns side by side, or with a comma after each if some may have two digits."""
+    comma = "," if position.rules.columns - 1 + first >= 10 else ""
+    return "".join(f"{column + first}{comma}" for column in _history(position))
 
 
 def _read_letters(text: str, rules: Rules | None) -> Setup:
     rules = rules or CLASSIC
+    # Letters count from a, as the files of a chess board do.
     columns = tuple(ord(letter) - ord("a") for letter in "".join(text.lower().split()))
     if max(columns, default=0) >= rules.columns:
         raise UserError(
@@ -206,6 +199,7 @@ def _history(position: "Position") -> tuple[int, ...]:
 def _read_kaggle(text: str, rules: Rules | None) -> Setup:
     try:
         cells = json.loads(text)
+    # Deeply nested brackets exhaust the stack of the JSON parser.
     except (ValueError, RecursionError):
         raise UserError(f"cannot read the list {_short(text)}") from None
     return read_flat(cells, rules)
@@ -235,6 +229,8 @@ def _read_uci(text: str, rules: Rules | None) -> Setup:
         raise UserError(
             f"a {rules} board has {rules.columns * rules.rows} cells, the line has {len(fields)}"
         )
+    # The file connect-4.data of the UCI Machine Learning Repository: x is the first player, o the
+    # second, b blank.
     codes = [{"b": 0, "x": 1, "o": 2}[field] for field in fields]
     # The fields run column by column, bottom up; cell (column, row) is at column * rows + row.
     grid = [codes[row :: rules.rows] for row in reversed(range(rules.rows))]
@@ -250,6 +246,8 @@ def _write_uci(position: "Position") -> str:
 
 def _read_fen(text: str, rules: Rules | None) -> Setup:
     fields = text.split()
+    # Like the FEN of chess: rows from the top, runs of empty cells as numbers, then the side to
+    # move. Our third field is the length of a line.
     in_a_row = int(fields[2]) if len(fields) > 2 else (rules or CLASSIC).in_a_row
     grid: list[list[int]] = []
     for line in fields[0].split("/"):
@@ -335,6 +333,8 @@ def read_key(key: int, rules: Rules, to_move: int | None = None) -> Setup:
 
 
 def _write_key(position: "Position") -> str:
+    # A key does not contain the side to move. It follows from the number of discs, unless a side
+    # has passed.
     follows_from_count = position.to_move == position.mask.bit_count() % 2
     suffix = "" if follows_from_count else f":{SIDE_NAMES[position.to_move]}"
     return f"key:{position.key:x}{suffix}"
@@ -360,8 +360,13 @@ class _Notation:
 
 
 NOTATIONS = {
+    # The order matters: a single `b` is a column, not a UCI board of one cell.
     "moves": _Notation(r"[\d, \t]*", _read_moves, _write_moves),
-    "moves0": _Notation(r"0:[\d, \t]*", _read_moves0, _write_moves0),
+    "moves0": _Notation(
+        r"0:[\d, \t]*",
+        lambda text, rules: _read_moves(text.removeprefix("0:"), rules, first=0),
+        lambda position: "0:" + _write_moves(position, first=0),
+    ),
     "letters": _Notation(r"[A-Za-z ]*", _read_letters, _write_letters),
     "kaggle": _Notation(r"\[.*\]", _read_kaggle, _write_kaggle),
     "uci": _Notation(r"[bxo](\s*,\s*[bxo])*(,\s*(win|loss|draw))?", _read_uci, _write_uci),

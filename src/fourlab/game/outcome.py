@@ -2,6 +2,8 @@
 
 from enum import Enum, IntEnum
 
+# A side is an index: of SIDE_NAMES, of (red, yellow) bitboards, and the parity of the ply at which
+# it moves.
 RED, YELLOW = 0, 1
 SIDE_NAMES = ("red", "yellow")
 
@@ -23,10 +25,9 @@ class Outcome(Enum):
         """The name of the winning side, or "draw"."""
         return "draw" if self.winner is None else SIDE_NAMES[self.winner]
 
-    def score(self, side: int) -> int:
-        """Return the result from one side's point of view: +1 win, 0 draw, -1 loss."""
-        score: int = self.value
-        return score if side == RED else -score
+    def score(self, side: int) -> "Result":
+        """Return the result from one side's point of view."""
+        return Result(self.value if side == RED else -self.value)
 
     def __str__(self) -> str:
         return self.name.lower().replace("_", " ")
@@ -47,7 +48,7 @@ class Result(IntEnum):
     @property
     def verdict(self) -> str:
         """The result as a statement about the side to move: wins, draw or loses."""
-        return ("draw", "wins", "loses")[self]
+        return ("draw", "wins", "loses")[self]  # index -1, a loss, is the last
 
     @classmethod
     def of_word(cls, word: str) -> "Result":
@@ -60,4 +61,5 @@ class Result(IntEnum):
         return cls((score > 0) - (score < 0))
 
     def __neg__(self) -> "Result":
+        # IntEnum would return a plain int.
         return Result(-int(self))

@@ -1,7 +1,7 @@
 """An immutable position: the discs on the board and the side to move."""
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from fourlab.errors import UserError
@@ -10,6 +10,9 @@ from fourlab.game import notation as notations
 from fourlab.game.notation import Setup
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW, Outcome
 from fourlab.game.rules import CLASSIC, Rules
+
+_WINS = (Outcome.RED_WINS, Outcome.YELLOW_WINS)
+"""The outcome by the side that has a line."""
 
 
 class IllegalColumn(UserError):
@@ -36,6 +39,8 @@ class Position:
     and `yellow` are bitboards; `fourlab/game/bitboard.py` draws their layout.
     """
 
+    # No instance dictionary: searches and reviews in Python hold many positions. `_outcome` is
+    # computed when a position is made, so that `outcome` is free.
     __slots__ = ("_outcome", "moves", "red", "rules", "to_move", "yellow")
 
     rules: Rules
@@ -65,16 +70,21 @@ class Position:
         if to_move not in (None, RED, YELLOW):
             raise UserError(f"the side to move is 0 (red) or 1 (yellow), not {to_move!r}")
         rules = Rules.parse(board) if isinstance(board, str) else board
-        check_counts = check_counts and not isinstance(start, Position)
         setup = _read(start, rules, notation)
-        if setup.moves is not None and to_move in (None, len(setup.moves) % 2):
-            self._play_out(setup.rules, setup.moves)
-        elif setup.moves is not None:
+        if setup.moves is None:
+            # A position is copied as it is: it was checked, or deliberately not, when it was made.
+            check_counts = check_counts and not isinstance(start, Position)
+            position = _place(setup, to_move, check_counts)
+        elif to_move in (None, len(setup.moves) % 2):
+            position = _make(setup.rules, 0, 0, RED, (), None)
+            for column in setup.moves:
+                position = position.play(column)
+        else:
             raise ImpossiblePosition(
                 f"after {len(setup.moves)} moves it is not {SIDE_NAMES[to_move or 0]}'s turn"
             )
-        else:
-            self._place(setup, to_move, check_counts)
+        for slot in self.__slots__:
+            object.__setattr__(self, slot, getattr(position, slot))
 
     @classmethod
     def from_key(cls, key: int, rules: Rules = CLASSIC) -> "Position":
@@ -85,26 +95,7 @@ class Position:
         >>> Position.from_key(Position("4453").key).write("fen")
         '7/7/7/7/3y3/2yrr2 r 4'
         """
-        position = cls.__new__(cls)
-        position._place(notations.read_key(operator.index(key), rules), None, True)
-        return position
-
-    def _play_out(self, rules: Rules, moves: Iterable[int]) -> None:
-        """Initialise the position by playing moves from the empty board."""
-        position = _make(rules, 0, 0, RED, (), None)
-        for column in moves:
-            position = position.play(column)
-        for slot in self.__slots__:
-            object.__setattr__(self, slot, getattr(position, slot))
-
-    def _place(self, setup: Setup, to_move: int | None, check_counts: bool) -> None:
-        """Initialise the position from a board."""
-        if to_move is None:
-            to_move = setup.to_move
-        outcome, to_move = _validate(setup, to_move, check_counts)
-        is_start = not setup.red | setup.yellow and to_move == RED
-        moves = () if is_start else None
-        _fill(self, setup.rules, setup.red, setup.yellow, to_move, moves, outcome)
+        return _place(notations.read_key(operator.index(key), rules), None, True)
 
     def play(self, column: int) -> "Position":
         """Return the position after the side to move drops a disc into a column, counted from 0."""
@@ -121,26 +112,23 @@ class Position:
         if not cell:
             raise IllegalColumn(f"column {column + 1} is full: {self!r}")
         moves = None if self.moves is None else (*self.moves, column)
-        red = self.red
-        yellow = self.yellow
-        if self.to_move == RED:
-            red |= cell
-            wins = bitboard.has_line(red, g.height, g.in_a_row)
-        else:
-            yellow |= cell
-            wins = bitboard.has_line(yellow, g.height, g.in_a_row)
+        side = self.to_move
+        discs = [self.red, self.yellow]
+        discs[side] |= cell
         outcome: Outcome | None = None
-        if wins:
-            outcome = Outcome.RED_WINS if self.to_move == RED else Outcome.YELLOW_WINS
+        # Only the side that has just moved can have a new line.
+        if bitboard.has_line(discs[side], g.height, g.in_a_row):
+            outcome = _WINS[side]
         elif mask | cell == g.cells:
             outcome = Outcome.DRAW
-        return _make(self.rules, red, yellow, 1 - self.to_move, moves, outcome)
+        return _make(self.rules, discs[RED], discs[YELLOW], 1 - side, moves, outcome)
 
     def legal_columns(self) -> tuple[int, ...]:
         """Return the columns, counted from 0, that can be played; none if the game is over."""
         if self._outcome is not None:
             return ()
         g = self.rules.geometry
+        # One addition for all columns is faster than `landing` for each.
         landings = bitboard.landings(self.mask, g)
         column_cells = (1 << g.rows) - 1
         return tuple(
@@ -241,6 +229,7 @@ class Position:
         raise AttributeError(f"a position never changes (tried to delete {name})")
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Pickling and copying must not call `__setattr__`, which refuses.
         return _make, (self.rules, self.red, self.yellow, self.to_move, self.moves, self._outcome)
 
 
@@ -251,14 +240,15 @@ def _read(start: Any, rules: Rules | None, notation: str | None) -> Setup:
         if rules not in (None, start.rules):
             raise UserError(f"the position given is on a {start.rules} board, not {rules}")
         return Setup(start.rules, start.moves, start.red, start.yellow, start.to_move)
+    # A NumPy array becomes lists, and NumPy itself need not be imported.
     cells = start.tolist() if hasattr(start, "tolist") else start
     if len(cells) and isinstance(cells[0], Sequence):
         return notations.read_grid(cells, rules)
     return notations.read_flat(cells, rules)
 
 
-def _validate(setup: Setup, to_move: int | None, check_counts: bool) -> tuple[Outcome | None, int]:
-    """Return the outcome and the side to move; raise if no game can reach the board."""
+def _place(setup: Setup, to_move: int | None, check_counts: bool) -> Position:
+    """Return the position with this board; raise ImpossiblePosition if no game can reach it."""
     g = setup.rules.geometry
     red = setup.red
     yellow = setup.yellow
@@ -266,6 +256,8 @@ def _validate(setup: Setup, to_move: int | None, check_counts: bool) -> tuple[Ou
         discs = (red | yellow) >> column * g.height & (1 << g.height) - 1
         if discs & discs + 1:  # a column without gaps is 2**n - 1
             raise ImpossiblePosition(f"a disc floats above an empty cell in column {column + 1}")
+    if to_move is None:
+        to_move = setup.to_move
     if to_move is None:
         to_move = YELLOW if red.bit_count() > yellow.bit_count() else RED
     if check_counts and not _counts_fit(red, yellow, to_move):
@@ -276,13 +268,19 @@ def _validate(setup: Setup, to_move: int | None, check_counts: bool) -> tuple[Ou
     lines = [bitboard.has_line(discs, g.height, g.in_a_row) for discs in (red, yellow)]
     if all(lines):
         raise ImpossiblePosition(f"both sides have {g.in_a_row} in a row")
+    # Without check_counts a side may have passed, so it can be to move after its own win.
     if check_counts and lines[to_move]:
         raise ImpossiblePosition(
             f"{SIDE_NAMES[to_move]} has won already, so it cannot be {SIDE_NAMES[to_move]}'s turn"
         )
+    outcome: Outcome | None = None
     if any(lines):
-        return (Outcome.RED_WINS if lines[RED] else Outcome.YELLOW_WINS), to_move
-    return (Outcome.DRAW if red | yellow == g.cells else None), to_move
+        outcome = _WINS[lines.index(True)]
+    elif red | yellow == g.cells:
+        outcome = Outcome.DRAW
+    # The empty board is the only one whose moves are known: there are none.
+    moves = () if not red | yellow and to_move == RED else None
+    return _make(setup.rules, red, yellow, to_move, moves, outcome)
 
 
 def _counts_fit(red: int, yellow: int, to_move: int) -> bool:
@@ -299,19 +297,9 @@ def _make(
     outcome: Outcome | None,
 ) -> Position:
     """Return a position without checking it."""
-    return _fill(Position.__new__(Position), rules, red, yellow, to_move, moves, outcome)
-
-
-def _fill(
-    position: Position,
-    rules: Rules,
-    red: int,
-    yellow: int,
-    to_move: int,
-    moves: tuple[int, ...] | None,
-    outcome: Outcome | None,
-) -> Position:
+    position = Position.__new__(Position)
     write = object.__setattr__  # Position.__setattr__ refuses every write
+    # One call per slot: a loop would make `play`, and with it every game in Python, slower.
     write(position, "rules", rules)
     write(position, "red", red)
     write(position, "yellow", yellow)

@@ -9,6 +9,7 @@ from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 
+# Pons's files have moves from 1, a space and the score.
 _WITH_SCORE = re.compile(r"(\d+)\s+([+-]?\d+)")
 
 
@@ -30,6 +31,7 @@ def read_position_file(
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
+        # An OSError's own text would repeat the file name; a UnicodeDecodeError has no strerror.
         reason = getattr(error, "strerror", None) or error
         raise UserError(f"cannot read {file}: {reason}") from None
     return read_positions(lines, str(file), board, check_counts)

@@ -60,4 +60,5 @@ class Record:
         """The side that lost by an illegal move, a timeout or a crash; None if there is none."""
         if self.cause in (Cause.NORMAL, Cause.INTERRUPTED) or self.result is None:
             return None
+        # A forfeit is scored as a win of the other side, so the loser is at fault.
         return YELLOW if self.result.winner == RED else RED

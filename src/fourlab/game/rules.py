@@ -21,6 +21,8 @@ class Rules:
             raise UserError(f"a board needs at least one column and one row, not {self}")
         if self.in_a_row < 3:
             raise UserError(f"at least three in a row must win, not {self.in_a_row}")
+        # A line longer than the board is allowed: then every game is a draw. Compiled code shifts
+        # by multiples of this number, so it is bounded nevertheless.
         if self.in_a_row > MAX_BITS:
             raise UserError(f"no board has room for {self.in_a_row} in a row")
         if (self.rows + 1) * self.columns > MAX_BITS:
@@ -31,6 +33,8 @@ class Rules:
     @classmethod
     def parse(cls, text: str) -> "Rules":
         """Read rules written as 7x6x4, or as 7x6 for four in a row."""
+        # The digits are bounded: int() refuses texts of thousands of digits with an error of its
+        # own.
         match = re.fullmatch(r"(\d{1,3})x(\d{1,3})(?:x(\d{1,9}))?", text.strip().lower())
         if match is None:
             raise UserError(
@@ -43,6 +47,11 @@ class Rules:
     def geometry(self) -> Geometry:
         """The board's bit layout."""
         return geometry_of(self.columns, self.rows, self.in_a_row)
+
+    def from_centre(self, column: int) -> float:
+        """Return the distance of a column from the middle of the board, in columns."""
+        # On an even number of columns the middle lies between two of them.
+        return abs(column - (self.columns - 1) / 2)
 
     def __str__(self) -> str:
         return f"{self.columns}x{self.rows}x{self.in_a_row}"

@@ -56,6 +56,7 @@ class NetworkEvaluator(ABC):
             powers = np.exp(outputs - outputs.max(axis=1, keepdims=True))
             values: np.ndarray = (powers[:, 0] - powers[:, 2]) / powers.sum(axis=1)
             return values
+        # unit is 0 to 1, so 2x - 1 has the same scale as signed.
         values = outputs[:, 0] if self.network.labels == "signed" else 2 * outputs[:, 0] - 1
         return values.clip(-1, 1)
 

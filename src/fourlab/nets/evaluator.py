@@ -16,6 +16,7 @@ from fourlab.game.rules import Rules
 from fourlab.nets.base import NetworkEvaluator
 from fourlab.nets.network import Network
 
+# Refused before it is read: a file of this size is no network of ours.
 MAX_BYTES = 1 << 30
 PROBES = 8
 """Number of positions on which a network is tested when it is loaded."""
@@ -57,6 +58,7 @@ class OnnxEvaluator(NetworkEvaluator):
 
     def _check_outputs(self, name: str) -> None:
         """Raise UserError unless the outputs have the described shapes and are finite."""
+        # Heads by their shapes: [positions, outputs of the last layer].
         expected = {
             head: (PROBES, layers[-1].outputs)
             for head, layers in self.network.parts().items()
@@ -87,6 +89,7 @@ def open_session(data: bytes) -> Any:
 
     onnxruntime.set_default_logger_severity(3)  # errors only, no warnings about the hardware
     options = onnxruntime.SessionOptions()
+    # Small networks gain nothing from more threads, and matches run several processes.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
@@ -103,6 +106,7 @@ def probe_positions(rules: Rules, count: int = 64, seed: int = 0) -> tuple[np.nd
 
     Outputs of networks are compared on these positions. In none of them is the game over.
     """
+    # A copy, since the cached arrays must not change.
     own, mask = _probe_positions(rules, count, seed).copy()
     return own, mask
 

@@ -42,6 +42,7 @@ class Residual(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Add the output of the convolutions to the input."""
         inner = torch.relu(self.norm1(self.conv1(x)))
+        # He et al. (2016), with the relu after the sum, as in AlphaZero.
         return torch.relu(x + self.norm2(self.conv2(inner)))
 
 
@@ -60,6 +61,7 @@ def _sequence(layers: list[Layer]) -> nn.Sequential:
 def _module(layer: Layer) -> nn.Module:
     match layer.kind:
         case "conv":
+            # One cell of padding on every side keeps the size of the board.
             return nn.Conv2d(layer.inputs, layer.outputs, 3, padding=1)
         case "batchnorm":
             return nn.BatchNorm2d(layer.inputs)

@@ -14,10 +14,12 @@ SeWell's value network, for example, has the features "cells", no body, and the 
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
 
 from fourlab.compiled.planes import PLANES
 from fourlab.errors import UserError
@@ -41,6 +43,8 @@ BATCHNORM_EPSILON = 1e-5
 """Added to the variance by torch's batch normalisation."""
 BATCHNORM_ARRAYS = ("weight", "bias", "running_mean", "running_var")
 """The arrays of a batch normalisation, by torch's names."""
+Weights = Mapping[str, np.ndarray]
+"""float32 arrays by torch's names, such as body.0.weight."""
 
 
 class Layer(NamedTuple):
@@ -59,6 +63,7 @@ class Layer(NamedTuple):
     def weights(self) -> int:
         """Return the number of weights."""
         per_output = {
+            # a kernel of 3x3 per input plane, and a bias
             "conv": 9 * self.inputs + 1,
             "dense": self.inputs + 1,
             # two convolutions and two batch normalisations
@@ -90,6 +95,8 @@ class Network:
     """How the network was made; has no influence on it."""
 
     def __post_init__(self) -> None:
+        # Networks are read from files that anyone may have written, so nothing is taken for
+        # granted.
         if self.purpose not in get_args(Purpose):
             raise UserError(
                 f"a network is for {' or '.join(get_args(Purpose))}, not {self.purpose!r}"
@@ -106,6 +113,7 @@ class Network:
                 f"a {self.purpose} network has the heads {', '.join(sorted(heads))} and no other"
             )
         parts = self.parts()
+        # A head ends with plain numbers: three for results, one for other values, one per column.
         sizes = {"value": 3 if self.labels == "results" else 1, "policy": self.rules.columns}
         for head, size in sizes.items():
             layers = parts[head]
@@ -152,6 +160,7 @@ class Network:
                 if board:  # it is flattened
                     inputs *= self.rules.rows * self.rules.columns
                 board = False
+            # Layers without a number keep the size of their input.
             yield Layer(kind, inputs, outputs, board)
             inputs = outputs
 
@@ -179,3 +188,27 @@ def folded_batchnorms(layers: Sequence[Layer]) -> set[int]:
     """
     kinds = [layer.kind for layer in layers]
     return {index for index, pair in enumerate(pairwise(kinds), 1) if pair == ("conv", "batchnorm")}
+
+
+def batchnorm(weights: Weights, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return gain, shift and mean of the normalisation (x - mean) * gain + shift, in float64."""
+    gain, shift, mean, variance = (
+        weights[f"{name}.{part}"].astype(np.float64) for part in BATCHNORM_ARRAYS
+    )
+    return gain / np.sqrt(variance + BATCHNORM_EPSILON), shift, mean
+
+
+def convolution(weights: Weights, name: str, norm: str | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return weight, float32[outputs, inputs, 3, 3], and bias of a convolution.
+
+    The batch normalisation `norm` after it is folded in: (conv(x) - mean) * gain + shift is again a
+    convolution with a bias.
+    """
+    weight = weights[f"{name}.weight"]
+    bias = weights[f"{name}.bias"]
+    if norm is not None:
+        # In float64, and rounded to float32 once at the end.
+        gain, shift, mean = batchnorm(weights, norm)
+        weight = weight * gain[:, None, None, None]
+        bias = (bias - mean) * gain + shift
+    return weight.astype(np.float32), bias.astype(np.float32)

@@ -13,16 +13,14 @@ import numpy as np
 
 from fourlab.nets.base import NetworkEvaluator
 from fourlab.nets.network import (
-    BATCHNORM_ARRAYS,
-    BATCHNORM_EPSILON,
     MAX_WEIGHTS,
     Layer,
     Network,
+    Weights,
+    batchnorm,
+    convolution,
     folded_batchnorms,
 )
-
-Weights = dict[str, np.ndarray]
-"""float32 arrays by torch's names, such as body.0.weight."""
 
 
 class NumpyEvaluator(NetworkEvaluator):
@@ -31,6 +29,7 @@ class NumpyEvaluator(NetworkEvaluator):
     def __init__(self, network: Network, weights: Weights) -> None:
         super().__init__(network)
         parts = network.parts()
+        # A head that follows dense layers of the body sees numbers, not a board.
         heads_see_board = parts["body"][-1].board if parts["body"] else True
         cells = self.rules.rows * self.rules.columns
         self._parts = {}
@@ -56,6 +55,7 @@ class NumpyEvaluator(NetworkEvaluator):
             elif kind == "scale":
                 x = x * arrays[0] + arrays[1]
             elif kind == "residual":
+                # Two convolutions with a skip connection around them (He et al., 2016).
                 inner = np.maximum(self._convolve(x, *arrays[:2]), 0)
                 x = np.maximum(x + self._convolve(inner, *arrays[2:]), 0)
             elif kind == "dense":
@@ -100,6 +100,7 @@ def _tensors(data: bytes) -> Weights:
     start = 8 + int.from_bytes(data[:8], "little")
     tensors = {}
     for name, tensor in json.loads(data[8:start]).items():
+        # Integers are torch's num_batches_tracked, which inference does not need.
         if name == "__metadata__" or tensor["dtype"] != "F32":
             continue
         # The header is not trusted: sizes are checked before memory is used.
@@ -119,6 +120,8 @@ def _neighbours(columns: int, rows: int) -> np.ndarray:
 
     Cells are numbered row by row on a board with a margin of one cell.
     """
+    # Example: on a 7x6 board the margin makes rows of 9 cells, and the neighbourhood of the top
+    # left cell is 0, 1, 2, 9, 10, 11, 18, 19, 20.
     cells = np.arange((rows + 2) * (columns + 2)).reshape(rows + 2, columns + 2)
     # Shifting the window over the margin visits the kernel's cells in torch's order.
     shifted = [
@@ -144,8 +147,8 @@ def _folded(
                 norm = f"{part}.{index + 1}" if index + 1 in folded else None
                 yield "conv", _conv(name, norm, weights)
             case "batchnorm" if index not in folded:
-                gain, shift = _gain_and_shift(name, weights)
-                yield "scale", [gain.astype(np.float32), shift.astype(np.float32)]
+                gain, shift, mean = batchnorm(weights, name)
+                yield "scale", [array.astype(np.float32) for array in (gain, shift - mean * gain)]
             case "residual":
                 first = _conv(f"{name}.conv1", f"{name}.norm1", weights)
                 second = _conv(f"{name}.conv2", f"{name}.norm2", weights)
@@ -164,21 +167,6 @@ def _folded(
 
 def _conv(name: str, norm: str | None, weights: Weights) -> list[np.ndarray]:
     """Return the weight, float32[9 * inputs, outputs], and the bias of a convolution."""
-    weight = weights[f"{name}.weight"]
-    bias = weights[f"{name}.bias"]
-    if norm is not None:
-        gain, shift = _gain_and_shift(norm, weights)
-        weight = weight * gain[:, None, None, None]
-        bias = bias * gain + shift
+    weight, bias = convolution(weights, name, norm)
     # torch's layout is [outputs, inputs, 3, 3]; here a neighbour's planes lie together.
-    flat = weight.transpose(2, 3, 1, 0).reshape(-1, len(weight))
-    return [np.ascontiguousarray(flat, np.float32), bias.astype(np.float32)]
-
-
-def _gain_and_shift(norm: str, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
-    """Return a batch normalisation as `x * gain + shift`, in float64."""
-    gain, shift, mean, variance = (
-        weights[f"{norm}.{part}"].astype(np.float64) for part in BATCHNORM_ARRAYS
-    )
-    gain = gain / np.sqrt(variance + BATCHNORM_EPSILON)
-    return gain, shift - mean * gain
+    return [np.ascontiguousarray(weight.transpose(2, 3, 1, 0).reshape(-1, len(weight))), bias]

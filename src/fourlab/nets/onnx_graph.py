@@ -21,6 +21,8 @@ from fourlab.nets.network import (
     BATCHNORM_EPSILON,
     Layer,
     Network,
+    Weights,
+    convolution,
     folded_batchnorms,
 )
 
@@ -31,9 +33,7 @@ TOLERANCE = 1e-4
 """The largest difference between an output of the graph and one of torch."""
 
 
-def write_onnx(
-    network: Network, weights: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
-) -> bytes:
+def write_onnx(network: Network, weights: Weights, outputs: Mapping[str, np.ndarray]) -> bytes:
     """Return the ONNX file of a network.
 
     `outputs` are torch's outputs for `probe_positions`, by head; UserError is raised if those of
@@ -58,7 +58,7 @@ def seal(graph: bytes, metadata: Mapping[str, str]) -> bytes:
     return data
 
 
-def _graph(network: Network, weights: Mapping[str, np.ndarray]) -> bytes:
+def _graph(network: Network, weights: Weights) -> bytes:
     writer = _LayerWriter(weights)
     parts = network.parts()
     shape = (PLANES[network.features], network.rules.rows, network.rules.columns)
@@ -66,6 +66,7 @@ def _graph(network: Network, weights: Mapping[str, np.ndarray]) -> bytes:
     outputs = []
     for head in ("value", "policy"):
         if parts[head]:
+            # The output gets the name of its head, under which the evaluator asks for it.
             writer.node("Identity", [writer.part(head, parts[head], body)], head)
             size: list[str | int | None] = ["batch", parts[head][-1].outputs]
             outputs.append(helper.make_tensor_value_info(head, TensorProto.FLOAT, size))
@@ -111,7 +112,7 @@ class Writer:
 class _LayerWriter(Writer):
     """Writes layers with float32 weights."""
 
-    def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, arrays: Weights) -> None:
         super().__init__()
         self.arrays = arrays
 
@@ -141,33 +142,17 @@ class _LayerWriter(Writer):
                 total = self.node("Add", [x, inner], f"{name}.sum")
                 return self.node("Relu", [total], f"{name}.out")
             case "dense":
+                # torch keeps the weight as [outputs, inputs], hence transB.
                 flat = self.node("Flatten", [x], f"{name}.flat", axis=1)
                 arrays = self.put_arrays(name, ("weight", "bias"))
                 return self.node("Gemm", [flat, *arrays], f"{name}.out", transB=1)
-            case "tanh":
-                return self.node("Tanh", [x], f"{name}.out")
             case _:
-                return self.node("Relu", [x], f"{name}.out")
+                return self.node(layer.kind.capitalize(), [x], f"{name}.out")  # Relu or Tanh
 
     def conv(self, name: str, x: str, norm: str | None) -> str:
-        """Write a 3x3 convolution with the batch normalisation after it.
-
-        (conv(x) - mean) * gain + shift is again a convolution with a bias.
-        """
-        weight = self.arrays[f"{name}.weight"]
-        bias = self.arrays[f"{name}.bias"]
-        if norm is not None:
-            # In float64, and rounded to float32 once at the end.
-            gain, shift, mean, variance = (
-                self.arrays[f"{norm}.{part}"].astype(np.float64) for part in BATCHNORM_ARRAYS
-            )
-            gain /= np.sqrt(variance + BATCHNORM_EPSILON)
-            weight = weight * gain[:, None, None, None]
-            bias = (bias - mean) * gain + shift
-        weights = [
-            self.put(f"{name}.weight", weight.astype(np.float32)),
-            self.put(f"{name}.bias", bias.astype(np.float32)),
-        ]
+        """Write a 3x3 convolution with the batch normalisation `norm` folded into it."""
+        weight, bias = convolution(self.arrays, name, norm)
+        weights = [self.put(f"{name}.weight", weight), self.put(f"{name}.bias", bias)]
         return self.node(
             "Conv", [x, *weights], f"{name}.out", kernel_shape=[3, 3], pads=[1, 1, 1, 1]
         )

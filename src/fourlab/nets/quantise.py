@@ -145,6 +145,7 @@ class _Int8Writer(Writer):
             for name in node.input:
                 inputs += [self.codes(name), *self.scale(name)]
             inputs += self.scale(result)
+            # An operator of onnxruntime; standard ONNX adds only numbers.
             self.node("QLinearAdd", inputs, f"{result}.codes", domain="com.microsoft")
             self.coded.add(result)
         elif node.output[0] not in self.coded:  # not a relu that is part of a result
@@ -176,6 +177,7 @@ class _Int8Writer(Writer):
         max_code = 127 if x == "planes" else 64
         # The bias is at most 2 ** 24 of the same steps, so that sums fit in 32 bits.
         steps = np.maximum(np.abs(weight).max(axis=(1, 2, 3)) / max_code, np.abs(bias) / (1 << 24))
+        # A value that is always 0 can have any step but 0.
         steps = np.where(steps > 0, steps, 1)
         result_steps = np.broadcast_to(self.steps[result], planes)
         result_steps = np.pad(result_steps, (0, spare_outputs), mode="edge")
@@ -229,6 +231,7 @@ def _ranges(
     """
     if not names:
         return {}
+    # The exact graph with other outputs: the extremes of every observed value, per plane.
     probe = onnx.ModelProto()
     probe.CopyFrom(model)
     del probe.graph.output[:]

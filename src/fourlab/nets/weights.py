@@ -56,13 +56,9 @@ def to_onnx(net: Net) -> bytes:
     training = net.training
     net.eval()
     with torch.no_grad():
-        value, policy = net(planes)
+        heads = zip(("value", "policy"), net(planes), strict=True)
+        outputs = {head: output.numpy() for head, output in heads if output is not None}
     net.train(training)
-    outputs = {}
-    if value is not None:
-        outputs["value"] = value.numpy()
-    if policy is not None:
-        outputs["policy"] = policy.numpy()
     weights = {name: np.asarray(tensor) for name, tensor in net.state_dict().items()}
     return write_onnx(network, weights, outputs)
 
@@ -84,6 +80,7 @@ def load_net(file: Path) -> Net:
     try:
         about = json.loads(description.read_bytes())
         network = Network.read(json.dumps(about["network"]))
+        # Four bytes per weight; the size is checked before the file is read.
         if weights.stat().st_size > 4 * MAX_WEIGHTS:
             raise UserError(f"{weights} is too large for a network")
         data = weights.read_bytes()
@@ -105,6 +102,7 @@ def read_weights(network: Network, data: bytes, name: str) -> Net:
     except (SafetensorError, ValueError, KeyError) as error:
         raise UserError(f"{name} is not a safetensors file or is damaged: {error}") from None
     if tensors.keys() != expected.keys():
+        # The symmetric difference: missing or superfluous, the first by name.
         extra = min(tensors.keys() ^ expected.keys())
         raise UserError(f"{name} does not fit its network: {extra!r} is in only one of them")
     for weight, tensor in tensors.items():

@@ -22,6 +22,8 @@ def number(row: Mapping[str, Any], name: str) -> float | None:
     `rules.score` is the score in the nested table `rules`.
     """
     value: Any = row
+    # A row without the table, such as one between evaluations, has no number.
     for part in name.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
+    # None and text are not numbers, and neither can be drawn.
     return float(value) if isinstance(value, int | float) else None

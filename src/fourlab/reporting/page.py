@@ -6,13 +6,9 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fourlab.jobs.run import Run
 from fourlab.reporting import figures
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; }
@@ -46,6 +42,7 @@ def page(title: str, parts: Iterable[str]) -> str:
 def how_it_was_made(run: Run) -> Iterator[str]:
     """Yield the configuration and the environment of a run."""
     config = (run.folder / "config.toml").read_text(encoding="utf-8")
+    # The configuration is shown above as TOML.
     environment = {name: value for name, value in run.manifest.items() if name != "config"}
     yield "<h2>How it was made</h2>"
     yield f"<pre>{escape(config)}</pre>"
@@ -54,7 +51,7 @@ def how_it_was_made(run: Run) -> Iterator[str]:
 
 def inline_figures(
     folder: Path,
-    drawings: "Iterable[tuple[str, Callable[[], Figure]]]",
+    drawings: Iterable[tuple[str, Callable[[], figures.Figure]]],
 ) -> dict[str, str]:
     """Save figures as NAME.svg in `folder` and return them, by name, as elements for a page.
 
@@ -63,11 +60,13 @@ def inline_figures(
     """
     if not figures.can_draw():
         shutil.rmtree(folder, ignore_errors=True)
+        # One line for all missing figures.
         return {name: NO_FIGURES for name, _ in itertools.islice(drawings, 1)}
     elements = {}
     for name, draw in drawings:
         file = folder / f"{name}.svg"
         folder.mkdir(exist_ok=True)
+        # The name as salt: ids on one page must differ.
         figures.save(draw(), file, salt=name)
         elements[name] = f"<figure>{within_page(file.read_text(encoding='utf-8'))}</figure>"
     return elements
@@ -75,6 +74,7 @@ def inline_figures(
 
 def within_page(svg: str) -> str:
     """Return the `<svg>` element of an SVG file."""
+    # HTML does not allow the XML declaration before it.
     return svg[svg.index("<svg") :]
 
 
@@ -87,10 +87,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def cells(row: Iterable[object]) -> str:
     """Return the cells of one row, with integers aligned to the right."""
-    html = ""
-    for cell in row:
-        if isinstance(cell, int):
-            html += f'<td class="number">{cell}</td>'
-        else:
-            html += f"<td>{escape(str(cell))}</td>"
-    return html
+    return "".join(
+        f'<td class="number">{cell}</td>'
+        if isinstance(cell, int)
+        else f"<td>{escape(str(cell))}</td>"
+        for cell in row
+    )

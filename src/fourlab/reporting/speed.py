@@ -14,8 +14,10 @@ def rates(competitors: dict[str, Callable[[], int]], turns: int = 5) -> dict[str
     best = dict.fromkeys(competitors, 0.0)
     for turn in range(turns + 1):
         for name, work in competitors.items():
+            # CPU time: what other processes take does not count.
             before = time.thread_time()
             done = work()
+            # The clock may not have moved during a very short piece of work.
             seconds = max(time.thread_time() - before, 1e-9)
             if turn > 0:
                 best[name] = max(best[name], done / seconds)

@@ -4,6 +4,7 @@ import re
 
 _HEAD = re.compile(r"<\?xml.*?\?>\s*|<!DOCTYPE.*?>\s*|<metadata>.*?</metadata>", re.DOTALL)
 _BETWEEN_TAGS = re.compile(r">\s+<")
+# Attributes that hold coordinates; other numbers, such as colours and ids, stay.
 _ATTRIBUTE = re.compile(r'\b(d|points|transform|x|y|width|height|viewBox|cx|cy|r)="([^"]*)"')
 _NUMBER = re.compile(r"-?\d+\.\d+")
 _DECIMALS = 2
@@ -24,4 +25,5 @@ def _compact_attribute(match: re.Match[str]) -> str:
 
 def _rounded(match: re.Match[str]) -> str:
     text = f"{float(match[0]):.{_DECIMALS}f}".rstrip("0").rstrip(".")
+    # Rounding may leave a negative zero.
     return "0" if text == "-0" else text

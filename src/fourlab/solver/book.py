@@ -44,6 +44,7 @@ class Book:
         if position.rules != self.rules or position.ply > self.plies:
             return None
         key = position.canonical_key
+        # Binary search: about 20 steps among a million entries.
         index = int(np.searchsorted(self.keys, key))
         if index == len(self.keys) or self.keys[index] != key:
             return None
@@ -52,6 +53,7 @@ class Book:
     @property
     def checksum(self) -> str:
         """The SHA-256 of the keys and scores."""
+        # Little-endian whatever the machine, so that equal books have equal checksums.
         return hashlib.sha256(self.keys.astype("<i8").tobytes() + self.scores.tobytes()).hexdigest()
 
     def save(self, file: Path) -> None:
@@ -66,8 +68,11 @@ class Book:
         buffer = io.BytesIO()
         np.savez_compressed(
             buffer,
+            # Sorted keys differ by small numbers, whose upper bytes are zero and compress to
+            # nothing.
             differences=np.diff(self.keys, prepend=0),
             scores=self.scores,
+            # JSON as bytes: arrays of Python objects would need pickle.
             about=np.frombuffer(json.dumps(about).encode(), np.uint8),
         )
         write_atomically(file, buffer.getvalue())

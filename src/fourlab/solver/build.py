@@ -31,6 +31,7 @@ class BookJob:
     product is book.npz in the run folder, and a copy of it in `file`.
     """
 
+    # A change of these fields continues the same run instead of starting another.
     extent: ClassVar[frozenset[str]] = frozenset({"file"})
 
     rules: Rules
@@ -117,12 +118,14 @@ def build_book(
     scores_by_level = [last_scores]  # from the last ply back to the empty board
     for level, next_level in zip(levels[-2::-1], levels[:0:-1], strict=True):
         scores_by_level.append(_back_up(level, next_level, scores_by_level[-1], rules.geometry))
+    # Both lists run from the last ply to the first.
     keys = np.concatenate(levels[::-1])
     scores = np.concatenate(scores_by_level)
     order = np.argsort(keys)
     return Book(rules, plies, keys[order], scores[order])
 
 
+# `check` and `build_book` need the same levels, and a deep one takes seconds to enumerate.
 @lru_cache(maxsize=1)
 def _levels(rules: Rules, plies: int) -> list[np.ndarray]:
     """Return the canonical keys of the positions after 0, 1, …, `plies` discs."""
@@ -141,6 +144,7 @@ def unfinished_positions(rules: Rules) -> Iterator[np.ndarray]:
             return
         yield keys
         keys = np.unique(canonical(children(keys, g), g))
+        # Positions with a line are left out: their value needs no book.
         keys = keys[is_unfinished(keys, g)]
 
 
@@ -159,8 +163,10 @@ def _back_up(
         own, mask = bitboard.from_key(int(key), g)
         left = g.columns * g.rows - mask.bit_count()
         if winning_cells(own, mask, g) & bitboard.landings(mask, g):
+            # The highest possible score: the book stores it without a search.
             scores[i] = (left + 1) // 2
             continue
+        # Negamax over one ply; all children are in the next level, since none of them is won.
         child_keys = canonical(children(keys[i : i + 1], g), g)
         # Without a win at once, the last disc of a board makes a draw.
         scores[i] = -next_scores[np.searchsorted(next_keys, child_keys)].min() if left > 1 else 0

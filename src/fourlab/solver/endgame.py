@@ -25,6 +25,7 @@ def column_results(own: int, mask: int, g: Geometry, table: np.ndarray, results:
     full column.
     """
     wins = winning_cells(own, mask, g) & landings(mask, g)
+    # Nothing sets the stop flag: endgames of self-play have few empty cells, so searches are short.
     stop, nodes, best = np.zeros(1, np.uint8), np.zeros(1, np.int64), NO_COLUMN
     for column in range(g.columns):
         results[column] = NO_COLUMN
@@ -50,6 +51,7 @@ def column_results(own: int, mask: int, g: Geometry, table: np.ndarray, results:
                 stop,
                 nodes,
             )
+            # The bounds are the opponent's. The window (-1, 1) proves only the sign, so 0 is exact.
             results[column] = -1 if lower > 0 else 1 if upper < 0 else 0
         best = max(best, results[column])
     return best
@@ -88,6 +90,8 @@ def play_out(
             policies[reached, column] = (
                 np.float32(1 / count) if results[column] == best else np.float32(0)
             )
+        # With best play by both sides the result stays the same, up to its sign, in all positions
+        # reached.
         if reached == 0:
             first_result = best
         reached += 1
@@ -100,6 +104,8 @@ def play_out(
                     chosen = column
                 number -= 1
         cell = landing(mask, chosen, g)
+        # A disc that wins ends the game; its position is not reached, since nobody is to move in
+        # it.
         if wins & cell:
             break
         own, mask = own ^ mask, mask | cell

@@ -36,6 +36,7 @@ from fourlab.solver.table import (
     store,
 )
 
+# `negate` is 1 - answer, so NO and YES must be 0 and 1.
 NO, YES, UNKNOWN = 0, 1, -1
 """Answers to "is the score greater than alpha?"."""
 
@@ -93,6 +94,9 @@ def solve(
     The position must not be over. With jitter 0 the search is deterministic. Threads that share a
     table use different jitters, which shuffle the move order so that they search different nodes.
     """
+    # Example: after 35 discs on 7x6, left is 7. A win with the next disc, which is the fourth last
+    # of one's own, scores (7 + 1) // 2 = 4. The worst score is -(7 // 2) = -3: the opponent wins
+    # with its next disc, its third last.
     left = g.columns * g.rows - popcount(mask)
     if winning_cells(own, mask, g) & landings(mask, g):
         return (left + 1) >> 1, (left + 1) >> 1
@@ -100,6 +104,8 @@ def solve(
     lower, upper = max(lower, -(left >> 1)), min(upper, (left - 1) >> 1)
     stack = np.empty((left + 1) * frame_size(g), np.int64)
     while True:
+        # The driver of memory-enhanced test algorithms (Plaat et al., 1996), of which MTD(f) is
+        # one: null-window searches with a table, each of which narrows the window.
         low, high = max(lower, window[0]), min(upper, window[1])
         if low >= high:
             break
@@ -121,6 +127,8 @@ def next_alpha(low: int, high: int) -> int:
     It is the middle of the window, or half of `low` or `high` if that is further from 0, as in
     Pons's solver. Early wins and losses are common, and questions about them are answered quickly.
     """
+    # Example: the window (-18, 18) asks first about alpha = -9. YES excludes a loss of -9 and all
+    # earlier ones.
     alpha = 0 if not EXTREMES_FIRST and low < 0 < high else low + ((high - low) >> 1)
     if EXTREMES_FIRST:
         if alpha <= 0 and -((-low) >> 1) < alpha:
@@ -134,6 +142,14 @@ def next_alpha(low: int, high: int) -> int:
 def frame_size(g: Geometry) -> int:
     """Return the number of words in a stack frame."""
     return RANKS + (1 + CHILD) * g.columns
+
+
+@inlined_kernel
+def next_child(stack: np.ndarray, frame: int, g: Geometry) -> int:
+    """Return where the description of the child to search next begins."""
+    ranks = frame + RANKS
+    # The low six bits of a rank are the child's number; no board has 64 columns.
+    return ranks + g.columns + CHILD * (int(stack[ranks + stack[frame + NEXT]]) & 63)
 
 
 @kernel
@@ -155,7 +171,9 @@ def exceeds(
     one of its moves, the opponent's score does not exceed -alpha - 1. `answer` is the answer for
     the current node, UNKNOWN as long as children are left to search.
     """
+    # An explicit stack instead of recursion: one frame per level, at most one per empty cell.
     size, frame, spent = frame_size(g), 0, nodes[0]
+    # The first node is checked, so a search without any nodes left returns at once.
     next_check = min(max_nodes, spent)
     threats = winning_cells(own ^ mask, mask, g)
     own, mask, alpha, root_negated, moves, threats, answer = play_forced(
@@ -183,6 +201,8 @@ def exceeds(
                 and TABLE
                 and g.columns * g.rows - popcount(mask) >= PROBE_CHILDREN
             ):
+                # Enhanced transposition cut-offs (Plaat et al., 1996). Near the end of a game,
+                # searching a child costs less than looking it up.
                 count, answer = probe_children(stack, frame, count, g, table)
             stack[frame + ALPHA], stack[frame + NEXT], stack[frame + COUNT] = alpha, 0, count
             stack[frame + MIXED], stack[frame + NODES] = mixed, spent
@@ -192,12 +212,7 @@ def exceeds(
                 nodes[0] = spent
                 return negate(answer, root_negated)
             frame -= size
-            child = (
-                frame
-                + RANKS
-                + g.columns
-                + CHILD * (stack[frame + RANKS + stack[frame + NEXT]] & 63)
-            )
+            child = next_child(stack, frame, g)
             stack[frame + NEXT] += 1
             if negate(answer, stack[child + NEGATED_] != 0) == NO:
                 answer = YES  # the opponent's score does not exceed -alpha - 1
@@ -208,11 +223,11 @@ def exceeds(
                 alpha = stack[frame + ALPHA]
                 low, high = (alpha + 1, HIGHEST) if answer == YES else (LOWEST, alpha)
                 if TABLE:
+                    # Only nodes whose children were searched are stored: other answers are computed
+                    # again in less time than it takes to look them up.
                     store(table, stack[frame + MIXED], low, high, spent - stack[frame + NODES] + 1)
         # 4. Descend to the next child.
-        child = (
-            frame + RANKS + g.columns + CHILD * (stack[frame + RANKS + stack[frame + NEXT]] & 63)
-        )
+        child = next_child(stack, frame, g)
         own, mask, alpha = stack[child + OWN_], stack[child + MASK_], stack[child + ALPHA_]
         moves, threats, mixed = (
             stack[child + MOVES_],
@@ -225,6 +240,7 @@ def exceeds(
 @inlined_kernel
 def answer_from(bounds: tuple[int, int], alpha: int) -> int:
     """Return the answer that bounds of the score imply, or UNKNOWN."""
+    # Bounds are of the score of the position, alpha of its side to move; equality is not enough.
     if bounds[0] > alpha:
         return YES
     return NO if bounds[1] <= alpha else UNKNOWN
@@ -259,6 +275,8 @@ def play_forced(
     negated = False
     while True:
         left = g.columns * g.rows - popcount(mask)
+        # Invariant: the side to move cannot win at once. It holds at the start, and after a move
+        # that does not lose at once it holds for the opponent.
         moves = non_losing(mask, threats, g)
         if moves == 0:  # the opponent wins with its next disc
             return own, mask, alpha, negated, moves, threats, YES if -(left >> 1) > alpha else NO
@@ -270,6 +288,8 @@ def play_forced(
             return own, mask, alpha, negated, moves, threats, YES
         if moves & (moves - 1) or not FORCED_REPLIES:
             return own, mask, alpha, negated, moves, threats, claimeven(own, mask, alpha, left, g)
+        # Drop the only move and change sides: the score exceeds alpha if and only if the other
+        # side's does not exceed -alpha - 1.
         mask |= moves
         own = (own | moves) ^ mask
         alpha = -alpha - 1
@@ -306,6 +326,8 @@ def claimeven(own: int, mask: int, alpha: int, left: int, g: Geometry) -> int:
     """
     if g.rows & 1 or not CLAIMEVEN:
         return UNKNOWN
+    # Rows count from 1, so bit 0 of a column is in an odd row. A column of n discs is 2**n - 1. Its
+    # XOR with itself shifted down is the topmost disc alone, which lies in an odd row if n is odd.
     uneven = (mask ^ (mask >> 1)) & g.odd_rows
     if left & 1:
         if alpha > 0 or uneven & (uneven - 1):
@@ -347,6 +369,7 @@ def list_children(
     left = g.columns * g.rows - popcount(mask)
     column_cells, ranks, count = (1 << g.rows) - 1, frame + RANKS, 0
     for i in range(g.columns):
+        # From the centre outwards: 3, 4, 2, 5, 1, 6, 0 on seven columns.
         column = (
             ((g.columns - 1) >> 1) + ((i + 1) >> 1 if i & 1 else -(i >> 1)) if CENTRE_FIRST else i
         )
@@ -415,6 +438,7 @@ def probe_children(
     table shows a child in which the opponent fails. Children in which the opponent succeeds are
     removed from the ranks.
     """
+    # Compacts the ranks in place; they stay in order.
     ranks, kept = frame + RANKS, frame + RANKS
     for place in range(ranks, ranks + count):
         child = ranks + g.columns + CHILD * (stack[place] & 63)

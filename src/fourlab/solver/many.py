@@ -38,9 +38,7 @@ OnProgress = Callable[[int, int], None]
 
 def score(solver: Solver, position: Position) -> int:
     """Return the exact score of a position."""
-    exact_score = solver.solve(position).score
-    assert exact_score is not None
-    return exact_score
+    return solver.solve(position).lower  # without a limit, both bounds are the score
 
 
 def result(solver: Solver, position: Position) -> int:
@@ -103,9 +101,11 @@ def solve_all(
     heading = {**about, "chunk": CHUNK}
     if earlier is not None:
         _take_over(earlier, journal, heading)
+    # A chunk is named by the index of its first position; the last one may be shorter.
     chunks = {start: keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK)}
     answers = {}
     for start, chunk_answers in _read(journal, heading):
+        # An entry that does not fit its chunk is ignored, and the chunk is solved again.
         if len(chunk_answers) == len(chunks.get(start, ())):
             answers[start] = chunk_answers
     missing = [start for start in chunks if start not in answers]
@@ -113,6 +113,7 @@ def solve_all(
     on_progress(done, len(keys))
     if missing:
         with _open(journal) as lines:
+            # The heading is the first line of a new journal.
             if journal.stat().st_size == 0:
                 _append(lines, heading)
             for batch in executor.map(_Chunks(keys, str(rules), question, book), missing):
@@ -125,6 +126,7 @@ def solve_all(
                 on_progress(done, len(keys))
     if len(answers) < len(chunks):
         return None
+    # In the order of the positions, whatever the order in which workers finished.
     return np.concatenate([answers[start] for start in chunks])
 
 
@@ -172,6 +174,7 @@ def _open(journal: Path) -> TextIO:
 def _append(lines: TextIO, entry: dict[str, object]) -> None:
     lines.write(json.dumps(entry) + "\n")
     lines.flush()
+    # A journal survives a power failure up to its last complete line.
     os.fsync(lines.fileno())
 
 
@@ -184,6 +187,7 @@ def _read(journal: Path, heading: dict[str, object]) -> list[tuple[int, np.ndarr
     if not journal.exists():
         return []
     data = journal.read_bytes()
+    # Everything up to the last line feed; rfind is -1, hence 0 bytes, if there is none.
     whole = data[: data.rfind(b"\n") + 1]
     try:
         entries = [json.loads(line) for line in whole.splitlines()]

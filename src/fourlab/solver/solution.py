@@ -31,13 +31,11 @@ class Solution:
         return self.lower if self.lower == self.upper else None
 
     @property
-    def result(self) -> int | None:
-        """+1 win, 0 draw, -1 loss; None if that is not proven."""
-        if self.lower > 0:
-            return 1
-        if self.upper < 0:
-            return -1
-        return 0 if self.lower == self.upper else None
+    def result(self) -> Result | None:
+        """The result for the side to move; None if it is not proven."""
+        # It is proven if both bounds lie on one side of 0, or both are 0.
+        lowest = Result.of_score(self.lower)
+        return lowest if lowest == Result.of_score(self.upper) else None
 
     @property
     def plies(self) -> int | None:
@@ -60,12 +58,14 @@ class Solution:
             if self.lower == 0:
                 return "draws at least"
             return "draws at most" if self.upper == 0 else "not proven"
-        word = Result(self.result).verdict
+        word = self.result.verdict
         return word if self.result == 0 or self.plies is None else f"{word} in {self.plies}"
 
 
 def plies_to_end(score: int, left: int) -> int:
     """Return the discs until the end of a game with this score and `left` empty cells."""
+    # Example: 7 empty cells, score 3. The highest score, 4, would be a win with the next disc, so
+    # this one is a disc of each side later: 2 * (4 - 3) + 1 = 3 plies.
     if score > 0:
         return 2 * ((left + 1) // 2 - score) + 1
     return left if score == 0 else 2 * (left // 2 + score) + 2

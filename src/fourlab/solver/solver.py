@@ -2,9 +2,11 @@
 
 import threading
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from fourlab.solver.kernel import solve, warm_up
 from fourlab.solver.solution import Solution
 from fourlab.solver.table import BUCKET, copy_entries, fewest_words, new_table
 
+# Words are 8 bytes. A table of 2**15 words fits into the L2 cache of a core.
 FIRST_WORDS = 1 << 15
 GROWTH = 8
 """A table starts small (256 KiB), so that the searches of easy positions stay in the processor's
@@ -28,6 +31,7 @@ followed by one twice as long: otherwise a table that is too small might lose th
 slice."""
 MAX_MEGABYTES = 1 << 20
 NEVER_STOP = np.zeros(1, np.uint8)
+# No score is beyond 31: boards have at most 62 bits, and a score is at most half of the cells.
 EXACT_SCORE, WINNER_ONLY = (-40, 40), (-1, 1)
 """Score windows: scores inside are determined exactly, of others only on which side they lie."""
 
@@ -52,6 +56,7 @@ class Solver:
             raise UserError(f"the solver needs at least 1 thread, not {threads}")
         self.threads = threads
         self._book = shipped_book() if isinstance(book, str) else book
+        # bit_length - 1 is the binary logarithm, rounded down.
         self._max_words = BUCKET << max(0, int(megabytes * 2**20 / 8 / BUCKET).bit_length() - 1)
         self._lock = threading.Lock()
         self._rules: Rules | None = None
@@ -90,8 +95,7 @@ class Solver:
         bounds.
         """
         _load_kernels()
-        started = time.perf_counter()
-        nodes = 0
+        rest = self._rest_of(limit)
         solutions: dict[int, Solution] = {}
         columns = centre_first(position)
         left = _cells(position) - position.ply
@@ -101,12 +105,12 @@ class Solver:
                 score = 0 if outcome.winner is None else (left + 1) // 2
                 solutions[column] = Solution(score, score, left)
                 continue
-            share = _share(limit, nodes, started, len(columns) - len(solutions))
+            # What an easy column leaves over is shared by those after it.
+            share = rest(len(columns) - len(solutions))
             if share is None:
                 solutions[column] = Solution(-(left // 2), (left + 1) // 2, left)
             else:
                 solutions[column] = self.solve(after, share, weak).for_the_other()
-            nodes += solutions[column].nodes
         return dict(sorted(solutions.items()))
 
     def best_columns(
@@ -117,21 +121,12 @@ class Solver:
         With `first`, return only the one nearest the centre. If the limit is reached, columns may
         be missing.
         """
-        started = time.perf_counter()
-        before = self._spent
+        rest = self._rest_of(limit)
         solution = self.solve(position, limit)
-        if (score := solution.score) is None:
+        if solution.score is None:
             return solution, []
-        best = []
-        for column in centre_first(position):
-            rest = _share(limit, self._spent - before, started, 1)
-            if rest is not None and self._achieves(
-                position.play(column), score, solution.left, rest
-            ):
-                best.append(column)
-                if first:
-                    break
-        return solution, sorted(best)
+        best = self._achieving(position, solution.score, rest)
+        return solution, sorted(islice(best, 1 if first else None))
 
     def line(self, position: Position, limit: Limit = UNLIMITED) -> tuple[int, ...]:
         """Return best play by both sides until the end of the game.
@@ -139,24 +134,29 @@ class Solver:
         The winner wins as soon as possible and the loser loses as late as possible; among equal
         columns, the one nearest the centre is played. If the limit is reached, the line ends early.
         """
-        started = time.perf_counter()
-        before = self._spent
+        rest = self._rest_of(limit)
         columns: list[int] = []
         score = self.solve(position, limit).score
         while score is not None and position.outcome() is None:
-            left = _cells(position) - position.ply
-            for column in centre_first(position):
-                rest = _share(limit, self._spent - before, started, 1)
-                if rest is not None and self._achieves(position.play(column), score, left, rest):
-                    columns.append(column)
-                    position = position.play(column)
-                    score = -score
-                    break
-            else:  # the limit is reached
+            column = next(self._achieving(position, score, rest), None)
+            if column is None:  # the limit is reached
                 break
+            columns.append(column)
+            position = position.play(column)
+            score = -score
         return tuple(columns)
 
-    def _achieves(self, after: Position, score: int, left: int, limit: Limit = UNLIMITED) -> bool:
+    def _achieving(
+        self, position: Position, score: int, rest: Callable[[int], Limit | None]
+    ) -> Iterator[int]:
+        """Yield the columns that are proven to achieve the position's score, central ones first."""
+        left = _cells(position) - position.ply
+        for column in centre_first(position):
+            share = rest(1)
+            if share is not None and self._achieves(position.play(column), score, left, share):
+                yield column
+
+    def _achieves(self, after: Position, score: int, left: int, limit: Limit) -> bool:
         """Return whether the move that led to `after` is proven to achieve `score`.
 
         `score` is the score of the position before the move, which had `left` empty cells.
@@ -165,7 +165,33 @@ class Solver:
             return score == (0 if outcome.winner is None else (left + 1) // 2)
         if score == (left + 1) // 2:
             return False  # only a win at once achieves this score
+        # The move achieves the score if the opponent's score is at most -score, a null-window
+        # question.
         return self._narrow(after, limit, (-score, -score + 1)).upper <= -score
+
+    def _rest_of(self, limit: Limit) -> Callable[[int], Limit | None]:
+        """Return a function that divides what is left of a limit, beginning now.
+
+        It returns one of `parts` equal shares, or None if nothing is left.
+        """
+        started = time.perf_counter()
+        before = self._spent
+
+        def share_of(parts: int) -> Limit | None:
+            share = limit
+            if limit.nodes is not None:
+                nodes_left = limit.nodes - (self._spent - before)
+                if nodes_left < parts:
+                    return None
+                share = replace(share, nodes=nodes_left // parts)
+            if limit.seconds is not None:
+                seconds_left = limit.seconds - (time.perf_counter() - started)
+                if seconds_left <= 0:
+                    return None
+                share = replace(share, seconds=seconds_left / parts)
+            return share
+
+        return share_of
 
     def _narrow(self, position: Position, limit: Limit, window: tuple[int, int]) -> Solution:
         """Look the position up in the book, or search until the bounds meet inside the window."""
@@ -186,7 +212,8 @@ class Solver:
         self, position: Position, left: int, limit: Limit, window: tuple[int, int]
     ) -> tuple[int, int, int]:
         """Search slice by slice; return the proven bounds and the nodes spent."""
-        self._prepare(position)
+        if position.rules != self._rules:
+            self._prepare(position.rules)
         started = time.perf_counter()
         size = SLICE if limit.seconds is None else TIMED_SLICE
         max_nodes = 1 << 60 if limit.nodes is None else limit.nodes
@@ -195,6 +222,8 @@ class Solver:
         upper = (left + 1) // 2
         while max(lower, window[0]) < min(upper, window[1]):
             slice_nodes = min(size, self._make_room(), max_nodes - spent)
+            # The kernel returns when its nodes are spent, with bounds that are proven; what it has
+            # not finished remains in the table.
             before = (lower, upper)
             lower, upper, nodes = self._run(position, lower, upper, window, limit, slice_nodes)
             spent += nodes
@@ -213,22 +242,23 @@ class Solver:
         self._spent += spent
         return lower, upper, spent
 
-    def _prepare(self, position: Position) -> None:
-        """Make a new table if the board has changed: keys are unique on one board only."""
-        if position.rules is not self._rules and position.rules != self._rules:
-            g = position.rules.geometry
-            fewest = fewest_words(g.columns * g.height)
-            self._rules = position.rules
-            self._last_words = max(self._max_words, fewest)
-            self._first_words = min(max(FIRST_WORDS, fewest), self._last_words)
-            self._table = new_table(self._first_words)
-            self._filled = 0
+    def _prepare(self, rules: Rules) -> None:
+        """Make a new table for a board: keys are unique on one board only."""
+        # A large board needs a large table even for a small limit, because tags have 46 bits.
+        fewest = fewest_words(rules.columns * rules.geometry.height)
+        self._rules = rules
+        self._last_words = max(self._max_words, fewest)
+        self._first_words = min(max(FIRST_WORDS, fewest), self._last_words)
+        self._table = new_table(self._first_words)
+        self._filled = 0
 
     def _make_room(self) -> int:
         """Grow the table if it is full; return the number of nodes until it is full again."""
         if len(self._table) == self._last_words:
+            # At its full size the table never grows again.
             return 1 << 60
         if self._filled >= len(self._table):
+            # Entries are kept, so growing costs one pass over the old table.
             larger = new_table(min(GROWTH * len(self._table), self._last_words))
             copy_entries(self._table, larger)
             self._table = larger
@@ -256,6 +286,9 @@ class Solver:
                 own, mask, lower, upper, window, g, table, 0, max_nodes, stop, nodes
             )
             return lower, upper, int(nodes[0])
+        # Threads share the table and differ in their move order (jitter), so that each finds
+        # entries of the others: lazy SMP, as in chess engines. Bounds of any thread are proven for
+        # all.
         stop_all = np.zeros(1, np.uint8)
         counts = np.zeros((self.threads, 1), np.int64)
         share, rest = divmod(max_nodes, self.threads)
@@ -274,6 +307,7 @@ class Solver:
             pending = set(futures)
             try:
                 while pending:
+                    # The caller's stop flag is copied every 10 ms.
                     _, pending = wait(pending, timeout=0.01)
                     stop_all[0] |= stop[0]
             except BaseException:
@@ -287,27 +321,12 @@ class Solver:
 
 def centre_first(position: Position) -> list[int]:
     """Return the legal columns from the centre outwards, left before right."""
-    middle = (position.rules.columns - 1) / 2
-    return sorted(position.legal_columns(), key=lambda column: (abs(column - middle), column))
+    # Sorting is stable, so of two columns at the same distance the left one stays first.
+    return sorted(position.legal_columns(), key=position.rules.from_centre)
 
 
 def _cells(position: Position) -> int:
     return position.rules.columns * position.rules.rows
-
-
-def _share(limit: Limit, nodes: int, started: float, parts: int) -> Limit | None:
-    """Return one of `parts` equal shares of the rest of a limit; None if nothing is left."""
-    share = limit
-    if limit.nodes is not None:
-        if limit.nodes - nodes < parts:
-            return None
-        share = replace(share, nodes=(limit.nodes - nodes) // parts)
-    if limit.seconds is not None:
-        seconds_left = limit.seconds - (time.perf_counter() - started)
-        if seconds_left <= 0:
-            return None
-        share = replace(share, seconds=seconds_left / parts)
-    return share
 
 
 _load_kernels = cache(warm_up)

@@ -35,6 +35,7 @@ MAX_TAG_BITS = 46
 _HUGE_PAGE = 1 << 21
 _MAX_WORK = 31
 # Multiplying by an odd number modulo a power of two is a bijection.
+# The first is the multiplier of xorshift* generators (Vigna, 2016).
 _ODD, _OTHER_ODD = 0x2545F4914F6CDD1D, 0x1B03738712FAD5C9
 
 
@@ -52,6 +53,7 @@ def new_table(words: int) -> np.ndarray:
     memory = mmap.mmap(-1, size + _HUGE_PAGE, flags=flags)
     memory.madvise(mmap.MADV_HUGEPAGE)
     whole = np.frombuffer(memory, np.int64)
+    # Words from the start of the mapping to the first multiple of 2 MiB.
     start = -whole.ctypes.data % _HUGE_PAGE // 8
     return whole[start : start + words]
 
@@ -67,6 +69,9 @@ def fewest_words(bits: int) -> int:
 @inlined_kernel
 def mix(key: int, bits: int) -> int:
     """Map a key of `bits` bits to another number of `bits` bits, one to one."""
+    # As in the finalisers of hash functions: a multiplication moves low bits up, a shift by half
+    # moves high bits down. Both can be undone: an XOR with the upper half leaves the upper half as
+    # it is.
     all_bits = (1 << bits) - 1
     mixed = (int(key) * _ODD) & all_bits
     mixed ^= mixed >> (bits >> 1)
@@ -77,20 +82,25 @@ def mix(key: int, bits: int) -> int:
 @inlined_kernel
 def bucket_of(table: np.ndarray, mixed: int) -> int:
     """Return the index of the first word of a position's bucket."""
+    # Example: a table of 2**15 words has 2**13 buckets, which the low 13 bits select.
     return (mixed & ((len(table) >> 2) - 1)) << 2
 
 
 @inlined_kernel
 def tag_of(table: np.ndarray, mixed: int) -> int:
     """Return the bits of a mixed key that do not select the bucket."""
+    # bit_length(2**15) is 16, and 16 - 3 = 13 bits select the bucket.
     return mixed >> (bit_length(len(table)) - 3)
 
 
 @inlined_kernel
 def probe(table: np.ndarray, mixed: int) -> tuple[int, int]:
     """Return the bounds of a position, LOWEST and HIGHEST if it is not in the table."""
+    # An empty word has tag 0. If it matches a position of tag 0, its bounds say nothing, as
+    # intended.
     start, tag = bucket_of(table, mixed), tag_of(table, mixed)
     for word in range(start, start + BUCKET):
+        # Unsigned indices spare the test for negative ones, which count from the end.
         entry = int(table[np.uint64(word)])
         if entry >> 17 == tag:
             return ((entry >> 6) & 63) - 32, 31 - (entry & 63)
@@ -111,6 +121,7 @@ def store(table: np.ndarray, mixed: int, lower: int, upper: int, nodes: int) -> 
         # The fourth word is not protected, whatever work its entry took.
         if word < start + BUCKET - 1 and (old >> 12) & 31 < least:
             cheapest, least = word, (old >> 12) & 31
+    # A logarithm is fine enough to compare the work of entries, and takes five bits.
     work = min(bit_length(nodes), _MAX_WORK)
     if place < 0:
         last = start + BUCKET - 1
@@ -129,6 +140,8 @@ def copy_entries(table: np.ndarray, larger: np.ndarray) -> None:
     for word in range(len(table)):
         entry = int(table[word])
         if entry != 0:
+            # Tag and bucket are the two parts of the mixed key, so the key need not be stored.
             mixed = ((entry >> 17) << shift) | (word >> 2)
             work = (entry >> 12) & 31
+            # A number of nodes whose bit length is `work` again.
             store(larger, mixed, ((entry >> 6) & 63) - 32, 31 - (entry & 63), (1 << work) >> 1)

@@ -1,71 +1,117 @@
 """The catalogue of all experiments and the names by which users select them."""
 
 import difflib
+import itertools
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from fourlab.errors import UserError
 from fourlab.sources import AUTHOR_OF, SOURCES
-from fourlab.studies.experiment import Experiment
 
+if TYPE_CHECKING:
+    from fourlab.studies.workbench import Part, Workbench
+
+SCALES = ("smoke", "quick", "full")
+"""smoke checks that an experiment runs, quick takes minutes, full uses the report's own sizes."""
 DOCUMENTS = {
     **{source.number: f"{source.authors}: {source.about}" for source in SOURCES.values()},
     "all": "All agents of the reports, and ours",
 }
 """The title of each report's page, by the report's number."""
-MODULES = {
-    **{source.number: author.replace("-", "_") for author, source in SOURCES.items()},
-    "all": "league",
-}
-"""The module below `fourlab.studies` that holds each report's experiments."""
+FOLDERS = {**AUTHOR_OF, "all": "league"}
+"""The folder of each report's pages, by the report's number."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of a report."""
+
+    name: str
+    """The report's number and a word or two: 001-table-5."""
+    ids: Sequence[str]
+    """The items of the reports' inventory that this experiment covers: D1-05."""
+    title: str
+    claim: str
+    """What the report says."""
+    sizes: Mapping[str, Mapping[str, Any]]
+    """Numbers of games, runs, simulations, and so on, by scale."""
+    function: str
+    """What runs the experiment, below `fourlab.studies`: bhat.table_5:table_5."""
+    seconds: Sequence[float]
+    """Approximate duration on two cores, by scale."""
+    needs: Sequence[tuple[str, str]] = ()
+    """Required packages, with the extra that installs them: ("torch", "train")."""
+    networks: Sequence[str] = ()
+    """Shipped networks that the experiment plays with; an installed wheel may lack some."""
+
+    @property
+    def document(self) -> str:
+        """The report's number, or `all` for experiments across reports."""
+        # Names begin with the report's number, except that of the league.
+        return self.name[:3] if self.name[:3].isdecimal() else "all"
+
+    def conduct(self, bench: "Workbench") -> "Iterator[Part]":
+        """Run the experiment and yield the parts of its result."""
+        # Imported only now: listing experiments does not load what they play with.
+        module, function = self.function.split(":")
+        parts: Iterator[Part] = getattr(import_module(f"fourlab.studies.{module}"), function)(bench)
+        return parts
+
+    def check(self) -> None:
+        """Raise UserError if a required package or network is missing."""
+        for package, extra in self.needs:
+            # `find_spec` does not import the package, which may take seconds.
+            if find_spec(package) is None:
+                raise UserError(f"{self.name} needs {package}: pip install 'fourlab[{extra}]'")
+        if self.networks:
+            from fourlab.nets.evaluator import check_shipped
+
+            for network in self.networks:
+                check_shipped(network)
 
 
 @cache
 def all_experiments() -> dict[str, Experiment]:
     """Return every experiment by name, in the order of the reports."""
-    modules = [import_module(f"fourlab.studies.{module}") for module in MODULES.values()]
-    return {experiment.name: experiment for module in modules for experiment in module.EXPERIMENTS}
+    text = files("fourlab.studies").joinpath("experiments.toml").read_text(encoding="utf-8")
+    return {name: Experiment(name, **entry) for name, entry in tomllib.loads(text).items()}
 
 
 def chosen(names: list[str]) -> list[Experiment]:
     """Return the selected experiments in catalogue order, without duplicates.
 
-    A name is `all`, an author (optionally followed by items, as in `bhat table-5`), a report's
-    number, or the full name of an experiment.
+    A name is `all`, the full name of an experiment, or a report by author or number. A report
+    means all its experiments, unless some of them follow it: `bhat table-5`, `001 table-5`.
     """
     catalogue = all_experiments()
     selected = set[str]()
-    for name in _full_names(names):
-        matches = [
-            experiment.name
-            for experiment in catalogue.values()
-            if name in ("all", experiment.name, experiment.document)
-        ]
-        if not matches:
-            options = [*catalogue, *DOCUMENTS, *SOURCES]
-            near = difflib.get_close_matches(name, options, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]}? " if near else ""
+    number = ""  # of the report that was named last
+    for name, following in itertools.zip_longest(names, names[1:]):
+        named = {name, f"{number}-{name}"} & catalogue.keys()
+        if name == "all":
+            selected.update(catalogue)
+        elif name in SOURCES or name in AUTHOR_OF:
+            number = SOURCES[name].number if name in SOURCES else name
+            report = {full for full in catalogue if full.startswith(f"{number}-")}
+            if report.isdisjoint({following, f"{number}-{following}"}):
+                # No item of this report follows, so the report itself is meant.
+                selected |= report
+        elif named:
+            selected |= named
+        else:
+            items = [full.removeprefix(f"{number}-") for full in catalogue]
+            options = [*catalogue, *SOURCES, *AUTHOR_OF, *items]
+            # A dictionary drops duplicates and keeps the order, best first.
+            near = dict.fromkeys(difflib.get_close_matches(name, options, cutoff=0.5))
+            hint = f"did you mean {' or '.join(near)}? " if near else ""
             raise UserError(f"there is no experiment {name!r}; {hint}fourlab study list shows all")
-        selected.update(matches)
-    return [experiment for experiment in catalogue.values() if experiment.name in selected]
-
-
-def _full_names(names: list[str]) -> list[str]:
-    """Replace authors and their items by numbers: `bhat table-5` becomes `001-table-5`."""
-    full: list[str] = []
-    number = ""  # of the latest author
-    items = list[str]()  # that follow the latest author
-    for name in [*names, None]:  # None ends the last author's items
-        if name not in SOURCES and number and f"{number}-{name}" in all_experiments():
-            items.append(f"{number}-{name}")
-            continue
-        if number:  # an author without items means all of that author's experiments
-            full += items or [number]
-        number = SOURCES[name].number if name in SOURCES else ""
-        items = []
-        if name is not None and not number:
-            full.append(name)
-    return full
+    return [experiment for full, experiment in catalogue.items() if full in selected]
 
 
 def title_of(experiment: Experiment) -> str:

@@ -15,6 +15,8 @@ def share(count: int, of: int) -> str:
     """Return a share with its 95 % Wilson interval: 71.0 % [61.5, 79.0] of 100."""
     if of == 0:
         return "none"
+    # Wilson (1927): unlike the normal approximation, it is sound near 0 and 1, where many shares
+    # lie.
     low, high = wilson(count, of)
     return f"{100 * count / of:.1f} % [{100 * low:.1f}, {100 * high:.1f}] of {of:,}"
 
@@ -48,13 +50,17 @@ def may_happen(count: int, of: int) -> bool | None:
 
 def fisher(one: int, of_one: int, other: int, of_other: int) -> float:
     """Return the two-sided p-value of Fisher's exact test (1922) for two counts."""
+    # Given both margins, the first count is hypergeometric if the probabilities are equal; the
+    # p-value sums all tables that are at most as likely as the observed one.
     together = one + other
 
     def log_likelihood(count: int) -> float:
         return _log_choose(of_one, count) + _log_choose(of_other, together - count)
 
+    # Every table with the same margins, by its first count.
     counts = range(max(0, together - of_other), min(of_one, together) + 1)
     logs = [log_likelihood(count) for count in counts]
+    # Weights relative to the likeliest table cannot underflow all at once.
     greatest = max(logs)
     observed = log_likelihood(one) + 1e-7  # equally likely tables count despite rounding
     weights = [math.exp(log - greatest) for log in logs]
@@ -66,6 +72,7 @@ def falls(first: int, of_first: int, last: int, of_last: int, level: float = 0.0
     """Return whether the last share is smaller; None if the difference is not significant."""
     if same_share(first, of_first, last, of_last, level):
         return None
+    # Compares last / of_last with first / of_first without dividing.
     return last * of_first < first * of_last
 
 
@@ -80,6 +87,7 @@ def homogeneity(rows: Sequence[Sequence[int]]) -> float:
     terms = []
     for row in table:
         for observed, total in zip(row, totals, strict=True):
+            # What the margins alone predict for the cell.
             expected = total * sum(row) / sum(totals)
             terms.append((observed - expected) ** 2 / expected)
     return chi_squared_tail(math.fsum(terms), (len(table) - 1) * (len(totals) - 1))
@@ -93,6 +101,7 @@ def chi_squared_tail(statistic: float, freedom: int) -> float:
     half = statistic / 2
     tail = math.exp(-half) if freedom else 1.0
     if freedom % 2:
+        # One degree of freedom: the square of a standard normal variable.
         tail = math.erfc(math.sqrt(half))
     # Starting from one or two degrees of freedom, every two more add one term.
     for degree in range(freedom % 2 or 2, freedom, 2):
@@ -115,6 +124,7 @@ def moments(values: Sequence[float]) -> tuple[float, float]:
     middle = math.fsum(values) / len(values)
     if len(values) < 2:
         return middle, 0.0
+    # Bessel: n - 1 makes the variance unbiased.
     squares = math.fsum((value - middle) ** 2 for value in values)
     return middle, math.sqrt(squares / (len(values) - 1))
 

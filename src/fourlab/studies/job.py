@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
-from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.experiment import Experiment
+from fourlab.studies.catalogue import Experiment, all_experiments
 from fourlab.studies.report import check_work, lacks_figures, load_parts, save_parts, write_reports
 from fourlab.studies.workbench import Stopped, Workbench
 
@@ -38,9 +37,11 @@ class StudyJob:
     @property
     def config(self) -> dict[str, Any]:
         """The configuration; the list of experiments is not part of a run's identity."""
+        # The kind keeps the command's old name, so that old run folders are found again.
         config: dict[str, Any] = {"kind": "reproduce", "scale": self.scale, "seed": self.seed}
         if self.by_clock:
             config["time"] = True
+        # Sorted by the catalogue: the order in which they were asked for does not matter.
         requested = {*self.recorded, *self.experiments}
         return {**config, "experiments": [name for name in all_experiments() if name in requested]}
 
@@ -66,18 +67,22 @@ class StudyJob:
         """Run the unfinished experiments and write the reports; None if the job was stopped."""
         chosen = self.chosen(run)
         for experiment in chosen:
+            # All are checked before the first begins: a conflict shows at once, not after hours.
             check_work(run, experiment)
         finished = False
+        # One pool for all experiments: worker processes are slow to start.
         executor = session.executor(keep_alive=True)
         with suppress(Stopped):
             for number, experiment in enumerate(chosen, 1):
                 if session.stopped:
                     raise Stopped
                 name = experiment.name
+                # Figures that an earlier run could not draw are drawn from its stored work.
                 if load_parts(run, name) is not None and not lacks_figures(run, name):
                     continue
                 title = f"{name} ({number}/{len(chosen)})"
 
+                # `title` is bound now; a closure would see the last title of the loop.
                 def on_progress(piece: str, done: int, total: int, title: str = title) -> None:
                     session.emit(Progress(done, total, piece, title))
 
@@ -92,6 +97,7 @@ class StudyJob:
                 )
                 save_parts(run, experiment, list(experiment.conduct(bench)))
             finished = True
+        # A stopped job still gets pages, with the experiments that are complete.
         results = write_reports(run)
         return results if finished else None
 

@@ -1,26 +1,26 @@
 """One league of all agents: those of the five reports, faithful and corrected, and ours."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from fourlab.agent import Limit
+from fourlab.agents.registry import make
+from fourlab.arena.ratings import Rating
 from fourlab.arena.results import Results
-from fourlab.arena.tables import Table
 from fourlab.arena.tournament import Player, Tournament
-from fourlab.reporting.figures import COLOURS, MARKS
-from fourlab.studies.arya.alpha import AS_PLAYED, LISTED, NETWORKS, WITHOUT_FAULTS, alpha
+from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Axes, Figure, frame
+from fourlab.sources import AUTHOR_OF
+from fourlab.studies.arya.alpha import AS_PLAYED, LISTED, NETWORKS, WITHOUT_FAULTS, alpha, judged
 from fourlab.studies.arya.bouts import without_paths
 from fourlab.studies.arya.lessons import q_tables
 from fourlab.studies.compare import share
-from fourlab.studies.experiment import Experiment, Finding, Part, Picture, Text
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from fourlab.arena.ratings import Rating
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
+from fourlab.training.test_set import solved_positions
 
 AGENTS = {
     "Vannucci & Abril as coded": "vannucci-abril:faithful=1",
@@ -55,21 +55,17 @@ AGENTS = {
     "ours: perfect": "perfect:choice=random",
 }
 """Specs by name: the author or "ours", and the agent. Names are stored with the games."""
-OLD_OWNERS = dict(
-    zip(
-        ("000", "001", "002", "003", "004"),
-        ("Vannucci & Abril", "Bhat", "Gao", "SeWell", "Arya"),
-        strict=True,
-    )
-)
-"""How names of agents begin in games that were stored by earlier versions, and now."""
 LEFT_OUT = """\
 Bhat's Q-learning is missing because it plays only on boards of five columns. AlphaMCTS makes 20
 simulations per move here, so that its network of 128 filters and 8 blocks takes no longer than the
 other agents; Arya's makes 1,000. Its networks were trained without the report's faults, even where
 the search is as listed. Arya's tables were trained on {training:,} games; the report's on
 3,000,000."""
+KEPT = "keeps the value where it can be lost"
+"""The header of the share of decisive positions without a mistake."""
 OWNERS = ("Vannucci & Abril", "Bhat", "Gao", "SeWell", "Arya", "ours")
+OLD_OWNERS = dict(zip(AUTHOR_OF, OWNERS, strict=False))
+"""How names of agents begin in games that were stored by earlier versions, 000 to 004, and now."""
 CORRECTED_PAIRS = (
     ("Vannucci & Abril", "as coded", "corrected"),
     ("Bhat MC40", "as coded", "corrected"),
@@ -90,43 +86,28 @@ PLACES = tuple((right, above) for above in (0, 6, -6, 11, -11, 16, -16) for righ
 """Candidate places of a label, best first: right or left of its marker, and how far above."""
 
 
-@dataclass(frozen=True)
-class _Answers:
-    """Let one agent, selected by number, choose a move in every solved position."""
+def _answers(specs: tuple[str, ...], count: int, seed: int, number: int) -> dict[str, Any]:
+    """Let agent `number` choose a move in `count` solved positions.
 
-    specs: tuple[str, ...]
-    positions: int
-    seed: int
-
-    def __call__(self, number: int) -> dict[str, Any]:
-        """Return CPU seconds per move, mistakes, and the positions where a mistake was possible."""
-        import time
-
-        import numpy as np
-
-        from fourlab.agent import Limit
-        from fourlab.agents.registry import make
-        from fourlab.training.test_set import solved_positions
-
-        agent = make(self.specs[number])
-        positions, truth = solved_positions(self.positions)
-        # Loading and compiling do not count.
-        agent.decide(positions[0], Limit(), np.random.default_rng(self.seed))
-        mistakes = can_go_wrong = 0
-        begun = time.process_time()
-        for place, (position, scores) in enumerate(zip(positions, truth, strict=True)):
-            rng = np.random.default_rng([self.seed, place])
-            chosen = agent.decide(position, Limit(), rng).column
-            # The sign of a score is the game-theoretic value of a column for the side to move.
-            signs = {column: (score > 0) - (score < 0) for column, score in scores.items()}
-            can_go_wrong += min(signs.values()) < max(signs.values())
-            mistakes += signs[chosen] < max(signs.values())
-        seconds = (time.process_time() - begun) / len(positions)
-        return {"seconds": seconds, "mistakes": mistakes, "can_go_wrong": can_go_wrong}
+    Returns CPU seconds per move, mistakes, and the positions where a mistake was possible.
+    """
+    agent = make(specs[number])
+    positions, scores = solved_positions(count)
+    # Loading and compiling do not count.
+    agent.decide(positions[0], Limit(), np.random.default_rng(seed))
+    begun = time.process_time()
+    chosen = [
+        agent.decide(position, Limit(), np.random.default_rng([seed, place])).column
+        for place, position in enumerate(positions)
+    ]
+    seconds = (time.process_time() - begun) / len(positions)
+    mistakes, can_go_wrong = map(sum, zip(*map(judged, chosen, scores), strict=True))
+    return {"seconds": seconds, "mistakes": mistakes, "can_go_wrong": can_go_wrong}
 
 
 def _agents(bench: Workbench) -> dict[str, str]:
     """Return every n-th agent, with n from the scale, including Arya's tables, trained now."""
+    # Trained here because tables of this size do not ship with Fourlab.
     (faithful, corrected), _ = q_tables(bench, bench.size["training"])
     agents = {
         **AGENTS,
@@ -151,11 +132,11 @@ def league(bench: Workbench) -> Iterator[Part]:
     )
     results = Results(tournament)
     for game in bench.play("games", tournament):
+        # Games stored by earlier versions have the reports' numbers in their names.
         results.add(game._replace(red=_renamed(game.red), yellow=_renamed(game.yellow)))
+    specs = tuple(agents.values())
     tested = bench.repeat(
-        "answers",
-        _Answers(tuple(agents.values()), bench.size["positions"], bench.seed),
-        len(agents),
+        "answers", _answers, len(agents), specs, bench.size["positions"], bench.seed
     )
     answers = dict(zip(agents, tested, strict=True))
     ratings = results.ratings(bench.seed)
@@ -171,24 +152,28 @@ def league(bench: Workbench) -> Iterator[Part]:
         )
         for place, rating in enumerate(ratings, 1)
     ]
-    head = ("", "agent", "spec", "Elo (95 %)", "score", "right where it matters", "CPU s a move")
-    yield Table(f"League of {len(agents)} agents, {results.games:,} games", head, tuple(rows))
+    head = ("rank", "agent", "spec", "Elo (95 %)", "score", KEPT, "CPU seconds per move")
+    yield Table(f"League, {len(agents)} agents, {results.games:,} games", head, tuple(rows))
     yield Text(
         "Agents that are missing or differ from the reports",
         LEFT_OUT.format(training=bench.size["training"]),
     )
     yield from _comparisons(results)
-    points = []
-    for rating in ratings:
-        elo = rating.elo
-        points.append((rating.name, elo.value, elo.low, elo.high, answers[rating.name]["seconds"]))
+    points = [
+        (one.name, one.elo.value, one.elo.low, one.elo.high, answers[one.name]["seconds"])
+        for one in ratings
+    ]
     yield Picture(
         "strength",
         "Strength and thinking time: Bradley-Terry Elo with 95 % intervals, "
         "CPU seconds per move on solved positions. "
         "An agent that won every game has no Elo and is not shown.",
         lambda: _draw(ratings, answers),
-        Table("strength", ("agent", "Elo", "low", "high", "CPU seconds a move"), tuple(points)),
+        Table(
+            "strength",
+            ("agent", "Elo", "Elo low", "Elo high", "CPU seconds per move"),
+            tuple(points),
+        ),
     )
 
 
@@ -227,7 +212,7 @@ class _Point:
         return COLOURS[self.owner]
 
 
-def _points(ratings: "Sequence[Rating]", answers: Mapping[str, Mapping[str, Any]]) -> list[_Point]:
+def _points(ratings: Sequence[Rating], answers: Mapping[str, Mapping[str, Any]]) -> list[_Point]:
     """Return the agents that have an Elo; an unbounded interval ends at the Elo."""
     points = []
     for rating in ratings:
@@ -235,15 +220,17 @@ def _points(ratings: "Sequence[Rating]", answers: Mapping[str, Mapping[str, Any]
         if elo is None:
             continue
         owner = next(place for place, name in enumerate(OWNERS) if rating.name.startswith(name))
+        # An agent that lost every game, say, has no lower end.
         low = elo if rating.elo.low is None else rating.elo.low
         high = elo if rating.elo.high is None else rating.elo.high
         points.append(_Point(rating.name, owner, answers[rating.name]["seconds"], elo, low, high))
     return points
 
 
-def _draw(ratings: "Sequence[Rating]", answers: Mapping[str, Mapping[str, Any]]) -> "Figure":
+def _draw(ratings: Sequence[Rating], answers: Mapping[str, Mapping[str, Any]]) -> Figure:
     from matplotlib.figure import Figure
 
+    # Not `panels`: a constrained layout moves the axes when the figure is drawn.
     figure = Figure(figsize=(10, 7.5))
     # Fixed axes, because labels are placed before the figure is drawn.
     axes = figure.add_axes((0.07, 0.065, 0.915, 0.92))
@@ -260,6 +247,7 @@ def _draw(ratings: "Sequence[Rating]", answers: Mapping[str, Mapping[str, Any]])
             point.seconds, point.elo, color=point.colour, marker=MARKS[point.owner], markersize=6
         )
     for place, name in enumerate(OWNERS):
+        # Empty plots give the legend one entry per author, not one per agent.
         axes.plot([], [], linestyle="", color=COLOURS[place], marker=MARKS[place], label=name)
     axes.set_xscale("log")
     if points:
@@ -269,20 +257,20 @@ def _draw(ratings: "Sequence[Rating]", answers: Mapping[str, Mapping[str, Any]])
         axes.axhline(fmean(point.elo for point in points), color="#888888", linewidth=0.6)
         seconds = [point.seconds for point in points]
         axes.set_xlim(min(seconds) / 2.5, max(seconds) * 6)  # room for labels
-    axes.set_xlabel("CPU seconds per move")
-    axes.set_ylabel("Elo")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small", title="report", loc="upper left")
+    legend = {**SMALL, "title": "report", "loc": "upper left"}
+    frame(axes, legend, xlabel="CPU seconds per move", ylabel="Elo")
     _label(axes, points)
     return figure
 
 
-def _label(axes: "Axes", points: Sequence[_Point]) -> None:
+def _label(axes: Axes, points: Sequence[_Point]) -> None:
     """Write each name beside its marker, at the place that covers least."""
     figure = axes.get_figure()
     assert figure is not None
+    # Transforms give pixels; boxes and offsets are in points, 72 to the inch.
     pixels = figure.dpi / 72
     marks = [axes.transData.transform((point.seconds, point.elo)) / pixels for point in points]
+    # Markers first: no label may cover one.
     taken = [_Box(x - 4, y - 4, x + 4, y + 4) for x, y in marks]
     for point in points:
         x, low = axes.transData.transform((point.seconds, point.low)) / pixels
@@ -290,6 +278,7 @@ def _label(axes: "Axes", points: Sequence[_Point]) -> None:
         # Better to cross an interval than a marker or another label.
         taken.append(_Box(x - 1, low, x + 1, high, cost=0.05))
     for point, (x, y) in zip(points, marks, strict=True):
+        # Greedy, best rating first: a label never moves to make room for a later one.
         boxes = {place: _beside(x, y, point.name, *place) for place in PLACES}
         costs = {
             place: FAR * abs(place[1]) + sum(box.overlap(other) for other in taken)
@@ -332,22 +321,5 @@ class _Box:
         """Return the weighted area shared with another box, plus a constant for any contact."""
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.top, other.top) - max(self.bottom, other.bottom)
+        # The constant keeps labels from touching where the shared area is tiny.
         return other.cost * (10 + width * height) if width > 0 and height > 0 else 0.0
-
-
-EXPERIMENTS: tuple[Experiment, ...] = (
-    Experiment(
-        "league",
-        ("D4-19",),
-        "A league of all agents",
-        "Every report compares its own agents only.",
-        {
-            "smoke": {"every": 6, "training": 20_000, "rounds": 1, "positions": 3},
-            "quick": {"every": 1, "training": 300_000, "rounds": 4, "positions": 240},
-            "full": {"every": 1, "training": 3_000_000, "rounds": 50, "positions": 960},
-        },
-        league,
-        (6, 370, 4600),
-        networks=tuple(NETWORKS.values()),
-    ),
-)

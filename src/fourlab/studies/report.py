@@ -10,21 +10,33 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from fourlab.arena.tables import Table
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.jobs.run import Run
 from fourlab.reporting import figures
 from fourlab.reporting.page import NO_FIGURES, how_it_was_made, page, table, within_page
-from fourlab.studies.catalogue import DOCUMENTS, all_experiments
-from fourlab.studies.experiment import Experiment, Finding, Part, Picture, Text
-from fourlab.studies.workbench import read_json
+from fourlab.studies import data
+from fourlab.studies.catalogue import (
+    DOCUMENTS,
+    FOLDERS,
+    Experiment,
+    all_experiments,
+    title_of,
+)
+from fourlab.studies.workbench import Finding, Part, Table, Text, read_json
 from fourlab.version import __version__
 
-HEAD = ("quantity", "document", "ours, faithful", "ours, corrected", "exact", "verdict", "why")
-"""The header of the findings' CSV files."""
-PAGE_HEAD = ("quantity", "report", *HEAD[2:-1], "explanation")
-"""The same columns as pages name them."""
+HEAD = (
+    "quantity",
+    "report",
+    "ours, faithful",
+    "ours, corrected",
+    "exact",
+    "verdict",
+    "explanation",
+)
+"""The header of a page's table of findings."""
+VERDICTS = {True: "agrees", False: "differs", None: "–"}
 INDEX_TITLE = "The experiments of the five reports, replicated"
 INDEX_HEAD = ("experiment", "claim of the report", "agrees", "differs", "without comparison")
 FOUND = "found.json"
@@ -38,30 +50,39 @@ def save_parts(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
 
     Without matplotlib, figures are omitted but their data are written.
     """
-    home = run.folder / experiment.document
+    home = home_of(run, experiment.document)
+    item = experiment.name.removeprefix(f"{experiment.document}-")
     stored: list[dict[str, Any]] = []
-    for number, part in enumerate(parts):
-        suffix = part.name if isinstance(part, Picture) else number
-        name = f"{experiment.name}-{suffix}"
-        if isinstance(part, Finding):
-            stored.append({"kind": "finding", **asdict(part)})
-        elif isinstance(part, Text):
-            stored.append({"kind": "text", **asdict(part)})
+    for part in parts:
+        if isinstance(part, Finding | Text):
+            stored.append({"kind": type(part).__name__.lower(), **asdict(part)})
         elif isinstance(part, Table):
-            _write(home / "data" / f"{name}.csv", _csv(part))
+            name = data.file_name(item, part.title, "table")
+            _write(home / "data" / f"{name}.csv", _csv(data.numeric(part)))
             stored.append({"kind": "table", "file": f"{name}.csv", **asdict(part)})
         else:
-            _write(home / "data" / f"{name}.csv", _csv(part.data))
+            name = data.file_name(item, part.name)
+            _write(home / "data" / f"{name}.csv", _csv(data.numeric(part.data)))
             if figures.can_draw():
                 drawing = figures.render(part.draw(), "svg", salt=name)
                 _write(home / "figures" / f"{name}.svg", drawing)
             stored.append({"kind": "picture", "file": name, "caption": part.caption})
-    findings = Table("", HEAD, tuple(_finding_rows(stored)))
-    _write(home / "data" / f"{experiment.name}.csv", _csv(findings))
+    # The findings of an experiment form one CSV file.
+    findings = data.findings(_finding_rows(stored))
+    _write(home / "data" / f"{item}-findings.csv", _csv(findings))
     _write(
         run.folder / "work" / experiment.name / FOUND,
         json.dumps(stored, ensure_ascii=False).encode(),
     )
+
+
+def home_of(run: Run, document: str) -> Path:
+    """Return the folder of a report's pages, named after its authors.
+
+    A run of an earlier version keeps the folder named by the report's number.
+    """
+    numbered = run.folder / document
+    return numbered if numbered.is_dir() else run.folder / FOLDERS[document]
 
 
 def load_parts(run: Run, name: str) -> list[dict[str, Any]] | None:
@@ -72,8 +93,9 @@ def load_parts(run: Run, name: str) -> list[dict[str, Any]] | None:
 
 def lacks_figures(run: Run, name: str) -> bool:
     """Return whether an experiment lacks figures that could be drawn now."""
-    home = run.folder / all_experiments()[name].document
+    home = home_of(run, all_experiments()[name].document)
     pictures = [part for part in load_parts(run, name) or () if part["kind"] == "picture"]
+    # Without matplotlib a run is complete all the same, with data in place of figures.
     missing = any(not (home / "figures" / f"{part['file']}.svg").exists() for part in pictures)
     return missing and figures.can_draw()
 
@@ -85,6 +107,7 @@ def check_work(run: Run, experiment: Experiment) -> None:
     """
     file = run.folder / "work" / experiment.name / "begun.json"
     sizes = dict(experiment.sizes[run.config["scale"]])
+    # Through JSON, so that tuples compare equal to the lists that are read back.
     now = json.loads(json.dumps({"fourlab": __version__, "size": sizes}))
     if not file.exists():
         _write(file, json.dumps(now).encode())
@@ -99,12 +122,7 @@ def write_reports(run: Run) -> dict[str, Any]:
     """Write a page for each report with complete experiments, and the index; return all parts."""
     done = _all_parts(run)
     for document in _documents(done):
-        parts = {
-            name: experiment_parts
-            for name, experiment_parts in done.items()
-            if all_experiments()[name].document == document
-        }
-        _write_document(run, document, parts)
+        _write_document(run, document, done)
     _write_index(run, done)
     results = {"scale": run.config["scale"], "seed": run.config["seed"], "experiments": done}
     run.write("results.json", results)
@@ -112,31 +130,33 @@ def write_reports(run: Run) -> dict[str, Any]:
 
 
 def _write_document(run: Run, document: str, done: Mapping[str, Parts]) -> None:
-    """Write the page of one report."""
-    home = run.folder / document
+    """Write the page of one report, with those of the experiments that belong to it."""
+    home = home_of(run, document)
     title = DOCUMENTS[document]
     html = [f"<h1>{escape(title)}</h1>", '<p><a href="../report.html">All reports</a></p>']
     lines = [f"# {title}", ""]
     for name, parts in done.items():
-        html += _html(home, name, parts)
-        lines += _markdown(home, name, parts)
-    run.write(f"{document}/report.html", page(title, [*html, *how_it_was_made(run)]))
-    run.write(f"{document}/report.md", "\n".join(lines))
+        if all_experiments()[name].document == document:
+            html += _html(home, name, parts)
+            lines += _markdown(home, name, parts)
+    run.write(f"{home.name}/report.html", page(title, [*html, *how_it_was_made(run)]))
+    run.write(f"{home.name}/report.md", "\n".join(lines))
 
 
 def _write_index(run: Run, done: Mapping[str, Parts]) -> None:
     """Write the index of all experiments with the counts of their verdicts."""
     scale = _scale(run)
     rows = [_index_row(name, parts) for name, parts in done.items()]
+    homes = {home_of(run, document).name: DOCUMENTS[document] for document in _documents(done)}
     links = "".join(
-        f'<li><a href="{name}/report.html">{escape(f"{name} {DOCUMENTS[name]}")}</a></li>'
-        for name in _documents(done)
+        f'<li><a href="{home}/report.html">{escape(title)}</a></li>'
+        for home, title in homes.items()
     )
     html = [f"<h1>{INDEX_TITLE}</h1>", f"<p>{escape(scale)}</p>", f"<ul>{links}</ul>"]
     html += [table(INDEX_HEAD, rows), *how_it_was_made(run)]
     run.write("report.html", page("The experiments", html))
     lines = [f"# {INDEX_TITLE}", "", scale, ""]
-    lines += [f"- [{name}]({name}/report.md) {DOCUMENTS[name]}" for name in _documents(done)]
+    lines += [f"- [{title}]({home}/report.md)" for home, title in homes.items()]
     run.write("report.md", "\n".join([*lines, "", *_markdown_table(INDEX_HEAD, rows), ""]))
 
 
@@ -153,10 +173,12 @@ def publish(run: Run, folder: Path) -> None:
     that of this run.
     """
     for document in _documents(_all_parts(run)):
+        # Files of experiments that no longer exist must not stay behind.
         for kind in ("figures", "data"):
-            shutil.rmtree(folder / document / kind, ignore_errors=True)
+            shutil.rmtree(folder / home_of(run, document).name / kind, ignore_errors=True)
     for file in sorted(run.folder.rglob("*")):
         within = file.relative_to(run.folder)
+        # HTML pages embed their figures and would only repeat them.
         if file.suffix in (".md", ".svg", ".csv") and within.parts[0] != "work":
             _write(folder / within, file.read_bytes())
     _write(folder / "manifest.json", (run.folder / "manifest.json").read_bytes())
@@ -174,7 +196,7 @@ def _scale(run: Run) -> str:
     return (
         f"Scale {run.config['scale']}{clock}, seed {run.config['seed']}. "
         "Shares have 95 % Wilson intervals. "
-        "The reports' faults, B1 to B20, are listed in docs/reproduce.md."
+        "The reports' faults, B1 to B20, are listed in docs/reference/faults.md."
     )
 
 
@@ -184,24 +206,19 @@ def _documents(done: Mapping[str, Any]) -> list[str]:
 
 def _index_row(name: str, parts: Parts) -> tuple[object, ...]:
     verdicts = [part["agrees"] for part in parts if part["kind"] == "finding"]
+    # In the order of INDEX_HEAD: agrees, differs, without comparison.
     counts = [verdicts.count(verdict) for verdict in (True, False, None)]
-    return name, all_experiments()[name].claim, *counts
+    experiment = all_experiments()[name]
+    return title_of(experiment), experiment.claim, *counts
 
 
 def _finding_rows(parts: Parts) -> Iterator[tuple[object, ...]]:
-    """Yield the findings in the columns of HEAD."""
+    """Yield the findings in the columns of HEAD, which are the fields of `Finding`."""
     for part in parts:
         if part["kind"] == "finding":
-            fields = {key: value for key, value in part.items() if key != "kind"}
-            finding = Finding(**fields)
-            yield (
-                finding.what,
-                finding.document,
-                finding.faithful,
-                finding.corrected,
-                finding.truth,
-                finding.verdict,
-                finding.why,
+            yield tuple(
+                VERDICTS[part["agrees"]] if name == "agrees" else part[name]
+                for name in Finding.__dataclass_fields__
             )
 
 
@@ -219,9 +236,8 @@ def _html(home: Path, name: str, parts: Parts) -> Iterator[str]:
             yield f"<h3>{escape(part['title'])}</h3><pre>{escape(part['lines'])}</pre>"
         elif part["kind"] == "picture":
             file = home / "figures" / f"{part['file']}.svg"
-            drawing = NO_FIGURES
-            if file.exists():
-                drawing = within_page(file.read_text(encoding="utf-8"))
+            drawn = file.exists()
+            drawing = within_page(file.read_text(encoding="utf-8")) if drawn else NO_FIGURES
             yield f"<figure>{drawing}<figcaption>{escape(part['caption'])}</figcaption></figure>"
 
 
@@ -229,7 +245,8 @@ def _markdown(home: Path, name: str, parts: Parts) -> Iterator[str]:
     experiment = all_experiments()[name]
     rows = list(_finding_rows(parts))
     yield from (f"## {experiment.title}", "")
-    yield from (f"`{name}`, {', '.join(experiment.ids)}. Claim: {experiment.claim}", "")
+    ids = ", ".join(experiment.ids)
+    yield from (f"`{title_of(experiment)}`, {ids}. Claim: {experiment.claim}", "")
     if rows:
         yield from (*_markdown_table(*_without_empty_columns(rows)), "")
     for part in parts:
@@ -250,8 +267,9 @@ def _without_empty_columns(
     rows: Sequence[tuple[object, ...]],
 ) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
     """Return the head and the rows of a page's table of findings, without empty columns."""
-    used = [column for column in range(len(PAGE_HEAD)) if any(row[column] for row in rows)]
-    head = tuple(PAGE_HEAD[column] for column in used)
+    # Most experiments have no exact value, many no corrected one.
+    used = [column for column in range(len(HEAD)) if any(row[column] for row in rows)]
+    head = tuple(HEAD[column] for column in used)
     return head, [tuple(row[column] for column in used) for row in rows]
 
 
@@ -259,15 +277,16 @@ def _markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> It
     yield f"| {' | '.join(head)} |"
     yield "|" + "---|" * len(head)
     for row in rows:
+        # A bar would end the cell.
         cells = (str(cell).replace("|", "\\|") for cell in row)
         yield f"| {' | '.join(cells)} |"
 
 
-def _csv(data: Table) -> bytes:
+def _csv(content: Table) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(data.head)
-    writer.writerows(data.rows)
+    writer.writerow(content.head)
+    writer.writerows(content.rows)
     return text.getvalue().encode()
 
 

@@ -58,32 +58,25 @@ class Searched:
         return int((best_places(self.means.mean(axis=1)) == column).sum()), len(self.means)
 
 
-@dataclass(frozen=True)
-class _Sets:
-    """Search one set, selected by number; the seed of a set depends on its number alone."""
-
-    lines: tuple[Line, ...]
-    """The line of each set."""
-    seed: int
-
-    def __call__(self, number: int) -> list[Any]:
-        """Return mean and visits by run and column."""
-        line = self.lines[number]
-        agent = make(line.spec)
-        assert isinstance(agent, MCTS)
-        search = replace(agent, runs=line.runs).search(
-            line.position, Limit(), np.random.default_rng([self.seed, number])
-        )
-        return [
-            [[round(column.value or 0.0, 6), column.visits] for column in tree.columns()]
-            for tree in search.trees
-        ]
+def _search_set(lines: tuple[Line, ...], seed: int, number: int) -> list[Any]:
+    """Search one set, whose line is `lines[number]`; return mean and visits by run and column."""
+    line = lines[number]
+    agent = make(line.spec)
+    assert isinstance(agent, MCTS)
+    # The seed depends on the number alone, so that results do not depend on who searches what.
+    rng = np.random.default_rng([seed, number])
+    search = replace(agent, runs=line.runs).search(line.position, Limit(), rng)
+    return [
+        # Six digits are far below the spread of a mean, and keep the files small.
+        [[round(column.value or 0.0, 6), column.visits] for column in tree.columns()]
+        for tree in search.trees
+    ]
 
 
 def search_all(bench: Workbench, name: str, lines: Mapping[str, Line]) -> dict[str, Searched]:
     """Run all lines as one piece of work, because worker processes are slow to start."""
     sets = tuple(line for line in lines.values() for _ in range(line.sets))
-    results = bench.repeat(name, _Sets(sets, bench.seed), len(sets))
+    results = bench.repeat(name, _search_set, len(sets), sets, bench.seed)
     searched = {}
     for key, line in lines.items():
         # float64[sets, runs, columns, 2]: mean and visits
@@ -111,6 +104,7 @@ def resampled(runs: Floats, number: int, seed: int) -> Floats:
 
 def central_interval(values: Floats, share: float = 0.95) -> tuple[float, float]:
     """Return the ends of the interval that holds the central `share` of the values."""
+    # Percentiles of the bootstrap distribution (Efron 1979).
     low, high = np.quantile(values, [(1 - share) / 2, (1 + share) / 2])
     return float(low), float(high)
 

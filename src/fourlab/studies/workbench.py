@@ -1,8 +1,13 @@
-"""The workbench of an experiment: games and results stored by name, so that work can resume."""
+"""What an experiment works with, and the parts of its result.
+
+A `Workbench` stores games and results by name, so that work can resume. An experiment is a function
+of a workbench that yields findings, tables, pictures and texts.
+"""
 
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,14 +15,58 @@ from typing import Any
 from fourlab.agents.registry import make
 from fourlab.arena.play import play_tournament
 from fourlab.arena.store import Store, StoredGame
+from fourlab.arena.tables import Table as Table
 from fourlab.arena.tournament import Tournament
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.game.record import Cause
 from fourlab.jobs.executors import Executor, Lost
+from fourlab.reporting.figures import Figure
 
 SAVE_SECONDS = 5.0
 """The interval between writes of partial results."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One number from a report beside ours."""
+
+    what: str
+    """The quantity."""
+    document: str
+    """The reported value, in the report's own form; empty if the report has none."""
+    faithful: str
+    """Our value with the report's faults, with an interval if it depends on chance."""
+    corrected: str = ""
+    """Our value without the faults."""
+    truth: str = ""
+    """The exact value, where it is known."""
+    agrees: bool | None = None
+    """Whether the reported and the faithful value agree; None if they cannot be compared."""
+    why: str = ""
+    """The explanation of a difference: first the faults (B1 to B20) that cause it, if any."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure and its data."""
+
+    name: str
+    """A short name for files."""
+    caption: str
+    draw: Callable[[], Figure]
+    data: Table
+
+
+@dataclass(frozen=True)
+class Text:
+    """Preformatted text, such as a printed game."""
+
+    title: str
+    lines: str
+
+
+Part = Finding | Table | Picture | Text
 
 
 class Stopped(Exception):
@@ -28,14 +77,15 @@ class Stopped(Exception):
 class _Repetition:
     """Adapts a function of a number to an executor's work."""
 
-    function: Callable[[int], Any]
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
 
     def prepare(self) -> None:
         """Do nothing: there is nothing to load."""
 
     def __call__(self, number: int, watch: Any) -> Any:
         """Call the function once."""
-        return self.function(number)
+        return self.function(*self.arguments, number)
 
 
 @dataclass(frozen=True)
@@ -66,28 +116,35 @@ class Workbench:
             self.on_progress(name, 1, 1)
         return read_json(file)
 
-    def repeat(self, name: str, function: Callable[[int], Any], times: int) -> list[Any]:
-        """Return the results of `function(0)`, `function(1)`, …, computed by the executor.
+    def repeat(
+        self, name: str, function: Callable[..., Any], times: int, *arguments: Any
+    ) -> list[Any]:
+        """Return the results of `function(*arguments, number)` for numbers from 0 to `times` - 1.
 
         The executor may call it in any order and in other processes, so `function` must be
-        picklable: a module's function or an instance of a module's class.
+        picklable: a module's function or an instance of a module's class. To be repeatable, its
+        result must follow from its arguments, which therefore include a seed.
         """
         file = self.folder / f"{name}.json"
+        # Keys are numbers as text: JSON has no others.
         results: dict[str, Any] = read_json(file, dict) if file.exists() else {}
         missing = [number for number in range(times) if str(number) not in results]
         saved = time.monotonic()
         if missing:
             self.on_progress(name, len(results), times)
-            for batch in self.executor.map(_Repetition(function), missing):
+            for batch in self.executor.map(_Repetition(function, arguments), missing):
                 for number, result in batch:
                     if isinstance(result, Lost):
                         raise UserError(f"{name} failed: {result.why}")
                     results[str(number)] = result
                 self.on_progress(name, len(results), times)
+                # Writing the whole file after every result would cost time in the square of their
+                # number.
                 if time.monotonic() - saved > SAVE_SECONDS:
                     self._write(file, results)
                     saved = time.monotonic()
             self._write(file, results)
+            # The executor ends its map early only if it was stopped.
             if len(results) < times:
                 raise Stopped
         # A resumed run reads the results from JSON, where tuples are lists and keys are text.
@@ -99,6 +156,7 @@ class Workbench:
         self.folder.mkdir(parents=True, exist_ok=True)
         total = len(tournament)
         with Store(self.folder / f"{name}.sqlite") as store:
+            # Games are a function of their numbers, so only the missing ones are played.
             if len(store.finished()) < total:
                 self.on_progress(name, len(store.finished()), total)
                 results = play_tournament(
@@ -119,11 +177,8 @@ class Workbench:
 
 def read_json(file: Path, kind: type = object) -> Any:
     """Return the content of a work file; raise UserError if it is damaged or not a `kind`."""
-    try:
+    with suppress(ValueError):
         content = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
-        content = None
-    else:
         if isinstance(content, kind):
             return content
     raise UserError(f"{file} is damaged; remove it and give the command again")

@@ -143,8 +143,8 @@ def test_the_faithful_search_stays_inside_its_tree(proving: int) -> None:
             position = position.play(column)
         result = agent.search(position, Limit(), rng)  # type: ignore[attr-defined]
         roots = result.forest.roots()
-        forest = result.forest.forest
-        visits = forest.words[: forest.used[0], :7]
+        blocks = result.forest.forest.nodes
+        visits = blocks.words.reshape(-1, blocks.size)[: blocks.used[0], :7]
         assert (visits >= 0).all()
         assert result.decision.proven is not None or roots.visits[0].sum() == 200
         assert bool(proving) or result.decision.proven is None

@@ -123,8 +123,9 @@ def test_several_leaves_at_once_lose_no_simulation() -> None:
         roots = search.roots()
         assert (roots.visits.sum(axis=1) == 200).all()
         assert (abs(roots.means) <= 1 + 1e-5).all()
-        leads = search.forest.words[: search.size, 7:14]
-        assert not (leads == nodes.PENDING).any()
+        blocks = search.forest.nodes
+        leads = blocks.words.reshape(-1, blocks.size)[:, 7 * nodes.LEADS : 7 * nodes.PRIORS]
+        assert not ((leads < 0) & (-leads & 7 == nodes.PENDING)).any()
 
 
 def test_a_mirror_image_is_searched_alike() -> None:
@@ -155,9 +156,10 @@ def test_a_search_can_adopt_a_subtree() -> None:
     new.reset(np.array([after.own]), np.array([after.mask]), -1)
     new.adopt(search, block)
     visits = new.roots().visits[0]
-    assert (visits == search.forest.words[block, :7]).all()
+    blocks = search.forest.nodes
+    assert (visits == blocks.words.reshape(-1, blocks.size)[block, :7]).all()
     assert visits.sum() == search.roots().visits[0, column] - 1
-    new.forest.goal[0] = new.forest.done[0] + 50
+    new.forest.trees.goal[0] = new.forest.trees.done[0] + 50
     new.run()
     assert new.roots().visits[0].sum() == visits.sum() + 50
 
@@ -250,12 +252,12 @@ def test_the_faults_of_aryas_search() -> None:
     for s, first in ((faithful, -0.75), (faithful._replace(faithful=False), 1.0)):
         search = ForestSearch(Constant(), CLASSIC, 1, 400, s)
         search.reset(np.array([position.own]), np.array([position.mask]), 1)
-        search.forest.goal[0] = 2  # the root, and the first column
+        search.forest.trees.goal[0] = 2  # the root, and the first column
         search.run()
         roots = search.roots()
         assert roots.visits[0].tolist() == [1, 0, 0, 0, 0, 0, 0]
-        assert search.forest.numbers[0, 7 * nodes.SUMS] == pytest.approx(first)
-        search.forest.goal[0] = 400
+        assert search.forest.nodes.numbers[7 * nodes.SUMS] == pytest.approx(first)
+        search.forest.trees.goal[0] = 400
         search.run()
         assert search.roots().most_visited()[0] == 0
 

@@ -264,8 +264,9 @@ def test_threads_at_the_memory_cap_stay_inside_it() -> None:
     for seed in range(30):
         tree = SearchTree(Position(), MCTS(threads=2).switches(), blocks=300)
         guard = np.full(21 * 20, 77, np.int32)
-        whole = np.concatenate([tree.tree.words, guard])
-        tree.tree = tree.tree._replace(words=whole[: len(tree.tree.words)])
+        blocks = tree.tree.nodes
+        whole = np.concatenate([blocks.words, guard])
+        tree.tree = tree.tree._replace(nodes=blocks._replace(words=whole[: len(blocks.words)]))
         stop = np.zeros(1, np.uint8)
         threads = [
             threading.Thread(target=tree.search, args=(3000, 1 + seed + n, stop)) for n in range(2)
@@ -275,7 +276,7 @@ def test_threads_at_the_memory_cap_stay_inside_it() -> None:
         for thread in threads:
             thread.join()
         assert (whole[-len(guard) :] == 77).all()
-        assert tree.tree.used[0] <= 300
+        assert tree.tree.nodes.used[0] <= 300
 
 
 @pytest.mark.parametrize("clock", ["wall", "cpu"])

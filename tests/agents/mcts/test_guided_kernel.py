@@ -12,7 +12,7 @@ import pytest
 
 from fourlab import Position
 from fourlab.agents.mcts import guided_kernel as guided
-from fourlab.agents.mcts import verbs
+from fourlab.agents.mcts import nodes, verbs
 from fourlab.agents.mcts.textbook import ConnectFour, Edge, Node, TextbookSearch
 from fourlab.compiled import random
 from tests.agents.mcts.test_twin import Stream, assert_same
@@ -177,7 +177,7 @@ def fast(
 ) -> tuple[Any, int, int]:
     g = position.rules.geometry
     tree = verbs.new_tree(batches * batch + 3, 0, g)
-    verbs.new_block(tree.words, 1, position.mask, g)
+    verbs.new_block(tree.nodes, 1, position.mask, g)
     games = guided.new_games(batch, g)
     state = random.seed_state(seed)
     for _ in range(batches):
@@ -192,10 +192,10 @@ def fast(
                 break
             own, mask = games.query_own[:queries], games.query_mask[:queries]
             values, logits = map(np.ascontiguousarray, evaluations(own, mask, g.columns))
-        guided.back_up_batch(tree.words, games, leaves, g)
+        guided.back_up_batch(tree.nodes, games, leaves)
         if proven:
             break
-    return tree.words, int(tree.counts[0]), state
+    return tree.nodes.words, int(tree.counts[0]), state
 
 
 @pytest.mark.parametrize("where", list(POSITIONS))
@@ -217,17 +217,17 @@ def test_all_virtual_losses_are_taken_back() -> None:
     g = Position().rules.geometry
     tree = verbs.new_tree(500, 0, g)
     games = guided.new_games(64, g)
-    verbs.new_block(tree.words, 1, 0, g)
+    verbs.new_block(tree.nodes, 1, 0, g)
+    blocks = tree.nodes.words.reshape(-1, 3, 7)
     leaves, _, _ = guided.gather(tree, 0, 0, g, verbs.Switches(c=90.0), 64, games, 1)
     assert leaves == 64
     positions = set(zip(games.own.tolist(), games.mask.tolist(), strict=True))
     assert len(positions) > 50  # not the same leaf 64 times
-    assert tree.words[21 + 7 : 21 + 14].sum() == -64 * guided.WON
+    assert blocks[1, nodes.SUMS].sum() == -64 * guided.WON
     games.results[:] = 0
-    guided.back_up_batch(tree.words, games, leaves, g)
-    assert tree.words[21 : 21 + 7].sum() == tree.counts[0] == 64
-    sums = tree.words[21 : 21 * tree.used[0]].reshape(-1, 3, 7)[:, 1]
-    assert not sums.any()
+    guided.back_up_batch(tree.nodes, games, leaves)
+    assert blocks[1, nodes.VISITS].sum() == tree.counts[0] == 64
+    assert not blocks[1 : tree.nodes.used[0], nodes.SUMS].any()
 
 
 def test_values_are_clipped_to_a_win() -> None:
@@ -238,11 +238,12 @@ def test_values_are_clipped_to_a_win() -> None:
         (0.5, guided.WON // 2),
         (np.inf, guided.WON),
     ):
-        words = np.zeros(2 * 21, np.int32)
+        tree = verbs.new_tree(2, 0, g)
+        verbs.new_block(tree.nodes, 1, 0, g)
         games = guided.new_games(1, g)
         games.paths[0, 0] = 2 * 21
         games.lengths[0] = 1
         games.results[0] = value
-        guided.back_up_batch(words, games, 1, g)
+        guided.back_up_batch(tree.nodes, games, 1)
         # A win of the side to move at the leaf is a loss of the other side.
-        assert words[21 + 7] == guided.WON - points
+        assert tree.nodes.words[21 + 7] == guided.WON - points

@@ -164,8 +164,9 @@ def test_a_tree_that_was_full_can_grow_below_its_leaves() -> None:
     tree.search(5000, 1, np.zeros(1, np.uint8))
     line = tree.line()
     assert tree.nodes == 39
-    words = np.concatenate([tree.tree.words, np.zeros(21 * 4000, np.int32)])  # free blocks again
-    tree.tree = tree.tree._replace(words=words)
+    blocks = tree.tree.nodes
+    words = np.concatenate([blocks.words, np.zeros(21 * 4000, np.int32)])  # free blocks again
+    tree.tree = tree.tree._replace(nodes=blocks._replace(words=words))
     position = Position()
     for column in line:
         position = position.play(column)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fourlab import Position
-from fourlab.agents.mcts import kernel, verbs
+from fourlab.agents.mcts import kernel, nodes, verbs
 from fourlab.agents.mcts.textbook import (
     Below,
     ConnectFour,
@@ -131,14 +131,14 @@ def compiled(
 ) -> Any:
     g = position.rules.geometry
     tree = verbs.new_tree(blocks, 8192 if merging else 0, g)
-    verbs.new_block(tree.words, 1, position.mask, g)
+    verbs.new_block(tree.nodes, 1, position.mask, g)
     stop = np.zeros(1, np.uint8)
     state = random.seed_state(seed)
     done, _, state = kernel.search(
         tree, 1, position.own, position.mask, g, switches, simulations, state, stop
     )
     assert tree.counts[0] == done
-    return tree.words, done, state
+    return tree.nodes.words, done, state
 
 
 def textbook(
@@ -199,7 +199,7 @@ def assert_same(
             continue
         edge = edges[column]
         if visits < 0:
-            visits -= verbs.DRAWN if visits >= verbs.DRAWN else verbs.LOST
+            visits -= nodes.DRAWN if visits >= nodes.DRAWN else nodes.LOST
         assert edge.visits == visits
         assert edge.total == total / points
         assert edge.proven == (2 - (-leads & 7) if leads < 0 else None)

@@ -17,6 +17,7 @@ from fourlab.agents.mcts import nodes
 from fourlab.agents.mcts.xray import Snapshot, marks
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, evaluate_checked
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.nets.base import NetworkEvaluator
@@ -36,7 +37,7 @@ _load_kernels = cache(forest_kernel.warm_up)
 
 
 @dataclass(frozen=True)
-class Result:
+class Searched:
     """A finished search; `decision` is what an agent returns."""
 
     decision: Decision
@@ -165,7 +166,7 @@ class AlphaZero:
         limit: Limit,
         rng: np.random.Generator,
         watch: Callable[[Snapshot], None] | None = None,
-    ) -> Result:
+    ) -> Searched:
         """Search and return the whole result; call `watch` with every snapshot as it is taken."""
         trace: list[Snapshot] = []
 
@@ -182,15 +183,15 @@ class AlphaZero:
         limit: Limit,
         rng: np.random.Generator,
         on_snapshot: Callable[[Snapshot], None] | None,
-    ) -> Result:
+    ) -> Searched:
         started = time.perf_counter()
         self._check_evaluator(position)
         budget, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
         most = MOST_SIMULATIONS if budget is None else min(budget, MOST_SIMULATIONS)
         search = self._new_search(position, most)
-        done, goal = search.forest.done, search.forest.goal
+        done, goal = search.forest.trees.done, search.forest.trees.goal
         # The first simulation of a new tree only evaluates the root.
-        goal[0] = done[0] + (0 if search.forest.used[0] else 1)
+        goal[0] = done[0] + (0 if search.forest.nodes.used[0] else 1)
         search.step()
         begun = int(done[0])
         made = 0
@@ -201,7 +202,9 @@ class AlphaZero:
         replan_at = FIRST_PLAN // 2
         search.plan(begun + (min(most, FIRST_PLAN) if replans else most))
         while (
-            not search.forest.proof[0] and made < most and not (limit.stop and limit.stop.is_set())
+            not search.forest.trees.proof[0]
+            and made < most
+            and not (limit.stop and limit.stop.is_set())
         ):
             # A small tree has few leaves worth a visit, so batches grow with it.
             walks = min(self.batch, 1 + int(done[0]) // 8, most - made)
@@ -226,7 +229,7 @@ class AlphaZero:
         if on_snapshot is not None:
             on_snapshot(_snapshot(search, made))
         elapsed = time.perf_counter() - started
-        return Result(self._decision(position, search, made, elapsed, rng), search)
+        return Searched(self._decision(position, search, made, elapsed, rng), search)
 
     def _new_search(self, position: Position, most: int) -> ForestSearch:
         """Return a new search with room for `most` simulations more than the subtree it reuses."""
@@ -236,7 +239,7 @@ class AlphaZero:
         switches = Switches(self._gumbel, self.c, self.scale, self.fpu, 0.0, proving, self.faithful)
         kept = self._kept.get("search")
         block = None if kept is None else _find(*kept, position)
-        blocks = 0 if kept is None or block is None else int(kept[1].forest.used[0])
+        blocks = 0 if kept is None or block is None else int(kept[1].forest.nodes.used[0])
         search = ForestSearch(
             self.evaluator,
             position.rules,
@@ -278,7 +281,7 @@ class AlphaZero:
         value = max(-1.0, min(1.0, value))
         proven = None
         if roots.proven[0]:
-            proven = Exact(2 - int(roots.proven[0]))
+            proven = Exact(Result(2 - int(roots.proven[0])))
             value = float(proven.result)
         return Decision(
             column,
@@ -288,7 +291,7 @@ class AlphaZero:
                 columns=tuple(_columns(roots)),
                 visits=tuple(int(count) for count in roots.visits[0]),
                 simulations=simulations,
-                nodes=int(search.forest.used[0]),
+                nodes=int(search.forest.nodes.used[0]),
                 evaluations=search.evaluations,
                 seconds=seconds,
                 network=float(roots.values[0]),
@@ -318,14 +321,14 @@ def _column_analysis(roots: Roots, column: int) -> ColumnAnalysis:
         visits,
         value=float(roots.means[0, column]) if visits or proof else None,
         prior=float(roots.priors[0, column]),
-        proven=2 - proof if proof else None,
+        proven=Result(2 - proof) if proof else None,
     )
 
 
 def _find(before: Position, search: ForestSearch, position: Position) -> int | None:
     """Return the block of a position at most two plies below the root of the last search."""
     # A proven root stopped the search early, so its subtree is of little use.
-    if search.forest.proof[0]:
+    if search.forest.trees.proof[0]:
         return None
     if before == position:
         return 0

@@ -11,21 +11,20 @@ import numpy as np
 
 from fourlab.agents.mcts.nodes import (
     CLOSED,
-    LEADS,
     LOSS,
     PENDING,
-    PRIORS,
-    SUMS,
-    VISITS,
-    place,
+    Nodes,
+    edge_of,
+    leads_of,
+    prior_of,
     proof_of,
     result_of,
+    sum_of,
+    value_of,
+    visits_of,
 )
-from fourlab.compiled._jit import inlined_kernel, kernel
-from fourlab.game.geometry import Geometry
+from fourlab.compiled._jit import inlined_kernel
 
-PARTS = 4
-"""Parts of a block with one number per column; the network's value follows them."""
 VISIT_OFFSET = 50.0
 """Added to the largest visit count in the weight of values against priors.
 
@@ -59,56 +58,58 @@ class Switches(NamedTuple):
 
 
 @inlined_kernel
-def mean(
-    words: np.ndarray, numbers: np.ndarray, block: int, column: int, columns: int
-) -> np.float32:
-    """Return a visited column's proven result or mean result, -1 to +1 for the side to move."""
-    leads = words[block, place(LEADS, column, columns)]
+def mean(nodes: Nodes, edge: int, unvisited: np.float32) -> np.float32:
+    """Return a column's mean or proven result, -1 to +1 for the side that plays it.
+
+    Without visits this is `unvisited`, even if the column is proven.
+    """
+    visits = visits_of(nodes, edge)
+    if visits == 0:
+        return unvisited
+    leads = leads_of(nodes, edge)
     if leads < 0 and proof_of(leads) != PENDING:
         return np.float32(result_of(proof_of(leads)))
-    return np.float32(
-        numbers[block, place(SUMS, column, columns)]
-        / np.float32(words[block, place(VISITS, column, columns)])
-    )
+    return np.float32(sum_of(nodes, edge) / np.float32(visits))
 
 
 @inlined_kernel
-def is_excluded(words: np.ndarray, block: int, column: int, columns: int) -> bool:
+def is_excluded(nodes: Nodes, edge: int) -> bool:
     """Return whether a column is full or proven to lose."""
-    leads = words[block, place(LEADS, column, columns)]
-    return bool(leads < 0 and LOSS <= proof_of(leads) <= CLOSED)
+    return bool(LOSS <= proof_of(leads_of(nodes, edge)) <= CLOSED)
 
 
-@kernel
-def choose_by_puct(
-    words: np.ndarray, numbers: np.ndarray, block: int, columns: int, s: Switches
-) -> int:
-    """Return the column with the greatest (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n)."""
+# The rules are inlined: as calls with all their arguments they cost 6 to 9 % of the work in a tree.
+
+
+@inlined_kernel
+def choose_by_puct(nodes: Nodes, block: int, s: Switches) -> int:
+    """Return the column with the greatest (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n).
+
+    This is the rule of AlphaZero (Silver et al., 2018) with a constant c, values scaled to 0 to 1.
+    """
+    first = edge_of(nodes, block, 0)
     # N counts the node's own evaluation too, so that priors matter on the first visit.
     total = 1
-    for column in range(columns):
-        total += words[block, place(VISITS, column, columns)]
+    for column in range(nodes.columns):
+        total += visits_of(nodes, first + column)
     spread = np.float32(s.c * math.sqrt(total))
-    unvisited = numbers[block, PARTS * columns] - np.float32(s.fpu)
+    unvisited = value_of(nodes, block) - np.float32(s.fpu)
     best = np.float32(-1e30)
     chosen = -1
-    for column in range(columns):
-        if is_excluded(words, block, column, columns):
+    for column in range(nodes.columns):
+        edge = first + column
+        if is_excluded(nodes, edge):
             continue
-        n = words[block, place(VISITS, column, columns)]
-        q = mean(words, numbers, block, column, columns) if n > 0 else unvisited
-        prior = numbers[block, place(PRIORS, column, columns)]
-        score = (q + np.float32(1)) * np.float32(0.5) + spread * prior / np.float32(1 + n)
+        q = (mean(nodes, edge, unvisited) + np.float32(1)) * np.float32(0.5)
+        score = q + spread * prior_of(nodes, edge) / np.float32(1 + visits_of(nodes, edge))
         if score > best:
             best = score
             chosen = column
     return chosen
 
 
-@kernel
-def mixed_value(
-    words: np.ndarray, numbers: np.ndarray, block: int, columns: int
-) -> tuple[np.float32, int, int]:
+@inlined_kernel
+def mixed_value(nodes: Nodes, block: int) -> tuple[np.float32, int, int]:
     """Return the value assumed for unvisited columns, the visits in all and the most visits.
 
     The value mixes the network's value of the node with the prior-weighted mean of the visited
@@ -118,54 +119,49 @@ def mixed_value(
     most = 0
     weight = np.float32(0)
     weighted_sum = np.float32(0)
-    for column in range(columns):
-        n = words[block, place(VISITS, column, columns)]
-        if n > 0 and not is_excluded(words, block, column, columns):
+    for column in range(nodes.columns):
+        edge = edge_of(nodes, block, column)
+        n = visits_of(nodes, edge)
+        if n > 0 and not is_excluded(nodes, edge):
             total += n
             most = max(most, n)
-            prior = numbers[block, place(PRIORS, column, columns)]
+            prior = prior_of(nodes, edge)
             weight += prior
-            weighted_sum += prior * mean(words, numbers, block, column, columns)
-    value = numbers[block, PARTS * columns]
+            weighted_sum += prior * mean(nodes, edge, np.float32(0))
+    value = value_of(nodes, block)
     if weight > 0:
         value = (value + np.float32(total) * weighted_sum / weight) / np.float32(1 + total)
     return value, total, most
 
 
-@kernel
-def choose_by_improved_policy(
-    words: np.ndarray, numbers: np.ndarray, block: int, columns: int, s: Switches
-) -> int:
+@inlined_kernel
+def choose_by_improved_policy(nodes: Nodes, block: int, s: Switches) -> int:
     """Return the column whose share of visits lags furthest behind the improved policy.
 
     The improved policy is prior * exp(weight * Q), normalised.
     """
-    unvisited, total, most = mixed_value(words, numbers, block, columns)
+    first = edge_of(nodes, block, 0)
+    unvisited, total, most = mixed_value(nodes, block)
     # Dividing by 2 rescales values from the range -1 to +1 to a span of 1.
     weight = np.float32(s.scale * (VISIT_OFFSET + most) / 2)
     # Subtracting the greatest value keeps exp() from overflowing.
     greatest = np.float32(-1e30)
-    for column in range(columns):
-        if not is_excluded(words, block, column, columns):
-            n = words[block, place(VISITS, column, columns)]
-            greatest = max(
-                greatest, mean(words, numbers, block, column, columns) if n > 0 else unvisited
-            )
+    for column in range(nodes.columns):
+        if not is_excluded(nodes, first + column):
+            greatest = max(greatest, mean(nodes, first + column, unvisited))
     whole = np.float32(0)
-    for column in range(columns):
-        whole += improved_weight(
-            words, numbers, block, column, columns, unvisited, weight, greatest
-        )
+    for column in range(nodes.columns):
+        whole += improved_weight(nodes, first + column, unvisited, weight, greatest)
     best = np.float32(-1e30)
     chosen = -1
-    for column in range(columns):
-        if is_excluded(words, block, column, columns):
+    for column in range(nodes.columns):
+        edge = first + column
+        if is_excluded(nodes, edge):
             continue
-        share = improved_weight(
-            words, numbers, block, column, columns, unvisited, weight, greatest
-        ) / max(whole, np.float32(1e-30))
-        n = words[block, place(VISITS, column, columns)]
-        lag = share - np.float32(n) / np.float32(1 + total)
+        share = improved_weight(nodes, edge, unvisited, weight, greatest) / max(
+            whole, np.float32(1e-30)
+        )
+        lag = share - np.float32(visits_of(nodes, edge)) / np.float32(1 + total)
         if lag > best:
             best = lag
             chosen = column
@@ -174,27 +170,13 @@ def choose_by_improved_policy(
 
 @inlined_kernel
 def improved_weight(
-    words: np.ndarray,
-    numbers: np.ndarray,
-    block: int,
-    column: int,
-    columns: int,
-    unvisited: np.float32,
-    weight: np.float32,
-    greatest: np.float32,
+    nodes: Nodes, edge: int, unvisited: np.float32, weight: np.float32, greatest: np.float32
 ) -> np.float32:
     """Return a column's share of the improved policy before normalisation."""
-    if is_excluded(words, block, column, columns):
+    if is_excluded(nodes, edge):
         return np.float32(0)
-    q = (
-        mean(words, numbers, block, column, columns)
-        if words[block, place(VISITS, column, columns)] > 0
-        else unvisited
-    )
-    return np.float32(
-        numbers[block, place(PRIORS, column, columns)]
-        * np.float32(math.exp(weight * (q - greatest)))
-    )
+    q = mean(nodes, edge, unvisited)
+    return np.float32(prior_of(nodes, edge) * np.float32(math.exp(weight * (q - greatest))))
 
 
 def schedule(columns: int, simulations: int) -> np.ndarray:
@@ -216,14 +198,12 @@ def schedule(columns: int, simulations: int) -> np.ndarray:
     return left_at
 
 
-@kernel
+@inlined_kernel
 def choose_by_schedule(
-    words: np.ndarray,
-    numbers: np.ndarray,
+    nodes: Nodes,
     block: int,
-    noise: np.ndarray,
+    noise: np.ndarray,  # float32[columns]
     simulation: int,
-    g: Geometry,
     s: Switches,
     left_at: np.ndarray,
 ) -> int:
@@ -234,34 +214,31 @@ def choose_by_schedule(
     is computed afresh at every simulation, so columns proven on the way and schedules that change
     do no harm.
     """
-    columns = g.columns
-    unvisited, _, most = mixed_value(words, numbers, block, columns)
+    columns = nodes.columns
+    first = edge_of(nodes, block, 0)
+    unvisited, _, most = mixed_value(nodes, block)
     weight = np.float32(s.scale * (VISIT_OFFSET + most) / 2)
     scores = np.empty(columns, np.float32)
     candidates = 0
     for column in range(columns):
-        if not is_excluded(words, block, column, columns):
+        edge = first + column
+        if not is_excluded(nodes, edge):
             candidates += 1
-            q = unvisited
-            if words[block, place(VISITS, column, columns)] > 0:
-                q = mean(words, numbers, block, column, columns)
-            log_prior = np.float32(
-                math.log(max(numbers[block, place(PRIORS, column, columns)], np.float32(1e-30)))
-            )
-            scores[column] = noise[column] + log_prior + weight * q
+            log_prior = np.float32(math.log(max(prior_of(nodes, edge), np.float32(1e-30))))
+            scores[column] = noise[column] + log_prior + weight * mean(nodes, edge, unvisited)
     left = left_at[candidates, min(simulation - 1, left_at.shape[1] - 1)]
-    fewest = 1 << 30
+    fewest = 1 << 30  # more than any column has
     best = np.float32(-1e30)
     chosen = -1
     for column in range(columns):
-        if is_excluded(words, block, column, columns):
+        if is_excluded(nodes, first + column):
             continue
-        n = words[block, place(VISITS, column, columns)]
+        n = visits_of(nodes, first + column)
         # A column is left if fewer than `left` others rank before it.
         ahead = 0
         for other in range(columns):
-            if other != column and not is_excluded(words, block, other, columns):
-                more = words[block, place(VISITS, other, columns)] - n
+            if other != column and not is_excluded(nodes, first + other):
+                more = visits_of(nodes, first + other) - n
                 better = scores[other] > scores[column] or (
                     scores[other] == scores[column] and other < column
                 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fourlab.agents.alphazero import forest_kernel as kernels
-from fourlab.agents.alphazero.choosing import PARTS, VISIT_OFFSET, Switches, schedule
+from fourlab.agents.alphazero.choosing import VISIT_OFFSET, Switches, schedule
 from fourlab.agents.alphazero.leaves import new_cache
 from fourlab.agents.mcts import nodes
 from fourlab.errors import UserError
@@ -90,6 +90,7 @@ class Roots:
         mixed = (weight * self.means).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-30)
         unvisited = (self.values + total * mixed) / (1 + total)
         values = np.where(visited | (self.proofs == nodes.DRAW), self.means, unvisited[:, None])
+        # Halved as in `choosing`: values span 2 here.
         boost = scale * (VISIT_OFFSET + visits.max(axis=1, keepdims=True)) / 2 * values
         score = np.where(self.open, np.log(np.maximum(self.priors, 1e-30)) + boost, -np.inf)
         policy = np.exp(score - score.max(axis=1, keepdims=True))
@@ -131,8 +132,8 @@ class ForestSearch:
         self.rules = rules
         self.switches = switches
         self.leaves = leaves
-        self.size = simulations + 2
-        self.forest = kernels.new_forest(trees, self.size, leaves, rules.geometry)
+        # One block per simulation, one for the root.
+        self.forest = kernels.new_forest(trees, simulations + 2, leaves, rules.geometry)
         self.cache = new_cache(cache, rules.geometry)
         self.evaluations = 0
         self.plan(simulations if plan is None else plan)
@@ -149,12 +150,12 @@ class ForestSearch:
         noise: np.ndarray | None = None,
     ) -> None:
         """Start new trees at positions given as int64[trees]; -1 simulations leaves one out."""
-        f = self.forest
-        f.own[:] = own
-        f.mask[:] = mask
-        f.used[:] = f.done[:] = f.proof[:] = 0
-        f.goal[:] = simulations + 1  # the first one evaluates the root
-        f.noise[:] = 0 if noise is None else noise
+        trees = self.forest.trees
+        trees.own[:] = own
+        trees.mask[:] = mask
+        self.forest.nodes.used[:] = trees.done[:] = trees.proof[:] = 0
+        trees.goal[:] = simulations + 1  # the first one evaluates the root
+        trees.noise[:] = 0 if noise is None else noise
 
     def step(self) -> int:
         """Simulate until a batch is full, evaluate it and expand it; return the batch's size.
@@ -163,17 +164,13 @@ class ForestSearch:
         """
         f = self.forest
         g = self.rules.geometry
-        leaves = kernels.gather(
-            f, self.size, self.leaves, g, self.switches, self.schedule, self.cache
-        )
+        leaves = kernels.gather(f, self.leaves, g, self.switches, self.schedule, self.cache)
         if leaves:
-            batch = Batch(f.batch_own[:leaves], f.batch_mask[:leaves], self.rules)
+            batch = Batch(f.queue.own[:leaves], f.queue.mask[:leaves], self.rules)
             answer = evaluate_checked(self.evaluator, batch)
             if answer.logits is None:
                 raise UserError(NO_POLICY)
-            kernels.expand(
-                f, self.size, leaves, answer.logits, answer.values, g, self.switches, self.cache
-            )
+            kernels.expand(f, leaves, answer.logits, answer.values, g, self.switches, self.cache)
         self.evaluations += leaves
         return leaves
 
@@ -184,57 +181,59 @@ class ForestSearch:
 
     def roots(self, which: np.ndarray | slice = slice(None)) -> Roots:
         """Return the statistics of all roots, or of those that `which` selects."""
-        f = self.forest
-        return self._read(
-            f.words[:: self.size][which], f.numbers[:: self.size][which], f.proof[which].copy()
-        )
+        blocks = np.arange(len(self.forest.trees.proof)) * self.forest.size
+        return self._read(blocks[which], self.forest.trees.proof[which].copy())
 
     def node_after(self, path: tuple[int, ...]) -> Roots | None:
         """Return the node after a path of columns in the first tree, as if it were a root.
 
         Returns None if the search did not get there.
         """
-        f = self.forest
         block = 0
         for column in path:
             block = nodes.in_python(nodes.block_of)(self._leads(block, column))
             if block == 0:
                 return None
-        return self._read(
-            f.words[block : block + 1], f.numbers[block : block + 1], np.zeros(1, f.proof.dtype)
-        )
+        return self._read(np.array([block]), np.full(1, nodes.UNPROVEN))
 
-    def _read(self, words: np.ndarray, numbers: np.ndarray, proven: np.ndarray) -> Roots:
-        columns = self.rules.columns
+    def _read(self, blocks: np.ndarray, proven: np.ndarray) -> Roots:
+        """Return the statistics of some blocks."""
+        all_nodes = self.forest.nodes
 
-        def part(array: np.ndarray, index: int) -> np.ndarray:
-            return array[:, index * columns : (index + 1) * columns]
+        def parts(array: np.ndarray) -> np.ndarray:
+            """Return [part, block, column] of an array of nodes; the selection copies them."""
+            selected = array.reshape(-1, all_nodes.size)[blocks, :-1]
+            return selected.reshape(len(blocks), -1, all_nodes.columns).swapaxes(0, 1)
 
-        visits = part(words, nodes.VISITS)
-        leads = part(words, nodes.LEADS)
+        visits, _, leads, _ = parts(all_nodes.words)
+        _, sums, _, priors = parts(all_nodes.numbers)
         # The low three bits of a negative LEADS are the proof; see `nodes.proof_of`.
         proofs = np.where(leads < 0, -leads & 7, nodes.UNPROVEN)
-        means = np.where(visits > 0, part(numbers, nodes.SUMS) / np.maximum(visits, 1), 0.0)
+        means = np.where(visits > 0, sums / np.maximum(visits, 1), 0.0)
         means = np.where((proofs > 0) & (proofs < nodes.CLOSED), 2.0 - proofs, means)
-        priors = part(numbers, nodes.PRIORS).copy()
-        values = numbers[:, PARTS * columns].copy()
-        return Roots(visits.copy(), means, priors, proofs, values, proven)
+        values = all_nodes.numbers.reshape(-1, all_nodes.size)[blocks, -1]
+        return Roots(visits, means, priors, proofs, values, proven)
 
     def child(self, block: int, column: int) -> int | None:
         """Return the unproven block that a column leads to, None if there is none."""
         leads = self._leads(block, column)
         return leads if leads > 0 else None
 
+    def _numbers(self, block: int) -> np.ndarray:
+        """Return a view of a block without its value: int32[part, column], as in nodes.py."""
+        all_nodes = self.forest.nodes
+        words = all_nodes.words.reshape(-1, all_nodes.size)[block, :-1]
+        return words.reshape(-1, all_nodes.columns)
+
     def _leads(self, block: int, column: int) -> int:
-        place = nodes.in_python(nodes.place)(nodes.LEADS, column, self.rules.columns)
-        return int(self.forest.words[block, place])
+        return int(self._numbers(block)[nodes.LEADS, column])
 
     def line(self, column: int) -> tuple[int, ...]:
         """Return the principal variation of the first tree after `column`, by visits."""
         line = [column]
         block = self.child(0, column)
         while block is not None:
-            visits = self.forest.words[block, : self.rules.columns]
+            visits = self._numbers(block)[nodes.VISITS]
             if not visits.any():
                 break
             line.append(int(visits.argmax()))
@@ -244,6 +243,7 @@ class ForestSearch:
     def adopt(self, other: "ForestSearch", block: int) -> None:
         """Start the only tree from a subtree of another search, and share its cache."""
         f = self.forest
-        f.used[0] = kernels.copy_subtree(other.forest.words, block, self.rules.columns, f.words)
-        f.done[0] = f.words[0, : self.rules.columns].sum() + 1
+        f.nodes.used[0] = nodes.copy_subtree(other.forest.nodes, block, f.nodes, 0, False)
+        # The root's own evaluation is a simulation, too.
+        f.trees.done[0] = self._numbers(0)[nodes.VISITS].sum() + 1
         self.cache = other.cache

@@ -169,7 +169,7 @@ class _SelfPlay:
         noise = self.noise()
         self.search.reset(self.own, self.mask, np.where(playing, self.simulations, -1), noise)
         self.search.run()
-        self.simulations_made += int(self.search.forest.done.sum())
+        self.simulations_made += int(self.search.forest.trees.done.sum())
         # 2. Record. A lost position has no policy to learn.
         roots, own, mask = self.search.roots(lanes), self.own[lanes], self.mask[lanes]
         policies = roots.improved(self.s.scale) if self.s.search == "gumbel" else roots.shares()

@@ -36,7 +36,7 @@ class Dqn:
             raise UserError(f"the network {self.net} has no Q-values; it is for {purpose}")
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self, position: Position, limit: Limit = UNLIMITED, rng: np.random.Generator | None = None
     ) -> Decision:
         """Evaluate the position once; the policy has the probabilities of playing the columns."""
         rng = generator(rng)
@@ -50,6 +50,7 @@ class Dqn:
         chosen = best
         if self.epsilon > 0 and rng.random() < self.epsilon:
             chosen = int(rng.choice(legal))
+        # Epsilon-greedy: every open column gets epsilon / n, and the best one the rest.
         policy = [0.0] * position.rules.columns
         for column in legal:
             policy[column] = self.epsilon / len(legal) + (1 - self.epsilon) * (column == best)

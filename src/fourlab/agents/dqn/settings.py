@@ -71,6 +71,7 @@ class DqnSettings:
         Rules.parse(self.board)
         if not self.against:
             raise UserError("against needs at least one opponent; self is one")
+        # One step adds a move of every game at once.
         if self.replay < self.games:
             raise UserError(
                 f"the replay must have room for a move of each of the {self.games} games, "

@@ -70,6 +70,7 @@ class DqnTrainee:
         self.rules = Rules.parse(settings.board)
         last = f"dense {self.rules.columns}"
         network = Network("q", str(self.rules), settings.features, settings.layers, policy=(last,))
+        # torch's global generator is left as it was: other code may rely on it.
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(settings.seed)
             self.net, self.target = Net(network), Net(network)
@@ -119,8 +120,11 @@ class DqnTrainee:
         measures = []
         while self.done < min(goal, self.total):
             columns = self.games.choose(self._explore, self.rng)
+            # Only position and column are stored: the rest, reward and next position, follows by
+            # the rules.
             self.replay.add(self.games.own, self.games.mask, columns)
             self.counts["games"] += self.games.play(columns, self.rng)
+            # The first updates would otherwise see the same few moves again and again.
             if self.done >= s.warmup:
                 measures += [self._update() for _ in range(s.updates)]
         self.counts["pieces"] += 1
@@ -152,6 +156,8 @@ class DqnTrainee:
 
     def _explore(self, own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return random columns with probability epsilon, else those of the greatest Q-values."""
+        # Random columns are sampled for all games, used or not: the stream of random numbers then
+        # does not depend on the network.
         exploring = rng.random(len(own)) < self.epsilon
         random_columns = draw(open_columns(mask, self.rules.geometry), rng)
         return np.where(exploring, random_columns, self.choose(own, mask, rng))
@@ -172,6 +178,8 @@ class DqnTrainee:
         targets = self.targets(own, mask, columns)
         q = self.net(planes)[1]
         values = q.gather(1, torch.from_numpy(columns)[:, None])[:, 0]
+        # Huber's loss limits the influence of large errors; Mnih et al. (2015) clip them to the
+        # same effect.
         loss = smooth_l1_loss(values, targets)
         progress = min(1.0, self.done / s.moves)
         self.optimizer.param_groups[0]["lr"] = s.rate * (1 - (1 - LAST_RATE) * progress)
@@ -191,6 +199,7 @@ class DqnTrainee:
     def targets(self, own: np.ndarray, mask: np.ndarray, columns: np.ndarray) -> torch.Tensor:
         """Return the targets of moves, float32[moves]: their results, or network estimates."""
         own, mask, g = own.copy(), mask.copy(), self.rules.geometry
+        # Copies, because the kernel plays in place; afterwards `own` is the opponent's.
         status = torch.from_numpy(play_columns(own, mask, columns, g))
         after = self._planes(own, mask)
         full = torch.from_numpy(~open_columns(mask, g))
@@ -265,6 +274,5 @@ class DqnTrainee:
         }
 
 
-def trainee_of(settings: DqnSettings) -> DqnTrainee:
-    """Return a new trainee; called by `fourlab.training.kind` by name."""
-    return DqnTrainee(settings)
+trainee_of = DqnTrainee
+"""Makes a new trainee; called by `fourlab.training.kind` by name."""

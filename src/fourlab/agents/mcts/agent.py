@@ -252,6 +252,7 @@ class MCTS:
         watch: Callable[[Snapshot], None] | None,
     ) -> Result:
         """Search; a traced search takes snapshots on the way, which costs time."""
+        # Two seeds, so that breaking final ties does not change the search.
         search_seed, choice_seed = rng.integers(2**63, size=2).tolist()
         budget = self._budget(limit)
         blocks = min(self._room(position), budget.max_blocks(self._blocks_per_simulation))
@@ -322,6 +323,7 @@ class MCTS:
         """Return the points of a draw, where a win is +POINTS and a loss -POINTS."""
         if self.draw is None:
             return 0.0
+        # From 0 to 1 on the scale of wins is from -1 to +1 here.
         signed = self.draw if self.scale == "signed" else 2 * self.draw - 1
         return signed * verbs.POINTS
 

@@ -189,7 +189,7 @@ class _Search:
             values = evaluation.values
             logits = no_logits if evaluation.logits is None else evaluation.logits
             self.evaluations += queries
-        guided.back_up_batch(tree.tree.words, self.games, leaves, g)
+        guided.back_up_batch(tree.tree.nodes, self.games, leaves)
 
 
 class _FineTree(SearchTree):

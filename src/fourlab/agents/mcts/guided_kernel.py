@@ -18,20 +18,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fourlab.agents.mcts.nodes import proof_of, result_of, settled
+from fourlab.agents.mcts.nodes import (
+    Nodes,
+    add_points,
+    add_visits,
+    edge_of,
+    leads_of,
+    proof_of,
+    result_of,
+    set_leads,
+    settled,
+    visits_of,
+)
 from fourlab.agents.mcts.verbs import (
     MAX_VISITS,
     POINTS,
     Switches,
     Tree,
+    back_up_proof,
     choose,
-    edge_of,
     examine,
-    leads_of,
     new_block,
     new_tree,
-    prove,
-    sums_of,
 )
 from fourlab.compiled._jit import kernel
 from fourlab.compiled.board import landing, landings
@@ -104,34 +112,34 @@ def gather(
     Results that are proven are backed up at once; other leaves are collected in `games`. Returns
     the number of leaves, whether the root is proven (which ends the batch), and the random state.
     """
-    words, used, counts, columns = tree.words, tree.used, tree.counts, g.columns
+    nodes, counts = tree.nodes, tree.counts
     leaves = 0
     for _ in range(simulations):
         block, own, mask, depth, n, proof = 1, root_own, root_mask, 0, counts[0], 0
         path = games.paths[leaves]
         while True:
             # 1. Select a column of this block.
-            column, drawn, state = choose(words, block, columns, n, s, state)
-            edge = edge_of(block, column, columns)
+            column, drawn, state = choose(nodes, block, n, s, state)
+            edge = edge_of(nodes, block, column)
             path[depth] = 2 * edge + drawn
             depth += 1
-            n = words[edge]
-            words[edge] += 1
-            words[sums_of(edge, columns)] -= WON
+            n = visits_of(nodes, edge)
+            add_visits(nodes, edge, 1)
+            add_points(nodes, edge, -WON)
             cell = landing(mask, column, g)
             own |= cell
             mask |= cell
-            leads = words[leads_of(edge, columns)]
+            leads = leads_of(nodes, edge)
             # 2. The first visit checks whether the result is certain, the second expands.
             if n == 0:
                 _, proof = examine(own, mask, g, s)
-                words[leads_of(edge, columns)] = settled(0, proof)  # 0 if it is unproven
+                set_leads(nodes, edge, settled(0, proof))  # 0 if it is unproven
                 break
             if leads == 0:
-                leads = used[0]
-                used[0] += 1
-                new_block(words, leads, mask, g)
-                words[leads_of(edge, columns)] = leads
+                leads = nodes.used[0]
+                nodes.used[0] += 1
+                new_block(nodes, leads, mask, g)
+                set_leads(nodes, edge, leads)
             if leads < 0:
                 proof = proof_of(leads)
                 break
@@ -140,8 +148,8 @@ def gather(
         counts[0] += 1
         # 3. Back up a proven result, otherwise collect the leaf.
         if proof:
-            back_up(words, path, depth, columns, WON * result_of(proof))
-            if s.solver and prove(tree, path, depth, columns, proof):
+            back_up(nodes, path, depth, WON * result_of(proof))
+            if s.solver and back_up_proof(tree, path, depth, proof):
                 return leaves, True, state
         else:
             games.own[leaves], games.mask[leaves] = own ^ mask, mask
@@ -192,6 +200,7 @@ def play_on(
         games.plies[game] = plies
         games.status[game] = status
         if status == OVER:
+            # After an odd number of plies the other side is to move than at the leaf.
             games.results[game] = -result if plies & 1 else result
         elif status == EVALUATING or p.by_logits:
             games.query_own[queries] = own
@@ -285,23 +294,23 @@ def best_cell(
 
 
 @kernel
-def back_up_batch(words: np.ndarray, games: Games, leaves: int, g: Geometry) -> None:
+def back_up_batch(nodes: Nodes, games: Games, leaves: int) -> None:
     """Back up the results of all games, rounded to points and clipped to -1 to +1."""
     for leaf in range(leaves):
         points = math.floor(WON * min(max(games.results[leaf], -1.0), 1.0) + 0.5)
         # A win of the side to move at the leaf is a loss of the side that moved there.
-        back_up(words, games.paths[leaf], games.lengths[leaf], g.columns, -points)
+        back_up(nodes, games.paths[leaf], games.lengths[leaf], -points)
 
 
 @kernel
-def back_up(words: np.ndarray, path: np.ndarray, depth: int, columns: int, points: int) -> None:
+def back_up(nodes: Nodes, path: np.ndarray, depth: int, points: int) -> None:
     """Replace the virtual loss of every edge of a path by points, alternating their sign.
 
     `points` are from the point of view of the side that played the last edge. As in
     `verbs.back_up`, a side that has a proven draw backs up nothing worse.
     """
     for level in range(depth - 1, -1, -1):
-        words[sums_of(path[level] >> 1, columns)] += WON + points
+        add_points(nodes, path[level] >> 1, WON + points)
         points = 0 if path[level] & 1 and points < 0 else -points
 
 
@@ -313,7 +322,7 @@ def warm_up() -> None:
     policy = Policy(-1, COINS, True, False)
     values = np.zeros(0, np.float32)
     logits = np.zeros((0, 7), np.float32)
-    new_block(tree.words, 1, 0, board)
+    new_block(tree.nodes, 1, 0, board)
     leaves, _, state = gather(tree, 0, 0, board, Switches(), 1, games, 1)
     play_on(games, leaves, board, policy, values, logits, state)
-    back_up_batch(tree.words, games, leaves, board)
+    back_up_batch(tree.nodes, games, leaves)

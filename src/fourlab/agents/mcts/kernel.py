@@ -5,7 +5,20 @@
 
 import numpy as np
 
-from fourlab.agents.mcts.nodes import proof_of, result_of, settled
+from fourlab.agents.mcts.nodes import (
+    conclusion,
+    copy_subtree,
+    edge_of,
+    leads_of,
+    node_of,
+    proof_of,
+    result_of,
+    set_leads,
+    settle,
+    settled,
+    sum_at,
+    visits_of,
+)
 from fourlab.agents.mcts.verbs import (
     PLAYER,
     POINTS,
@@ -13,22 +26,15 @@ from fourlab.agents.mcts.verbs import (
     Switches,
     Tree,
     back_up,
+    back_up_proof,
     choose,
-    conclusion,
-    copy_subtree,
-    edge_of,
     examine,
     expand,
     has_room,
-    leads_of,
     new_block,
     new_tree,
-    node_of,
-    prove,
     random_column,
-    settle,
     simulate,
-    sums_of,
 )
 from fourlab.compiled._jit import kernel
 from fourlab.compiled.atomic import atomic_add
@@ -61,10 +67,9 @@ def search(
     are from that side's point of view. Returns the simulations done, why the search ended, and the
     random state.
     """
-    words, counts, columns = tree.words, tree.counts, g.columns
+    nodes, counts = tree.nodes, tree.counts
     merging = tree.keys.shape[1] > 0
-    # One entry per selected column: 2 * edge, plus 1 if its node also has a proven draw.
-    path = np.empty(columns * g.rows + 1, np.int64)
+    path = np.empty(g.columns * g.rows + 1, np.int64)
     for done in range(simulations):
         if stop[0]:
             return done, STOPPED, state
@@ -75,52 +80,53 @@ def search(
         while True:
             # 1. Select a column of this block.
             if entering or (s.opponent == RANDOM and depth & 1):
-                column, state = random_column(words, block, columns, state)
+                column, state = random_column(nodes, block, state)
                 drawn = False
             else:
-                column, drawn, state = choose(words, block, columns, n, s, state)
+                column, drawn, state = choose(nodes, block, n, s, state)
             if column < 0:
                 # All columns are proven, or other threads have just tried the untried ones.
-                proof = conclusion(words, block, columns)
+                proof = conclusion(nodes, block)
                 if depth == 0 and proof:
                     return done, PROVEN, state
                 result = result_of(proof) if proof else 0
                 break
-            edge = edge_of(block, column, columns)
+            edge = edge_of(nodes, block, column)
             path[np.uint64(depth)] = 2 * edge + drawn
             depth += 1
-            n = words[np.uint64(edge)]
+            n = visits_of(nodes, edge)
             cell = landing(mask, column, g)
             own |= cell
             mask |= cell
-            leads = words[np.uint64(leads_of(edge, columns))]
+            leads = leads_of(nodes, edge)
             if leads == 0:
                 # 2. A leaf. The first visit checks whether the result is certain.
                 if n == 0:
                     result, proof = examine(own, mask, g, s)
                     if proof:
-                        words[leads_of(edge, columns)] = settled(0, proof)
+                        set_leads(nodes, edge, settled(0, proof))
                         break
                 ours = depth & 1 == 1
                 # A reply that is part of the transition belongs to the simulation of our move.
                 expand_at_once = (s.expand_all and not entering) or (s.opponent != PLAYER and ours)
-                if (n > 0 or expand_at_once) and has_room(tree, columns):
+                if (n > 0 or expand_at_once) and has_room(nodes):
                     # 3. Expand, usually at the second visit.
                     leads, state = expand(tree, edge, own ^ mask, mask, g, s, ours, state)
                     entering = s.expand_all
                 if leads == 0:
                     # 4. Simulate.
+                    # Its result is for the side to move, here it is for the side that moved.
                     result, state = simulate(own ^ mask, mask, g, s, ours, state)
                     result = -result
                     rolled_out = True
                     break
             if merging and leads > 0:
                 # The shared node may have been proven, or visited more often, by another path.
-                if tree.nodes[1, leads]:
-                    leads = settled(leads, tree.nodes[1, leads])
-                    words[leads_of(edge, columns)] = leads
+                if tree.merged[1, leads]:
+                    leads = settled(leads, tree.merged[1, leads])
+                    set_leads(nodes, edge, leads)
                 else:
-                    n = tree.nodes[0, leads]
+                    n = tree.merged[0, leads]
             if leads < 0:
                 proof = proof_of(leads)
                 result = result_of(proof)
@@ -128,14 +134,15 @@ def search(
             block = leads
             own ^= mask
         # 5. Back up.
-        result = back_up(words, path, depth, columns, result, rolled_out, s)
+        result = back_up(nodes, path, depth, result, rolled_out, s)
         if merging:
+            # The visits of the root, level 0, are in `counts`.
             for level in range(1, depth):
-                tree.nodes[0, node_of(path[level] >> 1, columns)] += 1
+                tree.merged[0, node_of(nodes, path[level] >> 1)] += 1
         counts[0] += 1
         counts[1] += result > 0
         counts[2] += result < 0
-        if s.solver and proof and prove(tree, path, depth, columns, proof):
+        if s.solver and proof and back_up_proof(tree, path, depth, proof):
             return done + 1, PROVEN, state
     return simulations, RUNNING, state
 
@@ -160,28 +167,29 @@ def search_together(
     whole batch below, and then backs up the results. Inside a batch nothing is atomic: in the rare
     case that two threads meet there, a visit may be lost.
     """
-    words, counts, columns = tree.words, tree.counts, g.columns
-    path = np.empty(columns * g.rows + 1, np.int64)
+    nodes, counts = tree.nodes, tree.counts
+    path = np.empty(g.columns * g.rows + 1, np.int64)
     batch_counts = np.zeros(3, np.int64)
-    subtree = Tree(words, tree.used, batch_counts, tree.keys, tree.nodes)
+    subtree = Tree(nodes, batch_counts, tree.keys, tree.merged)
     done = 0
     while done < simulations:
         batch = min(BATCH, simulations - done)
         # 1. Descend while the node has many visits.
         block, own, mask, depth, n = root, root_own, root_mask, 0, counts[0]
         while True:
-            column, drawn, state = choose(words, block, columns, n, s, state)
+            column, drawn, state = choose(nodes, block, n, s, state)
             if column < 0:
                 break
-            edge = edge_of(block, column, columns)
-            leads = int(words[leads_of(edge, columns)])
-            if words[edge] < 16 * BATCH or leads <= 0:
+            edge = edge_of(nodes, block, column)
+            leads = leads_of(nodes, edge)
+            # With fewer visits a whole batch of virtual losses would distort the choice.
+            if visits_of(nodes, edge) < 16 * BATCH or leads <= 0:
                 break
-            before = atomic_add(words, edge, batch)
+            before = atomic_add(nodes.words, edge, batch)
             if before < 0:  # another thread has proven it in the meantime
-                atomic_add(words, edge, -batch)
+                atomic_add(nodes.words, edge, -batch)
                 break
-            atomic_add(words, sums_of(edge, columns), -POINTS * batch)
+            atomic_add(nodes.words, sum_at(nodes, edge), -POINTS * batch)
             path[depth] = 2 * edge + drawn
             depth += 1
             n = before
@@ -199,8 +207,8 @@ def search_together(
             edge = path[level] >> 1
             points = POINTS * (won - lost) + s.draw * (searched - won - lost)
             # Take back the virtual losses, of which there were `batch`.
-            atomic_add(words, edge, searched - batch)
-            atomic_add(words, sums_of(edge, columns), POINTS * batch + points)
+            atomic_add(nodes.words, edge, searched - batch)
+            atomic_add(nodes.words, sum_at(nodes, edge), POINTS * batch + points)
             # A side with a proven draw backs up draws in place of losses, as in `back_up`.
             won, lost = (0 if path[level] & 1 else lost), won
         atomic_add(counts, 0, searched)
@@ -209,11 +217,11 @@ def search_together(
         if why == PROVEN:
             if depth == 0:
                 return done, PROVEN, state
-            proof = conclusion(words, block, columns)
+            proof = conclusion(nodes, block)
             if proof == 0:
                 continue  # another thread has not finished recording its proof
-            settle(words, path[depth - 1] >> 1, columns, proof)
-            if prove(tree, path, depth, columns, proof):
+            settle(nodes, path[depth - 1] >> 1, proof)
+            if back_up_proof(tree, path, depth, proof):
                 return done, PROVEN, state
     return done, RUNNING, state
 
@@ -231,7 +239,7 @@ def warm_up_threads() -> None:
 def _warm_up(shared: bool) -> None:
     board = geometry_of(7, 6, 4)
     tree = new_tree(20, 0, board)
-    new_block(tree.words, 1, 0, board)
+    new_block(tree.nodes, 1, 0, board)
     run = search_together if shared else search
     run(tree, 1, 0, 0, board, Switches(solver=True, shared=shared), 10, 1, np.zeros(1, np.uint8))
-    copy_subtree(tree.words, 1, board.columns, np.zeros_like(tree.words))
+    copy_subtree(tree.nodes, 1, new_tree(20, 0, board).nodes, 1, True)

@@ -6,18 +6,21 @@ import numpy as np
 
 from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact
 from fourlab.agents.mcts import kernel, nodes, verbs
-from fourlab.agents.mcts.nodes import LEADS, LOSS, VISITS, WIN, in_python
+from fourlab.agents.mcts.nodes import DRAW, LEADS, LOSS, UNPROVEN, VISITS, WIN, in_python
 from fourlab.agents.mcts.verbs import Switches
 from fourlab.agents.mcts.xray import Snapshot
 from fourlab.errors import UserError
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 
+# Only functions that call no kernel can be called like this.
 _block_of = in_python(nodes.block_of)
 _proof_of = in_python(nodes.proof_of)
 _result_of = in_python(nodes.result_of)
-_edge_of = in_python(verbs.edge_of)
-_sums_of = in_python(verbs.sums_of)
-_leads_of = in_python(verbs.leads_of)
+_edge_of = in_python(nodes.edge_of)
+_sum_at = in_python(nodes.sum_at)
+_leads_at = in_python(nodes.leads_at)
+_has_room = in_python(verbs.has_room)
 
 
 def candidates(columns: tuple[ColumnAnalysis, ...]) -> tuple[ColumnAnalysis, ...]:
@@ -87,6 +90,7 @@ class SearchTree:
         self.position = position
         self.switches = switches
         self.geometry = g
+        # Block 0, the root, and one child.
         blocks = max(blocks, 3)
         # Two to four slots per block keep the open-addressing table at most half full.
         slots = 1 << (2 * blocks).bit_length() if merging else 0
@@ -96,8 +100,8 @@ class SearchTree:
             raise UserError(
                 f"not enough memory for a tree of {blocks * 12 * g.columns >> 20} megabytes"
             ) from None
-        self.root = 1
-        verbs.new_block(self.tree.words, 1, position.mask, g)
+        self.root = 1  # block 0 is never used
+        verbs.new_block(self.tree.nodes, 1, position.mask, g)
 
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
         """Run simulations from the root; returns those done, why it ended and the random state."""
@@ -123,13 +127,13 @@ class SearchTree:
     @property
     def nodes(self) -> int:
         """Return the number of expanded nodes."""
-        return int(self.tree.used[0]) - 1
+        return int(self.tree.nodes.used[0]) - 1
 
     @property
     def bytes(self) -> int:
         """Return the memory of the expanded nodes and of the transposition table, if any."""
-        size = verbs.PARTS * self.geometry.columns * self.tree.words.itemsize
-        return self.nodes * size + self.tree.keys.nbytes + self.tree.nodes.nbytes
+        size = self.tree.nodes.size * self.tree.nodes.words.itemsize
+        return self.nodes * size + self.tree.keys.nbytes + self.tree.merged.nbytes
 
     def columns(self, path: tuple[int, ...] = ()) -> list[ColumnAnalysis]:
         """Return the open columns after a path from the root; empty if it was not expanded."""
@@ -180,15 +184,14 @@ class SearchTree:
             if visits[column] != verbs.FULL
         ]
 
-    def proven(self) -> int | None:
-        """Return the proven result of the root for its side to move, +1, 0 or -1, or None."""
-        visits, _, leads = self._numbers(self.root).tolist()
-        results = [
-            _proven(lead) for count, lead in zip(visits, leads, strict=True) if count != verbs.FULL
-        ]
-        if 1 in results:
-            return 1
-        return None if None in results else max(result for result in results if result is not None)
+    def proven(self) -> Result | None:
+        """Return the proven result of the root for its side to move, or None."""
+        proofs = [_proof_of(leads) for leads in self._numbers(self.root)[LEADS].tolist()]
+        if WIN in proofs:
+            return Result.WIN
+        if UNPROVEN in proofs:
+            return None
+        return Result.DRAW if DRAW in proofs else Result.LOSS
 
     def move_root(self, position: Position) -> bool:
         """Move the root to a position below it; return False if that is not in the tree."""
@@ -205,11 +208,12 @@ class SearchTree:
 
     def prune(self) -> None:
         """Keep the subtree of the root only, and free all other blocks."""
-        copy = np.empty_like(self.tree.words)
-        self.tree.used[0] = verbs.copy_subtree(
-            self.tree.words, self.root, self.geometry.columns, copy
-        )
-        self.tree = self.tree._replace(words=copy)
+        before = self.tree.nodes
+        words = np.empty_like(before.words)
+        after = before._replace(words=words, numbers=words.view(np.float32))
+        # Proven subtrees are kept, since expected lines and the X-ray read them.
+        after.used[0] = nodes.copy_subtree(before, self.root, after, 1, True)
+        self.tree = self.tree._replace(nodes=after)
         self.root = 1
 
     def descend(self, position: Position) -> "Subtree | None":
@@ -221,26 +225,25 @@ class SearchTree:
         path = self._path_to(position)
         if path is None:
             return None
-        words = self.tree.words
-        columns = self.geometry.columns
+        tree = self.tree.nodes
         block = self.root
         here = self.position
         edge = edge_before = -1
         for column in path:
             edge_before = edge
-            edge = _edge_of(block, column, columns)
+            edge = _edge_of(tree, block, column)
             here = here.play(column)
             if self._leads(block, column) == 0:
-                new = int(self.tree.used[0])
-                if _edge_of(new + 1, 0, columns) > len(words):
+                new = int(tree.used[0])
+                if not _has_room(tree):
                     return None
-                self.tree.used[0] += 1
-                verbs.new_block(words, new, here.mask, self.geometry)
-                words[_leads_of(edge, columns)] = new
-            if words[edge] == verbs.FULL:
+                tree.used[0] += 1
+                verbs.new_block(tree, new, here.mask, self.geometry)
+                tree.words[_leads_at(tree, edge)] = new
+            if tree.words[edge] == verbs.FULL:
                 # The opponent did not play the frozen reply: the actual one replaces it.
                 self._numbers(block)[VISITS] = verbs.FULL
-                words[edge] = 0
+                tree.words[edge] = 0
             block = self._leads(block, column)
         # With the opponent in the transition, results after a reply also belong to our own column.
         own_edge = -1 if self.switches.opponent == verbs.PLAYER else edge_before
@@ -259,10 +262,9 @@ class SearchTree:
 
     def _numbers(self, block: int) -> np.ndarray:
         """Return a view of a block: int32[part, column], the parts as in nodes.py."""
-        columns = self.geometry.columns
-        start = _edge_of(block, 0, columns)
-        end = _edge_of(block + 1, 0, columns)
-        return self.tree.words[start:end].reshape(-1, columns)
+        tree = self.tree.nodes
+        words = tree.words[_edge_of(tree, block, 0) : _edge_of(tree, block + 1, 0)]
+        return words.reshape(-1, tree.columns)
 
     def _walk(self, path: tuple[int, ...]) -> tuple[int, int]:
         """Return the block at the end of a path, 0 if it was not expanded, and its visits."""
@@ -302,12 +304,12 @@ class Subtree(SearchTree):
         self.edge = edge
         self.own_edge = own_edge
         if edge >= 0:  # not the root of the whole tree: count its visits separately
-            visits = _true_visits(int(whole.tree.words[edge]))
+            visits = _true_visits(int(self.tree.nodes.words[edge]))
             self.tree = whole.tree._replace(counts=np.array([visits, 0, 0]))
 
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
         """Search, and add the results to the columns that lead here."""
-        words = self.tree.words
+        tree = self.tree.nodes
         before = self.tree.counts.copy()
         searched = super().search(simulations, state, stop)
         visits, won, lost = (int(count) for count in self.tree.counts - before)
@@ -315,22 +317,21 @@ class Subtree(SearchTree):
         # A win of the side to move here is a loss of the opponent, who played `edge`.
         for edge, balance in ((self.edge, lost - won), (self.own_edge, won - lost)):
             if edge >= 0:
-                words[edge] += visits
-                sums = _sums_of(edge, self.geometry.columns)
-                words[sums] += verbs.POINTS * balance + draw_points
+                tree.words[edge] += visits
+                tree.words[_sum_at(tree, edge)] += verbs.POINTS * balance + draw_points
         return searched
 
 
-def _proven(leads: int) -> int | None:
+def _proven(leads: int) -> Result | None:
     """Return the proven result of a column for the side that plays it, or None."""
-    return _result_of(_proof_of(leads)) if leads < 0 else None
+    return Result(_result_of(_proof_of(leads))) if leads < 0 else None
 
 
 def _true_visits(visits: int) -> int:
     """Return the visit count of a column; a proven column stores it with a negative offset."""
     if visits >= 0:
         return visits
-    return visits - (verbs.DRAWN if visits >= verbs.DRAWN else verbs.LOST)
+    return visits - (nodes.DRAWN if visits >= nodes.DRAWN else nodes.LOST)
 
 
 def _path(above: Position, below: Position) -> tuple[int, ...] | None:

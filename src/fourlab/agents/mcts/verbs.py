@@ -1,15 +1,9 @@
-"""The tree of Monte Carlo tree search and its verbs: choose, expand, simulate, back up, prove.
+"""The tree of Monte Carlo tree search and its verbs: choose, expand, simulate, back up.
 
-Nodes are blocks (`nodes.py`) of one flat int32 array with three numbers per column: VISITS, SUMS
-(in points) and LEADS. An edge is the index of a column's visits in that array; its sum lies
-`columns` further on, and where it leads 2 * `columns` further on:
-
-    block b    | visits of columns 0, 1, ... | sums 0, 1, ... | leads 0, 1, ... |
-               ^ edge_of(b, 0, columns)
-
-A column's visits are FULL if it is full, 0 if it is untried, and LOST + visits or DRAWN + visits if
-it is proven, so that one comparison shows which columns can be chosen. Block 0 is never used. The
-root is block 1, unless the caller searches a subtree.
+Nodes are blocks of three parts (`nodes.py`): VISITS, SUMS in points, and LEADS. A column's visits
+are FULL if it is full, 0 if it is untried, and LOST + visits or DRAWN + visits if it is proven, so
+that one comparison shows which columns can be chosen. Block 0 is never used. The root is block 1,
+unless the caller searches a subtree.
 
 A tree node is a column of its parent's block: its first visit plays a rollout, its second gives it
 a block of its own. A tree takes about 0.3 blocks per simulation, 25 bytes on seven columns.
@@ -17,8 +11,6 @@ a block of its own. A tree takes about 0.3 blocks per simulation, 25 bytes on se
 An opponent that is part of the transition (`opponent` > 0) uses the same tree, but at its nodes
 nothing is maximised: the reply is sampled at every visit (RANDOM), or sampled or computed once and
 kept (FROZEN, NEGAMAX).
-
-The innermost loops use unsigned indices, so that Numba does not test for negative ones.
 """
 
 import math
@@ -27,17 +19,29 @@ from typing import NamedTuple
 import numpy as np
 
 from fourlab.agents.mcts.nodes import (
+    CLOSED,
     DRAW,
-    LEADS,
+    DRAWN,
     LOSS,
-    SUMS,
     UNPROVEN,
     WIN,
-    block_of,
+    Nodes,
+    add_points,
+    add_visits,
+    edge_of,
+    in_python,
+    leads_at,
+    leads_of,
+    new_edge,
+    node_of,
+    points_of,
     proof_of,
+    prove,
+    set_leads,
     settled,
+    visits_of,
 )
-from fourlab.compiled._jit import kernel
+from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.atomic import atomic_add, atomic_replace
 from fourlab.compiled.board import has_line, key, landing, landings
 from fourlab.compiled.lines import first_line
@@ -50,11 +54,9 @@ from fourlab.game.geometry import Geometry
 PARTS = 3
 """Words per column of a block: VISITS, SUMS and LEADS (nodes.py)."""
 FULL = -(2**31)
-LOST = -(2**30)
-DRAWN = -(2**29)
-"""The visits of a full column, and the offsets added to the visits of columns proven lost or drawn.
+"""The visits of a full column.
 
-A column has at most MAX_VISITS visits, so FULL < lost < DRAWN <= drawn < 0.
+A column has at most MAX_VISITS visits, so FULL < LOST + visits < DRAWN <= DRAWN + visits < 0.
 """
 POINTS = 4
 """A win is +4 points and a loss -4; a draw is worth any whole number of points between."""
@@ -74,14 +76,13 @@ INVERSE_ROOTS = (1 / np.sqrt(np.maximum(np.arange(1 << 12), 1))).astype(np.float
 
 
 class Tree(NamedTuple):
-    """The arrays of a tree."""
+    """The nodes of a tree, shared by all its threads, and what belongs to the whole tree."""
 
-    words: np.ndarray  # int32[blocks * PARTS * columns]: the nodes
-    used: np.ndarray  # int64[1]: blocks in use, shared by all threads
+    nodes: Nodes
     counts: np.ndarray  # int64[3]: visits of the root, and its side to move's wins and losses
     # Only where transpositions are merged; otherwise they have no columns.
     keys: np.ndarray  # int64[2, slots]: position keys and their blocks
-    nodes: np.ndarray  # int32[2, blocks]: visits and proof of each block
+    merged: np.ndarray  # int32[2, blocks]: visits and proof of each block
 
 
 class Switches(NamedTuple):
@@ -117,76 +118,64 @@ class Switches(NamedTuple):
 
 def new_tree(blocks: int, slots: int, g: Geometry) -> Tree:
     """Allocate a tree; `slots` is a power of two if transpositions are merged, otherwise 0."""
+    words = np.empty(blocks * PARTS * g.columns, np.int32)  # pages cost memory once touched
+    keys = np.zeros((2, slots), np.int64)
+    merged = np.zeros((2, blocks if slots else 0), np.int32)
+    return in_python(tree_in)(words, g)._replace(keys=keys, merged=merged)
+
+
+@kernel
+def tree_in(words: np.ndarray, g: Geometry) -> Tree:
+    """Return a tree whose memory is int32[blocks * PARTS * columns]; its root is not initialised.
+
+    Blocks 0, which is never used, and 1, the root, are in use.
+    """
+    used = np.full(1, 2, np.int64)
     return Tree(
-        words=np.empty(blocks * PARTS * g.columns, np.int32),  # pages cost memory once touched
-        used=np.array([2]),  # block 0, which is never used, and the root
+        Nodes(words, words.view(np.float32), used, g.columns, PARTS * g.columns),
         counts=np.zeros(3, np.int64),
-        keys=np.zeros((2, slots), np.int64),
-        nodes=np.zeros((2, blocks if slots else 0), np.int32),
+        keys=np.zeros((2, 0), np.int64),
+        merged=np.zeros((2, 0), np.int32),
     )
 
 
 @kernel
-def edge_of(block: int, column: int, columns: int) -> int:
-    """Return the edge of a column: the index of its visits."""
-    return block * PARTS * columns + column
-
-
-@kernel
-def sums_of(edge: int, columns: int) -> int:
-    """Return the index of an edge's sum of results."""
-    return edge + SUMS * columns
-
-
-@kernel
-def leads_of(edge: int, columns: int) -> int:
-    """Return the index of where an edge leads."""
-    return edge + LEADS * columns
-
-
-@kernel
-def node_of(edge: int, columns: int) -> int:
-    """Return the block that an edge belongs to."""
-    return edge // (PARTS * columns)
-
-
-@kernel
-def new_block(words: np.ndarray, block: int, mask: int, g: Geometry) -> None:
+def new_block(nodes: Nodes, block: int, mask: int, g: Geometry) -> None:
     """Initialise a block: open columns untried, full columns marked."""
     for column in range(g.columns):
-        edge = edge_of(block, column, g.columns)
-        words[edge] = 0 if landing(mask, column, g) else FULL
-        words[sums_of(edge, g.columns)] = 0
-        words[leads_of(edge, g.columns)] = 0
+        edge = edge_of(nodes, block, column)
+        if landing(mask, column, g):
+            new_edge(nodes, edge, 0, 0)
+        else:
+            new_edge(nodes, edge, FULL, settled(0, CLOSED))
 
 
-@kernel
-def choose(
-    words: np.ndarray, block: int, columns: int, n: int, s: Switches, state: int
-) -> tuple[int, bool, int]:
+# Inlined: as a call with all its arguments it costs 7 % of a search.
+@inlined_kernel
+def choose(nodes: Nodes, block: int, n: int, s: Switches, state: int) -> tuple[int, bool, int]:
     """Select an untried column, or the one with the greatest upper confidence bound.
 
     The bound of a column with v of the block's `n` visits is sum / v + c * sqrt(log n / v). Returns
     the column (-1 if none can be chosen), whether one is a proven draw, and the random state.
     """
-    visits_at = np.uint64(edge_of(block, 0, columns))
-    sums_at = np.uint64(sums_of(edge_of(block, 0, columns), columns))
+    columns = nodes.columns
+    first = edge_of(nodes, block, 0)
     untried, drawn = 0, False
     # After more visits all columns have been tried, unless the tree was full in the meantime.
     if n <= columns:
         for column in range(columns):
-            untried += words[visits_at + np.uint64(column)] == 0
+            untried += visits_of(nodes, first + column) == 0
     if untried == 0:
         log_n = LOGS[np.uint64(n)] if n < len(LOGS) else np.float32(math.log(n))
         spread = np.float32(s.c) * np.float32(math.sqrt(log_n))
         best, chosen, equals = np.float32(-1e30), -1, 0
         for column in range(columns):
-            v = words[visits_at + np.uint64(column)]
+            v = visits_of(nodes, first + column)
             if v <= 0:  # untried, full or proven
                 untried += v == 0
                 drawn |= DRAWN <= v < 0
                 continue
-            total = np.float32(words[sums_at + np.uint64(column)]) * np.float32(1 / POINTS)
+            total = np.float32(points_of(nodes, first + column)) * np.float32(1 / POINTS)
             if s.log_ratio:
                 log_v = LOGS[np.uint64(v)] if v < len(LOGS) else np.float32(math.log(v))
                 root = np.float32(math.sqrt(max(log_n - log_v, np.float32(0))))
@@ -214,7 +203,7 @@ def choose(
         skip = below(untried, state)
     chosen = -1  # it stays -1 if other threads have tried them all in the meantime
     for column in range(columns):
-        v = words[visits_at + np.uint64(column)]
+        v = visits_of(nodes, first + column)
         drawn |= DRAWN <= v < 0
         if v == 0:
             if skip == 0:
@@ -224,12 +213,12 @@ def choose(
 
 
 @kernel
-def random_column(words: np.ndarray, block: int, columns: int, state: int) -> tuple[int, int]:
+def random_column(nodes: Nodes, block: int, state: int) -> tuple[int, int]:
     """Sample uniformly from the columns that are neither full nor marked as proven."""
     while True:
         state = advance(state)
-        column = below(columns, state)
-        if words[edge_of(block, column, columns)] >= 0:
+        column = below(nodes.columns, state)
+        if visits_of(nodes, edge_of(nodes, block, column)) >= 0:
             return column, state
 
 
@@ -254,9 +243,9 @@ def examine(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int, int]:
 
 
 @kernel
-def has_room(tree: Tree, columns: int) -> bool:
+def has_room(nodes: Nodes) -> bool:
     """Return whether a block is free."""
-    return bool(tree.used[0] < len(tree.words) // (PARTS * columns))
+    return bool(nodes.used[0] < len(nodes.words) // nodes.size)
 
 
 @kernel
@@ -268,34 +257,33 @@ def expand(
     `ours` means that the side to move at the root has just moved. Returns the block, 0 if none was
     free, and the random state.
     """
-    words, used, keys = tree.words, tree.used, tree.keys
-    where = leads_of(edge, g.columns)
+    nodes, keys, used = tree.nodes, tree.keys, tree.nodes.used
     slot = -1
     if keys.shape[1] > 0:
         position_key = key(own, mask, g)
         slot = find_slot(keys[0], position_key)
         if keys[0, slot] == position_key:
-            words[where] = keys[1, slot]
+            set_leads(nodes, edge, keys[1, slot])
             return keys[1, slot], state
         keys[0, slot] = position_key
         keys[1, slot] = used[0]
     block = atomic_add(used, 0, 1) if s.shared else used[0]
     if not s.shared:
         used[0] += 1
-    elif block >= len(words) // (PARTS * g.columns):
+    elif block >= len(nodes.words) // nodes.size:
         atomic_add(used, 0, -1)
         return 0, state
-    new_block(words, block, mask, g)
+    new_block(nodes, block, mask, g)
     if slot >= 0:
-        tree.nodes[0, block] = words[edge]
-        tree.nodes[1, block] = UNPROVEN
+        tree.merged[0, block] = visits_of(nodes, edge)
+        tree.merged[1, block] = UNPROVEN
     if s.opponent >= FROZEN and ours:
-        state = freeze_reply(words, block, own, mask, g, s, state)
+        state = freeze_reply(nodes, block, own, mask, g, s, state)
     if s.shared:
         # If another thread was faster, use its block; ours stays unused.
-        before = atomic_replace(words, where, 0, block)
+        before = atomic_replace(nodes.words, leads_at(nodes, edge), 0, block)
         return (before if before != 0 else block), state
-    words[where] = block
+    set_leads(nodes, edge, block)
     return block, state
 
 
@@ -305,6 +293,7 @@ def find_slot(keys: np.ndarray, position_key: int) -> int:
 
     The table's length is a power of two, and at least half of it is empty. Key 0 marks empty slots.
     """
+    # Fibonacci hashing: 2^64 divided by the golden ratio, without the top bit to fit int64.
     slot = ((position_key * 0x1E3779B97F4A7C15) >> 20) & (len(keys) - 1)
     while keys[slot] != 0 and keys[slot] != position_key:
         slot = (slot + 1) & (len(keys) - 1)
@@ -313,16 +302,16 @@ def find_slot(keys: np.ndarray, position_key: int) -> int:
 
 @kernel
 def freeze_reply(
-    words: np.ndarray, block: int, own: int, mask: int, g: Geometry, s: Switches, state: int
+    nodes: Nodes, block: int, own: int, mask: int, g: Geometry, s: Switches, state: int
 ) -> int:
     """Fix the opponent's reply in its block: mark every other column as full."""
     if s.opponent == NEGAMAX:
         _, reply, state = kaggle_negamax(own, mask, g, 4, s.random_ties, state)
     else:
-        reply, state = random_column(words, block, g.columns, state)
+        reply, state = random_column(nodes, block, state)
     for column in range(g.columns):
         if column != reply:
-            words[edge_of(block, column, g.columns)] = FULL
+            new_edge(nodes, edge_of(nodes, block, column), FULL, settled(0, CLOSED))
     return state
 
 
@@ -334,6 +323,7 @@ def simulate(
 
     `others_turn` means that the opponent of the side to move at the root is to move.
     """
+    # `first_line` is for the side that has just moved, the result for the side to move.
     if s.past_wins:
         result = first_line(own ^ mask, mask, g)
         if result != 0:
@@ -346,15 +336,9 @@ def simulate(
     return result, state
 
 
-@kernel
+@inlined_kernel
 def back_up(
-    words: np.ndarray,
-    path: np.ndarray,
-    depth: int,
-    columns: int,
-    result: int,
-    rolled_out: bool,
-    s: Switches,
+    nodes: Nodes, path: np.ndarray, depth: int, result: int, rolled_out: bool, s: Switches
 ) -> int:
     """Add a result to every edge of the path, alternating its sign.
 
@@ -362,6 +346,7 @@ def back_up(
     path entry says that the node has a proven draw: its side to move will not do worse, so it backs
     up a draw in place of a loss. Returns the result for the side to move at the root.
     """
+    # Arya's fault: whoever won, the side that moved to the leaf gets the win.
     if rolled_out and s.leaf_wins and result != 0:
         result = 1
     for level in range(depth - 1, -1, -1):
@@ -369,94 +354,22 @@ def back_up(
         if rolled_out and s.draw_leaf_wins and result == 0 and level == depth - 1:
             points = POINTS
         entry = path[np.uint64(level)]
-        edge = np.uint64(entry >> 1)
-        words[edge] += 1
-        words[np.uint64(sums_of(entry >> 1, columns))] += points
+        add_visits(nodes, entry >> 1, 1)
+        add_points(nodes, entry >> 1, points)
         result = 0 if entry & 1 and result < 0 else -result
     return -result
 
 
 @kernel
-def prove(tree: Tree, path: np.ndarray, depth: int, columns: int, proof: int) -> bool:
+def back_up_proof(tree: Tree, path: np.ndarray, depth: int, proof: int) -> bool:
     """Back up a proof of the path's last edge as far as it reaches; return whether it is the root.
 
-    `proof` is from the point of view of the side that played the edge. A winning column proves its
-    node; otherwise a node is proven when all its columns are.
+    `proof` is from the point of view of the side that played the edge. Nodes that transpositions
+    share have their own record of it, since other paths lead to them, too.
     """
-    for level in range(depth - 1, -1, -1):
-        edge = path[level] >> 1
-        block = node_of(edge, columns)
-        if proof != WIN:
-            mark(tree.words, edge, LOST if proof == LOSS else DRAWN)
-            proof = conclusion(tree.words, block, columns)
-            if proof == UNPROVEN:
-                return False
-        else:
-            proof = LOSS
-        if level == 0:
-            return True
-        if tree.keys.shape[1] > 0:
-            tree.nodes[1, block] = proof
-        settle(tree.words, path[level - 1] >> 1, columns, proof)
-    return False
-
-
-@kernel
-def conclusion(words: np.ndarray, block: int, columns: int) -> int:
-    """Return what a node's columns prove for the side that moved to it, UNPROVEN if nothing."""
-    proof = WIN
-    for column in range(columns):
-        edge = edge_of(block, column, columns)
-        if words[edge] == FULL:
-            continue
-        column_proof = proof_of(words[leads_of(edge, columns)])
-        if column_proof == WIN:
-            return LOSS
-        if column_proof == UNPROVEN:
-            proof = UNPROVEN
-        elif column_proof == DRAW and proof != UNPROVEN:
-            proof = DRAW
-    return proof
-
-
-@kernel
-def settle(words: np.ndarray, edge: int, columns: int, proof: int) -> None:
-    """Record the proof of an edge that leads to a block."""
-    where = leads_of(edge, columns)
-    leads = int(words[where])
-    if leads > 0:
-        atomic_replace(words, where, leads, settled(leads, proof))
-
-
-@kernel
-def mark(words: np.ndarray, edge: int, offset: int) -> None:
-    """Add LOST or DRAWN to an edge's visits, exactly once even if other threads do the same."""
-    while True:
-        visits = int(words[edge])
-        if visits < 0 or atomic_replace(words, edge, visits, visits + offset) == visits:
-            return
-
-
-@kernel
-def copy_subtree(words: np.ndarray, root: int, columns: int, copy: np.ndarray) -> int:
-    """Copy a subtree breadth-first into `copy`, its root as block 1; returns the blocks in use."""
-    size = PARTS * columns
-    copy_block(words, root, copy, 1, size)
-    used, scanned = 2, 1
-    while scanned < used:
-        for where in range(scanned * size + LEADS * columns, (scanned + 1) * size):
-            leads = copy[where]
-            block = block_of(leads)
-            if block > 0:
-                copy_block(words, int(block), copy, used, size)
-                copy[where] = used if leads > 0 else settled(used, proof_of(leads))
-                used += 1
-        scanned += 1
-    return used
-
-
-@kernel
-def copy_block(words: np.ndarray, block: int, copy: np.ndarray, to: int, size: int) -> None:
-    """Copy one block; a slice assignment would take two seconds to compile."""
-    for word in range(size):
-        copy[to * size + word] = words[block * size + word]
+    highest = prove(tree.nodes, path, depth, proof, True)
+    if tree.keys.shape[1] > 0:
+        for level in range(max(highest, 1), depth):
+            block = node_of(tree.nodes, path[level] >> 1)
+            tree.merged[1, block] = proof_of(leads_of(tree.nodes, path[level - 1] >> 1))
+    return highest == 0

@@ -21,10 +21,12 @@ from fourlab.agents.minimax.kernel import (
     warm_up,
 )
 from fourlab.game.bitboard import has_line, landing
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.options import check, option
 
+# A megabyte of keys and entries: fits into a core's cache, and is cleared for every move.
 TABLE_SIZE = 1 << 16
 """Entries of the transposition table; a power of two."""
 SCORE_SCALE = 100
@@ -70,7 +72,7 @@ class Minimax:
         check(self)
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self, position: Position, limit: Limit = UNLIMITED, rng: np.random.Generator | None = None
     ) -> Decision:
         """Search to the full depth; with a limit of time or nodes, deepen iteratively."""
         rng = generator(rng)
@@ -79,6 +81,7 @@ class Minimax:
         _load_kernels()
         started = time.perf_counter()
         empty = position.rules.columns * position.rules.rows - position.ply
+        # A search deeper than the number of empty cells would only repeat itself.
         max_depth = min(self.depth, empty, limit.depth or self.depth)
         scores, depth, nodes = self._deepen(position, max_depth, limit)
         best = max(scores)
@@ -89,8 +92,7 @@ class Minimax:
         elif self.tie == "first":
             chosen = ties[0]
         else:
-            middle = (position.rules.columns - 1) / 2
-            chosen = min(ties, key=lambda column: abs(column - middle))
+            chosen = min(ties, key=position.rules.from_centre)
         analysis = Analysis(
             tuple(ColumnAnalysis(column, score=scores[column]) for column in legal),
             depth=depth,
@@ -113,6 +115,8 @@ class Minimax:
         cell_points = np.zeros(0, np.int64)
         if self.evaluation == "lines":
             cell_points = _cell_points(position.rules)
+        # A new table for every move, so that a decision depends on its arguments alone. Depths of
+        # one iterative deepening share it.
         table = np.zeros((2, TABLE_SIZE), np.int64)
         counts = np.array([0, allowed])
         stop = (
@@ -124,6 +128,8 @@ class Minimax:
         scores = [0 if column in legal else FULL_COLUMN for column in range(g.columns)]
         reached = 0
         with _alarm(limit.seconds, counts):
+            # Iterative deepening only where the search may be cut short; otherwise it would be lost
+            # work.
             for depth in range(1 if bounded else max_depth, max_depth + 1):
                 deeper = minimax_columns(
                     position.own, position.mask, g, depth, cell_points, table, counts, stop
@@ -143,6 +149,7 @@ def _alarm(seconds: float | None, counts: np.ndarray) -> Iterator[None]:
     if seconds is None:
         yield
         return
+    # A thread of its own: the kernel runs without the GIL and looks at counts[1] at every node.
     timer = Timer(seconds, lambda: counts.__setitem__(1, -1))
     timer.daemon = True
     timer.start()
@@ -165,8 +172,10 @@ def _value(score: int) -> float:
 def _proven(score: int, depth: int, empty: int) -> Exact | None:
     """Return the exact result: a win or loss within the depth, or a draw searched to the end."""
     if abs(score) >= WIN:
-        return Exact(1 if score > 0 else -1, empty - (abs(score) - WIN) + 1)
-    return Exact(0, empty) if depth >= empty and score == 0 else None
+        # A score of WIN + n means a win when n cells are empty, the winning disc's included. Before
+        # that, empty - n discs are played.
+        return Exact(Result.of_score(score), empty - (abs(score) - WIN) + 1)
+    return Exact(Result.DRAW, empty) if depth >= empty and score == 0 else None
 
 
 def _faithful_decision(position: Position, depth: int) -> Decision:
@@ -189,6 +198,7 @@ def _faithful_decision(position: Position, depth: int) -> Decision:
             return 0
         state = (mask, plies_left)
         if state not in scores_by_state:
+            # The worst result for the side whose turn it is in this wrong game.
             best = 0 if maximising else 1
             for column in range(g.columns):
                 if cell := landing(mask, column, g):
@@ -200,14 +210,11 @@ def _faithful_decision(position: Position, depth: int) -> Decision:
             scores_by_state[state] = best
         return scores_by_state[state]
 
-    scores = []
-    if plies:
-        for column in legal:
-            cell = landing(position.mask, column, g)
-            scores.append(search(position.own | cell, position.mask | cell, plies - 1, False))
-    chosen = legal[scores.index(max(scores))] if scores else legal[0]
-    columns = tuple(
-        ColumnAnalysis(column, score=score) for column, score in zip(legal, scores, strict=False)
-    )
+    scores: dict[int, int] = {}
+    for column in legal if plies else ():
+        cell = landing(position.mask, column, g)
+        scores[column] = search(position.own | cell, position.mask | cell, plies - 1, False)
+    chosen = max(scores, key=scores.__getitem__, default=legal[0])  # the first of equals
+    columns = tuple(ColumnAnalysis(column, score=score) for column, score in scores.items())
     analysis = Analysis(columns, depth=plies)
-    return Decision(chosen, float(max(scores, default=0)), None, analysis, (chosen,))
+    return Decision(chosen, float(scores.get(chosen, 0)), None, analysis, (chosen,))

@@ -54,6 +54,7 @@ class ExpectimaxRandom:
         values = {
             column: search.value(position.play(column)) for column in position.legal_columns()
         }
+        # The position itself is one, too.
         return values, len(search.values) + 1
 
 
@@ -78,7 +79,9 @@ class _Expectimax:
             if position.to_move == self.us:
                 value = max(values)
             else:
+                # Fractions, so that the mean of thirds and sevenths is exact.
                 value = sum(values, Fraction(0)) / len(values)
+        # Checked after the children: refusing late costs nothing, as no partial answer is given.
         if self.stop is not None and self.stop.is_set():
             raise UserError("expectimax-random was stopped; it has no approximate answer")
         if len(self.values) + 1 >= self.max_positions:

@@ -15,6 +15,7 @@ from fourlab.compiled.threats import winning_cells
 from fourlab.game.geometry import Geometry, geometry_of
 from fourlab.solver.table import mix
 
+# Far above every heuristic score: 62 cells with at most some dozen lines each, and THREAT per cell.
 WIN = 1_000_000
 FULL_COLUMN = -(1 << 40)
 """The score of a full column, below that of every open one."""
@@ -40,9 +41,11 @@ def minimax_columns(
     With empty `cell_points` there is no heuristic: unfinished games score 0. If the nodes or the
     time run out, or `stop` is set, counts[0] exceeds counts[1] and the scores are meaningless.
     """
+    # Every column is searched with the full window, so that its score is exact and ties are known.
     scores = np.full(g.columns, FULL_COLUMN)
     balance = 0
     for cell in range(len(cell_points)):
+        # own >> cell & 1 is 1 for a disc of the side to move; the difference is +1, -1 or 0.
         balance += cell_points[cell] * ((own >> cell & 1) - (((own ^ mask) >> cell) & 1))
     empty = g.columns * g.rows - popcount(mask)
     wins = winning_cells(own, mask, g)
@@ -51,6 +54,7 @@ def minimax_columns(
         if move & wins:
             scores[column] = WIN + empty
         elif move:
+            # The balance is updated along the path and changes its sign with the side to move.
             gained = balance + (cell_points[cell_number(move)] if len(cell_points) else 0)
             scores[column] = -minimax(
                 mask ^ own,
@@ -89,6 +93,7 @@ def minimax(
     """
     # 1. Count the node. Once the limit is exceeded the whole search unwinds.
     counts[0] += 1
+    # Reading the flag rarely keeps it out of the inner loop's cost; 256 nodes take microseconds.
     if counts[0] & 255 == 0 and stop[0]:
         counts[1] = -1
     if mask == g.cells or counts[0] > counts[1]:
@@ -107,6 +112,8 @@ def minimax(
             moves = blocks
     # 3. Look the position up. Only an entry of the same depth gives plain minimax's score.
     position_key = key(own, mask, g)
+    # A direct-mapped table without buckets: a new entry replaces the old one. The key is stored in
+    # full, so positions are never confused.
     slot = mix(position_key, g.columns * g.height) & (table.shape[1] - 1)
     if table[0, slot] == position_key and table[1, slot] >> 2 & 63 == depth:
         stored = int(table[1, slot]) >> 8
@@ -139,6 +146,8 @@ def minimax(
             counts,
             stop,
         )
+        # Fail-soft alpha-beta: `best` may be below `floor`, and is then still an upper bound of the
+        # value.
         if score > best:
             best = score
         if best > floor:
@@ -147,6 +156,8 @@ def minimax(
             break
     # 5. Store the score, unless the search was cut short.
     if counts[0] <= counts[1]:
+        # Against the window at entry: alpha itself, not `floor`, decides whether the score is
+        # exact.
         kind = AT_LEAST if best >= beta else AT_MOST if best <= alpha else EXACT
         table[0, slot] = position_key
         table[1, slot] = best << 8 | depth << 2 | kind
@@ -156,6 +167,7 @@ def minimax(
 @kernel
 def evaluate(own: int, mask: int, balance: int, g: Geometry) -> int:
     """Estimate the score of a position from its discs' cells and the threats of both sides."""
+    # Threats count wherever they are, playable at once or not.
     threats = popcount(winning_cells(own, mask, g)) - popcount(winning_cells(mask ^ own, mask, g))
     return balance + THREAT * threats
 
@@ -163,6 +175,7 @@ def evaluate(own: int, mask: int, balance: int, g: Geometry) -> int:
 @kernel
 def cell_number(cell: int) -> int:
     """Return the index of the only bit that is set."""
+    # Example: cell 0b1000 minus one is 0b0111, three bits.
     return popcount(cell - 1)
 
 

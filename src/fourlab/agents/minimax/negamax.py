@@ -1,7 +1,9 @@
 """Kaggle ConnectX's built-in negamax agent."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from fourlab.agent import UNLIMITED, Analysis, Decision, Limit
 from fourlab.agents.generators import generator
@@ -9,9 +11,6 @@ from fourlab.compiled.negamax import kaggle_negamax
 from fourlab.compiled.random import seed_state
 from fourlab.game.position import Position
 from fourlab.options import check, option
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -39,14 +38,17 @@ class Negamax:
         check(self)
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self, position: Position, limit: Limit = UNLIMITED, rng: np.random.Generator | None = None
     ) -> Decision:
         """Search to the depth of the options or of the limit, whichever is smaller."""
         rng = generator(rng)
         depth = self.depth if limit.depth is None else min(self.depth, limit.depth)
+        # One number of the caller's generator seeds the kernel's, so the same `rng` gives the same
+        # column.
         state = seed_state(int(rng.integers(2**32)))
         g = position.rules.geometry
         score, column, _ = kaggle_negamax(
             position.own, position.mask, g, depth, self.ties == "random", state
         )
+        # Scores are doubled in the kernel. They mix wins with estimates, so there is no value.
         return Decision(int(column), analysis=Analysis(depth=depth, score=score / 2))

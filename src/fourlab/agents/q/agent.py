@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.agents.generators import generator
@@ -10,9 +12,6 @@ from fourlab.agents.q.table import QTable, load_table, shipped_table
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.options import check, option
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,14 @@ class Q:
         object.__setattr__(self, "_table", table)
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self, position: Position, limit: Limit = UNLIMITED, rng: np.random.Generator | None = None
     ) -> Decision:
         """Return the column of the greatest value; off its board the shipped table has none."""
         rng = generator(rng)
         board = self._table.form.rules
         if position.rules == board:
             values, stored = self._table.look_up(position)
+        # The shipped table is for 5x4. Elsewhere the agent plays, but knows nothing.
         elif self.table is None:
             values = dict.fromkeys(position.legal_columns(), self._table.form.initial)
             stored = 0
@@ -52,6 +52,7 @@ class Q:
             raise UserError(
                 f"the table {self.table} is for the board {board}, not {position.rules}"
             )
+        # Equality of float32 values is intended: columns that were never learned are exactly equal.
         greatest = max(values.values())
         best = [column for column in values if values[column] == greatest]
         column = best[0] if self.tie == "first" else int(rng.choice(best))

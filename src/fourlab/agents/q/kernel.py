@@ -27,6 +27,7 @@ import numpy as np
 
 from fourlab.agents.mcts import kernel as mcts
 from fourlab.agents.mcts import verbs
+from fourlab.agents.mcts.nodes import edge_of, visits_of
 from fourlab.agents.q.table_kernel import (
     LANES,
     Layout,
@@ -46,6 +47,8 @@ from fourlab.game import bitboard as rules
 from fourlab.game.geometry import Geometry, geometry_of
 from fourlab.solver.table import new_table
 
+# SARSA is from Rummery & Niranjan (1994), Q-learning from Watkins (1989). Afterstates are explained
+# in Sutton & Barto's book; for them a value needs no column.
 PLAYED, BEST, NEGAMAX = 0, 1, 2
 ALPHA, EPSILON, CHANGE, LARGEST = 0, 1, 2, 3
 GAMES, WINS, DRAWS, LOSSES, UPDATES = 0, 1, 2, 3, 4
@@ -125,6 +128,8 @@ def entry_of(
             else cell
         )
         return min(base + 2 * cell, mirrored + 2 * image), 0
+    # A position and its mirror image share the smaller key. If that is the image's, columns are
+    # counted from the other side.
     return min(base, mirrored), g.columns - 1 - column if mirrored < base else column
 
 
@@ -134,6 +139,7 @@ def prefetch_values(
 ) -> None:
     """Prefetch the cache lines of all columns' values, which will be needed soon."""
     for column in range(g.columns):
+        # The address of a full column is that of some other entry; prefetching it does no harm.
         prefetch(words, home(entry_of(keys, mask, column, t, g)[0], t))
 
 
@@ -156,6 +162,8 @@ def look_up(
             name, number = entry_of(keys, mask, column, t, g)
             place = find(name, words, t)
             if words[np.uint64(place)] != 0:
+                # words are 8 bytes and numbers 4: word `place` is number 2 * place, and the values
+                # begin one word later. Unsigned indices spare the test for negative ones.
                 q[column] = numbers[np.uint64(2 * place + 2 + number)]
                 stored += 1
     return stored
@@ -173,6 +181,7 @@ def greatest(q: np.ndarray) -> float:
 @inlined_kernel
 def random_column(mask: int, g: Geometry, state: int) -> tuple[int, int]:
     """Return an open column chosen uniformly, and the new random state."""
+    # Rejection keeps all open columns equally likely.
     while True:
         state = advance(state)
         column = below(g.columns, state)
@@ -212,11 +221,14 @@ def update(
 ) -> None:
     """Move a value towards its target and apply the schedules per update; -1 is no value."""
     if number >= 0:
+        # Robbins-Monro: with alpha 1 and steps of 1/n, a value is the mean of its targets.
         step = pace[ALPHA]
         if rule.alpha_by_visits:
             count = np.uint64(number + t.values)
             numbers[count] += np.float32(1)
             step = max(step / np.float64(numbers[count]), rule.alpha_least)
+        # Values are stored as float32 and updated in float64; `change` is that of the stored
+        # number.
         before = np.float64(numbers[np.uint64(number)])
         numbers[np.uint64(number)] = before + step * (target - before)
         change = abs(np.float64(numbers[np.uint64(number)]) - before)
@@ -224,6 +236,7 @@ def update(
         pace[LARGEST] = max(pace[LARGEST], change)
         counts[UPDATES] += 1
         pace[ALPHA] *= rule.alpha_update
+        # Bhat's epsilon grows with every update.
         pace[EPSILON] = min(pace[EPSILON] + rule.epsilon_update, 1.0)
 
 
@@ -238,6 +251,8 @@ def update_ending(
     counts: np.ndarray,
 ) -> None:
     """Update the value of a side's last disc from the result of the game."""
+    # Endings are certain, so nothing needs to be averaged; such a write does not count as an
+    # update.
     if rule.set_endings:
         numbers[np.uint64(number)] = reward
     else:
@@ -259,6 +274,8 @@ def choose(
 ) -> tuple[int, int]:
     """Return a random column with probability epsilon, else one of the greatest value."""
     state = advance(state)
+    # 31 random bits compared with epsilon. The values are looked up in any case: they are the input
+    # of `learn_from_move`.
     exploring = below(1 << 31, state) < epsilon * (1 << 31)
     look_up(keys, mask, g, words, numbers, t, q)
     column, after = best_column(q, rule.random_ties, state)
@@ -283,6 +300,7 @@ def learn_from_move(
 ) -> None:
     """Update values with the learner's chosen column; `learner.q` must be as `choose` left it."""
     last, q, pace, counts = learner.last, learner.q, learner.pace, learner.counts
+    # The chosen value must be in the table before an earlier disc learns from it.
     name, index = entry_of(keys, mask, column, t, g)
     number = 2 * insert(name, words, numbers, t) + 2 + index
     # 1. A disc that ends the game is updated with its reward.
@@ -292,6 +310,8 @@ def learn_from_move(
     value = np.float64(numbers[np.uint64(number)])
     q[column] = value
     best = greatest(q)
+    # Signs: `best` and `value` are for the side that moves now. NEGAMAX updates the other side's
+    # last disc, for which they count with the opposite sign.
     after = -best if rule.target == NEGAMAX else best if rule.target == BEST else value
     earlier = last[seat ^ 1] if rule.target == NEGAMAX else last[seat]
     update(earlier, rule.step + rule.gamma * after, numbers, t, rule, pace, counts)
@@ -319,6 +339,7 @@ def learn_from_end(
 def close_game(result: int, rule: Rule, pace: np.ndarray, counts: np.ndarray) -> None:
     """Count a game, with its result for the learner, and apply the schedules per game."""
     counts[GAMES] += 1
+    # result is +1, 0 or -1, and WINS, DRAWS, LOSSES are 1, 2, 3.
     counts[DRAWS - result] += 1
     if rule.learning:
         pace[ALPHA] = max(pace[ALPHA] * rule.alpha_decay, rule.alpha_least)
@@ -340,15 +361,14 @@ def search_move(
     """Return the opponent's column: the first of the most visited, or with 0 simulations random."""
     if simulations == 0:
         return random_column(mask, g, state)
-    verbs.new_block(words, 1, mask, g)
-    unmerged, nodes = np.empty((2, 0), np.int64), np.empty((2, 0), np.int32)
-    tree = verbs.Tree(words, np.full(1, 2), np.zeros(3, np.int64), unmerged, nodes)
+    tree = verbs.tree_in(words, g)
+    verbs.new_block(tree.nodes, 1, mask, g)
     never = np.zeros(1, np.uint8)
     _, _, state = mcts.search(tree, 1, own, mask, g, switches, simulations, state, never)
-    best = -1
-    most = -1
+    # The first of equals, as Bhat's code chooses.
+    best, most = -1, -1
     for column in range(g.columns):
-        visits = words[verbs.edge_of(1, column, g.columns)]
+        visits = visits_of(tree.nodes, edge_of(tree.nodes, 1, column))
         if visits > most:
             best = column
             most = visits
@@ -376,6 +396,7 @@ def play_games(
     prefetched values of one arrive while the others are played.
     Returns the number of games played and the random state.
     """
+    # With an opponent the games run one after another: a search takes longer than a cache miss.
     lanes = LANES if opponent.seats == 3 else 1
     owns = np.zeros(lanes, np.int64)
     masks = np.zeros(lanes, np.int64)
@@ -384,14 +405,11 @@ def play_games(
     seats = np.zeros(lanes, np.int64)
     searches = np.zeros(lanes, np.int64)
     last = np.full(2 * lanes, -1)
-    most_simulations = 0
-    for number in simulations:
-        most_simulations = max(most_simulations, number)
     q = np.empty(g.columns)
-    tree = np.empty((most_simulations + 3) * verbs.PARTS * g.columns, np.int32)
+    # Memory for the largest of the opponent's trees.
+    tree = np.empty((simulations.max() + 3) * verbs.PARTS * g.columns, np.int32)
     learner = Learner(last, q, pace, counts)
     begun = 0
-    done = 0
     busy = True
     while busy:
         busy = False
@@ -407,6 +425,7 @@ def play_games(
                 owns[lane], masks[lane], sides[lane] = 0, 0, 0
                 keys[lane, 0], keys[lane, 1] = keys_of(0, 0, t, g)
                 last[2 * lane], last[2 * lane + 1] = -1, -1
+                # Bit 0 is red and bit 1 yellow; games alternate if `seats` is 0.
                 seats[lane] = opponent.seats if opponent.seats else 1 + (counts[GAMES] & 1)
                 state = advance(state)
                 searches[lane] = simulations[below(len(simulations), state)]
@@ -433,6 +452,8 @@ def play_games(
             won = has_line(own | cell, g.height, g.in_a_row)
             over = won or mask | cell == g.cells
             if not over:
+                # Requested now, needed when this lane's turn comes again: the other lanes hide the
+                # latency.
                 there = keys_of(own ^ mask, mask | cell, t, g)
                 prefetch_values(there, mask | cell, g, words, t)
                 keys[lane, 0], keys[lane, 1] = there
@@ -444,11 +465,11 @@ def play_games(
             # 4. At the end of the game, let the other side learn too.
             if over:
                 learn_from_end(2 * lane + 1 - side, won, last, numbers, t, rule, pace, counts)
+                # In self-play results are red's, else the learner's.
                 wins_it = side == 0 if seats[lane] == 3 else ours
                 close_game((1 if wins_it else -1) if won else 0, rule, pace, counts)
                 sides[lane] = -1
-                done += 1
-    return done, state
+    return begun, state
 
 
 def warm_up() -> None:
@@ -457,6 +478,8 @@ def warm_up() -> None:
     t = layout_of(256, 1, False, False, 0.0)
     words = new_table(256 * t.width + 1)
     larger = new_table(512 * t.width + 1)
+    # The fields in order: learning, target, set_endings, random_ties, three rewards, step, gamma,
+    # then the schedules of alpha and epsilon, all switched off.
     rule = Rule(
         True, 0, True, True, 1.0, 0.0, -1.0, 0.0, 1.0, 1.0, 1.0, 0.0, False, 0.0, 1.0, 0.0, 0.0
     )

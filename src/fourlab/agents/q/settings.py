@@ -51,6 +51,8 @@ class QSettings:
         least=-LARGEST,
         most=LARGEST,
     )
+    # Schedules: alpha_update and epsilon_update act after every update of a value, alpha_decay,
+    # epsilon_decay and epsilon_fall after every game. See `update` and `close_game` in `kernel.py`.
     gamma: float = option(1.0, "Discount factor per update.", least=0, most=1)
     alpha: float = option(0.3, "Initial learning rate.", least=0, most=1)
     alpha_update: float = option(
@@ -112,6 +114,8 @@ class QSettings:
             raise UserError(f"against needs at least one opponent; {SELF} is one")
         if SELF in self.exam_against:
             raise UserError(f"exam_against must name other agents, not {SELF}")
+        # The other side's best value, negated, is one's own only if rewards add up to 0 and both
+        # sides learn in the same table.
         if self.target == "negamax" and (
             set(self.against) != {SELF} or self.win + self.loss or self.draw or self.step
         ):
@@ -143,6 +147,7 @@ def _expanded(specs: tuple[str, ...]) -> tuple[str, ...]:
 
 def expand(spec: str) -> list[str]:
     """Expand a range: mc{1..3} is mc1, mc2, mc3."""
+    # At most six digits, so int() is quick and ranges stay small.
     match = re.fullmatch(r"([^{}]*)\{(\d{1,6})\.\.(\d{1,6})\}([^{}]*)", spec)
     if match is None:
         if "{" in spec or "}" in spec:
@@ -154,6 +159,7 @@ def expand(spec: str) -> list[str]:
     return [f"{head}{number}{tail}" for number in range(int(first), int(last) + 1)]
 
 
+# From the report: rewards 2, 0.5 and -2, initial value 1, against MC0 to MC25 as second player.
 _BHAT = QSettings(
     form="afterstate",
     target="played",
@@ -173,6 +179,7 @@ _BHAT = QSettings(
     games=200_000,
     exam_games=2000,
 )
+# From the report: states and actions, rewards +1, 0 and -1, self-play on the full board.
 _ARYA = QSettings(
     board="7x6x4",
     form="state-action",
@@ -220,6 +227,7 @@ MODULE = "fourlab.agents.q.training"
 
 
 def _complete(settings: QSettings, set_names: Collection[str]) -> QSettings:
+    # Whether games are slow depends on the opponents, which only the training module can make.
     settings = import_module(MODULE).with_short_pieces(settings, set_names)
     return replace(settings, board=str(Rules.parse(settings.board)))
 

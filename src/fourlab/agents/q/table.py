@@ -92,6 +92,7 @@ class QTable:
     def _allocate(self, slots: int) -> None:
         self.slots = slots
         self.layout = self.form.layout(slots)
+        # Anonymous memory is zeroed by the system, and a key of 0 is an empty slot.
         self.words = new_table(slots * self.layout.width + 1)
         self.numbers = self.words.view(np.float32)
 
@@ -137,10 +138,12 @@ class QTable:
     def scaled(self, value: float) -> float:
         """Return a value as an expected result, -1 to +1 for the side to move."""
         form = self.form
+        # Linear from [loss, win] to [-1, 1]; discounted or initial values may lie outside of it.
         return max(-1.0, min(1.0, (2 * value - form.win - form.loss) / (form.win - form.loss)))
 
     def entries(self) -> tuple[np.ndarray, np.ndarray]:
         """Return all keys, int64[n] sorted, and their numbers, float32[n, values and counts]."""
+        # The last word is the number of keys; all others are slots.
         slots = self.words[:-1].reshape(self.slots, self.layout.width)
         filled = slots[slots[:, 0] != 0]
         filled = filled[np.argsort(filled[:, 0])]
@@ -164,6 +167,7 @@ class QTable:
     def save(self, file: Path) -> None:
         """Write the table atomically; equal tables give equal files."""
         keys, numbers = self.entries()
+        # Sorted keys as differences, as in an opening book: small numbers compress well.
         parts = [_pack(np.diff(keys, prepend=0).astype("<i8")), _pack(numbers.astype("<f4"))]
         form = self.form
         description = {
@@ -199,6 +203,7 @@ class QTable:
     def _parse(cls, data: bytes) -> "QTable":
         if data[:8] != MAGIC:
             raise ValueError(f"it does not begin with {MAGIC.decode()}")
+        # 8 bytes of magic and 32 of checksum; a view does not copy the rest.
         body = memoryview(data)[40:]
         if hashlib.sha256(body).digest() != data[8:40]:
             raise ValueError("its checksum is wrong")
@@ -246,9 +251,11 @@ def _unpack(data: memoryview, dtype: str, count: int) -> np.ndarray:
     if count * size > DEFLATES * len(data):
         raise ValueError("it claims more entries than it can hold")
     inflater = zlib.decompressobj()
+    # One byte more than expected is enough to see that there is too much.
     raw = inflater.decompress(data, count * size + 1) if count else inflater.decompress(data)
     if len(raw) != count * size or not inflater.eof or inflater.unused_data:
         raise ValueError("the number of its entries is not the number it claims")
+    # The inverse of _pack: uint8[size, count], all first bytes first.
     planes = np.frombuffer(raw, np.uint8).reshape(size, count)
     return planes.T.copy().view(dtype).reshape(count).astype(np.dtype(dtype).newbyteorder("="))
 

@@ -20,6 +20,8 @@ import numpy as np
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.game.geometry import Geometry
 
+# Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, section 6.4): neighbouring
+# keys end up far apart.
 HASH_MULTIPLIER = 0x1E3779B97F4A7C15
 """2^64 divided by the golden ratio, rounded to odd; the top bit is cleared to fit int64."""
 LANES = 8
@@ -46,6 +48,8 @@ class Layout(NamedTuple):
 
 def layout_of(slots: int, values: int, counted: bool, mirrored: bool, initial: float) -> Layout:
     """Return the layout of a table with `slots` slots, a power of two; `counted` adds counts."""
+    # One word for the key; two float32 numbers per word, rounded up. One value without a count
+    # makes slots of 16 bytes, four per cache line.
     width = 1 + (values * (2 if counted else 1) + 1) // 2
     # Rounded to float32, so that a value not in the table equals a stored initial one.
     return Layout(values, width, 65 - slots.bit_length(), mirrored, float(np.float32(initial)))
@@ -54,6 +58,8 @@ def layout_of(slots: int, values: int, counted: bool, mirrored: bool, initial: f
 @inlined_kernel
 def home(key: int, t: Layout) -> int:
     """Return the place that a key hashes to."""
+    # The product wraps modulo 2**64, as intended. The shift of a signed number copies its sign, so
+    # the upper bits are masked off. Example: 1024 slots have shift 54, and the top ten bits count.
     return (((key * HASH_MULTIPLIER) >> t.shift) & ((1 << (64 - t.shift)) - 1)) * t.width
 
 
@@ -65,6 +71,7 @@ def find(key: int, words: np.ndarray, t: Layout) -> int:
         stored = words[np.uint64(place)]
         if stored == key or stored == 0:
             return place
+        # Linear probing: the next slot is mostly in the same cache line.
         place += t.width
         if place == len(words) - 1:
             place = 0
@@ -77,6 +84,8 @@ def insert(key: int, words: np.ndarray, numbers: np.ndarray, t: Layout) -> int:
     There must be a free slot.
     """
     place = find(key, words, t)
+    # Written without a branch around the stores; see the comment on reference counts in
+    # `kernel.py`.
     is_new = words[np.uint64(place)] == 0
     words[np.uint64(place)] = key
     words[len(words) - 1] += is_new
@@ -91,6 +100,7 @@ def is_full(words: np.ndarray, t: Layout, g: Geometry) -> bool:
 
     A higher load makes lookups slow.
     """
+    # Room for LANES games of new positions: the loop checks only when a game begins.
     return 5 * (int(words[len(words) - 1]) + LANES * g.columns * g.rows) > 3 << (64 - t.shift)
 
 
@@ -110,6 +120,7 @@ def copy_slots(words: np.ndarray, larger: np.ndarray, t: Layout) -> None:
     """Copy all slots into a larger, empty table with layout `t`."""
     for place in range(0, len(words) - 1, t.width):
         if words[place] != 0:
+            # The larger table uses more bits of the hash, so every slot moves.
             new_place = find(int(words[place]), larger, t)
             for word in range(t.width):
                 larger[new_place + word] = words[place + word]

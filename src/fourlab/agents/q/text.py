@@ -21,6 +21,7 @@ from fourlab.agents.q.table import QForm, QTable
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.game import bitboard as bit_rules
+from fourlab.game.notation import Setup, grid_of, read_flat
 from fourlab.game.rules import Rules
 
 Seat = Literal["first", "second", "both"]
@@ -41,6 +42,8 @@ def read_text(file: Path, seat: Seat = "second", in_a_row: int = 4) -> QTable:
             for number, (board, value) in enumerate(_lines(lines), 1):
                 try:
                     if rules is None:
+                        # The first line decides about the size of the board, the others must have
+                        # the same form.
                         columns = len(board.split("),")[0].split(","))
                         rows = len(re.findall(r"\([^(]", board))
                         rules = Rules(columns, rows, in_a_row)
@@ -57,6 +60,7 @@ def read_text(file: Path, seat: Seat = "second", in_a_row: int = 4) -> QTable:
         ) from None
     if rules is None:
         raise UserError(f"there are no positions in {file}")
+    # The constants of Bhat's training; see the preset in `settings.py`.
     form = QForm(rules, initial=1.0, win=2.0, loss=-2.0)
     keys = np.array(sorted(values), np.int64)
     numbers = np.array([[values[int(key)]] for key in keys], np.float32)
@@ -78,6 +82,7 @@ def write_text(table: QTable, file: Path) -> int:
     g = form.rules.geometry
     written = 0
     memory = io.BytesIO()
+    # Without name and time in the header, so that equal tables give equal files.
     with gzip.GzipFile("", "wb", mtime=0, fileobj=memory) as lines:
         keys, numbers = table.entries()
         for key, (value, *_) in zip(keys.tolist(), numbers, strict=True):
@@ -91,6 +96,7 @@ def write_text(table: QTable, file: Path) -> int:
 
 
 def _lines(lines: IO[str]) -> Iterator[tuple[str, str]]:
+    # A longer line arrives in pieces, which do not match and are refused.
     while line := lines.readline(LONGEST):
         match = re.fullmatch(r'"([^"]*)",(\S+)\s*', line)
         yield match.groups() if match else (line, "")  # type: ignore[misc]  # two groups
@@ -109,15 +115,13 @@ def _key(board: str, template: str, rules: Rules, seat: Seat) -> int:
         raise ValueError(
             f"{board[:80]!r} is not a board of {rules.rows} rows and {rules.columns} columns"
         )
-    cells = re.findall("[012]", board)
-    g, discs = rules.geometry, [0, 0, 0]
-    for place, cell in enumerate(cells):
-        row, column = divmod(place, rules.columns)
-        discs[int(cell)] |= 1 << column * g.height + rules.rows - 1 - row
-    mask = discs[1] | discs[2]
+    setup = read_flat([int(cell) for cell in re.findall("[012]", board)], rules)
+    g, mask = rules.geometry, setup.red | setup.yellow
+    # Adding 1 to the bottom of a column without gaps sets the first empty cell or the guard bit.
     if mask & (mask + g.bottom) or (mask + g.bottom) & ~(g.cells | g.cells << 1):
         raise ValueError("a disc floats above an empty cell")
-    return bit_rules.key(discs[_mover(discs[1], discs[2], seat)], mask, g)
+    own = (setup.red, setup.yellow)[_mover(setup.red, setup.yellow, seat) - 1]
+    return bit_rules.key(own, mask, g)
 
 
 def _mover(first: int, second: int, seat: Seat) -> int:
@@ -138,16 +142,5 @@ def _grid(own: int, mask: int, rules: Rules, seat: Seat) -> Grid:
     if seat == "both" and more not in (0, 1):
         raise UserError("the table holds boards whose numbers of discs do not show who has moved")
     mover = {"first": 1, "second": 2, "both": 1 if more else 2}[seat]
-    return tuple(
-        tuple(
-            _cell(own, mask, 1 << column * rules.geometry.height + row, mover)
-            for column in range(rules.columns)
-        )
-        for row in reversed(range(rules.rows))
-    )
-
-
-def _cell(own: int, mask: int, cell: int, mover: int) -> int:
-    if not mask & cell:
-        return 0
-    return mover if own & cell else 3 - mover
+    red, yellow = (own, own ^ mask) if mover == 1 else (own ^ mask, own)
+    return tuple(map(tuple, grid_of(Setup(rules, None, red, yellow))))

@@ -34,6 +34,7 @@ from fourlab.game.rules import Rules
 from fourlab.jobs.run import Run
 from fourlab.reporting.curves import Curve
 
+# Large enough that Python takes no time, small enough that Ctrl-C and memory limits are noticed.
 CHUNK = 4096
 """Games per call of the compiled loop; between calls the table may grow."""
 SAMPLE = 500
@@ -58,6 +59,8 @@ def rule_of(settings: QSettings, learning: bool) -> q_learning.Rule:
         "random_ties": settings.tie == "random",
         "alpha_by_visits": settings.alpha_by_visits,
     }
+    # The other fields are numbers with the names of settings. Numba compiles for types, so an int
+    # where a float was before would compile everything again.
     for name in q_learning.Rule._fields:
         if name not in fields:
             fields[name] = float(getattr(settings, name))
@@ -152,6 +155,8 @@ class Opponents:
 
     def play_one(self, table: QTable, rule: q_learning.Rule, progress: Progress) -> list[Position]:
         """Play a game from Python; return the positions in which the learner was to move."""
+        # A game is a function of the seed and its number, so an interrupted run continues
+        # identically.
         rng = np.random.default_rng([*progress.seed, progress.games])
         agent = self.agents[int(rng.integers(len(self.agents)))]
         # Bit 0 is red, bit 1 yellow; 0 in `self.seats` means red and yellow in turn.
@@ -182,6 +187,7 @@ class Opponents:
                 assert agent is not None
                 column = agent.decide(position, Limit(), rng).column
             position = position.play(column)
+        # The side that did not make the last move learns from the end now.
         waiting = position.to_move
         counters = (progress.pace, progress.counts)
         if seats >> waiting & 1:
@@ -222,6 +228,7 @@ def _compiled(
     """
     if all(agent is None for agent in agents):
         return q_learning.Opponent(3, passing, verbs.Switches()), np.zeros(1, np.int64)
+    # One compiled call takes one set of switches and several numbers of simulations.
     switches = set()
     simulations = []
     for agent in agents:
@@ -243,6 +250,7 @@ def _is_plain(agent: MCTS) -> bool:
 
     That is a fixed number of simulations in a new tree, then the first most visited column.
     """
+    # No clock, one thread and one tree: what the compiled loop can reproduce exactly.
     counted = (
         agent.simulations is not None and agent.seconds is None and agent.runs == agent.threads == 1
     )
@@ -304,6 +312,7 @@ class QTrainee:
         games_before = self.done
         updates_before = progress.counts[q_learning.UPDATES]
         results_before = progress.results
+        # Sum and maximum of changes are per block; alpha and epsilon continue.
         progress.pace[[q_learning.CHANGE, q_learning.LARGEST]] = 0
         games = min(games_before + self.settings.block, self.total)
         rule = rule_of(self.settings, learning=True)
@@ -342,6 +351,7 @@ class QTrainee:
 
     def _sample_positions(self) -> list[Position]:
         """Return distinct positions from games of the learner with its training opponents."""
+        # The same sample for the whole training: only then do counts of changes compare.
         positions: dict[Position, None] = {}  # in order, unlike a set
         progress = Progress.new(0.0, self.settings.epsilon, [self.settings.seed, 1])
         rule = rule_of(self.settings, learning=False)
@@ -357,6 +367,7 @@ class QTrainee:
         epsilon = 0.0
         if self.settings.exam_exploring:
             epsilon = float(self._progress.pace[q_learning.EPSILON])
+        # Seeded by the number of games, so that an evaluation is the same after a resume.
         progress = Progress.new(0.0, epsilon, [self.settings.seed, 2, self.done])
         rule = rule_of(self.settings, learning=False)
         self._exam_opponents.play(self.table, rule, games, NEVER, progress)
@@ -389,6 +400,7 @@ class QTrainee:
         """Restore what `save` wrote."""
         self.table = QTable.load(folder / "table.q")
         state = json.loads((folder / "state.json").read_text())
+        # The seed follows from the settings and is not stored.
         self._progress = Progress(
             np.array(state["pace"]),
             np.array(state["counts"], np.int64),
@@ -419,6 +431,7 @@ class QTrainee:
                 f"evaluation: won {_share(exam, 'won')}, drawn {exam['drawn']:.1%}, "
                 f"lost {_share(exam, 'lost')}"
             )
+        # The policy's own moves are fixed, so far fewer positions are reached than the board has.
         if rules.columns * rules.rows <= MOST_CELLS:
             by_seat = worst_and_perfect(self.table.greedy, rules)
             results["all_replies"] = {seat: by_seat[seat] for seat in self.settings.seats}
@@ -438,6 +451,5 @@ def _share(exam: dict[str, Any], name: str) -> str:
     return f"{exam[name]:.1%} [{low:.1%}, {high:.1%}]"
 
 
-def trainee_of(settings: QSettings) -> QTrainee:
-    """Return a new trainee; called by `fourlab.training.kind` by name."""
-    return QTrainee(settings)
+trainee_of = QTrainee
+"""Makes a new trainee; called by `fourlab.training.kind` by name."""

@@ -16,12 +16,14 @@ Policy = Callable[[Position], int]
 
 def worst_result(policy: Policy, side: int, start: Position) -> int:
     """Return a policy's result as `side` against the best replies: +1, 0 or -1 for that side."""
+    # By key: a deterministic policy depends on the position, not on the moves before.
     results: dict[int, int] = {}
 
     def worst(position: Position) -> int:
         if (outcome := position.outcome()) is not None:
             return outcome.score(side)
         if position.key not in results:
+            # `min` over one column is the policy's own move, over all columns the best reply.
             ours = position.to_move == side
             columns = (policy(position),) if ours else position.legal_columns()
             results[position.key] = min(worst(position.play(column)) for column in columns)

@@ -32,6 +32,7 @@ class HumanSays(Exception):
 class Human:
     """Asks for a column on the terminal."""
 
+    # A lambda, because `input` may be replaced after this class is made.
     ask: Callable[[str], str] = lambda prompt: input(prompt)
     """Shows a prompt and returns the answer."""
     show: Callable[[str], None] = print
@@ -60,6 +61,7 @@ class Human:
             try:
                 position.play(int(answer) - 1)
             except IllegalColumn as error:
+                # The message ends with the position, which the human sees anyway.
                 self.show(str(error).split(":")[0])
                 continue
             return Decision(int(answer) - 1)

@@ -21,6 +21,7 @@ class Random:
         """Sample an open column."""
         rng = generator(rng)
         legal = position.legal_columns()
+        # The policy covers all columns of the board, full ones with 0.
         policy = tuple(
             1 / len(legal) if column in legal else 0.0 for column in range(position.rules.columns)
         )

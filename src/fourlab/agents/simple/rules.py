@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from fourlab.agent import UNLIMITED, Decision, Exact, Limit
 from fourlab.agents.generators import generator
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.options import check, option
 
@@ -31,18 +32,16 @@ class RulesOfThumb:
         """Play one of the most urgent columns."""
         rng = generator(rng)
         legal = position.legal_columns()
+        # Trainings play the same rules with the kernel `compiled.batches.urgent_columns`.
         wins = [column for column in legal if position.makes_line(column, position.to_move)]
         blocks = [column for column in legal if position.makes_line(column, 1 - position.to_move)]
         choices = wins or blocks or list(legal)
         if self.otherwise == "centre":
-            nearest = min(_from_centre(column, position) for column in choices)
-            choices = [column for column in choices if _from_centre(column, position) == nearest]
+            distance = position.rules.from_centre
+            nearest = min(map(distance, choices))
+            choices = [column for column in choices if distance(column) == nearest]
         column = int(rng.choice(choices))
         if wins:
-            return Decision(column, value=1.0, line=(column,), proven=Exact(1, plies=1))
+            proven = Exact(Result.WIN, plies=1)
+            return Decision(column, value=1.0, line=(column,), proven=proven)
         return Decision(column)
-
-
-def _from_centre(column: int, position: Position) -> float:
-    """Return the distance of a column from the middle of the board, in columns."""
-    return abs(column - (position.rules.columns - 1) / 2)

@@ -7,6 +7,7 @@ import numpy as np
 
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.evaluator import Batch
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.nets.base import NetworkEvaluator
 from fourlab.nets.evaluator import load
@@ -33,7 +34,7 @@ class Value:
         object.__setattr__(self, "_evaluator", load(self.net))
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self, position: Position, limit: Limit = UNLIMITED, rng: np.random.Generator | None = None
     ) -> Decision:
         """Evaluate the positions after all open columns in one batch; play the best column."""
         self._evaluator.check_board(position.rules)
@@ -43,7 +44,10 @@ class Value:
         values = -self._evaluator.evaluate(Batch.of(after)).values
         for index, next_position in enumerate(after):
             if (outcome := next_position.outcome()) is not None:
+                # A network's estimate of a finished game means nothing; the side that moved has
+                # won, or it is a draw.
                 values[index] = 1.0 if outcome.winner is not None else 0.0
+        # The first of equals.
         best = int(np.argmax(values))
         chosen = legal[best]
         value = float(values[best])
@@ -57,5 +61,5 @@ class Value:
             value=value,
             line=(chosen,),
             analysis=Analysis(columns, evaluations=len(legal)),
-            proven=Exact(1, plies=1) if won else None,
+            proven=Exact(Result.WIN, plies=1) if won else None,
         )

@@ -81,6 +81,7 @@ class ValueSettings:
 
     def __post_init__(self) -> None:
         check(self)
+        # `most=1` includes 1, and options have no upper bound that is excluded.
         if self.share == 1:
             raise UserError("share must be less than 1, or no positions are left for the test set")
         if self.after and not self.extra:
@@ -88,6 +89,7 @@ class ValueSettings:
 
     def network(self, board: str) -> Network:
         """Return the architecture of the network for a board."""
+        # Three outputs are logits of win, draw and loss; one is the value itself.
         last = "dense 3" if self.labels == "results" else "dense 1"
         return Network(
             "value", board, self.features, self.body, (*self.head, last), labels=self.labels
@@ -120,7 +122,9 @@ def _complete(settings: ValueSettings, set_names: Collection[str]) -> ValueSetti
 
 def _sources(sources: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(
-        source if source in ("uci8", "book") else str(Path(source).resolve()) for source in sources
+        # The two names of built-in data are not paths.
+        source if source in ("uci8", "book") else str(Path(source).resolve())
+        for source in sources
     )
 
 

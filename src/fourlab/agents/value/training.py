@@ -70,10 +70,10 @@ class ValueTrainee:
         sizes = [len(part) for part in parts]
         self.train = torch.arange(sum(sizes[:-1]))
         self.test = torch.arange(sum(sizes[:-1]), sum(sizes))
-        self.planes = torch.cat([_planes(part, settings.features) for part in parts])
-        self.results = torch.cat(
-            [torch.from_numpy(part.results.astype(np.int64)) for part in parts]
-        )
+        planes = [encode(*part.discs, part.rules.geometry, settings.features) for part in parts]
+        self.planes = torch.from_numpy(np.concatenate(planes))
+        results = [part.results.astype(np.int64) for part in parts]
+        self.results = torch.from_numpy(np.concatenate(results))
         torch.manual_seed(settings.seed)
         self.net = Net(network)
         # Convolutions are faster with channels last.
@@ -99,6 +99,7 @@ class ValueTrainee:
 
     def advance(self) -> dict[str, Any]:
         """Train for a hundredth of all epochs, at least one, and return the row of metrics."""
+        # At most a hundred rows of metrics, whatever the number of epochs.
         upto = min(self.total, self.done + max(self.total // 100, 1))
         while self.done < upto:
             loss = self._epoch(self.done)
@@ -107,6 +108,7 @@ class ValueTrainee:
 
     def _epoch(self, epoch: int) -> float:
         """Make one pass over the training positions; return the mean loss."""
+        # Order and mirroring of an epoch follow from its number, so nothing random is saved.
         rng = np.random.default_rng([self.settings.seed, epoch])
         self.net.train()
         batch = self.settings.batch or len(self.train)
@@ -116,9 +118,11 @@ class ValueTrainee:
         chunks = torch.split(order, batch)
         total = 0.0
         for number, chunk in enumerate(chunks):
+            # A full batch is a slice, which copies nothing.
             planes = self.planes[chunk] if len(chunks) > 1 else self.planes[: len(self.train)]
             if self.settings.mirror:
                 mirrored = torch.from_numpy(rng.random(len(chunk)) < 0.5)
+                # Axis 3 is the columns. The result of a mirrored position is the same.
                 planes = torch.where(mirrored[:, None, None, None], planes.flip(3), planes)
             if self.settings.optimiser == "adamw":
                 progress = (epoch + number / len(chunks)) / self.total
@@ -133,6 +137,7 @@ class ValueTrainee:
     def _loss(self, outputs: torch.Tensor, results: torch.Tensor) -> torch.Tensor:
         match self.settings.labels:
             case "results":  # classes 0, 1, 2 are win, draw, loss
+                # Results are +1, 0, -1, so 1 - result is the class.
                 return functional.cross_entropy(outputs, 1 - results)
             case "unit":
                 return functional.mse_loss(outputs[:, 0], (results.float() + 1) / 2)
@@ -145,6 +150,7 @@ class ValueTrainee:
         Errors are on the scale of the labels.
         """
         values, predicted = self._evaluate()
+        # Labels 0 to 1 have half the range of -1 to +1, and so do their errors.
         scale = 2 if self.settings.labels == "unit" else 1
         errors = (values - self.results).abs() / scale
         measures: dict[str, Any] = {}
@@ -166,6 +172,7 @@ class ValueTrainee:
             probabilities = outputs.softmax(1)
             return probabilities[:, 0] - probabilities[:, 2], 1 - outputs.argmax(1)
         values = outputs[:, 0] if self.settings.labels == "signed" else 2 * outputs[:, 0] - 1
+        # Predicted is the nearest of -1, 0 and +1.
         return values, values.round().clamp(-1, 1).long()
 
     def save(self, folder: Path) -> None:
@@ -208,18 +215,13 @@ class ValueTrainee:
         predicted = self._evaluate()[1][self.test]
         true = self.results[self.test]
         results = (Result.WIN, Result.DRAW, Result.LOSS)
-        matrix: dict[str, dict[str, int]] = {}
-        for row in results:
-            counts = {
+        return {
+            row.word: {
                 column.word: int(((true == row) & (predicted == column)).sum())
                 for column in results
             }
-            matrix[row.word] = counts
-        return matrix
-
-
-def _planes(solved: labels.Labelled, features: str) -> torch.Tensor:
-    return torch.from_numpy(encode(*solved.discs, solved.rules.geometry, features))
+            for row in results
+        }
 
 
 def one_cycle(progress: float) -> float:
@@ -227,11 +229,11 @@ def one_cycle(progress: float) -> float:
 
     It rises from 4 % along a cosine until `progress` is 0.3, then falls along a cosine to 0 at 1.
     """
+    # The shape of torch's OneCycleLR (Smith & Topin, 2019), which falls to nearly 0 as well.
     if progress < 0.3:
         return 0.04 + 0.96 * (1 - math.cos(math.pi * progress / 0.3)) / 2
     return (1 + math.cos(math.pi * (progress - 0.3) / 0.7)) / 2
 
 
-def trainee_of(settings: ValueSettings) -> ValueTrainee:
-    """Return a new trainee; called by `fourlab.training.kind` by name."""
-    return ValueTrainee(settings)
+trainee_of = ValueTrainee
+"""Makes a new trainee; called by `fourlab.training.kind` by name."""

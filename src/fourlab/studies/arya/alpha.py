@@ -1,10 +1,12 @@
 """Arya's Experiment 4, vanilla search against AlphaMCTS, and the cost of sampling moves."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
 
-from fourlab.arena.tables import Table
+import numpy as np
+
+from fourlab.agent import Limit
+from fourlab.agents.registry import make
+from fourlab.game.outcome import Result
 from fourlab.studies.arya.bouts import (
     CORRECTED,
     FAITHFUL,
@@ -18,8 +20,8 @@ from fourlab.studies.arya.bouts import (
 )
 from fourlab.studies.arya.matches import CORRECTED_SEARCH, describe_budget, vanilla
 from fourlab.studies.compare import share
-from fourlab.studies.experiment import Experiment, Finding, Part
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Table, Workbench
+from fourlab.training.test_set import solved_positions
 
 NETWORKS = {1000: "arya-1000", 5000: "arya-5000"}
 """Networks in Fourlab's repository, by the number of `arya` preset games they were trained on."""
@@ -58,8 +60,10 @@ def _against_alpha(
     """Return one part of Experiment 4; `games` is the amount of training of the network."""
     rollouts = bench.size["rollouts"]
     iterations = bench.size["iterations"]
+    # None unless searches run by the clock; rollouts stand in for it.
     seconds = bench.seconds(5)
     net = NETWORKS[games]
+    # The vanilla search with fault B15 and without it.
     listed = vanilla(rollouts, True, seconds)
     sound = vanilla(rollouts, False, seconds)
     readings = {
@@ -77,39 +81,34 @@ def _against_alpha(
         f"{iterations:,} simulations per move (the thesis gives no number, the program's default "
         f"is {ITERATIONS:,}); {describe_budget(rollouts, seconds)}. Reproducing Arya's result "
         "would take networks trained with `fourlab train alphazero --preset arya --faithful`; "
-        "the one that 004-figure-33 trains at full scale is not used here"
+        "the one that arya figure-33 trains at full scale is not used here"
     )
     # Trained on 1,000 games the agent is called AlphaMCTS(10).
     players = ("MCTS 5 s", f"AlphaMCTS({games // 100})")
     return Bout(name, players, scored_player, reported, readings, why, comparable=False)
 
 
-@dataclass(frozen=True)
-class _Mistakes:
-    """Lets agents choose a move in solved positions and checks whether it keeps the value."""
+def _answer(specs: tuple[str, ...], count: int, seed: int, number: int) -> dict[str, bool]:
+    """Test whether one agent keeps the value of one of `count` solved positions.
 
-    specs: tuple[str, ...]
-    positions: int
-    seed: int
+    Numbers go through all positions of an agent first.
+    """
+    agent, place = divmod(number, count)
+    positions, scores = solved_positions(count)
+    rng = np.random.default_rng([seed, number])
+    chosen = make(specs[agent]).decide(positions[place], Limit(), rng).column
+    mistake, can_go_wrong = judged(chosen, scores[place])
+    return {"mistake": mistake, "open": can_go_wrong}
 
-    def __call__(self, number: int) -> dict[str, Any]:
-        """Test one agent on one position; numbers run through all positions of an agent first."""
-        import numpy as np
 
-        from fourlab.agent import Limit
-        from fourlab.agents.registry import make
-        from fourlab.training.test_set import solved_positions
+def judged(chosen: int, scores: Mapping[int, int]) -> tuple[bool, bool]:
+    """Return whether a column gives away a win or a draw, and whether any column would.
 
-        agent, place = divmod(number, self.positions)
-        positions, scores = solved_positions(self.positions)
-        rng = np.random.default_rng([self.seed, number])
-        chosen = make(self.specs[agent]).decide(positions[place], Limit(), rng).column
-        # The sign of a score is the game-theoretic value of a column for the side to move.
-        values = {column: (value > 0) - (value < 0) for column, value in scores[place].items()}
-        return {
-            "mistake": values[chosen] < max(values.values()),
-            "open": min(values.values()) < max(values.values()),
-        }
+    `scores` are the exact ones of the legal columns, for the side to move.
+    """
+    values = {column: Result.of_score(score) for column, score in scores.items()}
+    best = max(values.values())
+    return values[chosen] < best, min(values.values()) < best
 
 
 def temperature(bench: Workbench) -> Iterator[Part]:
@@ -124,6 +123,7 @@ def temperature(bench: Workbench) -> Iterator[Part]:
     }
     yield _mistakes(bench, agents)
     listed_sampled, listed_best, corrected_sampled, corrected_best = agents
+    # Sampling against the best move, with the faults and without, then both at once.
     duels = [
         (listed_sampled, listed_best),
         (corrected_sampled, corrected_best),
@@ -142,6 +142,7 @@ def temperature(bench: Workbench) -> Iterator[Part]:
     for (one, other), games in zip(duels, play(bench, "games", matches), strict=True):
         result = score(games, one)
         shares = "; ".join(share(count, result.games) for count in result)
+        # The first player decides in which column the result belongs.
         is_listed = one.startswith("as listed")
         yield Finding(
             f"{one}, against {other}: wins, losses, draws",
@@ -156,49 +157,17 @@ def temperature(bench: Workbench) -> Iterator[Part]:
 def _mistakes(bench: Workbench, agents: dict[str, str]) -> Table:
     """Tabulate how often each agent gives away a win or a draw, in positions where it can."""
     count = bench.size["positions"]
-    work = _Mistakes(tuple(agents.values()), count, bench.seed)
-    answers = bench.repeat("mistakes", work, count * len(agents))
-    rows = []
-    for place, name in enumerate(agents):
-        own_answers = answers[place * count : (place + 1) * count]
-        mistakes = [answer["mistake"] for answer in own_answers if answer["open"]]
-        rows.append((name, share(sum(mistakes), len(mistakes))))
+    specs = tuple(agents.values())
+    answers = bench.repeat("mistakes", _answer, count * len(agents), specs, count, bench.seed)
+    # Where all columns have one value, no move can be a mistake.
+    mistakes = [
+        [answer["mistake"] for answer in answers[begin : begin + count] if answer["open"]]
+        for begin in range(0, len(answers), count)
+    ]
+    rows = [(name, share(sum(own), len(own))) for name, own in zip(agents, mistakes, strict=True)]
     return Table(
         "Moves that give away a win or a draw, in positions where that is possible, "
         f"{bench.size['iterations']:,} simulations per move",
         ("AlphaMCTS", "mistakes"),
         tuple(rows),
     )
-
-
-EXPERIMENTS = (
-    Experiment(
-        "004-experiment-4",
-        ("D4-04", "D4-06", "D4-07", "D4-11", "D4-17", "D4-18"),
-        "Experiment 4: tree search against AlphaMCTS",
-        "Vanilla search with five seconds per move wins 66-34 against AlphaMCTS trained on 1,000 "
-        "games of self-play, and loses 19-81 after 5,000.",
-        {
-            "smoke": {"games": 2, "rollouts": 100, "iterations": 4},
-            "quick": {"games": 40, "rollouts": 9_000, "iterations": 60},
-            "full": {"games": 100, "rollouts": 150_000, "iterations": ITERATIONS},
-        },
-        experiment_4,
-        (3, 240, 10_000),
-        networks=tuple(NETWORKS.values()),
-    ),
-    Experiment(
-        "004-temperature",
-        ("D4-07", "D4-11"),
-        "What the faults of AlphaMCTS cost in play",
-        "The agent that plays is the trained one, without exploration noise.",
-        {
-            "smoke": {"positions": 2, "games": 2, "iterations": 2},
-            "quick": {"positions": 100, "games": 14, "iterations": 50},
-            "full": {"positions": 960, "games": 200, "iterations": ITERATIONS},
-        },
-        temperature,
-        (2, 130, 35_000),
-        networks=(NETWORKS[5000],),
-    ),
-)

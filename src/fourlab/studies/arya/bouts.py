@@ -4,21 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from fourlab.agents.registry import make
 from fourlab.arena.statistics import wilson
 from fourlab.arena.store import StoredGame
-from fourlab.arena.tables import Table
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
-from fourlab.reporting.figures import COLOURS
+from fourlab.reporting.figures import COLOURS, Axes, Figure, frame, panels
 from fourlab.studies.compare import fisher, same_share, share
-from fourlab.studies.experiment import Finding, Part, Picture
-from fourlab.studies.workbench import Workbench, completed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench, completed
 
 BOARD = ("7x6x4",)
 FAITHFUL, CORRECTED = "faithful", "corrected"
@@ -103,19 +97,14 @@ def match(
     return Tournament(entries, BOARD, openings, rounds, starts, bench.seed)
 
 
-@dataclass(frozen=True)
-class _Games:
-    """Plays one game by number; numbers run through the matches one after the other."""
-
-    matches: tuple[Tournament, ...]
-
-    def __call__(self, number: int) -> StoredGame:
-        """Play game `number` and drop its search records, which nothing here reads."""
-        for tournament in self.matches:
-            if number < len(tournament):
-                return GamePlayer(tournament, make)(number)._replace(thoughts="[]")
-            number -= len(tournament)
-        raise IndexError(number)
+def _play_game(matches: Sequence[Tournament], number: int) -> StoredGame:
+    """Play one game; numbers go through the matches one after the other."""
+    for tournament in matches:
+        if number < len(tournament):
+            # Nothing here reads the records of the searches.
+            return GamePlayer(tournament, make)(number)._replace(thoughts="[]")
+        number -= len(tournament)
+    raise IndexError(number)
 
 
 def play(bench: Workbench, name: str, matches: Sequence[Tournament]) -> list[list[StoredGame]]:
@@ -123,7 +112,7 @@ def play(bench: Workbench, name: str, matches: Sequence[Tournament]) -> list[lis
 
     All games go into one queue, so every worker process stays busy until the end.
     """
-    games = iter(bench.repeat(name, _Games(tuple(matches)), sum(map(len, matches))))
+    games = iter(bench.repeat(name, _play_game, sum(map(len, matches)), matches))
     return [
         completed(name, [StoredGame(*game) for game in islice(games, len(tournament))])
         for tournament in matches
@@ -137,6 +126,7 @@ def conduct(bench: Workbench, bouts: Sequence[Bout], games: int) -> Iterator[Par
         for bout in bouts
         for reading in bout.readings.values()
     ]
+    # All readings of all bouts, in the order of `matches`.
     played = iter(play(bench, "games", matches))
     for bout in bouts:
         yield from _report(bout, dict(zip(bout.readings, played, strict=False)))
@@ -148,11 +138,13 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
     faithful = scores[FAITHFUL]
     corrected = scores[CORRECTED]
     other = next(name for name in bout.players if name != bout.scored_player)
+    # Below that, Fisher's test would call almost anything compatible.
     enough = faithful.games >= MIN_GAMES
     why = bout.why if enough or not bout.comparable else f"too few games for a verdict. {bout.why}"
     for place, outcome in enumerate(OUTCOMES):
         agrees = None
         if bout.comparable and enough:
+            # Each share by itself; the three of one match are not independent.
             agrees = same_share(
                 bout.reported[place], bout.reported.games, faithful[place], faithful.games
             )
@@ -166,6 +158,7 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
         )
     yield _explanations(bout, scores)
     yield _by_side(bout, played)
+    # Other readings are in the table only; more lines would be hard to distinguish.
     shown = {name: played[name] for name in (FAITHFUL, CORRECTED)}
     yield Picture(
         bout.name,
@@ -180,6 +173,7 @@ def _explanations(bout: Bout, scores: Mapping[str, Score]) -> Table:
     """Tabulate every reading beside the thesis, with Fisher's p-value for the number of wins."""
     rows: list[tuple[str, ...]] = [("Arya", "", "", "", str(bout.reported), "")]
     for name, result in scores.items():
+        # Small: these players do not produce the reported wins.
         p = fisher(bout.reported.won, bout.reported.games, result.won, result.games)
         reading = bout.readings[name]
         begins = bout.players[0] if reading.starts == "fixed" else "alternating"
@@ -192,6 +186,7 @@ def _explanations(bout: Bout, scores: Mapping[str, Score]) -> Table:
 
 def without_paths(spec: str) -> str:
     """Shorten the path of a Q-table to its last three parts, which do not depend on the run."""
+    # The path is quoted in the spec, because it may contain commas.
     head, marker, path = spec.partition('table="')
     if not marker:
         return spec
@@ -205,6 +200,7 @@ def _by_side(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> Table:
         for name, games in played.items()
         for player in bout.players
         for side in (0, 1)
+        # With fixed starts each player has one side only.
         if (result := score(games, player, side)).games
     ]
     head = ("reading", "player", "moves", *OUTCOMES)
@@ -217,6 +213,7 @@ def _data(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> Table:
     rows += [
         (name, count, *score(games[:count], bout.scored_player))
         for name, games in played.items()
+        # The score after every game, as the thesis draws it.
         for count in range(1, len(games) + 1)
     ]
     return Table(
@@ -229,25 +226,20 @@ def error_bars(counts: Iterable[tuple[int, int]]) -> tuple[list[float], list[flo
 
     `counts` are pairs (count, of how many).
     """
-    below = []
-    above = []
-    for count, of in counts:
-        low, high = wilson(count, of)
-        # Rounding can push an end of the interval past the share itself.
-        below.append(max(0.0, 100 * count / of - 100 * low))
-        above.append(max(0.0, 100 * high - 100 * count / of))
+    intervals = [(100 * count / of, *wilson(count, of)) for count, of in counts]
+    # Rounding can push an end of the interval past the share itself.
+    below = [max(0.0, middle - 100 * low) for middle, low, _ in intervals]
+    above = [max(0.0, 100 * high - middle) for middle, _, high in intervals]
     return below, above
 
 
-def _draw(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.2), layout="constrained")
-    bars, running = figure.subplots(1, 2)
+def _draw(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> Figure:
+    figure, (bars, running) = panels(9, 3.2, columns=2)
     _draw_scores(bars, bout, played)
     for place, (name, games) in enumerate(played.items()):
         counts = range(1, len(games) + 1)
         totals = [score(games[:count], bout.scored_player) for count in counts]
+        # Colour tells the reading, the line style the outcome.
         for outcome, line in enumerate(("-", "--", ":")):
             running.plot(
                 counts,
@@ -256,21 +248,20 @@ def _draw(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> "Figure":
                 color=COLOURS[place + 1],
                 label=f"{name}: {OUTCOMES[outcome]}",
             )
-    running.set(xlabel="games", ylabel=f"results so far of {bout.scored_player}")
-    running.legend(fontsize="x-small")
-    for axes in (bars, running):
-        axes.grid(alpha=0.3, axis="y")
+    label = f"results so far of {bout.scored_player}"
+    frame(running, {"fontsize": "x-small"}, "y", xlabel="games", ylabel=label)
     figure.suptitle(bout.title, fontsize="medium")
     return figure
 
 
-def _draw_scores(axes: "Axes", bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> None:
+def _draw_scores(axes: Axes, bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> None:
     """Draw the final scores as grouped bars: the thesis first, then the readings in `played`."""
     totals = {
         "Arya": bout.reported,
         **{name: score(games, bout.scored_player) for name, games in played.items()},
     }
     for place, (name, result) in enumerate(totals.items()):
+        # Three bars of width 0.27 around each outcome.
         left = [outcome + 0.29 * (place - 1) for outcome in range(3)]
         shares = [100 * count / result.games for count in result]
         errors = error_bars((count, result.games) for count in result)
@@ -285,6 +276,7 @@ def _draw_scores(axes: "Axes", bout: Bout, played: Mapping[str, Sequence[StoredG
             label=f"{name}, {result.games} games",
         )
         for x, height, above in zip(left, shares, errors[1], strict=True):
+            # Above the error bar.
             axes.annotate(
                 f"{height:.3g} %",
                 (x, height + above),
@@ -295,5 +287,6 @@ def _draw_scores(axes: "Axes", bout: Bout, played: Mapping[str, Sequence[StoredG
             )
     axes.set_xticks(range(3), [f"{bout.scored_player} {word}" for word in OUTCOMES], fontsize=8)
     # The upper limit leaves room for the legend.
-    axes.set(ylabel="% of games", ylim=(0, 125), yticks=range(0, 101, 20))
-    axes.legend(fontsize="x-small", loc="upper right")
+    limits = {"ylim": (0, 125), "yticks": range(0, 101, 20)}
+    legend = {"fontsize": "x-small", "loc": "upper right"}
+    frame(axes, legend, "y", ylabel="% of games", **limits)

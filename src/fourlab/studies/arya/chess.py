@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from fourlab.arena.tables import Table
 from fourlab.studies.compare import share
-from fourlab.studies.experiment import Experiment, Finding, Part, Text
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Table, Text, Workbench
 
 if TYPE_CHECKING:
     from fourlab.chess.match import ChessMatch
@@ -48,6 +46,7 @@ class _Games:
 
     def __call__(self, number: int) -> dict[str, Any]:
         """Play one game, then replay it with python-chess to count illegal moves."""
+        # Numbers go through all games of a pair first.
         pair, game = divmod(number, self.games)
         played = self.match(pair)(game)
         return {**asdict(played), "illegal": _illegal(played.start, played.moves.split())}
@@ -57,6 +56,8 @@ def _illegal(start: str, moves: list[str]) -> int:
     """Return the number of moves from the first illegal one on; 0 if all are legal."""
     import chess
 
+    # python-chess judges, although it also generates the moves: a replay from the record shows that
+    # no state was damaged on the way.
     board = chess.Board(start)
     for place, text in enumerate(moves):
         move = chess.Move.from_uci(text)
@@ -68,7 +69,7 @@ def _illegal(start: str, moves: list[str]) -> int:
 
 def appendix(bench: Workbench) -> Iterator[Part]:
     """Play matches between Arya's chess player, the improved one and a random one."""
-    work = _Games(bench.size["games"], bench.size["simulations"], bench.seed)
+    work = _Games(bench.size["games"], bench.size.get("simulations"), bench.seed)
     games = bench.repeat("games", work, work.games * len(PAIRS))
     illegal = sum(game["illegal"] for game in games)
     unfinished = sum(not game["ending"] for game in games)
@@ -86,6 +87,7 @@ def appendix(bench: Workbench) -> Iterator[Part]:
         "cannot be tested",
         why="the thesis lists no games; the player meets a random one instead",
     )
+    # The birthday bound: pairs of positions, each equal in all bits with probability 2^-32.
     collision = NODES * (NODES - 1) / 2 / 2**HASH_BITS
     yield Finding(
         f"probability that two of {NODES:,} positions in a search are confused",
@@ -102,6 +104,7 @@ def _matches(work: _Games, games: list[dict[str, Any]]) -> Iterator[Part]:
     from fourlab.chess.match import ChessGame, summarize
 
     rows = []
+    # Results are those of the first player of a pair.
     for pair, (one, other) in enumerate(PAIRS):
         of_pair = [
             ChessGame(**{key: value for key, value in game.items() if key != "illegal"})
@@ -111,6 +114,7 @@ def _matches(work: _Games, games: list[dict[str, Any]]) -> Iterator[Part]:
         won, drawn, lost = (summary[name]["count"] for name in ("wins", "draws", "losses"))
         rollouts = work.rollouts(one, other)
         wins = share(won, work.games)
+        # Arya's own player is the faithful one.
         is_corrected = one == "improved"
         yield Finding(
             f"{one} against {other}: wins, {rollouts} rollouts per move",
@@ -145,21 +149,3 @@ def _record(game: dict[str, Any]) -> str:
             f"{game['result']}: {game['ending']}",
         ]
     )
-
-
-EXPERIMENTS = (
-    Experiment(
-        "004-chess",
-        ("D4-22",),
-        "Appendix: chess",
-        "The same search plays legal chess with 50 rollouts per move, at a rating of 142.",
-        {
-            "smoke": {"games": 2, "simulations": 1},
-            "quick": {"games": 4, "simulations": 5},
-            "full": {"games": 100, "simulations": None},
-        },
-        appendix,
-        (4, 40, 40_000),
-        (("chess", "chess"),),
-    ),
-)

@@ -1,24 +1,27 @@
 """Arya's Figure 33: how many wins and blocks the network sees without search, by training games."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fourlab.arena.tables import Table
-from fourlab.reporting.figures import COLOURS, MARKS
+import numpy as np
+
+from fourlab.agents.alphazero.settings import TRAINING
+from fourlab.compiled.batches import ONGOING, WON, open_columns, play_columns, urgent_columns
+from fourlab.game.rules import CLASSIC
+from fourlab.jobs.executors.threads import Threads
+from fourlab.nets.evaluator import OnnxEvaluator, load
+from fourlab.reporting.figures import COLOURS, MARKS, Figure, frame, panels
 from fourlab.studies.arya.alpha import NETWORKS
-from fourlab.studies.arya.lessons import VERSIONS, train_until
+from fourlab.studies.arya.lessons import VERSIONS
 from fourlab.studies.compare import falls, share
-from fourlab.studies.experiment import Experiment, Finding, Part, Picture
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    import numpy as np
-    from matplotlib.figure import Figure
-
-    from fourlab.nets.evaluator import OnnxEvaluator
+from fourlab.studies.trainings import train_in
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
+from fourlab.training.games import draw
+from fourlab.training.kind import TrainingJob
+from fourlab.training.test_set import win_block_accuracy
 
 EXAMPLES = 500
 """Examples of each kind."""
@@ -36,7 +39,7 @@ Curve = Sequence[Mapping[str, float]]
 
 
 @cache
-def listed_examples() -> "tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]":
+def listed_examples() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the examples of the thesis: `EXAMPLES` wins, then `EXAMPLES` "blocks".
 
     They are the last positions of games between players that win if they can, else block, else
@@ -46,42 +49,39 @@ def listed_examples() -> "tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]"
     Returns four arrays of length 2 * `EXAMPLES`: the bitboards `own` and `mask` (int64), the one
     column that counts as correct, and whether the second player is to move.
     """
-    import numpy as np
-
-    from fourlab.compiled.batches import ONGOING, WON, play_columns, urgent_columns
-    from fourlab.game.rules import CLASSIC
-    from fourlab.training.games import draw
-
     geometry = CLASSIC.geometry
+    # Fixed, so that every network is tested on the same examples.
     rng = np.random.default_rng(33)
     # Examples (own, mask, column) by whether the second player is to move.
     examples: dict[bool, list[tuple[int, int, int]]] = {False: [], True: []}
     # 200 games are played at once; a finished game starts again from the empty board.
     own, mask = np.zeros((2, 200), np.int64)
     while min(map(len, examples.values())) < EXAMPLES:
+        # bool[games, columns]: the wins, else the blocks, else all open columns.
         urgent = urgent_columns(own, mask, False, geometry)
+        # The boards before the move; play_columns changes the arrays in place.
         before = list(zip(own.tolist(), mask.tolist(), strict=True))
+        # The thesis accepts one column only, the first that wins.
         first_urgent = urgent.argmax(axis=1)
         states = play_columns(own, mask, draw(urgent, rng), geometry)
         for game in np.flatnonzero(states == WON).tolist():
+            # An odd number of discs: the second player is to move.
             second = before[game][1].bit_count() % 2 == 1
             if len(examples[second]) < EXAMPLES:
                 examples[second].append((*before[game], int(first_urgent[game])))
         own[states != ONGOING] = mask[states != ONGOING] = 0
+    # int64[2 * EXAMPLES, 3]: own, mask, column
     rows = np.array(examples[False] + examples[True])
     return rows[:, 0], rows[:, 1], rows[:, 2], np.arange(len(rows)) >= EXAMPLES
 
 
-def accuracy(evaluator: "OnnxEvaluator") -> dict[str, float]:
+def accuracy(evaluator: OnnxEvaluator) -> dict[str, float]:
     """Return, by kind, the share of examples in which the policy's best column is correct."""
-    import numpy as np
-
-    from fourlab.compiled.batches import open_columns
-    from fourlab.training.test_set import win_block_accuracy
 
     def best_legal(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         logits = evaluator.heads(evaluator.planes(own, mask))["policy"]
         legal = open_columns(mask, evaluator.rules.geometry)
+        # Full columns are excluded here, where any correct column counts.
         columns: np.ndarray = np.where(legal, logits, -np.inf).argmax(axis=1)
         return columns
 
@@ -97,44 +97,32 @@ def accuracy(evaluator: "OnnxEvaluator") -> dict[str, float]:
     }
 
 
-@dataclass(frozen=True)
-class _Segment:
-    """Trains Arya's network until `until` games have been played, and evaluates it."""
+def _train(
+    folder: Path, size: Mapping[str, Any], until: int, seed: int, number: int
+) -> list[dict[str, float]]:
+    """Train version `number` of `VERSIONS` until `until` games are played; return its accuracy.
 
-    folder: str
-    network: str
-    games: int
-    """Length of the whole training."""
-    until: int
-    first: bool
-    """Whether this is the first segment."""
-    seed: int
+    The first segment, of `size["step"]` games, also returns the accuracy before training.
+    """
+    from fourlab.agents.alphazero.training import AlphaZeroTrainee  # loads torch
 
-    def __call__(self, number: int) -> list[dict[str, float]]:
-        """Train version `number` of `VERSIONS` and return its accuracy after the segment.
-
-        The first segment also returns the accuracy before training.
-        """
-        from fourlab.agents.alphazero.settings import preset
-        from fourlab.agents.alphazero.training import AlphaZeroTrainee
-        from fourlab.jobs.executors.threads import Threads
-        from fourlab.nets.evaluator import OnnxEvaluator
-
-        settings = replace(
-            preset("arya", faithful=number == 0),
-            networks=(self.network,),
-            games=self.games + 1,  # never finished, so it does not run its own final evaluation
-            exam_every=self.games,
-            seed=self.seed,
-        )
-        trainee = AlphaZeroTrainee(settings, Threads(1))
-        folder = Path(self.folder) / VERSIONS[number]
-        accuracies = []
-        if self.first:
-            accuracies.append(accuracy(OnnxEvaluator(trainee.playing, "the network")))
-        train_until(trainee, folder, self.until)
-        accuracies.append(accuracy(OnnxEvaluator(trainee.playing, "the network")))
-        return accuracies
+    games = size["games"]
+    settings = replace(
+        TRAINING.preset("arya", faithful=number == 0),
+        networks=(size["network"],),
+        games=games + 1,  # never finished, so it does not run its own final evaluation
+        exam_every=games,
+        seed=seed,
+    )
+    job = TrainingJob(TRAINING, settings, "network")
+    trainee = job.trainee
+    assert isinstance(trainee, AlphaZeroTrainee)
+    trainee.executor = Threads(1)  # the other version trains on the other processor
+    # A new trainee has the untrained network; `train_in` then restores the last checkpoint.
+    networks = [trainee.playing] if until == size["step"] else []
+    train_in(folder / VERSIONS[number], job, until)
+    networks.append(trainee.playing)
+    return [accuracy(OnnxEvaluator(network, "the network")) for network in networks]
 
 
 def figure_33(bench: Workbench) -> Iterator[Part]:
@@ -142,14 +130,13 @@ def figure_33(bench: Workbench) -> Iterator[Part]:
     size = bench.size
     step = size["step"]
     games = size["games"]
+    # The first point of each curve is the untrained network.
     marks = list(range(0, games + 1, step))
-    folder = str(bench.folder.resolve() / "network")
-    segments = [
-        _Segment(folder, size["network"], games, mark, mark == step, bench.seed)
-        for mark in marks[1:]
-    ]
+    folder = bench.folder.resolve() / "network"
+    # One piece of work per mark, so that accuracies are stored as the training goes on.
     results = [
-        bench.repeat(f"accuracy-{segment.until}", segment, len(VERSIONS)) for segment in segments
+        bench.repeat(f"accuracy-{mark}", _train, len(VERSIONS), folder, size, mark, bench.seed)
+        for mark in marks[1:]
     ]
     curves: dict[str, Curve] = {
         name: [accuracies for result in results for accuracies in result[version]]
@@ -184,6 +171,7 @@ def figure_33(bench: Workbench) -> Iterator[Part]:
 
 def _finding(kind: str, trained: str, curves: Mapping[str, Curve]) -> Finding:
     """Compare the accuracy on one kind of examples before and after training."""
+    # Pairs (correct, EXAMPLES).
     before = {name: _counts(curve[0][kind]) for name, curve in curves.items()}
     after = {name: _counts(curve[-1][kind]) for name, curve in curves.items()}
     faithful, corrected = (f"{share(*before[name])} to {share(*after[name])}" for name in VERSIONS)
@@ -205,8 +193,6 @@ def _counts(accuracy: float) -> tuple[int, int]:
 
 
 def _shipped() -> list[dict[str, Any]]:
-    from fourlab.nets.evaluator import load
-
     return [{"network": net, **accuracy(load(net))} for net in dict.fromkeys(NETWORKS.values())]
 
 
@@ -218,56 +204,17 @@ def _axis_as_drawn(marks: Sequence[int], step: int) -> list[float]:
     return [place * (step + 1) * len(marks) / (len(marks) - 1) for place in range(len(marks))]
 
 
-def _draw(curves: Mapping[str, Curve], marks: Sequence[int], step: int) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.5, 3.4), layout="constrained")
-    drawn, kinds = figure.subplots(1, 2)
+def _draw(curves: Mapping[str, Curve], marks: Sequence[int], step: int) -> Figure:
+    figure, (drawn, kinds) = panels(9.5, 3.4, columns=2)
     for place, (name, curve) in enumerate(curves.items()):
         # Both kinds have equally many examples, so the mean in percent is 50 times the sum.
         overall = [50 * (point["listed wins"] + point["listed blocks"]) for point in curve]
-        drawn.plot(
-            _axis_as_drawn(marks, step),
-            overall,
-            color=COLOURS[place],
-            marker=MARKS[place],
-            markersize=3,
-            label=name,
-        )
-        for style, kind in zip(("-", "--"), ("wins", "blocks"), strict=True):
+        style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKS[place], "markersize": 3}
+        drawn.plot(_axis_as_drawn(marks, step), overall, label=name, **style)
+        for line, kind in zip(("-", "--"), ("wins", "blocks"), strict=True):
             shares = [100 * point[kind] for point in curve]
-            kinds.plot(
-                marks,
-                shares,
-                style,
-                color=COLOURS[place],
-                marker=MARKS[place],
-                markersize=3,
-                label=f"{name}: {kind}",
-            )
-    drawn.set_title("as drawn", fontsize="medium")
-    kinds.set_title("wins and real blocks", fontsize="medium")
-    for axes in (drawn, kinds):
-        axes.set(xlabel="number of games", ylabel="accuracy, %")
-        axes.grid(alpha=0.3)
-        axes.legend(fontsize="x-small")
+            kinds.plot(marks, shares, line, label=f"{name}: {kind}", **style)
+    for axes, title in ((drawn, "as drawn"), (kinds, "wins and real blocks")):
+        axes.set_title(title, fontsize="medium")
+        frame(axes, {"fontsize": "x-small"}, xlabel="number of games", ylabel="accuracy, %")
     return figure
-
-
-EXPERIMENTS = (
-    Experiment(
-        "004-figure-33",
-        ("D4-08", "D4-09", "D4-10", "D4-04"),
-        "Figure 33: the network's accuracy by training games",
-        "Accuracy on 1,000 examples of wins and blocks rises with the number of training games.",
-        {
-            "smoke": {"network": "4x1", "games": 16, "step": 16},
-            "quick": {"network": "16x2", "games": 1000, "step": 250},
-            "full": {"network": "128x8", "games": 5000, "step": 100},
-        },
-        figure_33,
-        (8, 120, 17_000),
-        (("torch", "train"),),
-        networks=tuple(NETWORKS.values()),
-    ),
-)

@@ -5,10 +5,9 @@ The related claims concern the search as listed in the thesis, thinking time, an
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from fourlab.arena.tables import Table
-from fourlab.reporting.figures import COLOURS, MARKS
+from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Figure, frame, panels
 from fourlab.studies.arya.bouts import (
     CORRECTED,
     FAITHFUL,
@@ -25,11 +24,7 @@ from fourlab.studies.arya.bouts import (
 )
 from fourlab.studies.arya.lessons import q_tables
 from fourlab.studies.compare import falls, same_share, share
-from fourlab.studies.experiment import Experiment, Finding, Part, Picture
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 WITHOUT_HEURISTIC = "evaluation=terminal,tie=random"
 """Minimax as the text describes it: only finished games have a value, ties are broken at random."""
@@ -58,13 +53,12 @@ def describe_budget(rollouts: int, seconds: float | None) -> str:
 def experiments_1_and_2(bench: Workbench) -> Iterator[Part]:
     """Play Q-learning against minimax of depth 4 and against the vanilla search."""
     training = bench.size["training"]
-    (faithful, corrected), progress = q_tables(bench, training)
-    faithful_size, corrected_size = (f"{table['positions']:,}" for table in progress[-1])
+    (faithful, corrected), positions = q_tables(bench, training)
     yield Finding(
         f"positions in the table after {training:,} games of self-play",
         "",
-        faithful_size,
-        corrected_size,
+        f"{positions[0]:,}",
+        f"{positions[1]:,}",
     )
     bouts = (
         _q_against_minimax(faithful, corrected),
@@ -78,6 +72,7 @@ def _q_against_minimax(faithful: str, corrected: str) -> Bout:
     no_heuristic = f"minimax:depth=4,{WITHOUT_HEURISTIC}"
     window = "arya-minimax:depth=4,faithful=1"
     return Bout(
+        # 100 games. The thesis does not say who began, hence several readings.
         "experiment-1",
         ("minimax(4)", "Q-learning"),
         "minimax(4)",
@@ -102,6 +97,7 @@ def _q_against_search(faithful: str, corrected: str, rollouts: int, seconds: flo
     listed = vanilla(rollouts, True, seconds)
     sound = vanilla(rollouts, False, seconds)
     return Bout(
+        # The search moves second and wins all 100 games.
         "experiment-2",
         ("Q-learning", "MCTS 1 s"),
         "MCTS 1 s",
@@ -119,6 +115,7 @@ def _q_against_search(faithful: str, corrected: str, rollouts: int, seconds: flo
 def experiment_3(bench: Workbench) -> Iterator[Part]:
     """Play minimax against the vanilla search, at depth 4 and at depth 6."""
     size = bench.size
+    # Score(won, lost, drawn) of the search; the search moves second.
     part_a = _search_against_minimax(
         "experiment-3a",
         4,
@@ -169,6 +166,7 @@ def _search_against_minimax(
     if other_rollouts is not None:
         reading = Reading(heuristic, vanilla(other_rollouts, False))
         readings[f"{CORRECTED}, {other_rollouts:,} rollouts"] = reading
+    # Last, as in every other bout.
     readings[CORRECTED] = Reading(heuristic, sound)
     return Bout(
         name,
@@ -202,6 +200,8 @@ def _comparisons(rollouts: int) -> tuple[_Comparison, ...]:
             AGAINST_CORRECTED,
             ("listed", "corrected"),
             (listed, corrected),
+            # Independent results: wins and games, played with a program written from the listing
+            # alone.
             (2, 60),
             f"{CREDIT_FAULT}; a working search would win half",
         ),
@@ -248,10 +248,12 @@ def listed_search(bench: Workbench) -> Iterator[Part]:
     for comparison, games in zip(comparisons, play(bench, "games", matches), strict=True):
         result = score(games, comparison.players[0])
         wins = share(result.won, result.games)
+        # Only this match tests the claim; the others locate the fault.
         is_claim = comparison.label == AGAINST_CORRECTED
         is_listed = "listed" in comparison.label
         agrees = None
         if is_claim and result.games >= MIN_GAMES:
+            # A working search would win as often as it loses.
             agrees = same_share(result.won, result.games, result.lost, result.games)
         yield Finding(
             f"{comparison.label}: wins",
@@ -278,6 +280,7 @@ def thinking_time(bench: Workbench) -> Iterator[Part]:
     """Play minimax against the search, as listed and corrected, at increasing budgets."""
     budgets = bench.size["budgets"]
     depths = bench.size["depths"]
+    # The order of the matches: all budgets of one key after another.
     keys = [(faithful, depth) for faithful in (True, False) for depth in depths]
     matches = [
         match(
@@ -285,6 +288,7 @@ def thinking_time(bench: Workbench) -> Iterator[Part]:
             (f"minimax:depth={depth},tie=random", vanilla(budget, faithful)),
             ("minimax", "MCTS"),
             bench.size["games"],
+            # Deterministic players would repeat one game from the empty board.
             openings="random:4",
         )
         for faithful, depth in keys
@@ -317,6 +321,7 @@ def _thinking_finding(depth: int, budgets: Sequence[int], curves: Curves) -> Fin
         return "; ".join(share(end.won, end.games) for end in (curve[0], curve[-1]))
 
     corrected = curves[False, depth]
+    # The smallest and the largest budget.
     first = corrected[0]
     last = corrected[-1]
     return Finding(
@@ -331,16 +336,13 @@ def _thinking_finding(depth: int, budgets: Sequence[int], curves: Curves) -> Fin
     )
 
 
-def _draw_thinking(budgets: Sequence[int], curves: Curves) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.5, 3.6), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
+def _draw_thinking(budgets: Sequence[int], curves: Curves) -> Figure:
+    figure, (listed, corrected) = panels(9.5, 3.6, columns=2, sharey=True)
     depths = list(dict.fromkeys(depth for _, depth in curves))
     for (faithful, depth), curve in curves.items():
         place = depths.index(depth)
         shares = [100 * result.won / result.games for result in curve]
-        panels[0 if faithful else 1].errorbar(
+        (listed if faithful else corrected).errorbar(
             budgets,
             shares,
             error_bars((result.won, result.games) for result in curve),
@@ -350,12 +352,11 @@ def _draw_thinking(budgets: Sequence[int], curves: Curves) -> "Figure":
             capsize=2,
             label=f"minimax({depth})",
         )
-    for axes, title in zip(panels, ("the search as listed", "the search corrected"), strict=True):
-        axes.set_title(title, fontsize="medium")
-        axes.set(xscale="log", ylim=(-3, 103), xlabel="rollouts per move of MCTS")
-        axes.grid(alpha=0.3)
-    panels[0].set_ylabel("games won by minimax, %")
-    panels[1].legend(fontsize="small")
+    for axes, version in ((listed, "as listed"), (corrected, "corrected")):
+        axes.set_title(f"the search {version}", fontsize="medium")
+        frame(axes, xscale="log", ylim=(-3, 103), xlabel="rollouts per move of MCTS")
+    listed.set_ylabel("games won by minimax, %")
+    corrected.legend(**SMALL)
     return figure
 
 
@@ -378,101 +379,6 @@ def dqn(bench: Workbench) -> Iterator[Part]:
     for name, games in zip(opponents, play(bench, "games", matches), strict=True):
         result = score(games, "DQN")
         yield Finding(f"DQN against {name}: wins", "", "", share(result.won, result.games))
+        # Both sides were played equally often.
         rows += [(name, ("first", "second")[side], *score(games, "DQN", side)) for side in (0, 1)]
     yield Table("DQN by side", ("against", "DQN moves", *OUTCOMES), tuple(rows))
-
-
-EXPERIMENTS = (
-    Experiment(
-        "004-experiments-1-2",
-        ("D4-12", "D4-13", "D4-14", "D4-15", "D4-18"),
-        "Experiments 1 and 2: Q-learning against minimax and against tree search",
-        "Minimax of depth 4, whose code is not shown, wins 73, loses 23 and draws 4 of 100 games "
-        "against a Q-table trained on 3,000,000 games; tree search with one second per move, "
-        "moving second, wins all 100 games against it.",
-        {
-            "smoke": {"training": 20_000, "games": 4, "rollouts": 100},
-            "quick": {"training": 1_000_000, "games": 100, "rollouts": 10_500},
-            "full": {"training": 3_000_000, "games": 100, "rollouts": 30_000},
-        },
-        experiments_1_and_2,
-        (4, 35, 120),
-    ),
-    Experiment(
-        "004-experiment-3",
-        ("D4-02", "D4-16", "D4-18"),
-        "Experiment 3: minimax against tree search",
-        "Tree search, moving second, wins 98-2 against minimax of depth 4 with three seconds per "
-        "move and 71-16-13 against depth 6 with one second; the code of that minimax is not shown, "
-        "and it is said to have no heuristic.",
-        {
-            "smoke": {
-                "games": 2,
-                "rollouts_3s": 300,
-                "rollouts_1s": 100,
-                "rollouts_1s_elsewhere": 300,
-            },
-            "quick": {
-                "games": 40,
-                "rollouts_3s": 30_000,
-                "rollouts_1s": 10_500,
-                "rollouts_1s_elsewhere": 30_000,
-            },
-            "full": {
-                "games": 100,
-                "rollouts_3s": 95_000,
-                "rollouts_1s": 10_500,
-                "rollouts_1s_elsewhere": 30_000,
-            },
-        },
-        experiment_3,
-        (2, 40, 450),
-    ),
-    Experiment(
-        "004-listed-search",
-        ("D4-01", "D4-02"),
-        "The search as listed against the search as intended",
-        "The listing is presented as a working tree search.",
-        {
-            "smoke": {"games": 6, "rollouts": 300},
-            "quick": {"games": 60, "rollouts": 2000},
-            "full": {"games": 600, "rollouts": 2000},
-        },
-        listed_search,
-        (1, 6, 60),
-    ),
-    Experiment(
-        "004-thinking-time",
-        ("D4-23",),
-        "Figure 10: minimax against tree search with more thinking time",
-        "The longer tree search thinks, the fewer games minimax wins.",
-        {
-            "smoke": {"games": 4, "budgets": (10, 300), "depths": (4,)},
-            "quick": {
-                "games": 40,
-                "budgets": (10, 30, 100, 300, 1000, 3000, 10_500),
-                "depths": (2, 4, 6),
-            },
-            "full": {
-                "games": 400,
-                "budgets": (10, 30, 100, 300, 1000, 3000, 10_500, 30_000, 95_000),
-                "depths": (2, 4, 6, 8),
-            },
-        },
-        thinking_time,
-        (2, 40, 4000),
-    ),
-    Experiment(
-        "004-dqn",
-        ("D4-23", "D4-24"),
-        "DQN against minimax and tree search",
-        "DQN is described as the next step after the Q-table, but not tried.",
-        {
-            "smoke": {"games": 4, "rollouts": 300},
-            "quick": {"games": 100, "rollouts": 2000},
-            "full": {"games": 1000, "rollouts": 10_500},
-        },
-        dqn,
-        (1, 7, 400),
-    ),
-)

@@ -4,19 +4,20 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from statistics import fmean, median
-from typing import TYPE_CHECKING
 
-from fourlab.agent import Analysis, Limit
-from fourlab.arena.tables import Table
+import numpy as np
+
+from fourlab.agent import Agent, Analysis, Limit
+from fourlab.agents.opponents import chooser
+from fourlab.agents.registry import make
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
+from fourlab.game.rules import CLASSIC
+from fourlab.solver import Solver
 from fourlab.studies.arya.matches import vanilla
 from fourlab.studies.compare import mean, share
-from fourlab.studies.experiment import Experiment, Finding, Part, Text
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from fourlab.agent import Agent
+from fourlab.studies.workbench import Finding, Part, Table, Text, Workbench
+from fourlab.training.test_set import EXAMPLES, win_block_accuracy
 
 CLAIMED = {1.0: (10_000, 30_000), 3.0: (95_530, 95_530), 5.0: (150_000, 150_000)}
 """CPU seconds per move to the fewest and the most rollouts that the thesis gives for them."""
@@ -38,6 +39,7 @@ def speed(bench: Workbench) -> Iterator[Part]:
     """Measure rollouts per second and minimax's seconds per move."""
     for seconds, (fewest, most) in CLAIMED.items():
         budget = seconds / bench.size["shrink"]
+        # CPU seconds, not wall-clock time: other programs do not count.
         listed, corrected = (
             bench.calculate(f"{name}-{seconds:g}s", partial(_rollouts, spec, budget)) / budget
             for name, spec in SEARCHES.items()
@@ -57,6 +59,7 @@ def speed(bench: Workbench) -> Iterator[Part]:
         "rollouts per second in plain Python",
         _range(*CLAIMED[1.0]),
         f"{rate:,.0f}",
+        # The lowest number that the thesis gives for one second.
         agrees=rate >= 10_000,
         why="a different interpreter, machine or board than stated",
     )
@@ -84,16 +87,12 @@ def _near(measured: float, low: float, high: float) -> bool:
     return low / FACTOR <= measured <= high * FACTOR
 
 
-def _decide(agent: "Agent", position: Position, limit: Limit) -> Analysis:
-    import numpy as np
-
+def _decide(agent: Agent, position: Position, limit: Limit) -> Analysis:
     return agent.decide(position, limit, np.random.default_rng(0)).analysis
 
 
 def _rollouts(spec: str, seconds: float) -> int:
     """Return how many rollouts a search makes on the empty board in `seconds` of CPU time."""
-    from fourlab.agents.registry import make
-
     agent = make(spec)
     _decide(agent, Position("44"), Limit(simulations=10))  # warm-up: compiles the kernels
     return _decide(agent, Position(), Limit(seconds=seconds)).simulations or 0
@@ -101,8 +100,7 @@ def _rollouts(spec: str, seconds: float) -> int:
 
 def _plain_rate(rollouts: int) -> float:
     """Return the rollouts per CPU second of the textbook search, which is plain Python."""
-    from fourlab.agents.registry import make
-
+    # No warm-up: plain Python compiles nothing.
     begun = time.process_time()
     _decide(make("textbook"), Position(), Limit(simulations=rollouts))
     return rollouts / (time.process_time() - begun)
@@ -110,8 +108,6 @@ def _plain_rate(rollouts: int) -> float:
 
 def _seconds_per_move(depth: int, evaluation: str) -> float:
     """Return minimax's median seconds per move over `OPENINGS`."""
-    from fourlab.agents.registry import make
-
     agent = make(f"minimax:depth={depth},evaluation={evaluation}")
     _decide(agent, Position("44"), Limit())  # warm-up: compiles the kernels
     return float(
@@ -129,11 +125,8 @@ def text_mode(bench: Workbench) -> Iterator[Part]:
 
 def _two_games(bench: Workbench, faithful: bool) -> str:
     """Play two games and return their transcript; the times in it are measured."""
-    import numpy as np
-
-    from fourlab.agents.registry import make
-
     lines = []
+    # Printed as it is, like the dictionary of the thesis.
     score = {"X": 0, "O": 0, "draws": 0}
     for game in (1, 2):
         agents = {
@@ -145,6 +138,7 @@ def _two_games(bench: Workbench, faithful: bool) -> str:
         # Only the first moves of the first game are shown one by one.
         plies_shown = bench.size["shown"] if game == 1 else 0
         while (outcome := position.outcome()) is None:
+            # X moves first.
             name = "XO"[position.ply % 2]
             decision = agents[name].decide(position, Limit(), rng)
             position = position.play(decision.column)
@@ -164,24 +158,15 @@ def _two_games(bench: Workbench, faithful: bool) -> str:
 
 def _grid(position: Position) -> list[str]:
     """Draw the board with X for the first player's discs and O for the second's."""
-    rules = position.rules
-    own, other = ("X", "O") if position.ply % 2 == 0 else ("O", "X")
-    lines = []
-    for row in reversed(range(rules.rows)):
-        marks = []
-        for column in range(rules.columns):
-            cell = 1 << column * (rules.rows + 1) + row  # bitboard columns have a spare top bit
-            if position.own & cell:
-                marks.append(own)
-            else:
-                marks.append(other if position.mask & cell else " ")
-        lines.append("| " + " | ".join(marks) + " |")
-    return [*lines, "  " + "   ".join(str(column + 1) for column in range(rules.columns))]
+    lines = ["| " + " | ".join(" XO"[cell] for cell in row) + " |" for row in position.grid()]
+    numbers = range(1, position.rules.columns + 1)
+    return [*lines, "  " + "   ".join(map(str, numbers))]
 
 
 def theory(bench: Workbench) -> Iterator[Part]:
     """Check Arya's statements about the game, and whether the window-mode minimax can block."""
     scores = bench.calculate("first-columns", _first_columns)
+    # From the first player's point of view.
     values = [Result.of_score(score).word for score in scores]
     yield Finding(
         "values of the first player's columns 1 to 7",
@@ -200,6 +185,7 @@ def theory(bench: Workbench) -> Iterator[Part]:
         agrees=max(scores) == 1,
     )
     games = bench.calculate("open-columns", partial(_open_columns, bench.size["games"], bench.seed))
+    # The reported 7 is the number of columns; in later positions some are full.
     branching = per_game(games)
     yield Finding(
         "mean number of legal columns in random games",
@@ -218,6 +204,7 @@ def theory(bench: Workbench) -> Iterator[Part]:
     )
     head = ("minimax", "wins", "blocks")
     yield Table("Immediate wins taken and threats blocked (B18)", head, rows)
+    # The share of EXAMPLES in which the threat is blocked.
     window = accuracies["window, depth 4"]["blocks"]
     yield Finding(
         "threats that minimax blocks",
@@ -241,21 +228,16 @@ _MINIMAXES = {
 
 def _first_columns() -> list[int]:
     """Return the exact scores of the first player's columns, from left to right."""
-    from fourlab.solver import Solver
-
+    # Without a limit the solver proves every score, so both bounds are equal.
     return [score.lower for score in Solver().columns(Position()).values()]
 
 
 def _share(accuracy: float) -> str:
-    from fourlab.training.test_set import EXAMPLES
-
     return share(round(EXAMPLES * accuracy), EXAMPLES)
 
 
 def _open_columns(games: int, seed: int) -> list[tuple[int, int]]:
     """Play random games; return for each the sum of its legal columns and its positions."""
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     totals = []
     for _ in range(games):
@@ -275,57 +257,11 @@ def per_game(games: Sequence[Sequence[int]]) -> list[float]:
     game depend on each other, games do not; the values linearise the ratio of the two sums, so
     the usual interval of their mean is the interval of the ratio (the delta method).
     """
+    # Over all games.
     columns, positions = (sum(totals) for totals in zip(*games, strict=True))
     ratio = columns / positions
     return [ratio + (total - ratio * count) * len(games) / positions for total, count in games]
 
 
 def _wins_and_blocks(spec: str) -> dict[str, float]:
-    from fourlab.agents.opponents import chooser
-    from fourlab.game.rules import CLASSIC
-    from fourlab.training.test_set import win_block_accuracy
-
     return dict(win_block_accuracy(chooser(spec, CLASSIC), CLASSIC))
-
-
-EXPERIMENTS = (
-    Experiment(
-        "004-speed",
-        ("D4-03", "D4-12", "D4-19"),
-        "Rollouts per second",
-        "The search makes 150,000 rollouts in five seconds, 95,530 in three, and 30,000 in one "
-        "(elsewhere 10,000 to 11,000); minimax takes 1 to 2 seconds per move at depth 4 and 12 to "
-        "15 at depth 6.",
-        {
-            "smoke": {"shrink": 100, "plain": 20},
-            "quick": {"shrink": 4, "plain": 500},
-            "full": {"shrink": 1, "plain": 500},
-        },
-        speed,
-        (1, 5, 16),
-    ),
-    Experiment(
-        "004-text-mode",
-        ("D4-18", "D4-21"),
-        "Games as the text mode prints them",
-        "The program prints who is thinking, the move, the number of rollouts and their time, the "
-        "winner and the score so far.",
-        {
-            "smoke": {"rollouts": 300, "shown": 4},
-            "quick": {"rollouts": 95_530, "shown": 6},
-            "full": {"rollouts": 95_530, "shown": 42},
-        },
-        text_mode,
-        (1, 3, 3),
-    ),
-    Experiment(
-        "004-theory",
-        ("D4-12", "D4-24"),
-        "Statements about the game, and a minimax that cannot block",
-        "The first player wins in the middle by the 41st move and any other first move draws; the "
-        "branching factor is 7; the window-mode minimax fails to block.",
-        {"smoke": {"games": 20}, "quick": {"games": 500}, "full": {"games": 5000}},
-        theory,
-        (2, 5, 12),
-    ),
-)

@@ -1,7 +1,6 @@
 """Bhat's program: one game of part A, one of part C, and the value file meant for part C."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,10 @@ from fourlab.studies.bhat.learner import (
     evaluate,
     learn,
     settings_of,
-    values_of,
 )
 from fourlab.studies.bhat.table_5 import BOARD
 from fourlab.studies.compare import consistent, mean, share
-from fourlab.studies.experiment import Experiment, Finding, Part, Text
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Text, Workbench
 
 ROWS = 4
 SHIPPED = {
@@ -71,32 +68,28 @@ The report's classes for the board, the players and the tree correspond to fourl
 fourlab.make and the tree of an agent's search."""
 
 
-@dataclass(frozen=True)
-class Training:
-    """Train one table as the report's was, selected by number."""
-
-    seed: int
-    wins: int
-
-    def __call__(self, number: int) -> dict[str, int]:
-        """Return the contents of the table, by the names of SHIPPED."""
-        return composition(learn(settings_of(ROWS, True, wins=self.wins), [self.seed, number])[0])
+def trained_composition(seed: int, wins: int, number: int) -> dict[str, int]:
+    """Train one table as the report's was; return its contents, by the names of SHIPPED."""
+    return composition(learn(settings_of(ROWS, True, wins=wins), [seed, number])[0])
 
 
 def composition(table: QTable) -> dict[str, int]:
     """Count a table's positions by kind."""
-    values = values_of(table)
+    keys, entries = table.entries()
+    values = entries[:, 0]  # float32[positions]: the value of the position itself
     geometry = table.form.rules.geometry
+    # Terminal values in the file; -2 and +2 are the report's rewards.
     ends = {
         "worth -2, lost": table.form.loss,
         "worth +2, won": table.form.win,
         "worth 0.5, drawn": 0.5,
     }
     counts = {name: int((values == value).sum()) for name, value in ends.items()}
+    # Neither initial nor terminal: something was learned about the position.
     changed = (abs(values - 1) > LITTLE) & ~np.isin(values, list(ends.values()))
     # A key is seen by the side that has just moved, the learner. It moves second, so it has more
     # discs than its opponent only if the opponent has passed.
-    boards = (from_key(key, geometry) for key in table.entries()[0].tolist())
+    boards = (from_key(key, geometry) for key in keys.tolist())
     passed = sum(own.bit_count() > (own ^ mask).bit_count() for own, mask in boards)
     return {
         "all": len(values),
@@ -109,13 +102,16 @@ def composition(table: QTable) -> dict[str, int]:
 
 def demos(bench: Workbench) -> Iterator[Part]:
     """Compare the value file, measure how well tables play, and print games."""
-    tables = bench.repeat("tables", Training(bench.seed, bench.size["wins"]), bench.size["tables"])
+    tables = bench.repeat(
+        "tables", trained_composition, bench.size["tables"], bench.seed, bench.size["wins"]
+    )
     for name, reported in SHIPPED.items():
         ours = [counts[name] for counts in tables]
         yield Finding(
             f"positions in the value file: {LABELS.get(name, name)}",
             f"{reported:,}",
             mean(ours, 0),
+            # The file is a single training, so it is compared with the spread of ours.
             agrees=consistent(reported, ours),
             why=CAUSES.get(name, TRAINING),
         )
@@ -170,11 +166,13 @@ def _part_c(bench: Workbench) -> dict[str, Any]:
     """Play one printed game and many counted games with each table."""
     size = bench.size
     settings = settings_of(ROWS, True, **FAITHFUL_MC25)
+    # The same seed for all tables: they differ by settings alone.
     faithful, _ = learn(settings_of(ROWS, True, wins=size["wins"]), [bench.seed, 0])
     corrected, _ = learn(settings_of(ROWS, False, games=size["training"]), [bench.seed, 0])
     tables = {"not found": QTable(form_of(settings)), "found": faithful, "corrected": corrected}
     results = {}
     for name, table in tables.items():
+        # Greedy, as the published program plays after training.
         counts = evaluate(settings, table, 0.0, size["games"], [bench.seed, 1])
         players = [make("bhat-mc25:c=2,faithful=1"), _player(table, bench.folder / f"{name}.q")]
         game = play_printed(["MCTS 25", "Q-learning"], players, settings.board, bench.seed)
@@ -192,6 +190,7 @@ def play_printed(names: Sequence[str], agents: Sequence[Agent], board: str, seed
     """Play a game and return the lines that the report's program prints."""
     position = Position(board=board)
     lines = list[str]()
+    # One stream per side, so that neither depends on the other's search.
     rngs = [np.random.default_rng([seed, side]) for side in (0, 1)]
     while (outcome := position.outcome()) is None:
         side = position.to_move
@@ -208,6 +207,7 @@ def play_printed(names: Sequence[str], agents: Sequence[Agent], board: str, seed
         lines.append(f"Value of next state according to {method} : {value:.4f}")
         position = position.play(column)
         lines += [*(" ".join(map(str, row)) for row in position.grid()), ""]
+    # The program prints player 0 for a draw.
     winner = 0 if outcome.winner is None else outcome.winner + 1
     lines += [f"Player {winner} won the game!", f"Total number of moves = {position.ply}"]
     return "\n".join(lines)
@@ -226,19 +226,3 @@ def _strength(part_c: dict[str, Any]) -> Iterator[Finding]:
             why="B8: keys never match, so the leftmost legal column is played; "
             "B7: the faithful table comes from random play, the corrected one from learning",
         )
-
-
-EXPERIMENT = Experiment(
-    "001-demos",
-    ("D1-01", "D1-02", "D1-03", "D1-12", "D1-14", "D1-15"),
-    "The program: one game of parts A and C, and its value file",
-    "Part A shows a game of MC200 against MC40, part C one of MC25 against Q-learning "
-    "with a file of 81,371 learned values.",
-    {
-        "smoke": {"tables": 2, "wins": 50, "training": 1000, "games": 200},
-        "quick": {"tables": 12, "wins": 5001, "training": 200_000, "games": 4000},
-        "full": {"tables": 20, "wins": 5001, "training": 200_000, "games": 20_000},
-    },
-    demos,
-    (4, 22, 35),
-)

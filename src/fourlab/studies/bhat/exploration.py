@@ -2,8 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,17 +9,12 @@ from fourlab.agents.mcts import verbs
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.q.kernel import search_move
 from fourlab.agents.registry import make
-from fourlab.arena.tables import Table
 from fourlab.compiled.random import seed_state
 from fourlab.game.position import Position
+from fourlab.reporting.figures import OUTSIDE, Axes, Figure, frame, panels
 from fourlab.studies.bhat.table_5 import BOARD, INKS, NAMES
 from fourlab.studies.compare import chi_squared_tail, fisher, homogeneity, p_value, share
-from fourlab.studies.experiment import Experiment, Finding, Part, Picture
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 CONSTANTS = tuple(tenths / 10 for tenths in range(0, 31, 2))
 CELLS = len(CONSTANTS) * 2 * 2
@@ -56,36 +49,28 @@ Curves = Mapping[str, Sequence[Counts]]
 """Counts for every c, by first player."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Play a batch of games of one cell, selected by number; both players use the same c."""
-
-    seed: int
-    games: int
-    """Games per batch."""
-
-    def __call__(self, number: int) -> Counts:
-        """Play a batch of cell `number % CELLS`."""
-        place, first, faithful = _cell(number % CELLS)
-        names = NAMES if first == "MC40" else NAMES[::-1]
-        agents = [
-            make(f"bhat-{name.lower()}:faithful={faithful},c={CONSTANTS[place]}") for name in names
-        ]
-        searches = [
-            (agent.switches(), agent.simulations or 0)
-            for agent in agents
-            if isinstance(agent, MCTS)
-        ]
-        state = seed_state(np.random.SeedSequence([self.seed, number]))
-        counts = [0, 0, 0]
-        for _ in range(self.games):
-            winner, state = _play(searches, state)
-            counts[2 if winner is None else NAMES.index(names[winner])] += 1
-        return counts[0], counts[1], counts[2]
+def play_cell(seed: int, games: int, number: int) -> list[int]:
+    """Play a batch of games of cell `number % CELLS`; both players use the same c."""
+    place, first, faithful = _cell(number % CELLS)
+    names = NAMES if first == "MC40" else NAMES[::-1]
+    agents = [
+        make(f"bhat-{name.lower()}:faithful={faithful},c={CONSTANTS[place]}") for name in names
+    ]
+    searches = [
+        (agent.switches(), agent.simulations or 0) for agent in agents if isinstance(agent, MCTS)
+    ]
+    # The random state runs through the games of a batch; batches are independent of each other.
+    state = seed_state(np.random.SeedSequence([seed, number]))
+    counts = [0, 0, 0]  # as in Counts
+    for _ in range(games):
+        winner, state = _play(searches, state)
+        counts[2 if winner is None else NAMES.index(names[winner])] += 1
+    return counts
 
 
 def _cell(number: int) -> tuple[int, str, int]:
     """Return the index of c, the first player, and 1 for the faithful search or 0."""
+    # Numbers go through the constants, then the orders of play, then faithful and corrected.
     rest, place = divmod(number, len(CONSTANTS))
     return place, NAMES[rest % 2], 1 - rest // 2
 
@@ -95,6 +80,7 @@ def _play(searches: Sequence[tuple[verbs.Switches, int]], state: int) -> tuple[i
     position = Position(board=BOARD)
     geometry = position.rules.geometry
     simulations = max(simulations for _, simulations in searches)
+    # The larger search's tree serves both players, so that moves allocate nothing.
     tree = np.empty((simulations + 3) * verbs.PARTS * geometry.columns, np.int32)
     while (outcome := position.outcome()) is None:
         switches, simulations = searches[position.to_move]
@@ -111,6 +97,7 @@ def _curves(faithful: int, batches: Sequence[Sequence[int]]) -> dict[str, list[C
     for number, (one, other, draws) in enumerate(batches):
         place, first, switch = _cell(number % CELLS)
         if switch == faithful:
+            # Batches of one cell are CELLS apart.
             before = totals[first][place]
             totals[first][place] = (before[0] + one, before[1] + other, before[2] + draws)
     return totals
@@ -120,7 +107,8 @@ def figure_6(bench: Workbench) -> Iterator[Part]:
     """Test the claims about c, and whether the figure's panels are labelled correctly."""
     batches = bench.size["batches"]
     games = bench.size["games"]
-    played = bench.repeat("games", Cell(bench.seed, games), CELLS * batches)
+    played = bench.repeat("games", play_cell, CELLS * batches, bench.seed, games)
+    # In the words of the option `faithful`: 1 with fault B5, 0 without.
     faithful, corrected = (_curves(switch, played) for switch in (1, 0))
     for first in NAMES:
         yield _agreement(first, faithful, corrected)
@@ -156,6 +144,7 @@ def _won(counts: Sequence[Counts]) -> tuple[int, int]:
 
 def _agreement(first: str, faithful: Curves, corrected: Curves) -> Finding:
     """Compare the published bars with ours, cell by cell."""
+    # The panel with which this one may have been exchanged.
     second = NAMES[1 - NAMES.index(first)]
     chance = _same_curve(FIGURE_6[first], faithful[first])
     exchanged = _same_curve(FIGURE_6[first], faithful[second])
@@ -183,11 +172,13 @@ def _same_curve(ones: Sequence[Counts], others: Sequence[Counts]) -> float:
         for one, other in zip(ones, others, strict=True)
         if (variance := _variance(one, other)) > 0
     )
+    # One squared standard normal difference per constant.
     return chi_squared_tail(statistic, len(ones))
 
 
 def _variance(one: Counts, other: Counts) -> float:
     """Return the variance of the difference of two shares, if they are equal."""
+    # Under the null hypothesis both have the pooled share.
     won, games = _won((one, other))
     return won / games * (1 - won / games) * (1 / sum(one) + 1 / sum(other))
 
@@ -201,6 +192,7 @@ def _labels(faithful: Curves, corrected: Curves) -> Finding:
         "labelled so",
         f"exchanged labels are {math.exp(odds):,.3g} times as likely",
         f"{math.exp(corrected_odds):,.3g} times",
+        # Odds of 20 to 1 are strong evidence (Kass and Raftery 1995).
         agrees=odds < math.log(20) if fewest >= ENOUGH else None,
         why="B9: MC200 wins more in the published panel a than in b, "
         "although moving first must help it",
@@ -226,6 +218,7 @@ def _log_likelihood(reported: Counts, ours: Counts) -> float:
     """
     wins = ours[1] + 1
     others = sum(ours) - ours[1] + 1
+    # The binomial coefficient is the same for both orders of play and cancels.
     after = _log_beta(wins + reported[1], others + sum(reported) - reported[1])
     return after - _log_beta(wins, others)
 
@@ -259,12 +252,13 @@ def _claims(faithful: Curves, corrected: Curves) -> Iterator[Finding]:
         (2.0, "favourable", NAMES, 1),
         (1.0, "an outlier, in panel a", NAMES[:1], 1),
     )
-    for c, claim, panels, sign in claims:
+    for c, claim, claimed_in, sign in claims:
         place = CONSTANTS.index(c)
+        # The constants whose effect is flat are the baseline of each claim.
         rest = [other for other in range(FLAT_FROM, len(CONSTANTS)) if other != place]
         shares = [
             [_in_panels(curves, names, places) for places in ([place], rest)]
-            for curves, names in ((FIGURE_6, panels), (faithful, NAMES), (corrected, NAMES))
+            for curves, names in ((FIGURE_6, claimed_in), (faithful, NAMES), (corrected, NAMES))
         ]
         chances = [fisher(*one, *other) for one, other in shares]
         (won, games), (won_else, games_else) = shares[1]
@@ -277,6 +271,7 @@ def _claims(faithful: Curves, corrected: Curves) -> Iterator[Finding]:
             f"{claim}; {texts[0]}",
             texts[1],
             texts[2],
+            # A claim agrees if its effect is significant in our games and has its sign.
             agrees=chances[1] < 0.01 and sign * (won / games - won_else / games_else) > 0,
             why="with little exploration, the search stays with the first lucky column"
             if sign < 0
@@ -291,6 +286,7 @@ def _second_player(faithful: Curves, corrected: Curves) -> Finding:
         for curves in (FIGURE_6, faithful, corrected)
     ]
     chances = [fisher(*one, *other) for one, other in orders]
+    # NAMES order: MC40 first means that MC200 is second.
     (won, games), (won_first, games_first) = orders[1]
     return Finding(
         f"MC200's wins as second and as first player, c from {CONSTANTS[FLAT_FROM]} on",
@@ -315,6 +311,7 @@ def _flatness(first: str, faithful: Curves, corrected: Curves) -> Finding:
     texts = []
     for curves in (FIGURE_6, faithful, corrected):
         pairs = [_won((counts,)) for counts in curves[first]]
+        # Without c = 0, where nothing explores and MC200 does differ.
         chance = homogeneity([(won, games - won) for won, games in pairs[1:]])
         shares = [100 * won / games for won, games in pairs[FLAT_FROM:]]
         texts.append(f"{p_value(chance)}; {min(shares):.1f} to {max(shares):.1f} %")
@@ -330,23 +327,20 @@ def _flatness(first: str, faithful: Curves, corrected: Curves) -> Finding:
 
 def _figure(name: str, curves: Curves, caption: str, exchanged: bool = False) -> Picture:
     """Draw bars above ratios; `exchanged` draws each ratio below the other panel's bars."""
+    # Whose ratio stands below whose bars.
     below = dict(zip(NAMES, NAMES[::-1] if exchanged else NAMES, strict=True))
 
-    def draw() -> "Figure":
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(10, 5.6), layout="constrained")
-        panels = figure.subplots(2, 2, sharex=True, sharey="row")
-        for column, (letter, first) in enumerate(zip("ab", NAMES, strict=True)):
-            _bars(panels[0, column], curves[first])
-            panels[0, column].set_title(f"{letter}: {first} first")
+    def draw() -> Figure:
+        figure, (*bars, left, right) = panels(10, 5.6, columns=2, rows=2, sharex=True, sharey="row")
+        for letter, first, upper, lower in zip("ab", NAMES, bars, (left, right), strict=True):
+            _bars(upper, curves[first])
+            upper.set_title(f"{letter}: {first} first")
             ratios = [_ratio(counts) for counts in curves[below[first]]]
-            panels[1, column].plot(CONSTANTS, ratios, color=INKS["MC200"], marker="o", markersize=4)
-            panels[1, column].set_xlabel("c")
-            panels[1, column].grid(alpha=0.3)
-        panels[0, 0].set_ylabel("games")
-        panels[1, 0].set_ylabel("wins / losses of MC200")
-        panels[0, 1].legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+            lower.plot(CONSTANTS, ratios, color=INKS["MC200"], marker="o", markersize=4)
+            frame(lower, xlabel="c")
+        bars[0].set_ylabel("games")
+        left.set_ylabel("wins / losses of MC200")
+        bars[1].legend(**OUTSIDE)
         return figure
 
     head = ("first", "c", "MC40", "MC200", "draws", "wins / losses of MC200", "ratio as drawn")
@@ -358,29 +352,14 @@ def _figure(name: str, curves: Curves, caption: str, exchanged: bool = False) ->
     return Picture(name, f"{caption}.", draw, Table("", head, rows))
 
 
-def _bars(axes: "Axes", counts: Sequence[Counts]) -> None:
+def _bars(axes: Axes, counts: Sequence[Counts]) -> None:
     for place, winner in enumerate(("MC40", "MC200", "draw")):
         axes.bar(
+            # Three bars of width 0.05 around c; constants are 0.2 apart.
             [c + 0.05 * (place - 1) for c in CONSTANTS],
             [cell[place] for cell in counts],
             width=0.05,
             color=INKS[winner],
             label=winner,
         )
-    axes.grid(alpha=0.3, axis="y")
-
-
-EXPERIMENT = Experiment(
-    "001-figure-6",
-    ("D1-08",),
-    "Figure 6: the exploration constant",
-    "c = 2 is favourable, low c is not, c = 1 is an outlier, "
-    "and moving second reduces the advantage of MC200.",
-    {
-        "smoke": {"batches": 1, "games": 10},
-        "quick": {"batches": 10, "games": 100},
-        "full": {"batches": 20, "games": 100},
-    },
-    figure_6,
-    (5, 50, 100),
-)
+    frame(axes, grid="y")

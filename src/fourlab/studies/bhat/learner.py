@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from fourlab.agents.q.settings import QSettings, preset
 from fourlab.agents.q.table import QTable
 from fourlab.agents.q.training import NEVER, Opponents, Progress, form_of, rule_of
@@ -26,8 +24,10 @@ def settings_of(rows: int, faithful: bool, **changes: Any) -> QSettings:
 
 def learn(settings: QSettings, seed: list[int]) -> tuple[QTable, Progress]:
     """Train until the settings' number of games is played or of wins is reached."""
+    # Empty: a position that is not in the table has the settings' initial value.
     table = QTable(form_of(settings))
     progress = Progress.new(settings.alpha, settings.epsilon, seed)
+    # The report trains to a number of wins, the corrected learner for a number of games.
     wins = NEVER if settings.wins is None else settings.wins
     Opponents(settings.opponents, settings).play(
         table, rule_of(settings, learning=True), settings.games, wins, progress
@@ -39,10 +39,12 @@ def evaluate(
     settings: QSettings, table: QTable, epsilon: float, games: int, seed: list[int]
 ) -> Counts:
     """Play the training opponents without learning, exploring with probability `epsilon`."""
+    # Alpha is 0, so even an update would change nothing.
     progress = Progress.new(0.0, epsilon, seed)
     Opponents(settings.opponents, settings).play(
         table, rule_of(settings, learning=False), games, NEVER, progress
     )
+    # Progress counts from the learner's point of view, Counts from its opponent's.
     won, drawn, lost = (int(count) for count in progress.results)
     return lost, won, drawn
 
@@ -50,8 +52,3 @@ def evaluate(
 def random_player(settings: QSettings, games: int, seed: list[int]) -> Counts:
     """Let a player that always moves at random take the learner's place."""
     return evaluate(settings, QTable(form_of(settings)), 1.0, games, seed)
-
-
-def values_of(table: QTable) -> np.ndarray:
-    """Return all values of a table; float32[n]."""
-    return table.entries()[1][:, 0]

@@ -3,11 +3,10 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from fourlab.arena.statistics import wilson
-from fourlab.arena.tables import Table
-from fourlab.reporting.figures import COLOURS, MARKS
+from fourlab.reporting.figures import COLOURS, MARKS, OUTSIDE, Figure, frame, panels
 from fourlab.studies.bhat.learner import (
     FAITHFUL_MC25,
     MC25,
@@ -17,11 +16,7 @@ from fourlab.studies.bhat.learner import (
     settings_of,
 )
 from fourlab.studies.compare import chi_squared_tail, consistent, mean, p_value, share
-from fourlab.studies.experiment import Experiment, Finding, Part, Picture
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 PARAMETERS = ("epsilon", "alpha", "gamma")
 TENTHS = tuple(tenth / 10 for tenth in range(1, 11))
@@ -42,41 +37,30 @@ Sweep = Mapping[tuple[int, str, float], float]
 """Games by rows, parameter and its value."""
 
 
-@dataclass(frozen=True)
-class Race:
-    """Count games to a number of wins against MC25, one run per number.
+def race(seed: int, wins: int, faithful: bool, number: int) -> int:
+    """Return the games to a number of wins against MC25 in run `number % len(RUNS)`.
 
     A run changes one parameter and leaves the others at the report's values.
     """
-
-    seed: int
-    wins: int
-    faithful: bool
-
-    def __call__(self, number: int) -> int:
-        """Return the number of games."""
-        rows, name, value = RUNS[number % len(RUNS)]
-        opponents = FAITHFUL_MC25 if self.faithful else MC25
-        settings = settings_of(
-            rows, self.faithful, **{name: value}, wins=self.wins, games=MOST_GAMES, **opponents
-        )
-        return learn(settings, [self.seed, number, int(self.faithful)])[1].games
+    rows, name, value = RUNS[number % len(RUNS)]
+    settings = settings_of(
+        rows, faithful, **{name: value}, wins=wins, games=MOST_GAMES, **_mc25(faithful)
+    )
+    # The last number separates the random streams: 0 and 1 here, 2 and 3 in `baseline`.
+    return learn(settings, [seed, number, int(faithful)])[1].games
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """Play a batch of games of a random player against MC25, selected by number."""
+def baseline(seed: int, games: int, faithful: bool, number: int) -> tuple[int, int, int]:
+    """Return a random player's results against MC25, on boards of `ROWS[number % len(ROWS)]`.
 
-    seed: int
-    games: int
-    faithful: bool
-    """Whether MC25 has fault B5, like the opponent of the learner with which it is compared."""
+    With `faithful`, MC25 has fault B5, like the opponent of the learner with which it is compared.
+    """
+    settings = settings_of(ROWS[number % len(ROWS)], faithful, **_mc25(faithful))
+    return random_player(settings, games, [seed, number, 2 if faithful else 3])
 
-    def __call__(self, number: int) -> tuple[int, int, int]:
-        """Return the results; the rows of the board are `ROWS[number % len(ROWS)]`."""
-        opponents = FAITHFUL_MC25 if self.faithful else MC25
-        settings = settings_of(ROWS[number % len(ROWS)], self.faithful, **opponents)
-        return random_player(settings, self.games, [self.seed, number, 2 if self.faithful else 3])
+
+def _mc25(faithful: bool) -> dict[str, Any]:
+    return FAITHFUL_MC25 if faithful else MC25
 
 
 @dataclass(frozen=True)
@@ -88,14 +72,17 @@ class Chance:
 
     def expected(self, wins: int) -> float:
         """Return the mean number of games to `wins` wins."""
+        # At smoke scale a random player may win no game at all.
         return wins * self.games / max(self.won, 1)
 
     def spread(self, wins: int) -> float:
         """Return the standard deviation of that number."""
+        # The variance of a negative binomial number of trials is wins (1 - p) / p².
         p = max(self.won, 1) / self.games
         return math.sqrt(wins * (1 - p)) / p
 
     def __str__(self) -> str:
+        # The fewer wins, the more games: the ends of the interval change places.
         low, high = wilson(self.won, self.games)
         interval = f"[{WINS / high:,.0f}, {WINS / low:,.0f}]"
         expected = f"{self.expected(WINS):,.0f} {interval}, sd {self.spread(WINS):.0f}"
@@ -108,7 +95,7 @@ def figure_8(bench: Workbench) -> Iterator[Part]:
     chances, corrected_chances = (_chances(bench, faithful) for faithful in (True, False))
     runs = len(RUNS) * bench.size["sweeps"]
     faithful, corrected = (
-        _sweeps(bench.repeat(name, Race(bench.seed, wins, name == "faithful"), runs), wins)
+        _sweeps(bench.repeat(name, race, runs, bench.seed, wins, name == "faithful"), wins)
         for name in ("faithful", "corrected")
     )
     for rows in ROWS:
@@ -145,18 +132,24 @@ def _chances(bench: Workbench, faithful: bool) -> dict[int, Chance]:
     """Return the games that a random player needs against the learner's MC25, by rows."""
     batches = bench.repeat(
         "baseline" if faithful else "baseline-corrected",
-        Baseline(bench.seed, bench.size["games"], faithful),
+        baseline,
         len(ROWS) * bench.size["batches"],
+        bench.seed,
+        bench.size["games"],
+        faithful,
     )
     chances = {}
     for place, rows in enumerate(ROWS):
+        # As `baseline` deals numbers to rows.
         results = batches[place :: len(ROWS)]
+        # Counts hold the opponent's wins first, then the player's.
         chances[rows] = Chance(sum(counts[1] for counts in results), sum(map(sum, results)))
     return chances
 
 
 def _sweeps(games: Sequence[int], wins: int) -> list[Sweep]:
     """Return the sweeps, scaled to a hundred wins."""
+    # Smoke scale stops at fewer wins; games grow in proportion.
     scaled = [number * WINS / wins for number in games]
     return [
         dict(zip(RUNS, scaled[begin : begin + len(RUNS)], strict=True))
@@ -202,6 +195,7 @@ def _near(sweeps: Sequence[Sweep], chances: Mapping[int, Chance]) -> tuple[int, 
     for sweep in sweeps:
         for (rows, _, _), games in sweep.items():
             expected = chances[rows].expected(WINS)
+            # Both are numbers of games to WINS wins.
             near.append(abs(games - expected) <= TOLERANCE * expected)
     return sum(near), len(near)
 
@@ -230,10 +224,13 @@ def _optimum(
 
 def _dispersion(scaled: Sequence[float], wins: int) -> float:
     """Return the p-value of the spread of runs, if all are negative binomial with one mean."""
+    # Back to the games played, whose variance is known.
     games = [number * wins / WINS for number in scaled]
     middle = math.fsum(games) / len(games)
+    # The maximum likelihood estimate if all runs have one probability.
     p = wins / middle
     statistic = 0.0
+    # If every game was won, all runs are equally long and nothing is dispersed.
     if p < 1:
         variance = wins * (1 - p) / p**2
         statistic = math.fsum((number - middle) ** 2 for number in games) / variance
@@ -267,13 +264,11 @@ def _table_7(faithful: Sequence[Sweep], corrected: Sequence[Sweep]) -> Table:
 def _figure(
     name: str, sweep: Sweep, wins: int, chances: Mapping[int, Chance], caption: str
 ) -> Picture:
-    def draw() -> "Figure":
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(11, 3.6), layout="constrained")
-        panels = figure.subplots(1, len(ROWS), sharey=True)
-        for axes, letter, rows in zip(panels, "abc", ROWS, strict=True):
+    def draw() -> Figure:
+        figure, all_axes = panels(11, 3.6, columns=len(ROWS), sharey=True)
+        for axes, letter, rows in zip(all_axes, "abc", ROWS, strict=True):
             middle = chances[rows].expected(WINS)
+            # Two standard deviations, scaled like the games themselves.
             half = 2 * chances[rows].spread(wins) * WINS / wins
             axes.axhspan(middle - half, middle + half, color="#888888", alpha=0.2, linewidth=0)
             axes.axhline(middle, color="#888888", linewidth=0.8)
@@ -286,29 +281,11 @@ def _figure(
                     markersize=4,
                     label=parameter,
                 )
-            axes.set_title(f"{letter}: {rows} rows")
-            axes.set_xlabel("value of the parameter")
-            axes.grid(alpha=0.3)
-        panels[0].set_ylabel(f"games to {WINS} wins")
-        panels[-1].legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+            frame(axes, title=f"{letter}: {rows} rows", xlabel="value of the parameter")
+        all_axes[0].set_ylabel(f"games to {WINS} wins")
+        all_axes[-1].legend(**OUTSIDE)
         return figure
 
     rows = tuple((*run, round(games)) for run, games in sweep.items())
     head = ("rows", "parameter", "value", "games")
     return Picture(name, f"{caption}.", draw, Table("", head, rows))
-
-
-EXPERIMENT = Experiment(
-    "001-figure-8",
-    ("D1-09", "D1-10", "D1-11"),
-    "Figure 8 and Table 7: epsilon, alpha and gamma",
-    "For each number of rows, certain values of epsilon, alpha and gamma need the fewest games "
-    "to 100 wins against MC25.",
-    {
-        "smoke": {"wins": 4, "sweeps": 1, "games": 200, "batches": 1},
-        "quick": {"wins": WINS, "sweeps": 3, "games": 2000, "batches": 40},
-        "full": {"wins": WINS, "sweeps": 10, "games": 2000, "batches": 100},
-    },
-    figure_8,
-    (8, 50, 170),
-)

@@ -3,19 +3,13 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from fourlab.arena.statistics import Z_95, wilson
 from fourlab.arena.store import StoredGame
-from fourlab.arena.tables import Table
 from fourlab.arena.tournament import Player, Tournament
-from fourlab.reporting.figures import COLOURS, MARKS
+from fourlab.reporting.figures import COLOURS, MARKS, OUTSIDE, Figure, frame, panels
 from fourlab.studies.compare import mean, moments, same_share, share
-from fourlab.studies.experiment import Experiment, Finding, Part, Picture
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 BOARD = "5x6x4"
 NAMES = ("MC40", "MC200")
@@ -45,11 +39,13 @@ class Outcome:
 
 
 def _outcomes(bench: Workbench, first: str, faithful: int) -> list[Outcome]:
+    # Each name once, in the order of play.
     second = NAMES[1 - NAMES.index(first)]
     players = tuple(
         Player(f"bhat-{name.lower()}:faithful={faithful}", name=name) for name in (first, second)
     )
     tournament = Tournament(players, (BOARD,), "empty", bench.size["games"], "fixed", bench.seed)
+    # The name of the stored games.
     name = f"{first}-first{'-faithful' if faithful else ''}"
     return [_outcome(game) for game in bench.play(name, tournament, thoughts=True)]
 
@@ -59,6 +55,7 @@ def _outcome(game: StoredGame) -> Outcome:
     values = [((thought.value or 0.0) + 1) / 2 for thought in game.record.thoughts]
     confidence = {
         name: math.fsum(own) / len(own)
+        # Red, the first player, made the moves at even indices.
         for name, own in ((game.red, values[::2]), (game.yellow, values[1::2]))
     }
     winner = {1: game.red, -1: game.yellow}.get(game.result or 0, "draw")
@@ -87,6 +84,7 @@ def _results(
     first: str, faithful: Sequence[Outcome], corrected: Sequence[Outcome]
 ) -> Iterator[Finding]:
     for place, winner in enumerate((*NAMES, "draw")):
+        # The places of TABLE_5: MC40, MC200, draws.
         reported = TABLE_5[first][place]
         ours, better = (
             sum(outcome.winner == winner for outcome in outcomes)
@@ -108,6 +106,7 @@ def _speed(faithful: dict[str, list[Outcome]], corrected: dict[str, list[Outcome
     lengths, better = (
         [
             [outcome.moves for outcome in outcomes[first] if outcome.winner == "MC200"]
+            # MC200 as first player, then as second.
             for first in ("MC200", "MC40")
         ]
         for outcomes in (faithful, corrected)
@@ -147,6 +146,7 @@ def _legend(outcomes: Sequence[Outcome]) -> Finding:
         "MC40 / draw",
         " / ".join(winners),
         truth="the first player / the second player, and a draw only with a full board",
+        # As labelled, MC40 wins the odd games and nobody the even ones.
         agrees=odd == {"MC40"} and not even,
         why="B9: the legend's names are shifted by one place",
     )
@@ -165,6 +165,7 @@ def _confidence(
         "almost all",
         share(ours, len(faithful)),
         share(better, len(corrected)),
+        # Differs only if the interval excludes the share.
         agrees=wilson(ours, len(faithful))[1] >= ALMOST_ALL,
         why=f"higher on average, but not in {ALMOST_ALL:.0%} of the games; "
         "the published figure has exceptions, too",
@@ -176,6 +177,7 @@ def _confidence(
         yield Finding(
             f"Figure 5, {first} first: mean value of {name}", "", mean(values[0]), mean(values[1])
         )
+    # The extremes of more games would be further apart.
     shown = [value for outcome in faithful[:SHOWN] for value in outcome.confidence.values()]
     yield Finding(
         f"Figure 5, {first} first: smallest and largest mean value of a game",
@@ -189,11 +191,8 @@ def _figure_3_or_4(
 ) -> Picture:
     """Draw moves by game; `renamed` maps the right names to those of the published legend."""
 
-    def draw() -> "Figure":
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(7, 3.2), layout="constrained")
-        axes = figure.subplots()
+    def draw() -> Figure:
+        figure, (axes,) = panels(7, 3.2)
         for place, winner in enumerate((*NAMES, "draw")):
             points = [
                 (game, outcome.moves)
@@ -208,12 +207,9 @@ def _figure_3_or_4(
                     color=INKS[winner],
                     label=renamed.get(winner, winner),
                 )
-        axes.set_xlabel("game")
-        axes.set_ylabel("moves")
         axes.locator_params(axis="y", integer=True)
-        axes.set_title(f"{first} first")
-        axes.grid(alpha=0.3)
-        axes.legend(title="won by", fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+        legend = {"title": "won by", **OUTSIDE}
+        frame(axes, legend, xlabel="game", ylabel="moves", title=f"{first} first")
         return figure
 
     number = "3" if first == "MC40" else "4"
@@ -227,13 +223,12 @@ def _figure_3_or_4(
 
 
 def _figure_5(shown: dict[str, list[Outcome]]) -> Picture:
-    def draw() -> "Figure":
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 3.6), layout="constrained")
-        for axes, (first, outcomes) in zip(figure.subplots(2, 1), shown.items(), strict=True):
+    def draw() -> Figure:
+        figure, all_axes = panels(9, 3.6, rows=2)
+        for axes, (first, outcomes) in zip(all_axes, shown.items(), strict=True):
             grid = [[outcome.confidence[name] for outcome in outcomes] for name in NAMES]
             extent = (0.5, len(outcomes) + 0.5, 1.5, -0.5)  # games count from 1
+            # One column per game, one row per player, as in the report.
             image = axes.imshow(
                 grid, cmap="viridis", aspect="auto", interpolation="nearest", extent=extent
             )
@@ -254,15 +249,3 @@ def _figure_5(shown: dict[str, list[Outcome]]) -> Picture:
         "game by game."
     )
     return Picture("figure-5", caption, draw, Table("", head, rows))
-
-
-EXPERIMENT = Experiment(
-    "001-table-5",
-    ("D1-04", "D1-05", "D1-06", "D1-07"),
-    "Table 5 and Figures 3 to 5: MC40 against MC200",
-    "MC200 wins 36 of 50 games when MC40 moves first and 40 of 50, in fewer moves, when it moves "
-    "first itself; the value it gives to its moves is higher in almost all games.",
-    {"smoke": {"games": 10}, "quick": {"games": 1000}, "full": {"games": 3000}},
-    table_5,
-    (8, 25, 70),
-)

@@ -2,11 +2,9 @@
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from fourlab.agents.q.kernel import CHANGE, EPSILON, UPDATES
-from fourlab.arena.tables import Table
 from fourlab.studies.bhat.learner import (
     PUBLISHED_CODE,
     ROWS,
@@ -17,8 +15,7 @@ from fourlab.studies.bhat.learner import (
     settings_of,
 )
 from fourlab.studies.compare import homogeneity, p_value, share
-from fourlab.studies.experiment import Experiment, Finding, Part
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Table, Workbench
 
 TABLE_8: dict[int, Counts] = {2: (95, 34, 371), 3: (247, 56, 197), 4: (385, 95, 20)}
 """By rows: games won by MC_n, games won by the learner, and draws, of 500."""
@@ -40,52 +37,39 @@ Results = Mapping[tuple[int, str], Mapping[str, Any]]
 """The evaluations by rows and variant."""
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """Train and evaluate one of JOBS, selected by number."""
+def train_and_evaluate(seed: int, size: Mapping[str, int], number: int) -> dict[str, Any]:
+    """Return results, positions learned, and the mean change of a value per update, of JOBS.
 
-    seed: int
-    wins: int
-    """Wins at which training ends according to the text."""
-    code_wins: int
-    """Wins at which training ends in the published code."""
-    training: int
-    """Games of the corrected training."""
-    games: int
-    """Games of the evaluation."""
-
-    def __call__(self, number: int) -> dict[str, Any]:
-        """Return results, positions learned, and the mean change of a value per update."""
-        rows, variant = JOBS[number]
-        seeds = [[self.seed, number, part] for part in (0, 1)]
-        if variant.startswith("random"):
-            # The opponents are those of the learner with which this player is compared.
-            settings = settings_of(rows, variant == "random")
-            return {"counts": random_player(settings, self.games, seeds[1])}
-        settings = settings_of(rows, variant != "corrected")
-        if variant == "corrected":
-            settings = replace(settings, games=self.training)
-        elif variant == "code":
-            settings = replace(settings, wins=self.code_wins, **PUBLISHED_CODE)
-        else:
-            settings = replace(settings, wins=self.wins)
-        table, progress = learn(settings, seeds[0])
-        epsilon = float(progress.pace[EPSILON]) if settings.exam_exploring else 0.0
-        return {
-            "counts": evaluate(settings, table, epsilon, self.games, seeds[1]),
-            "training": progress.games,
-            "positions": len(table),
-            "change": float(progress.pace[CHANGE] / max(progress.counts[UPDATES], 1)),
-        }
+    `size` has the wins at which training ends in the text (`wins`) and in the published code
+    (`code_wins`), the games of the corrected training (`training`) and of evaluations (`games`).
+    """
+    rows, variant = JOBS[number]
+    # Training and evaluation have random streams of their own.
+    seeds = [[seed, number, part] for part in (0, 1)]
+    if variant.startswith("random"):
+        # The opponents are those of the learner with which this player is compared.
+        settings = settings_of(rows, variant == "random")
+        return {"counts": random_player(settings, size["games"], seeds[1])}
+    changes: dict[str, dict[str, Any]] = {
+        "faithful": {"wins": size["wins"]},
+        "code": {"wins": size["code_wins"], **PUBLISHED_CODE},
+        "corrected": {"games": size["training"]},
+    }
+    settings = settings_of(rows, variant != "corrected", **changes[variant])
+    table, progress = learn(settings, seeds[0])
+    # The text explores after training, too; epsilon is then what training has left of it.
+    epsilon = float(progress.pace[EPSILON]) if settings.exam_exploring else 0.0
+    return {
+        "counts": evaluate(settings, table, epsilon, size["games"], seeds[1]),
+        "training": progress.games,
+        "positions": len(table),
+        "change": float(progress.pace[CHANGE] / max(progress.counts[UPDATES], 1)),
+    }
 
 
 def table_8(bench: Workbench) -> Iterator[Part]:
     """Test whether the learner has learned anything."""
-    size = bench.size
-    evaluation = Evaluation(
-        bench.seed, size["wins"], size["code_wins"], size["training"], size["games"]
-    )
-    evaluations = bench.repeat("exams", evaluation, len(JOBS))
+    evaluations = bench.repeat("exams", train_and_evaluate, len(JOBS), bench.seed, bench.size)
     results = dict(zip(JOBS, evaluations, strict=True))
     for rows in ROWS:
         yield from _results(rows, results)
@@ -115,6 +99,7 @@ def _results(rows: int, results: Results) -> Iterator[Finding]:
 
 def _together(rows: int, reported: Counts, faithful: Counts, corrected: Counts) -> Finding:
     """Give the verdict by one test of all three counts, because they depend on each other."""
+    # Pearson's test on a 2 x 3 table.
     chance = homogeneity([reported, faithful])
     agrees = chance >= LEVEL
     test = (
@@ -138,6 +123,7 @@ def _slashed(counts: Counts) -> str:
 def _beside_random(rows: int, results: Results) -> Finding:
     """Test whether the results differ from a random player's."""
     counts = {variant: results[rows, variant]["counts"] for variant in VARIANTS}
+    # A small p means that these are not the results of a random player.
     reported = homogeneity([TABLE_8[rows], counts["random"]])
     faithful = homogeneity([counts["faithful"], counts["random"]])
     corrected = homogeneity([counts["corrected"], counts["random, corrected"]])
@@ -146,6 +132,7 @@ def _beside_random(rows: int, results: Results) -> Finding:
         f"it has learned, and generalises; its counts: {p_value(reported)}",
         p_value(faithful),
         p_value(corrected),
+        # The claim is that it has learned: its results must differ from a random player's.
         agrees=faithful < 0.01,
         why="B7: epsilon is 1, so it plays at random; and a table does not generalise, "
         "it contains only positions it has met; each random player has its learner's opponents, "
@@ -158,30 +145,28 @@ def _growth(results: Results) -> Finding:
     faithful, corrected = (
         [results[rows, variant] for rows in ROWS] for variant in ("faithful", "corrected")
     )
-    lost = [_lost(result["counts"]) for result in faithful]
+    # Ordered by rows; the claim is that losses grow with them.
+    lost = [_shares(result["counts"])[0] for result in faithful]
     return Finding(
         f"{ALL_ROWS}: positions learned and share of games lost",
         "positions grow with the rows, so tree search wins",
         _by_rows(faithful),
         _by_rows(corrected),
-        agrees=lost[-1] > _won(faithful[-1]["counts"]) and lost == sorted(lost),
+        agrees=lost[-1] > _shares(faithful[-1]["counts"])[1] and lost == sorted(lost),
         why="B7: correctly trained, the learner wins "
-        f"{100 * _won(corrected[-1]['counts']):.0f} % with {ROWS[-1]} rows",
+        f"{100 * _shares(corrected[-1]['counts'])[1]:.0f} % with {ROWS[-1]} rows",
     )
+
+
+def _shares(counts: Counts) -> list[float]:
+    """Return the shares of games that the learner lost, won and drew."""
+    return [count / sum(counts) for count in counts]
 
 
 def _by_rows(results: list[Mapping[str, Any]]) -> str:
     return "; ".join(
-        f"{result['positions']:,}, {100 * _lost(result['counts']):.0f} %" for result in results
+        f"{result['positions']:,}, {100 * _shares(result['counts'])[0]:.0f} %" for result in results
     )
-
-
-def _lost(counts: Counts) -> float:
-    return counts[0] / sum(counts)
-
-
-def _won(counts: Counts) -> float:
-    return counts[1] / sum(counts)
 
 
 def _changes(results: Results) -> Finding:
@@ -196,6 +181,7 @@ def _changes(results: Results) -> Finding:
         ", ".join(f"{change:.1e}" for change in corrected),
         truth="the alphas add up to less than twice the first; "
         "convergence requires that their sum diverges (Robbins and Monro 1951)",
+        # Our reading of "very small", on a scale of rewards from -2 to 2.
         agrees=max(faithful) < 0.001,
         why="B7: alpha is halved at every update",
     )
@@ -217,6 +203,7 @@ def _exploration(bench: Workbench) -> Finding:
 
 def _games_until_random(rows: int, seed: int) -> int:
     def epsilon(games: int) -> float:
+        # The same seed plays the same games, only further.
         return float(learn(settings_of(rows, True, games=games), [seed, rows])[1].pace[EPSILON])
 
     return next(games for games in itertools.count(1) if epsilon(games) >= 1)
@@ -229,6 +216,7 @@ def _all_variants(results: Results) -> Table:
         for variant, description in VARIANTS.items():
             result = results[rows, variant]
             learned = ("", "")
+            # Random players have not been trained.
             if "training" in result:
                 learned = (f"{result['training']:,}", f"{result['positions']:,}")
             table.append((rows, description, *learned, *_percent(result["counts"])))
@@ -246,19 +234,3 @@ def _all_variants(results: Results) -> Table:
 
 def _percent(counts: Counts) -> tuple[str, ...]:
     return tuple(share(count, sum(counts)) for count in counts)
-
-
-EXPERIMENT = Experiment(
-    "001-table-8",
-    ("D1-09", "D1-10", "D1-12", "D1-13", "D1-16"),
-    "Table 8: Q-learning against MC_n",
-    "Trained to 10,000 wins against MC_n, n from 0 to 25, the learner wins 6.8, 11.2 and 19.0 % "
-    "on boards of 2, 3 and 4 rows, and MC_n 19.0, 49.4 and 77.0 %.",
-    {
-        "smoke": {"wins": 100, "code_wins": 100, "training": 2000, "games": 500},
-        "quick": {"wins": 10_000, "code_wins": 5001, "training": 200_000, "games": 4000},
-        "full": {"wins": 10_000, "code_wins": 5001, "training": 200_000, "games": 20_000},
-    },
-    table_8,
-    (5, 22, 30),
-)

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,12 @@ import numpy as np
 from fourlab.agent import Limit
 from fourlab.agents.registry import make
 from fourlab.arena.results import Results
-from fourlab.arena.tables import Table
 from fourlab.arena.tally import Tally
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.game.position import Position
 from fourlab.reporting import figures
 from fourlab.studies.compare import share
-from fourlab.studies.experiment import Finding, Part, Picture
-from fourlab.studies.workbench import Workbench, completed
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench, completed
 
 BASE, BEST = "the document's search", "+ wins proven"
 STEPS = {
@@ -62,18 +59,21 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     steps = [
         Player(spec.format(bench.size["simulations"]), name=name) for name, spec in STEPS.items()
     ]
+    # Ties at random, else minimax would repeat its games.
     minimax = [
         Player(f"minimax:depth={depth},tie=random", name=f"minimax {depth}") for depth in DEPTHS
     ]
     tournament = Tournament(
         (*steps, *minimax), openings="random:4", rounds=bench.size["rounds"], seed=bench.seed
     )
+    # Counted as in any tournament, with pairs of games as units.
     results = Results(tournament)
     for game in bench.play("games", tournament):
         results.add(game)
     opponents = [player.label for player in minimax]
     yield from _gains(results, opponents)
     ratings = {rating.name: rating for rating in results.ratings(bench.seed)}
+    # Best rating first, in rows and columns.
     names = list(ratings)
     scores = {
         (one, other): score
@@ -82,10 +82,16 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         if one != other and (score := results.share(one, other).score) is not None
     }
     head = ("player", "games", "score", "Elo [95 %]", *(f"against {name}" for name in opponents))
-    rows = []
-    for name, rating in ratings.items():
-        against = [_percent(scores.get((name, opponent))) for opponent in opponents]
-        rows.append((name, rating.games, _percent(rating.score), str(rating.elo), *against))
+    rows = [
+        (
+            name,
+            rating.games,
+            _percent(rating.score),
+            str(rating.elo),
+            *(_percent(scores.get((name, opponent))) for opponent in opponents),
+        )
+        for name, rating in ratings.items()
+    ]
     title = f"Round robin, {bench.size['simulations']} simulations per move"
     table = Table(title, head, tuple(rows))
     yield table
@@ -97,6 +103,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
 def _gains(results: Results, opponents: list[str]) -> Iterator[Finding]:
     """Compare results against minimax, and each step with the report's search."""
     for opponent in opponents:
+        # Faithful and corrected, as the table of findings names them.
         base, best = (results.share(name, opponent) for name in (BASE, BEST))
         yield Finding(
             f"games won against {opponent}",
@@ -107,6 +114,7 @@ def _gains(results: Results, opponents: list[str]) -> Iterator[Finding]:
             "better rollouts and proofs",
         )
     for name, why in WHY.items():
+        # Direct games only.
         against = results.share(name, BASE)
         gain = _gain(results.tally(name, BASE))
         won = share(against.wins, against.games)
@@ -125,6 +133,7 @@ def _gain(tally: Tally) -> str:
     The difference of their ratings would not do: its interval cannot be derived from those of the
     two ratings, which are relative to the mean of all players. One pair has no interval.
     """
+    # A variance takes two units.
     if tally.units < 2:
         return "–"
     elo = tally.elo()
@@ -142,6 +151,7 @@ def _parallel(bench: Workbench) -> Iterator[Part]:
     )
     rows = []
     for name, speeds in measured.items():
+        # The speed of one thread is the measure of the others.
         single, _ = speeds["1"]
         gains = []
         for threads in THREADS:
@@ -171,6 +181,7 @@ def _speeds(spec: str, simulations: int) -> dict[str, tuple[float, float]]:
     the same number of trees of the same size.
     """
     best: dict[str, tuple[float, float]] = {}
+    # With a tree each, there are as many trees for one thread as for four.
     trees = max(THREADS) if "runs" in spec else 1
     for turn in range(TURNS + 1):
         for threads in THREADS:
@@ -180,37 +191,32 @@ def _speeds(spec: str, simulations: int) -> dict[str, tuple[float, float]]:
             decision = agent.decide(Position(), Limit(), np.random.default_rng(turn))
             seconds = time.perf_counter() - wall_before
             cpu_seconds = time.process_time() - cpu_before
+            # CPU seconds per second are the processors that the search really had.
             if turn:  # the first turn warms up
                 measured = (decision.analysis.simulations / seconds, cpu_seconds / seconds)
                 best[str(threads)] = max(best.get(str(threads), (0.0, 0.0)), measured)
     return best
 
 
-@dataclass(frozen=True)
-class _Timed:
-    """Play a pair of games by the clock, two threads against one, selected by number."""
+def _timed_pair(seed: int, rounds: int, number: int) -> dict[str, Any]:
+    """Play a pair of games by the clock, two threads against one.
 
-    seed: int
-    rounds: int
-
-    def __call__(self, number: int) -> dict[str, Any]:
-        """Return the results of two threads, moving first and second, and the processors used.
-
-        Results are 1, 0 or -1; processors are the average over both sides.
-        """
-        players = tuple(Player(f"mcts:seconds={SECONDS},threads={threads}") for threads in (2, 1))
-        tournament = Tournament(players, openings="random:4", rounds=self.rounds, seed=self.seed)
-        wall_before = time.perf_counter()
-        cpu_before = time.process_time()
-        games = completed(
-            "games by the clock",
-            [GamePlayer(tournament, make)(2 * number + swapped) for swapped in (0, 1)],
-        )
-        cpu_seconds = time.process_time() - cpu_before
-        processors = cpu_seconds / (time.perf_counter() - wall_before)
-        # A stored result is the first player's.
-        results = [(game.result or 0) * sign for game, sign in zip(games, (1, -1), strict=True)]
-        return {"results": results, "processors": processors}
+    Returns the results of two threads, moving first and second (1, 0 or -1), and the processors
+    used, the average over both sides.
+    """
+    players = tuple(Player(f"mcts:seconds={SECONDS},threads={threads}") for threads in (2, 1))
+    tournament = Tournament(players, openings="random:4", rounds=rounds, seed=seed)
+    wall_before = time.perf_counter()
+    cpu_before = time.process_time()
+    games = completed(
+        "games by the clock",
+        [GamePlayer(tournament, make)(2 * number + swapped) for swapped in (0, 1)],
+    )
+    cpu_seconds = time.process_time() - cpu_before
+    processors = cpu_seconds / (time.perf_counter() - wall_before)
+    # A stored result is the first player's.
+    results = [(game.result or 0) * sign for game, sign in zip(games, (1, -1), strict=True)]
+    return {"results": results, "processors": processors}
 
 
 def _strength(bench: Workbench) -> Finding:
@@ -219,8 +225,9 @@ def _strength(bench: Workbench) -> Finding:
     pairs = list[dict[str, Any]]()
     # One pair after another: games in parallel would compete for the threads' processors.
     for played in range(1, rounds + 1):
-        pairs = bench.repeat("threads", _Timed(bench.seed, rounds), played)
+        pairs = bench.repeat("threads", _timed_pair, played, bench.seed, rounds)
     results = [pair["results"] for pair in pairs]
+    # Scores of 0, ½ and 1 from results of -1, 0 and 1.
     tally = Tally.of_pairs([((one + 1) / 2, (other + 1) / 2) for one, other in results])
     games = [result for pair in results for result in pair]
     processors = sum(pair["processors"] for pair in pairs) / len(pairs)

@@ -4,12 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fourlab.arena.store import StoredGame
-from fourlab.arena.tables import Table
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.game.position import Position
 from fourlab.studies.compare import may_happen, share
-from fourlab.studies.experiment import Finding, Part, Text
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Table, Text, Workbench
 
 OPPONENTS = {
     "random": "random opponent in the tree",
@@ -42,7 +40,9 @@ def conduct(bench: Workbench) -> Iterator[Part]:
             opponent: Counter(game.result for game in played[simulations, opponent])
             for opponent in OPPONENTS
         }
+        # In the order of OPPONENTS.
         faithful, corrected = results.values()
+        # Red's results: the searching player has red.
         for word, result in (("won", 1), ("drawn", 0), ("lost", -1)):
             first = (simulations, result) == (500, 1)
             yield Finding(
@@ -70,6 +70,7 @@ def _games(bench: Workbench, simulations: int, opponent: str) -> list[StoredGame
         Player("random"),
     )
     games = bench.size["games"] if simulations == 500 else bench.size["weak_games"]
+    # Every game from the empty board; they differ by their random numbers.
     tournament = Tournament(
         players, openings="empty", rounds=games, starts="fixed", seed=bench.seed
     )
@@ -78,6 +79,7 @@ def _games(bench: Workbench, simulations: int, opponent: str) -> list[StoredGame
 
 def direction(position: Position) -> str:
     """Return the direction of the winning line of a won position."""
+    # Cells of all winning lines, as pairs (column, row).
     columns, rows = zip(*position.winning_cells(), strict=True)
     if len(set(rows)) == 1:
         return "horizontal"
@@ -105,6 +107,7 @@ def _printed(game: StoredGame) -> str:
     lines = []
     for ply in range(0, len(record.columns), 2):
         column = record.columns[ply]
+        # X searches, so its moves have values; O's have none.
         value = record.thoughts[ply].value
         chance = "" if value is None else f" (w/n {(value + 1) / 2:.2f})"
         reply = f", O column {record.columns[ply + 1] + 1}" if ply + 1 < len(record.columns) else ""

@@ -1,27 +1,20 @@
 """Gao's Table I and Figures 2 and 3: the search's estimates of the empty board's columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fourlab.agent import Limit
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.registry import make
-from fourlab.arena.tables import Table
 from fourlab.compiled.rollouts import lane_rollouts
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS, MARKS
+from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Axes, Figure, frame, panels
 from fourlab.solver import Solver
 from fourlab.studies.compare import fisher, may_happen, mean, share
-from fourlab.studies.experiment import Finding, Part, Picture
 from fourlab.studies.searches import Floats, Line, Searched, band, search_all, within
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 TABLE_1 = (75, 60, 85, 95, 70, 50, 65)
 """Reported winning probabilities by column, in percent."""
@@ -46,12 +39,14 @@ def shares(means: Floats) -> Floats:
 
 def table_1(bench: Workbench) -> Iterator[Part]:
     """Compare the seven columns after 500 simulations."""
+    # The three models of the opponent, with the same number of searches.
     lines = {name: Line(spec, EMPTY, bench.size["sets"], SET) for name, spec in SPECS.items()}
     searched = search_all(bench, "runs", lines)
     exact = bench.calculate(
         "exact", lambda: [str(value) for value in Solver().columns(EMPTY).values()]
     )
     random = bench.calculate("playouts", lambda: [_random_share(column) for column in COLUMNS])
+    # float64[runs, 7]
     ours = shares(searched["random"].runs)
     two_players = shares(searched["player"].runs)
     for column, reported in enumerate(TABLE_1):
@@ -72,6 +67,7 @@ def table_1(bench: Workbench) -> Iterator[Part]:
 
 def _best_column(searched: Mapping[str, Searched]) -> Iterator[Finding]:
     """Compare how often one run ranks column 4 first."""
+    # Columns count from 0 here: 3 is the report's column 4.
     best = {name: search.share_first(3) for name, search in searched.items()}
     quantity = "column 4 is best in one run"
     yield Finding(
@@ -102,7 +98,7 @@ def _table(
         for name in ("replies anew", "replies frozen", "two players")
         for number in ("w/n", "sd", "visits")
     ]
-    head = ("column", "document, %", *columns_of_searches, "random playouts", "both perfect")
+    head = ("column", "report (%)", *columns_of_searches, "random rollouts", "both perfect")
     rows = []
     for column, reported in enumerate(TABLE_1):
         cells = [cell for search in searched.values() for cell in _cells(search, column)]
@@ -131,6 +127,8 @@ def _all_together(ours: Floats) -> Finding:
 
     The statistic is the sum of squared deviations from our mean, in standard deviations.
     """
+    # Columns share simulations and so are correlated; the reference distribution, made of our own
+    # runs, is correlated in the same way.
     middle = ours.mean(axis=0)
     spread = ours.std(axis=0, ddof=1)
     distances = (((ours - middle) / spread) ** 2).sum(axis=1)
@@ -147,6 +145,7 @@ def _all_together(ours: Floats) -> Finding:
 
 def _mirrored(ours: Floats) -> Iterator[Finding]:
     """Compare mirror images, which have the same value but differ by chance within one run."""
+    # Column 4 is its own mirror image.
     for left, right in ((0, 6), (1, 5), (2, 4)):
         reported = TABLE_1[left] - TABLE_1[right]
         differences = 100 * (ours[:, left] - ours[:, right])
@@ -164,36 +163,31 @@ def _mirrored(ours: Floats) -> Iterator[Finding]:
         )
 
 
-@dataclass(frozen=True)
-class _Traces:
-    """Search the empty board and record the root's statistics, one search per number."""
-
-    simulations: int
-    seed: int
-
-    def __call__(self, number: int) -> list[Any]:
-        """Return simulations, means and visits at each mark once all columns have been tried."""
-        agent = make(f"gao:simulations={self.simulations}")
-        assert isinstance(agent, MCTS)
-        trace = agent.search(EMPTY, Limit(), np.random.default_rng([self.seed, number])).trace
-        return [
-            [mark.simulations, [round(mean or 0.0, 5) for mean in mark.means], mark.visits]
-            for mark in trace
-            if mark.simulations >= 10
-        ]
+def _trace(simulations: int, seed: int, number: int) -> list[Any]:
+    """Search the empty board; return simulations, means and visits at each mark."""
+    agent = make(f"gao:simulations={simulations}")
+    assert isinstance(agent, MCTS)
+    trace = agent.search(EMPTY, Limit(), np.random.default_rng([seed, number])).trace
+    return [
+        [mark.simulations, [round(mean or 0.0, 5) for mean in mark.means], mark.visits]
+        for mark in trace
+        if mark.simulations >= 10  # by then all seven columns have been tried
+    ]
 
 
 def convergence(bench: Workbench) -> Iterator[Part]:
     """Follow the values and visits of the columns during the search."""
     traces = bench.repeat(
-        "traces", _Traces(bench.size["simulations"], bench.seed), bench.size["runs"]
+        "traces", _trace, bench.size["runs"], bench.size["simulations"], bench.seed
     )
     marks = np.array([mark for mark, _, _ in traces[0]])
     # Both are float64[runs, marks, columns].
     means = [[means for _, means, _ in trace] for trace in traces]
     values = shares(np.array(means, dtype=np.float64))
     visits = np.array([[visits for _, _, visits in trace] for trace in traces], dtype=np.float64)
+    # The index of each mark.
     at = {mark: int(np.argmax(marks == mark)) for mark in (80, 100, 400, 500)}
+    # float64[runs]: how far the value of column 4 moved in the last fifth of either period.
     early, late = (
         np.abs(values[:, at[end], 3] - values[:, at[begin], 3])
         for begin, end in ((80, 100), (400, 500))
@@ -218,6 +212,7 @@ def convergence(bench: Workbench) -> Iterator[Part]:
         "rank correlation of the columns' visits and values after 500 simulations",
         "visits follow values",
         mean(ranks, 2),
+        # More than three standard errors above 0.
         agrees=bool(np.mean(ranks) > 3 * np.std(ranks) / np.sqrt(len(ranks)) > 0),
     )
     edge, centre = (
@@ -236,6 +231,7 @@ def convergence(bench: Workbench) -> Iterator[Part]:
 def _rank_correlation(one: Floats, other: Floats) -> float:
     """Return Spearman's rank correlation; equal values share their rank."""
     ranks = [
+        # Ties get the mean of the places they share, up to a constant.
         np.array([(values < value).sum() + (values == value).sum() / 2 for value in values])
         for values in (one, other)
     ]
@@ -260,11 +256,9 @@ def _curves(name: str, caption: str, marks: Any, values: Floats, label: str) -> 
     return Picture(name, caption, lambda: _draw(marks, values, label), data)
 
 
-def _draw(marks: Any, values: Floats, label: str) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
-    one, many = figure.subplots(1, 2)
+def _draw(marks: Any, values: Floats, label: str) -> Figure:
+    figure, (one, many) = panels(10, 4.2, columns=2)
+    # The published figure ends here.
     short = marks <= SIMULATIONS
     _plot(one, marks[short], values[0, short])
     _plot(many, marks, values.mean(axis=0))
@@ -273,18 +267,14 @@ def _draw(marks: Any, values: Floats, label: str) -> "Figure":
         many.fill_between(
             marks, low[:, column], high[:, column], color=COLOURS[column], alpha=0.15, linewidth=0
         )
-    many.set_xscale("log")
-    if label == "visits":
-        many.set_yscale("log")
+    many.set(xscale="log", yscale="log" if label == "visits" else "linear")
     for axes in (one, many):
-        axes.set_xlabel("simulations")
-        axes.set_ylabel(label)
-        axes.grid(alpha=0.3)
-    one.legend(fontsize="small")
+        frame(axes, xlabel="simulations", ylabel=label)
+    one.legend(**SMALL)
     return figure
 
 
-def _plot(axes: "Axes", marks: Any, values: Floats) -> None:
+def _plot(axes: Axes, marks: Any, values: Floats) -> None:
     for column in COLUMNS:
         axes.plot(
             marks,

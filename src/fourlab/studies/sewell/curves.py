@@ -3,17 +3,15 @@
 import math
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fourlab.arena.tables import Table
-from fourlab.reporting.figures import COLOURS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
 
 BLOCK = 10
 """Games averaged into one point of the curve."""
+AVERAGE = "average result of ten games"
+GAMES_AXES: dict[str, Any] = {"ylim": (-1.05, 1.05), "xlabel": "games"}
 Runs = Sequence[Mapping[str, Any]]
 """Results of `TreeTraining`, one per run."""
 
@@ -22,6 +20,7 @@ def blocks(results: Sequence[int]) -> list[float]:
     """Return the points of the curve: the average result of every ten games, -1 to +1."""
     return [
         math.fsum(results[start : start + BLOCK]) / BLOCK
+        # An incomplete block at the end is left out.
         for start in range(0, len(results) - BLOCK + 1, BLOCK)
     ]
 
@@ -29,10 +28,12 @@ def blocks(results: Sequence[int]) -> list[float]:
 def won_from(results: Sequence[int]) -> float:
     """Return the point, counted from 1, from which every game is won; infinity if there is none."""
     points = blocks(results)
+    # An average of 1 means that all ten games were won.
     not_won = [number for number, average in enumerate(points, start=1) if average < 1]
     if not not_won:
         return 1
     last = not_won[-1]
+    # If the last point falls short, there is no such point.
     return math.inf if last == len(points) else last + 1
 
 
@@ -40,6 +41,7 @@ def describe_won_from(runs: Runs) -> str:
     """Describe `won_from` of several runs in words."""
     points = sorted(won_from(run["results"]) for run in runs)
     finite = [point for point in points if point < math.inf]
+    # Infinite points sort last, so the median counts them as later than any other.
     never = len(points) - len(finite)
     if not finite:
         return f"not within {len(blocks(runs[0]['results']))} points"
@@ -68,20 +70,19 @@ def table(title: str, kinds: Mapping[str, Runs]) -> Table:
         "rollouts",
         "own columns a game",
     )
-    rows = []
-    for kind, runs in kinds.items():
-        for number, (run, average) in enumerate(zip(runs, mean_results(runs), strict=True)):
-            point = won_from(run["results"])
-            rows.append(
-                (
-                    kind,
-                    number,
-                    "never" if point == math.inf else int(point),
-                    f"{average:.3f}",
-                    run["rollouts"],
-                    f"{run['plies'] / len(run['results']) / 2:.1f}",
-                )
-            )
+    rows = (
+        (
+            kind,
+            number,
+            "never" if (point := won_from(run["results"])) == math.inf else int(point),
+            f"{average:.3f}",
+            run["rollouts"],
+            # Half of the plies are the learner's.
+            f"{run['plies'] / len(run['results']) / 2:.1f}",
+        )
+        for kind, runs in kinds.items()
+        for number, (run, average) in enumerate(zip(runs, mean_results(runs), strict=True))
+    )
     return Table(title, head, tuple(rows))
 
 
@@ -89,58 +90,42 @@ def data(kinds: Mapping[str, Runs]) -> Table:
     """Return the points of all curves, one column per run."""
     names = [(kind, number) for kind, runs in kinds.items() for number in range(len(runs))]
     curves = [blocks(kinds[kind][number]["results"]) for kind, number in names]
+    # One column per run, so that all curves can be drawn from the file.
     head = ("point", *(f"{kind}, run {number}" for kind, number in names))
     rows = tuple((point, *values) for point, values in enumerate(zip(*curves, strict=True), 1))
     return Table("", head, rows)
 
 
-def draw_one(results: Sequence[int], title: str) -> "Figure":
+def draw_one(results: Sequence[int], title: str) -> Figure:
     """Draw the curve of one run with SeWell's axis labels."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 3.6), layout="constrained")
-    axes = figure.subplots()
+    figure, (axes,) = panels(7, 3.6)
     axes.plot(range(len(blocks(results))), blocks(results), color=COLOURS[0])
-    axes.set(title=title, xlabel="Iters", ylabel="Avg win")
-    axes.grid(alpha=0.3)
+    frame(axes, title=title, xlabel="Iters", ylabel="Avg win")
     return figure
 
 
-def draw_kinds(kinds: Mapping[str, Runs]) -> "Figure":
+def draw_kinds(kinds: Mapping[str, Runs]) -> Figure:
     """Draw one panel per kind, with all its runs and their average."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.4 * len(kinds), 3.4), layout="constrained")
-    panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
-    for place, (axes, (kind, runs)) in enumerate(zip(panels, kinds.items(), strict=True)):
+    figure, all_axes = panels(3.4 * len(kinds), 3.4, columns=len(kinds), sharey=True)
+    for place, (axes, (kind, runs)) in enumerate(zip(all_axes, kinds.items(), strict=True)):
         average = mean_curve(runs)
         games = [BLOCK * (point + 1) for point in range(len(average))]
         for run in runs:
             curve = blocks(run["results"])
             axes.plot(games, curve, color=COLOURS[place], alpha=0.3, linewidth=0.8)
         axes.plot(games, average, color=COLOURS[place], linewidth=2)
-        _frame(axes, kind)
-    panels[0].set_ylabel("average result of ten games")
+        axes.set_title(kind, fontsize="medium")
+        frame(axes, **GAMES_AXES)
+    all_axes[0].set_ylabel(AVERAGE)
     return figure
 
 
-def draw_averages(kinds: Mapping[str, Runs]) -> "Figure":
+def draw_averages(kinds: Mapping[str, Runs]) -> Figure:
     """Draw the average curve of every kind in one panel."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 3.8), layout="constrained")
-    axes = figure.subplots()
+    figure, (axes,) = panels(7, 3.8)
     for place, (kind, runs) in enumerate(kinds.items()):
         average = mean_curve(runs)
         games = [BLOCK * (point + 1) for point in range(len(average))]
         axes.plot(games, average, color=COLOURS[place], label=f"{kind} ({len(runs)})")
-    _frame(axes, "")
-    axes.set_ylabel("average result of ten games")
-    axes.legend(fontsize="small", loc="lower right")
+    frame(axes, {**SMALL, "loc": "lower right"}, ylabel=AVERAGE, **GAMES_AXES)
     return figure
-
-
-def _frame(axes: "Axes", title: str) -> None:
-    axes.set_title(title, fontsize="medium")
-    axes.set(ylim=(-1.05, 1.05), xlabel="games")
-    axes.grid(alpha=0.3)

@@ -6,11 +6,10 @@ from statistics import median
 
 from fourlab.game.position import Position
 from fourlab.studies.compare import FEWEST, may_happen, share
-from fourlab.studies.experiment import Finding, Part, Picture, Text
 from fourlab.studies.sewell import curves
 from fourlab.studies.sewell.curves import Runs
 from fourlab.studies.sewell.learner import TreeTraining, train_all
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Picture, Text, Workbench
 
 GAMES = 500
 REPORTED_FROM = (17, 20)
@@ -47,14 +46,15 @@ class TrainedRuns:
         """The runs by the names that tables and figures use."""
         return {
             "first of equals, replies kept": self.first_tie,
-            "lots (B13), replies kept": self.random_tie,
-            "lots, asked anew (B2, B13)": self.resampled,
+            "random ties (B13), replies kept": self.random_tie,
+            "random ties, sampled anew (B2, B13)": self.resampled,
         }
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
     """Train with all three kinds of negamax, and test the trees in real games."""
     runs = _train(bench)
+    # Verdicts need the report's number of games.
     is_full_length = bench.size["games"] == GAMES  # shorter curves are not comparable
     yield _won_from(runs, is_full_length)
     yield _start(runs, is_full_length)
@@ -98,6 +98,7 @@ def _train(bench: Workbench) -> TrainedRuns:
         opponents=(DETERMINISTIC, RANDOM),
         games_after=bench.size["afterwards"],
     )
+    # Each kind adds one change to the kind before.
     random_tie = replace(first_tie, ties="random")
     resampled = replace(random_tie, keep_replies=False)
     trainings = {"first_tie": first_tie, "random_tie": random_tie, "resampled": resampled}
@@ -106,6 +107,7 @@ def _train(bench: Workbench) -> TrainedRuns:
 
 def _won_from(runs: TrainedRuns, is_full_length: bool) -> Finding:
     low, high = TOLERATED
+    # Infinite if most runs never get there, which then differs.
     middle = median(curves.won_from(run["results"]) for run in runs.first_tie)
     return Finding(
         "point from which all games are won",
@@ -137,6 +139,7 @@ def _start(runs: TrainedRuns, is_full_length: bool) -> Finding:
 
 def _start_of(runs: Runs) -> tuple[int, str]:
     """Return how many runs have all first points in range, and a summary in words."""
+    # float[runs][START_POINTS]
     starts = [curves.blocks(run["results"])[:START_POINTS] for run in runs]
     points = [point for start in starts for point in start]
     inside = sum(abs(point) <= REPORTED_START for point in points)
@@ -158,6 +161,7 @@ def _after_training(runs: TrainedRuns, is_full_length: bool) -> Iterator[Finding
     """Check whether a winning line always wins: against kept replies and in real games."""
     kinds = (runs.first_tie, runs.random_tie, runs.resampled)
     first_tie, random_tie, resampled = (
+        # Five points of ten games.
         _won([result for run in kind for result in run["results"][-5 * curves.BLOCK :]])
         for kind in kinds
     )
@@ -169,6 +173,7 @@ def _after_training(runs: TrainedRuns, is_full_length: bool) -> Iterator[Finding
         agrees=first_tie[0] == first_tie[1] if is_full_length else None,
         why=f"{FAULTS}, so no replies are kept; {ONLY_TIES} {share(*random_tie)}",
     )
+    # Real games: the opponent decides anew, whatever the tree holds.
     for opponent, description in (
         (DETERMINISTIC, "that takes the first of equal columns"),
         (RANDOM, "of today, which breaks ties at random"),
@@ -190,6 +195,7 @@ def _after_training(runs: TrainedRuns, is_full_length: bool) -> Iterator[Finding
 
 
 def _won(results: list[int]) -> tuple[int, int]:
+    # Results are the learner's: 1 is a win.
     return results.count(1), len(results)
 
 

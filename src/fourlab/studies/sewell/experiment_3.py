@@ -5,14 +5,13 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean, variance
 
 from fourlab.studies.compare import mean
-from fourlab.studies.experiment import Finding, Part, Picture
 from fourlab.studies.sewell import curves
 from fourlab.studies.sewell.learner import TreeTraining, train_all
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Picture, Workbench
 
 PLAIN = "Experiment 1: chance"
 CODED = "as coded: any child"
-INTENDED = "document's network"
+INTENDED = "report's network"
 FIRST_GAMES = 100
 NETS = {PLAIN: None, CODED: None, INTENDED: "sewell"}
 """What plays the learner's side in rollouts, with probability 3/4 per move.
@@ -32,6 +31,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         "average result of all games",
         {kind: curves.mean_results(runs) for kind, runs in kinds.items()},
     )
+    # Later games are nearly all won, which hides differences between the kinds.
     if games > FIRST_GAMES:
         first_games = {
             kind: [math.fsum(run["results"][:FIRST_GAMES]) / FIRST_GAMES for run in runs]
@@ -82,5 +82,6 @@ def _comparison(results: list[float], baseline: list[float]) -> str:
 
 def better(results: Sequence[float], baseline: Sequence[float]) -> bool:
     """Return whether a mean exceeds the baseline's by more than three standard errors."""
+    # The standard error of a difference of independent means.
     error = math.sqrt(variance(results) / len(results) + variance(baseline) / len(baseline))
     return fmean(results) - fmean(baseline) > 3 * error

@@ -6,17 +6,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fourlab.agents.mcts.textbook import ConnectFour, TextbookSearch
-from fourlab.arena.tables import Table
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.evaluator import Batch
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import load
 from fourlab.studies.compare import share
-from fourlab.studies.experiment import Finding, Part, Picture, Text
 from fourlab.studies.sewell import curves
 from fourlab.studies.sewell.learner import TreeTraining, train_all
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
 
 PERFECT = "perfect:choice=random"
 SEWELLS_AGENT = "sewell"
@@ -56,6 +54,7 @@ def _either_side(bench: Workbench) -> Iterator[Part]:
     """Repeat Experiment 1 on either side, and play both trees against the perfect player."""
     size = bench.size
     trainings = {
+        # The same training on either side; red moves first.
         side: TreeTraining(
             bench.seed,
             size["games"],
@@ -83,6 +82,7 @@ def _either_side(bench: Workbench) -> Iterator[Part]:
         (RED, "first", "red can always win"),
         (YELLOW, "second", "red always wins"),
     ):
+        # From the learner's point of view.
         results = [result for run in runs[side] for result in run["afterwards"][PERFECT]]
         yield Finding(
             f"games won by the trained tree against the perfect player, as {order} player",
@@ -102,6 +102,7 @@ def _against_perfect(bench: Workbench) -> Iterator[Part]:
             f"perfect-{place}",
             Tournament(players, openings="empty", rounds=bench.size["rounds"], seed=bench.seed),
         )
+        # Stored results are red's; the sign makes them the challenger's.
         for side, sign in ((RED, 1), (YELLOW, -1)):
             own_games = [game for game in games if (game.red, game.yellow)[side] == "challenger"]
             results = Counter((game.result or 0) * sign for game in own_games)
@@ -110,6 +111,7 @@ def _against_perfect(bench: Workbench) -> Iterator[Part]:
             rows.append((description, spec, SIDE_NAMES[side], *counts, f"{plies:.1f}"))
             if side == RED:
                 won = share(results[1], len(own_games))
+                # Only SeWell's own search counts as faithful; the others answer its plan.
                 is_sewells = spec == SEWELLS_AGENT
                 yield Finding(
                     f"as first player against the perfect player: {description}",
@@ -130,6 +132,7 @@ def _in_the_selection(bench: Workbench) -> Iterator[Finding]:
     """Play searches with networks against random rollouts, at equal numbers of simulations."""
     for place, (description, spec) in enumerate(SELECTIONS.items()):
         network = f"{spec},simulations={SIMULATIONS}"
+        # Uniform rollouts, since SeWell's have no heuristics either.
         rollouts = f"mcts:rollouts=uniform,simulations={SIMULATIONS}"
         players = Player(network, name="network"), Player(rollouts, name="rollouts")
         games = bench.play(
@@ -164,6 +167,7 @@ def puct(network: str, simulations: int, seed: int) -> list[tuple[int, float, in
 
     def priors(state: Position, columns: Sequence[int]) -> Sequence[float]:
         logits = evaluate(state)[1][list(columns)].astype(np.float64)
+        # Softmax over the legal columns; the shift avoids overflow.
         weights = np.exp(logits - logits.max())
         softmax: list[float] = (weights / weights.sum()).tolist()
         return softmax
@@ -182,6 +186,7 @@ def puct(network: str, simulations: int, seed: int) -> list[tuple[int, float, in
             edge.move,
             edge.prior,
             edge.visits,
+            # Totals are from the point of view of the side that plays the edge.
             edge.total / max(edge.visits, 1),
             search.bound_by_prior(edge, root.visits, root.mean),
         )

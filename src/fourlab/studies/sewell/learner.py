@@ -59,6 +59,7 @@ class TreeTraining:
 
     def __call__(self, number: int) -> dict[str, Any]:
         """Train one tree; results are +1, 0 or -1 from the learner's point of view."""
+        # The run number is part of the seed: runs are independent and repeatable.
         learner = Learner(self, np.random.default_rng([self.seed, number]))
         games = [learner.play() for _ in range(self.games)]
         rollouts = learner.rollouts  # of the training only: later games make more
@@ -91,22 +92,16 @@ def train_all(bench: Workbench, kinds: Mapping[Kind, TreeTraining]) -> dict[Kind
 
     All runs go into one queue, because worker processes take time to start.
     """
+    # Of each kind.
     runs = bench.size["runs"]
-    work = _AllRuns(tuple(kinds.values()), runs)
-    results = bench.repeat("lessons", work, runs * len(kinds))
+    results = bench.repeat("lessons", _train, runs * len(kinds), tuple(kinds.values()), runs)
     return {kind: results[place * runs : (place + 1) * runs] for place, kind in enumerate(kinds)}
 
 
-@dataclass(frozen=True)
-class _AllRuns:
-    """Performs one run by number; numbers run through the kinds one after the other."""
-
-    kinds: tuple[TreeTraining, ...]
-    runs: int
-
-    def __call__(self, number: int) -> dict[str, Any]:
-        kind, run = divmod(number, self.runs)
-        return self.kinds[kind](run)
+def _train(kinds: tuple[TreeTraining, ...], runs: int, number: int) -> dict[str, Any]:
+    """Perform one run; numbers go through all runs of a kind first."""
+    kind, run = divmod(number, runs)
+    return kinds[kind](run)
 
 
 class Learner:
@@ -127,10 +122,16 @@ class Learner:
         else:
             game = ConnectFour() if self.keep_replies else ResampledReplies(self.side, self.reply)
         self.search: TextbookSearch[Position, int] = TextbookSearch(
-            game, self.below, c=math.sqrt(2), reply=self.reply, frozen=self.keep_replies
+            # √2 is the constant of UCB1 (Auer et al. 2002).
+            game,
+            self.below,
+            c=math.sqrt(2),
+            reply=self.reply,
+            frozen=self.keep_replies,
         )
         start = Position()
         if self.side != RED:
+            # The learner's tree begins with its own first choice.
             start = start.play(self._ask_negamax(start))
         self.root = self.search.make_node(start, visits=0)
         self._roll_out(self.root, None)
@@ -141,6 +142,7 @@ class Learner:
 
     def reply(self, position: Position, below: Below) -> int:
         """Return negamax's column; deterministic replies are cached."""
+        # Random replies must not be cached: each visit has a reply of its own.
         if self.negamax.ties == "random":
             return self._ask_negamax(position)
         if position not in self.replies:
@@ -160,6 +162,7 @@ class Learner:
         if opponent is not None and self.side != RED:
             node = self._after_first_move(opponent)
         while True:
+            # Think, choose, and let the opponent reply, until the game is over.
             for _ in range(ROLLOUTS):
                 self._roll_out(node, into)
             into = self._best(node)
@@ -170,6 +173,7 @@ class Learner:
             if opponent is not None:
                 reply = opponent.decide(position, WITHOUT_LIMIT, self.rng).column
             elif self.keep_replies:
+                # A kept reply is the only edge below the learner's move (B2).
                 reply = into.node.edges[0].move
             else:
                 reply = self.reply(position, self.below)
@@ -191,12 +195,14 @@ class Learner:
         """Return the node after a real opponent's first move, new if it is not the root's."""
         start = Position()
         position = start.play(opponent.decide(start, WITHOUT_LIMIT, self.rng).column)
+        # The root is the position after negamax's own first move.
         if position == self.root.state:
             return self.root
         return self.search.make_node(position, visits=0)
 
     def _best(self, node: Node[Position, int]) -> Edge[Position, int]:
         """Return the edge with the highest mean result, a random one of equals."""
+        # Unvisited edges have no mean and cannot be chosen.
         means = {edge.move: edge.total / edge.visits for edge in node.edges if edge.visits}
         highest = max(means.values())
         best = [edge for edge in node.edges if means.get(edge.move) == highest]
@@ -204,6 +210,7 @@ class Learner:
 
     def _roll_out(self, node: Node[Position, int], into: Edge[Position, int] | None) -> None:
         """Grow the tree below a node and back up to `into`; edges above it learn nothing."""
+        # Select, expand, simulate, then back up along the path.
         path, result, _, rolled_out = self.search.descend(node)
         self.search.back_up(path, result, rolled_out)
         node.visits += 1
@@ -228,6 +235,7 @@ class ResampledReplies(ConnectFour):
 
     def random_move(self, state: Position, below: Below) -> int:
         """Return a random column on the learner's turn, else the opponent's reply."""
+        # Random rollouts for the learner, negamax for its opponent.
         if state.to_move == self.side:
             return super().random_move(state, below)
         return self.reply(state, below)
@@ -247,6 +255,7 @@ class NetworkRollouts(ConnectFour):
         For every column the network evaluates the position after the column and one reply of the
         opponent; the choice has the highest value for the side to move in `state`.
         """
+        # A uniform number of 20 bits, from the search's own stream.
         if below(1 << 20) < self.epsilon * (1 << 20):
             return self.random_move(state, below)
         columns = state.legal_columns()
@@ -256,6 +265,7 @@ class NetworkRollouts(ConnectFour):
             if position.outcome() is None:
                 position = position.play(self.reply(position, below))
             successors.append(position)
+        # After the reply the learner is to move again, so values are from its point of view.
         values = self.evaluator.evaluate(Batch.of(successors)).values
         for place, position in enumerate(successors):
             outcome = position.outcome()

@@ -1,18 +1,15 @@
 """SeWell's value network: its data, its training curve (Figure 1), and the effect of momentum."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fourlab.arena.tables import Table
-from fourlab.reporting.figures import COLOURS
-from fourlab.studies.experiment import Finding, Part, Picture
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fourlab.agents.value.settings import TRAINING
+from fourlab.jobs.run import Run
+from fourlab.reporting.figures import COLOURS, SMALL, Axes, Figure, frame, panels
+from fourlab.studies.trainings import train_in
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
+from fourlab.training.loop import read_metrics
 
 EPOCHS = 10_000
 REPORTED = {"train": 0.31, "test": 0.35}
@@ -23,8 +20,8 @@ MIN_EPOCHS = 1_000
 MARGIN = 0.01
 """Test errors closer than this, from one run each, say nothing about momentum."""
 ROWS = 67_557
-TRAINING = 54_045
-TEST = 13_512
+PARTS = (54_045, 13_512)
+"""Positions for training and for testing."""
 UCI = {"win": 44_473, "loss": 16_635, "draw": 6_449}
 """Results of the first player, as counted in the description of the data set."""
 SHIPPED = {"signed": "sewell", "unit": "sewell-unit"}
@@ -35,43 +32,33 @@ Rows = Sequence[Mapping[str, Any]]
 """Metrics of a training, one row per recorded epoch."""
 
 
-@dataclass(frozen=True)
-class Trainings:
-    """Trains a network by number, in a run folder of its own, and resumes it if it was stopped."""
+def train_network(folder: Path, settings: Mapping[str, Any]) -> Run:
+    """Train a network in `folder`, and return its run, which contains value.onnx.
 
-    folder: Path
-    settings: tuple[Mapping[str, Any], ...]
-    """Settings in which each training differs from SeWell's preset."""
+    `settings` are those in which the training differs from SeWell's preset.
+    """
+    return train_in(folder, TRAINING.job({"preset": "sewell", **settings}))
 
-    def __call__(self, number: int) -> list[dict[str, Any]]:
-        """Train network `number` and return its metrics, without the times."""
-        from fourlab.agents.value.settings import TRAINING
-        from fourlab.agents.value.training import trainee_of
-        from fourlab.jobs.runner import begin
-        from fourlab.training.loop import read_metrics, train
 
-        job = TRAINING.job({"preset": "sewell", **self.settings[number]})
-        run = begin(job, self.folder, self.place(number))
-        train(run, trainee_of(job.settings))
-        return [
-            {name: value for name, value in row.items() if name != "seconds"}
-            for row in read_metrics(run)
-        ]
-
-    def place(self, number: int) -> Path:
-        """Return the run folder of a training; it contains the network as value.onnx."""
-        return self.folder / f"training-{number}"
+def _metrics(
+    folder: Path, settings: Sequence[Mapping[str, Any]], number: int
+) -> list[dict[str, Any]]:
+    """Train a network with one of some settings; return its metrics, without the times."""
+    rows = read_metrics(train_network(folder / f"training-{number}", settings[number]))
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
     """Count the data set, and train with momentum and without."""
     yield from _counts(bench)
     epochs = bench.size["epochs"]
+    # SeWell's momentum is 0.9; the rest is equal.
     settings = tuple(
         {"momentum": momentum, "epochs": epochs, "seed": bench.seed} for momentum in (0.9, 0.0)
     )
-    work = Trainings(bench.folder.resolve(), settings)
-    with_momentum, without = bench.repeat("trainings", work, len(settings))
+    with_momentum, without = bench.repeat(
+        "trainings", _metrics, len(settings), bench.folder.resolve(), settings
+    )
     yield from _final_errors(with_momentum[-1], epochs)
     yield _momentum(with_momentum, without)
     length = f"All {EPOCHS:,} epochs."
@@ -123,13 +110,9 @@ def _counts(bench: Workbench) -> Iterator[Finding]:
         truth=ours,
         agrees=reported == ours,
     )
-    training, test = counts["parts"]
-    yield Finding(
-        "training and test positions",
-        f"{TRAINING:,} and {TEST:,}",
-        f"{training:,} and {test:,}",
-        agrees=(training, test) == (TRAINING, TEST),
-    )
+    parts = tuple(counts["parts"])
+    reported, ours = (" and ".join(f"{size:,}" for size in sizes) for sizes in (PARTS, parts))
+    yield Finding("training and test positions", reported, ours, agrees=parts == PARTS)
 
 
 def _final_errors(last: Mapping[str, Any], epochs: int) -> Iterator[Finding]:
@@ -139,6 +122,7 @@ def _final_errors(last: Mapping[str, Any], epochs: int) -> Iterator[Finding]:
     errors = last
     why = ""
     if epochs != EPOCHS:
+        # The file of a shipped network keeps the metrics of its training.
         errors = load(SHIPPED["signed"]).network.about
         why = "the network that ships with Fourlab, trained with the same settings"
     for part, reported in REPORTED.items():
@@ -155,8 +139,10 @@ def _final_errors(last: Mapping[str, Any], epochs: int) -> Iterator[Finding]:
 def _momentum(with_momentum: Rows, without: Rows) -> Finding:
     """Compare the errors with momentum and without, after as many epochs as were trained."""
     epochs = with_momentum[-1]["epochs"]
+    # REPORTED has training first, then test.
     train, test = (with_momentum[-1][f"{part}_mse"] for part in REPORTED)
     plain_train, plain_test = (without[-1][f"{part}_mse"] for part in REPORTED)
+    # A single run each has no spread, hence the two thresholds.
     conclusive = epochs >= MIN_EPOCHS and abs(test - plain_test) > MARGIN
     return Finding(
         f"error after {epochs:,} epochs, with momentum and without",
@@ -179,14 +165,12 @@ def _data(kinds: Mapping[str, Rows]) -> Table:
     return Table("", head, tuple(table))
 
 
-def _figure_1(rows: Rows) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 3.6), layout="constrained")
-    axes = figure.subplots()
+def _figure_1(rows: Rows) -> Figure:
+    figure, (axes,) = panels(7, 3.6)
     for place, part in enumerate(REPORTED):
         values = [row[f"{part}_mse"] for row in rows]
         axes.plot(
+            # SeWell's axis numbers the recorded epochs, not the epochs.
             [RECORDED * row["epochs"] for row in rows],
             values,
             color=COLOURS[place],
@@ -196,11 +180,8 @@ def _figure_1(rows: Rows) -> "Figure":
     return figure
 
 
-def _both(kinds: Mapping[str, Rows]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 3.6), layout="constrained")
-    axes = figure.subplots()
+def _both(kinds: Mapping[str, Rows]) -> Figure:
+    figure, (axes,) = panels(7, 3.6)
     for place, (kind, rows) in enumerate(kinds.items()):
         for part, line in (("train", "-"), ("test", "--")):
             values = [row[f"{part}_mse"] for row in rows]
@@ -215,11 +196,9 @@ def _both(kinds: Mapping[str, Rows]) -> "Figure":
     return figure
 
 
-def _frame(axes: "Axes", label: str) -> None:
+def _frame(axes: Axes, label: str) -> None:
     """Add the ends of SeWell's curves, axis labels and a legend."""
     for (part, end), line in zip(REPORTED.items(), ("-", "--"), strict=True):
         name = f"{part}, SeWell after {EPOCHS:,} epochs: {end}"
         axes.axhline(end, color="#888888", linestyle=line, linewidth=0.9, label=name)
-    axes.set(xlabel=label, ylabel="mean squared error")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    frame(axes, SMALL, xlabel=label, ylabel="mean squared error")

@@ -2,27 +2,22 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fourlab.arena.statistics import Z_95, wilson
-from fourlab.arena.tables import Table
 from fourlab.errors import UserError
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
+from fourlab.reporting.figures import Axes, Figure, panels
 from fourlab.studies.compare import same_share
-from fourlab.studies.experiment import Finding, Part, Picture
-from fourlab.studies.sewell.network import EPOCHS, ROWS, SHIPPED, Trainings
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fourlab.studies.sewell.network import EPOCHS, ROWS, SHIPPED, train_network
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 BOARDS = {"2l": 1.223, "2r": 1.25, "3l": -0.021, "3r": -0.233, "4l": 0.693, "4r": 0.524}
 """The boards of the figures, left and right, with the predictions printed below them."""
@@ -38,7 +33,7 @@ SCALES = {"unit": "0, 1/2, 1", "signed": "-1, 0, 1"}
 """Labels of a lost, drawn and won position."""
 Floats = NDArray[np.float64]
 Answers = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Results of `_Answers`, by labels; the first of each is the network that ships with Fourlab."""
+"""Results of `_answers`, by labels; the first of each is the network that ships with Fourlab."""
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
@@ -46,8 +41,9 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     # Only additional networks have to be trained; the first two ship with Fourlab.
     if bench.size["networks"] and find_spec("torch") is None:
         raise UserError("003-figures-2-4 needs torch: pip install 'fourlab[train]'")
-    work = _Answers(bench.folder.resolve(), bench.seed)
-    results = bench.repeat("networks", work, 2 + 2 * bench.size["networks"])
+    networks = 2 + 2 * bench.size["networks"]
+    results = bench.repeat("networks", _answers, networks, bench.folder.resolve(), bench.seed)
+    # As `_answers` divides the numbers.
     answers = {labels: results[place::2] for place, labels in enumerate(SHIPPED)}
     exact = bench.calculate("exact", _solve)
     for name, reported in BOARDS.items():
@@ -65,31 +61,25 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         lambda: _draw(boards),
         Table(
             "",
-            ("board", "document", "ours", "ours, -1 to 1", "exact"),
+            ("board", "report", "ours", "ours, -1 to 1", "exact"),
             tuple((name, BOARDS[name], *boards[name]) for name in BOARDS),
         ),
     )
 
 
-@dataclass(frozen=True)
-class _Answers:
-    """Evaluates a network by number, after training it where needed.
+def _answers(folder: Path, seed: int, number: int) -> dict[str, Any]:
+    """Evaluate a network, after training it where needed.
 
     Even numbers have labels -1, 0, 1, odd ones 0, 1/2, 1. Numbers 0 and 1 ship with Fourlab.
     """
-
-    folder: Path
-    seed: int
-
-    def __call__(self, number: int) -> dict[str, Any]:
-        copy, place = divmod(number, len(SHIPPED))
-        labels, net = list(SHIPPED.items())[place]
-        if copy:
-            settings = {"labels": labels, "epochs": EPOCHS, "seed": self.seed + copy}
-            trainings = Trainings(self.folder / f"network-{number}", (settings,))
-            trainings(0)
-            net = str(trainings.place(0) / "value.onnx")
-        return _evaluate(net, labels)
+    copy, place = divmod(number, len(SHIPPED))
+    labels, net = list(SHIPPED.items())[place]
+    if copy:
+        settings = {"labels": labels, "epochs": EPOCHS, "seed": seed + copy}
+        # The folder's name is that of earlier versions, whose trainings can be resumed.
+        run = train_network(folder / f"network-{number}" / "training-0", settings)
+        net = str(run.folder / "value.onnx")
+    return _evaluate(net, labels)
 
 
 def _position(name: str) -> Position:
@@ -101,12 +91,9 @@ def _solve() -> dict[str, float]:
     from fourlab.solver import Solver
 
     solver = Solver()
-    values = {}
-    for name in BOARDS:
-        result = solver.solve(_position(name), weak=True).result
-        assert result is not None
-        values[name] = (result + 1) / 2
-    return values
+    # Without a limit both bounds have the sign of the score, which is all that a result needs.
+    lower = {name: solver.solve(_position(name), weak=True).lower for name in BOARDS}
+    return {name: (Result.of_score(score) + 1) / 2 for name, score in lower.items()}
 
 
 def _evaluate(net: str, labels: str) -> dict[str, Any]:
@@ -122,8 +109,11 @@ def _evaluate(net: str, labels: str) -> dict[str, Any]:
     # Raw outputs of the value head: not clipped to the range of results.
     predictions = evaluator.heads(evaluator.planes(own, mask))["value"][:, 0]
     values = evaluator.heads(evaluator.planes(*data.discs))["value"][:, 0].astype(np.float64)
+    # Every network is judged on the scale of its own labels.
     actual = data.results if labels == "signed" else (data.results + 1) / 2
+    # int64[positions]; cells are column by column, 1 for the side to move.
     centre = (data.cells[:, data.rules.columns // 2] == 1).sum(axis=1)
+    # Predictions beyond 0 and 1 count in the outer tenths.
     tenths = np.floor(10 * values).clip(0, 9).astype(np.int64)
     return {
         "boards": {
@@ -144,6 +134,7 @@ def _by(kinds: NDArray[np.int64], values: Floats, actual: Floats) -> dict[str, d
     statistics = {}
     for kind in np.unique(kinds):
         chosen = kinds == kind
+        # Positive: over-valued.
         errors = values[chosen] - actual[chosen]
         statistics[str(kind)] = {
             "positions": int(chosen.sum()),
@@ -183,6 +174,7 @@ def _badly_wrong(answers: Answers) -> Iterator[Finding]:
     """Compare the number of bad errors, for either scale of the labels."""
     for labels, scale in SCALES.items():
         counts = [answer["badly_wrong"] for answer in answers[labels]]
+        # The test takes a count; the median of several networks may be halfway.
         middle = round(median(counts))
         ours = _count(middle)
         if len(counts) > 1:
@@ -257,6 +249,7 @@ def _error(kind: Mapping[str, float]) -> str:
 
 def _half_interval(kind: Mapping[str, float]) -> float:
     """Return half the width of the 95 % interval of a mean error."""
+    # Positions of one kind as if independent.
     return Z_95 * kind["sd"] / math.sqrt(kind["positions"])
 
 
@@ -265,13 +258,11 @@ def _over_valued(kind: Mapping[str, float]) -> bool | None:
     return kind["error"] > 0 if abs(kind["error"]) > _half_interval(kind) else None
 
 
-def _draw(boards: Mapping[str, tuple[float, float, float]]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 6.4), layout="constrained")
-    panels = figure.subplots(2, 3)
+def _draw(boards: Mapping[str, tuple[float, float, float]]) -> Figure:
+    # Left and right boards of a figure stand below each other.
+    figure, all_axes = panels(9, 6.4, columns=3, rows=2)
     for place, (name, (unit, signed, exact)) in enumerate(boards.items()):
-        axes = panels[place % 2, place // 2]
+        axes = all_axes[place % 2 * 3 + place // 2]
         _draw_board(axes, _position(name))
         title = f"Figure {name[0]} {SIDES[name[1]]}: predicted {BOARDS[name]}"
         axes.set_title(title, fontsize="medium")
@@ -282,7 +273,7 @@ def _draw(boards: Mapping[str, tuple[float, float, float]]) -> "Figure":
     return figure
 
 
-def _draw_board(axes: "Axes", position: Position) -> None:
+def _draw_board(axes: Axes, position: Position) -> None:
     """Draw a board; yellow discs have a ring, so colour is not needed."""
     from matplotlib.patches import Circle
 

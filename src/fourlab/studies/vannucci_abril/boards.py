@@ -1,26 +1,19 @@
 """Vannucci & Abril's Figure 1: games against a random opponent, with values above the columns."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fourlab.agent import Limit
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.registry import make
-from fourlab.arena.tables import Table
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS
+from fourlab.reporting.figures import COLOURS, Axes, Figure, panels
 from fourlab.studies.compare import may_happen, share
-from fourlab.studies.experiment import Finding, Part, Picture
 from fourlab.studies.searches import Floats, band, within
 from fourlab.studies.vannucci_abril.exact import ACTIONS, DRAWN, GIVEN, exact_values, with_decimals
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 DISCS = ("white", "#2ecc71", "#3498db")
 """The report's colours of empty cells, our discs and the opponent's."""
@@ -31,43 +24,39 @@ Values = dict[int, float]
 """Mean results by column, as a search estimates them."""
 
 
-@dataclass(frozen=True)
-class _Games:
-    """Play one game against a random opponent, selected by number.
+def _play(games: int, seed: int, number: int) -> dict[str, Any]:
+    """Play a game against a random opponent; return its columns, our values and our score.
 
     The first `games` numbers use the search as coded, the second `games` the corrected one.
     """
-
-    games: int
-    seed: int
-
-    def __call__(self, number: int) -> dict[str, Any]:
-        """Return the columns played, the values of our searches, and our score."""
-        agent = make(SPECS["faithful" if number < self.games else "corrected"])
-        assert isinstance(agent, MCTS)
-        rng = np.random.default_rng([self.seed, number])
-        position = GIVEN
-        columns = list[int]()
-        searches = list[dict[str, float]]()
-        while (outcome := position.outcome()) is None:
-            if position.to_move == GIVEN.to_move:
-                search = agent.search(position, Limit(), rng)
-                values = {str(column.column): column.value or 0.0 for column in search.columns}
-                searches.append(values)
-                columns.append(search.decision.column)
-            else:
-                columns.append(int(rng.choice(position.legal_columns())))
-            position = position.play(columns[-1])
-        return {"columns": columns, "searches": searches, "score": outcome.score(GIVEN.to_move)}
+    agent = make(SPECS["faithful" if number < games else "corrected"])
+    assert isinstance(agent, MCTS)
+    rng = np.random.default_rng([seed, number])
+    position = GIVEN
+    columns = list[int]()
+    searches = list[dict[str, float]]()
+    while (outcome := position.outcome()) is None:
+        # Ours is the side to move in the given position; the opponent plays at random.
+        if position.to_move == GIVEN.to_move:
+            search = agent.search(position, Limit(), rng)
+            # Keys are text because JSON has no others.
+            searches.append({str(column.column): column.value or 0.0 for column in search.columns})
+            columns.append(search.decision.column)
+        else:
+            columns.append(int(rng.choice(position.legal_columns())))
+        position = position.play(columns[-1])
+    return {"columns": columns, "searches": searches, "score": outcome.score(GIVEN.to_move)}
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
     """Play games, compare their values and lengths, and draw the published game."""
     number = bench.size["games"]
-    games = bench.repeat("games", _Games(number, bench.seed), 2 * number)
+    games = bench.repeat("games", _play, 2 * number, number, bench.seed)
+    # As `_play` divides the numbers.
     faithful, corrected = games[:number], games[number:]
     yield from _values(faithful, corrected)
     yield from _games(faithful, corrected)
+    # The published line if we have it; at small scales it may not occur.
     game = next((game for game in faithful if game["columns"] == LINE), faithful[0])
     yield from _pictures(game)
 
@@ -88,6 +77,7 @@ def _values(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> 
                 _band(ours),
                 _band(_printed(corrected, place, action)),
                 with_decimals(exact[action]),
+                # A single published run agrees if it lies in the central 99 % of ours.
                 within(float(DRAWN[action][place]), ours) if ours.size else None,
                 "B1, B2: single runs of the search as coded vary widely",
             )
@@ -95,6 +85,7 @@ def _values(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> 
 
 def _printed(games: list[dict[str, Any]], place: int, action: int) -> Floats:
     """Return an action's values in search `place` of the games that follow Figure 1 so far."""
+    # Two plies, ours and the reply, between one search of ours and the next.
     before = LINE[: 2 * place]
     searches = [
         game["searches"][place] for game in games if game["columns"][: len(before)] == before
@@ -119,10 +110,12 @@ def _games(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> I
         may_happen(won[0], len(faithful)),
         "B1, B2: games that begin with action 6 may be lost",
     )
+    # With best play, action 4 always wins against this opponent, action 6 does not.
     after_4 = [[game for game in games if game["columns"][0] == 4] for games in both]
     shares = [share(sum(game["score"] == 1 for game in games), len(games)) for games in after_4]
     yield Finding("games won after action 4", "1 of 1", shares[0], shares[1], "all")
     lengths = [
+        # We move first, so n plies contain (n + 1) // 2 moves of ours.
         sorted((len(game["columns"]) + 1) // 2 for game in games if game["score"] == 1)
         for games in both
     ]
@@ -146,6 +139,7 @@ def _pictures(game: dict[str, Any]) -> Iterator[Picture]:
     position = GIVEN
     for ply, column in enumerate(game["columns"]):
         position = position.play(column)
+        # Odd plies are replies: after them it is our turn again.
         if ply % 2 or position.outcome() is not None:
             boards.append(position)
     searches: list[Values] = [
@@ -157,6 +151,7 @@ def _pictures(game: dict[str, Any]) -> Iterator[Picture]:
         f"Figure 1 as published, for the line {line}: "
         "each board with the values of the search before it",
         boards,
+        # Shifted by one: the first board has no values, as in the report.
         [{}, *searches],
     )
     yield _picture(
@@ -188,11 +183,9 @@ def _above(values: Values, column: int) -> str:
     return "" if column in ACTIONS else "X"
 
 
-def _draw(boards: list[Position], values: list[Values], exactly: bool) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.2 * len(boards), 4.4), layout="constrained")
-    for number, axes in enumerate(figure.subplots(1, len(boards), squeeze=False)[0]):
+def _draw(boards: list[Position], values: list[Values], exactly: bool) -> Figure:
+    figure, all_axes = panels(4.2 * len(boards), 4.4, columns=len(boards))
+    for number, axes in enumerate(all_axes):
         board = boards[number]
         _draw_board(axes, board, values[number])
         if exactly and board.outcome() is None:
@@ -210,7 +203,8 @@ def _draw(boards: list[Position], values: list[Values], exactly: bool) -> "Figur
     return figure
 
 
-def _draw_board(axes: "Axes", board: Position, values: Values) -> None:
+def _draw_board(axes: Axes, board: Position, values: Values) -> None:
+    # Grid cells are 0, 1 or 2, the indices of DISCS.
     for row, cells in enumerate(board.grid()):
         axes.scatter(
             range(len(cells)),
@@ -221,10 +215,11 @@ def _draw_board(axes: "Axes", board: Position, values: Values) -> None:
         )
     for column in range(board.rules.columns):
         axes.text(column, -1.2, _above(values, column), ha="center", va="center", fontsize=13)
-    axes.set_xlim(-0.6, board.rules.columns - 0.4)
-    axes.set_ylim(board.rules.rows - 0.4, -1.6)  # the first row of the grid is the top one
-    axes.set_xticks(range(board.rules.columns))
-    axes.set_yticks([])
-    axes.set_aspect("equal")
-    for side in axes.spines.values():
-        side.set_visible(False)
+    axes.set(
+        xticks=range(board.rules.columns),
+        yticks=[],
+        xlim=(-0.6, board.rules.columns - 0.4),
+        ylim=(board.rules.rows - 0.4, -1.6),  # the first row of the grid is the top one
+        aspect="equal",
+    )
+    axes.spines[:].set_visible(False)

@@ -1,24 +1,18 @@
 """Vannucci & Abril's bonus: the same search on the empty board, the mean of 15 runs."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fourlab.arena.tables import Table
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.compiled.rollouts import lane_rollouts
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS
+from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
 from fourlab.solver import Solver
 from fourlab.studies.compare import consistent, may_happen, mean, share
-from fourlab.studies.experiment import Finding, Part, Picture
 from fourlab.studies.searches import Floats, Line, Searched, band, search_all
 from fourlab.studies.vannucci_abril.runs import SPECS
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 REPORTED = (0.147, 0.115, 0.190, 0.353, 0.169, 0.062, 0.078)
 """The printed means by column, from left to right."""
@@ -51,7 +45,8 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     )
     yield from _columns(searched, exact)
     yield _games(bench)
-    means = {"document": list(REPORTED)}
+    # The keys are the legend of the figure and the head of the table.
+    means = {"report": list(REPORTED)}
     means |= {name: search.runs.mean(axis=0).tolist() for name, search in searched.items()}
     means["both at random"] = random
     rows = []
@@ -70,6 +65,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
 
 def _columns(searched: Mapping[str, Searched], exact: Mapping[str, str]) -> Iterator[Finding]:
     """Compare the columns' means and the best column."""
+    # In the order of SPECS.
     faithful, corrected = searched.values()
     for column, reported in enumerate(REPORTED):
         yield Finding(
@@ -107,8 +103,10 @@ def _games(bench: Workbench) -> Finding:
             players, openings="empty", rounds=bench.size["games"], starts="fixed", seed=bench.seed
         ),
     )
+    # The agent has red and moves first; a result of 1 is red's win.
     moves = [(game.plies + 1) // 2 for game in games if game.result == 1]
     quantity = "the agent's moves until it wins"
+    # At smoke scale it may not win at all.
     if not moves:
         return Finding(quantity, str(OWN_MOVES), "never")
     lengths = np.array(moves, dtype=np.float64)
@@ -126,18 +124,18 @@ def _covers_reported_length(lengths: Floats) -> bool | None:
     return may_happen(int(fewer), len(lengths))
 
 
-def _bars(means: dict[str, list[float]], exact: dict[str, str]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 3.6), layout="constrained")
-    axes = figure.subplots()
+def _bars(means: dict[str, list[float]], exact: dict[str, str]) -> Figure:
+    figure, (axes,) = panels(8, 3.6)
     for place, (name, values) in enumerate(means.items()):
         axes.bar(
-            np.arange(7) + 0.2 * (place - 1.5), values, width=0.2, color=COLOURS[place], label=name
+            # Four bars of width 0.2, centred on the column.
+            np.arange(7) + 0.2 * (place - 1.5),
+            values,
+            width=0.2,
+            color=COLOURS[place],
+            label=name,
         )
     axes.set_xticks(range(7), [f"{column + 1}\n{exact[str(column)]}" for column in range(7)])
     axes.axhline(0, color="black", linewidth=0.8)
-    axes.set_ylabel("mean result")
-    axes.legend(fontsize="small")
-    axes.grid(axis="y", alpha=0.3)
+    frame(axes, SMALL, "y", ylabel="mean result")
     return figure

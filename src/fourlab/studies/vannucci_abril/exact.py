@@ -5,11 +5,10 @@ from fractions import Fraction
 from typing import Any
 
 from fourlab.agents.minimax.expectimax_random import ExpectimaxRandom
-from fourlab.arena.tables import Table
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.solver import Solver
-from fourlab.studies.experiment import Finding, Part, Text
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Table, Text, Workbench
 
 GIVEN = Position("vannucci-abril")
 ACTIONS = (4, 6)
@@ -25,38 +24,38 @@ Chances = tuple[Fraction, Fraction, Fraction]
 """Probabilities of a win, a draw and a loss."""
 
 
-class AgainstRandom:
-    """Exact result probabilities against an opponent who plays uniformly at random.
+class AgainstRandom(dict[Position, Chances]):
+    """Exact chances of our side, by position, against an opponent who plays uniformly at random.
 
-    With `best`, our side plays to maximise its expected result; otherwise it plays at random, too.
+    A missing position is computed, with all below it, when it is looked up. With `best`, our side
+    plays to maximise its expected result; otherwise it plays at random, too.
     """
 
-    def __init__(self, us: int, best: bool) -> None:
-        self.us = us
+    def __init__(self, best: bool) -> None:
+        super().__init__()
         self.best = best
-        self.cache: dict[Position, Chances] = {}
 
-    def chances(self, position: Position) -> Chances:
-        """Return our probabilities of a win, a draw and a loss, whichever side is to move."""
-        if position not in self.cache:
-            self.cache[position] = self._expand(position)
-        return self.cache[position]
-
-    def _expand(self, position: Position) -> Chances:
+    def __missing__(self, position: Position) -> Chances:
         if (outcome := position.outcome()) is not None:
-            score = outcome.score(self.us)
-            return Fraction(score == 1), Fraction(score == 0), Fraction(score == -1)
-        children = [self.chances(position.play(column)) for column in position.legal_columns()]
-        if self.best and position.to_move == self.us:
-            return max(children, key=value)
-        win, draw, loss = (
-            sum(results, Fraction(0)) / len(children) for results in zip(*children, strict=True)
-        )
-        return win, draw, loss
+            score = outcome.score(GIVEN.to_move)
+            win, draw, loss = (
+                Fraction(score == result) for result in (Result.WIN, Result.DRAW, Result.LOSS)
+            )
+        else:
+            children = [self[position.play(column)] for column in position.legal_columns()]
+            if self.best and position.to_move == GIVEN.to_move:
+                children = [max(children, key=value)]
+            # The mean over all columns, or over the best one alone.
+            win, draw, loss = (
+                sum(chances, Fraction(0)) / len(children) for chances in zip(*children, strict=True)
+            )
+        self[position] = win, draw, loss
+        return self[position]
 
 
 def value(chances: Chances) -> Fraction:
     """Return the expected result, with a win counted as +1 and a loss as -1."""
+    # Draws count 0.
     return chances[0] - chances[2]
 
 
@@ -72,33 +71,35 @@ def with_decimals(number: Fraction) -> str:
 
 def _solve() -> dict[str, Any]:
     """Return the table of exact values and the number of reachable positions."""
-    best = AgainstRandom(GIVEN.to_move, best=True)
-    random = AgainstRandom(GIVEN.to_move, best=False)
+    best = AgainstRandom(best=True)
+    random = AgainstRandom(best=False)
     values = exact_values(GIVEN)
+    # Perfect play by both sides, beside best play against chance.
     solved = Solver().columns(GIVEN)
     rows = []
     for action in ACTIONS:
         after = GIVEN.play(action)
+        # Cells are text, because fractions do not survive JSON.
         row = [
             f"{action} (column {action + 1})",
             with_decimals(values[action]),
-            " / ".join(str(float(chance)) for chance in best.chances(after)),
-            with_decimals(value(random.chances(after))),
+            " / ".join(str(float(chance)) for chance in best[after]),
+            with_decimals(value(random[after])),
             str(solved[action]),
         ]
         rows.append(row)
     root = [
         "best of both",
-        with_decimals(value(best.chances(GIVEN))),
+        with_decimals(value(best[GIVEN])),
         "",
-        with_decimals(value(random.chances(GIVEN))),
+        with_decimals(value(random[GIVEN])),
         str(Solver().solve(GIVEN)),
     ]
     return {
         "rows": [*rows, root],
         # Play at random on both sides reaches every position.
-        "positions": len(random.cache),
-        "over": sum(position.outcome() is not None for position in random.cache),
+        "positions": len(random),
+        "over": sum(position.outcome() is not None for position in random),
         "values": [float(values[action]) for action in ACTIONS],
     }
 
@@ -112,6 +113,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
             CAPTION[action],
             "",
             truth=exact["rows"][place][1],
+            # The report prints two decimals.
             agrees=abs(exact["values"][place] - REPORTED[action]) < 0.01,
             why="B1, B2: the search as coded averages over good and bad moves "
             "and sees a single frozen reply to each",
@@ -129,9 +131,9 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     )
     head = (
         "action",
-        "best play against lots",
+        "best play against a random opponent",
         "P(win) / P(draw) / P(loss)",
-        "both draw lots",
+        "both at random",
         "both perfect",
     )
     rows = tuple(tuple(row) for row in exact["rows"])

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fourlab.arena.tables import Table
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS
+from fourlab.reporting.figures import COLOURS, Axes, Figure, panels
 from fourlab.solver import Solver
 from fourlab.studies.compare import consistent, may_happen, share
-from fourlab.studies.experiment import Finding, Part, Picture
 from fourlab.studies.searches import (
     Floats,
     Line,
@@ -29,11 +26,7 @@ from fourlab.studies.vannucci_abril.exact import (
     exact_values,
     with_decimals,
 )
-from fourlab.studies.workbench import Workbench
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
 RUNS = 25
 ITERATIONS = 1000
@@ -58,6 +51,7 @@ def why(place: int, corrected: Searched) -> str:
     """
     if place == 0:
         return FROZEN
+    # float64[columns]: the visits of all sets and runs.
     visits = corrected.visits.sum(axis=(0, 1))
     return (
         f"{FROZEN}; the corrected UCT hardly visits it "
@@ -106,6 +100,7 @@ def figure_2(bench: Workbench) -> Iterator[Part]:
         faithful.sets_first(0),
         corrected.sets_first(0),
     )
+    # float64[RUNS, columns]: the first set, as many runs as the report has.
     first = faithful.means[0]
     yield _picture(
         "figure-2-as-drawn",
@@ -122,9 +117,12 @@ def figure_2(bench: Workbench) -> Iterator[Part]:
 
 def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Finding]:
     """Compare the spread of runs with the spread of the running means that the report draws."""
+    # float64[RESAMPLES, RUNS, columns]
     sets = resampled(faithful.runs, RUNS, seed)
+    # The running means of every resampled set, as the report's program keeps them.
     averaged = np.cumsum(sets, axis=1) / np.arange(1, RUNS + 1)[:, None]
     for place, action in enumerate(ACTIONS):
+        # float64[RESAMPLES]: the spread of one run, estimated from 25.
         deviations = sets[:, :, place].std(axis=1, ddof=1)
         yield Finding(
             f"action {action}: standard deviation of one run",
@@ -136,6 +134,7 @@ def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Fin
             "ours is estimated from sets of 25 runs",
         )
     for place, action in enumerate(ACTIONS):
+        # The last running mean is the mean of all 25 runs, which the caption prints.
         offset = averaged[:, :, place].mean(axis=1) - averaged[:, -1, place]
         yield Finding(
             f"action {action}: mean marker of Figure 2 minus the mean in its caption",
@@ -145,6 +144,7 @@ def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Fin
             agrees=within(MARKERS[action] - REPORTED[action], offset),
             why="B3: the marker is a mean of running means",
         )
+        # Interquartile ranges, the heights of the boxes.
         boxes, boxes_drawn = (
             np.subtract(*np.quantile(values[:, :, place], [0.75, 0.25], axis=1))
             for values in (sets, averaged)
@@ -163,35 +163,34 @@ def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Fin
 def _ranking(
     quantity: str, reported: str, faithful: tuple[int, int], corrected: tuple[int, int]
 ) -> Finding:
+    # Quantities that the report does not give are shown without a verdict.
     agrees = may_happen(*faithful) if reported else None
     return Finding(quantity, reported, share(*faithful), share(*corrected), "yes", agrees, FROZEN)
 
 
 def _picture(
-    name: str, caption: str, panels: dict[str, Floats], exact: dict[int, Fraction] | None = None
+    name: str, caption: str, sets: dict[str, Floats], exact: dict[int, Fraction] | None = None
 ) -> Picture:
-    head = ("run", *(f"action {action} {panel}".strip() for panel in panels for action in ACTIONS))
+    head = ("run", *(f"action {action} {title}".strip() for title in sets for action in ACTIONS))
     rows = [
-        (run + 1, *(f"{values[run, place]:.6f}" for values in panels.values() for place in (0, 1)))
+        (run + 1, *(f"{values[run, place]:.6f}" for values in sets.values() for place in (0, 1)))
         for run in range(RUNS)
     ]
-    return Picture(name, caption, lambda: _boxes(panels, exact or {}), Table("", head, tuple(rows)))
+    return Picture(name, caption, lambda: _boxes(sets, exact or {}), Table("", head, tuple(rows)))
 
 
-def _boxes(panels: dict[str, Floats], exact: dict[int, Fraction]) -> "Figure":
+def _boxes(sets: dict[str, Floats], exact: dict[int, Fraction]) -> Figure:
     """Draw box plots in the report's style: filled, with mean markers and a dashed grid."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(1 + 4.2 * len(panels), 4.2), layout="constrained")
+    width = 1 + 4.2 * len(sets)
+    figure, all_axes = panels(width, 4.2, columns=len(sets), sharey=True)
     figure.suptitle("Convergence of actions for the first move", fontsize="large")
-    all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    for axes, (title, values) in zip(all_axes, panels.items(), strict=True):
+    for axes, (title, values) in zip(all_axes, sets.items(), strict=True):
         _box(axes, values, exact)
         axes.set_title(title, fontsize="medium")
     return figure
 
 
-def _box(axes: "Axes", values: Floats, exact: dict[int, Fraction]) -> None:
+def _box(axes: Axes, values: Floats, exact: dict[int, Fraction]) -> None:
     boxes = axes.boxplot(
         [values[:, 0], values[:, 1]],
         patch_artist=True,
@@ -207,8 +206,7 @@ def _box(axes: "Axes", values: Floats, exact: dict[int, Fraction]) -> None:
                 float(exact[action]), place + 0.6, place + 1.4, color=COLOURS[3], linestyle="--"
             )
     axes.set_xticks([1, 2], [f"Action {action}" for action in ACTIONS])
-    axes.set_xlabel("Actions")
-    axes.set_ylabel("Mean value")
+    axes.set(xlabel="Actions", ylabel="Mean value")
     axes.grid(axis="y", linestyle="--", alpha=0.6)
 
 
@@ -222,6 +220,7 @@ def own_moves(bench: Workbench) -> Iterator[Part]:
             position = position.play(column)
         positions.append(position)
         for name, spec in SPECS.items():
+            # One piece of work for all three positions, because workers are slow to start.
             lines[f"{name} {number}"] = Line(spec, position, bench.size["sets"], RUNS)
     searched = search_all(bench, "moves", lines)
     solver = Solver()
@@ -230,6 +229,7 @@ def own_moves(bench: Workbench) -> Iterator[Part]:
         exact = exact_values(position)
         columns = position.legal_columns()
         searches = [searched[f"{name} {number}"] for name in SPECS]
+        # The share of sets, since the report ranks by the mean of one set.
         faithful, corrected = (search.sets_first(columns.index(move)) for search in searches)
         after = f" after {' '.join(map(str, before))}" if before else ""
         yield Finding(
@@ -252,7 +252,7 @@ def own_moves(bench: Workbench) -> Iterator[Part]:
         "action",
         "mean value, faithful",
         "mean value, corrected",
-        "exact against lots",
+        "exact against a random opponent",
         "both perfect",
     )
     yield Table("Value of each action along the line 4 (6) 6 (4) 4", head, tuple(rows))

@@ -4,9 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fourlab.arena.tables import Table
 from fourlab.studies.compare import consistent, mean, share
-from fourlab.studies.experiment import Finding, Part
 from fourlab.studies.searches import (
     Floats,
     Line,
@@ -25,7 +23,7 @@ from fourlab.studies.vannucci_abril.exact import (
     with_decimals,
 )
 from fourlab.studies.vannucci_abril.runs import RUNS, why
-from fourlab.studies.workbench import Workbench
+from fourlab.studies.workbench import Finding, Part, Table, Workbench
 
 AS_CODED = "as coded: frozen reply, √log(N/n)"
 FORMULA = "frozen reply, √(log N/n)"
@@ -71,6 +69,7 @@ VARIANTS = (
     Variant(GREEDY, 1000),
     Variant(RESAMPLED, 200_000, (0.9990, -0.004)),
 )
+ANOTHER = "another program: action 4 / action 6 / P(one run does)"
 ALONE = "vannucci-abril:simulations=20000"
 TEXT = {1000: "the notebooks", 1048: "the command's default", 2048: "the text"}
 """Where the report states each number of iterations."""
@@ -83,18 +82,22 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         variant.name: Line(variant.spec, GIVEN, size["sets"], RUNS) for variant in VARIANTS[:-1]
     }
     longest = VARIANTS[-1]
+    # 200,000 iterations a run: fewer runs do.
     lines[longest.name] = Line(longest.spec, GIVEN, size["long_sets"], 5)
     # The value of action 6 is the mean over the opponent's replies, searched one by one.
     below = GIVEN.play(ACTIONS[1])
     replies = {f"after 6 {reply}": below.play(reply) for reply in below.legal_columns()}
     for name, position in replies.items():
         lines[name] = Line(ALONE, position, size["long_sets"], 5)
+    # Insertion order numbers the sets, and with them their seeds.
     searched = search_all(bench, "runs", lines)
     yield from _findings(searched)
     yield _alone([searched[name] for name in replies])
-    numbers = ("action 4", "sd", "action 6", "sd", f"95 % of means of {RUNS}, action 4", "action 6")
+    band = f"95 % of means of {RUNS}"
+    values = ("action 4", "sd of action 4", "action 6", "sd of action 6")
+    numbers = (*values, f"{band}, action 4", f"{band}, action 6")
     chances = (f"P(mean of {RUNS} ranks 4 first)", "P(one run does)", "visits of 6")
-    head = ("search", "iterations", "runs", *numbers, *chances, "another program", "it agrees")
+    head = ("search", "iterations", "runs", *numbers, *chances, ANOTHER, "it agrees")
     rows = (_row(variant, searched[variant.name], bench.seed) for variant in VARIANTS)
     yield Table("The search and its corrections, c = 2", head, tuple(rows))
 
@@ -102,7 +105,9 @@ def conduct(bench: Workbench) -> Iterator[Part]:
 def _findings(searched: dict[str, Searched]) -> Iterator[Finding]:
     """Compare the reported values at each number of iterations that the report names."""
     exact = exact_values(GIVEN)
+    # The correction at the number of iterations that the text names.
     corrected = searched[f"{RESAMPLED}, 2048"]
+    # The search as coded, at the three numbers of TEXT.
     for variant in VARIANTS[:3]:
         for place, action in enumerate(ACTIONS):
             faithful_runs = searched[variant.name].runs[:, place].tolist()
@@ -183,5 +188,6 @@ def _another(variant: Variant, means: Floats, errors: Floats) -> tuple[str, str]
     agrees = all(
         abs(means[place] - variant.means[place]) <= 4 * errors[place] + 0.001 for place in (0, 1)
     )
-    ranks = "" if variant.one_run_ranks is None else f", {variant.one_run_ranks}"
-    return f"{variant.means[0]} / {variant.means[1]}{ranks}", "yes" if agrees else "no"
+    # Not every run of the other program recorded its ranking.
+    ranks = "–" if variant.one_run_ranks is None else variant.one_run_ranks
+    return f"{variant.means[0]} / {variant.means[1]} / {ranks}", "yes" if agrees else "no"
