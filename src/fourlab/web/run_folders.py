@@ -12,6 +12,9 @@ from fourlab.errors import NotThere, UserError
 from fourlab.jobs.run import Run
 from fourlab.web.settings import MOST_FIGURE_BYTES
 
+# SQLite's readers lock this range of a file, beyond any data, and its writers exclude them there.
+LOCK_START = 0x40000002
+LOCK_BYTES = 510
 Stamp = tuple[tuple[str, int, int], ...]
 """Names, modification times in nanoseconds and sizes of the files of a run."""
 
@@ -103,8 +106,31 @@ def row(home: Path, name: str) -> dict[str, Any]:
 
 def is_locked(home: Path, name: str) -> bool:
     """Return whether a process works on a run."""
-    lock = home / name / "lock"
-    return lock.is_file() and not lock.is_symlink() and Run(home / name).is_locked
+    lock = os.path.join(home, name, "lock")
+    return not _is_surely_free(lock) and Run(home / name).is_locked
+
+
+def _is_surely_free(file: str) -> bool:
+    """Return whether no process can hold a lock of SQLite's, at a tenth of the cost of asking it.
+
+    A writer has locked the bytes that the documentation of SQLite's file format calls the lock-byte
+    page. If they can be locked for reading, there is none.
+    """
+    try:
+        import fcntl
+    except ImportError:  # on Windows
+        return not os.path.isfile(file)
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return True  # there is no lock, or it is a link, which is not followed
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, LOCK_BYTES, LOCK_START)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)  # which also unlocks
+    return True
 
 
 def figure(run: Run, name: str) -> str:
