@@ -30,7 +30,8 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
     """A server that waits only a moment for its clients."""
     for name in ("HEAD_SECONDS", "BODY_SECONDS", "READING_SECONDS", "CLOSING_SECONDS"):
         monkeypatch.setattr(connections, name, 0.2)
-    monkeypatch.setattr("fourlab.web.serve.IDLE_SECONDS", 0.2)
+    for module in ("serve", "connections"):
+        monkeypatch.setattr(f"fourlab.web.{module}.IDLE_SECONDS", 0.2)
     with serving(Settings(), nothing_to_compile()) as client:
         yield client
 
@@ -172,6 +173,17 @@ def test_idle_connections_are_closed_after_an_answer(hasty: httpx.Client) -> Non
     with connect(hasty) as connection:
         connection.sendall(head_of(hasty))
         assert answer_of(connection).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_connection_is_closed_after_a_refused_body_that_came_late(hasty: httpx.Client) -> None:
+    with connect(hasty) as connection:
+        length = f"Content-Length: {MOST_BODY_BYTES + 1}"
+        connection.sendall(head_of(hasty, "POST /api/v1/move", length))
+        assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")
+        with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+            connection.sendall(b"x" * (MOST_BODY_BYTES + 1))
+        assert b"HTTP" not in answer_of(connection)
+    assert lives(hasty)
 
 
 def test_a_client_that_does_not_read_is_cut_off(hasty: httpx.Client) -> None:

@@ -69,7 +69,7 @@ def make_token(text: str | None) -> str:
 
 def knows(token: str, headers: dict[bytes, bytes], query: bytes) -> bool:
     """Return whether a request knows the token: in a header, its cookie or its query."""
-    given = [_bearer(headers), _in_cookie(headers), in_query(query)]
+    given = [_bearer(headers), _in_cookie(headers), _in_query(query)]
     # Every candidate is compared in constant time, so that no prefix can be guessed by timing.
     matches = [hmac.compare_digest(text.encode(), token.encode()) for text in given]
     return any(matches)
@@ -88,8 +88,7 @@ def _in_cookie(headers: dict[bytes, bytes]) -> str:
     return "" if cookie is None else cookie.value
 
 
-def in_query(query: bytes) -> str:
-    """Return the token in a query, "" if there is none."""
+def _in_query(query: bytes) -> str:
     if b"token=" not in query:
         return ""
     try:

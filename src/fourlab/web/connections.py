@@ -19,6 +19,7 @@ from fourlab.web.settings import (
     BODY_SECONDS,
     CLOSING_SECONDS,
     HEAD_SECONDS,
+    IDLE_SECONDS,
     MOST_CONNECTIONS,
     MOST_CONNECTIONS_OF_ADDRESS,
     MOST_HEADER_BYTES,
@@ -157,7 +158,9 @@ class Connection(HttpToolsProtocol):
         self._stage = "work"
         super().on_message_complete()
         if self.cycle.response_complete:
+            # The request was refused before it was here as a whole.
             self._stage = "idle"
+            self._arm(IDLE_SECONDS)
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
@@ -220,7 +223,7 @@ class Connection(HttpToolsProtocol):
         if self.pipeline:  # nothing was read while the server worked on the request before
             self._arm(seconds)
             return
-        if self._stage == "head" and self._bytes == 0:
+        if self._stage == "idle" or self._bytes == 0:
             self._end()  # there is no request to answer
             return
         self._refuse(408, "the request was not sent in time")

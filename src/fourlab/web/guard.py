@@ -9,7 +9,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fourlab.web.clients import client_of, cookie_of, in_query, knows
+from fourlab.web.clients import client_of, cookie_of, knows
 from fourlab.web.pace import Pace
 from fourlab.web.settings import MOST_BODY_BYTES, Settings
 
@@ -81,7 +81,7 @@ class Guard:
             await asyncio.sleep(seconds)
         added = _HEADERS
         token = self.settings.token
-        if token is not None and in_query(scope["query_string"]) == token:
+        if token is not None and knows(token, {}, scope["query_string"]):
             added = [*_HEADERS, (b"set-cookie", cookie_of(token).encode())]
         begun = False
 

@@ -18,6 +18,7 @@ from anyio import CancelScope
 from fourlab.errors import NotThere, UserError
 from fourlab.web.settings import (
     GRACE_SECONDS,
+    LOAD_SECONDS,
     MOST_ANSWER_BYTES,
     SPARE_WORKERS,
     STOP_SECONDS,
@@ -247,9 +248,16 @@ class Pool:
             return
         starter = self._starter
         assert starter is not None
-        with suppress(Unavailable):
-            if (error := await starter.load(name)) is not None:
-                log.error("the kernels of %s cannot be loaded: %s", name, error)
+        try:
+            error = await asyncio.wait_for(starter.load(name), LOAD_SECONDS)
+        except Unavailable:  # the next start begins anew
+            error = None
+        except TimeoutError:
+            log.error("the kernels of %s cannot be loaded in %.0f s", name, LOAD_SECONDS)
+            starter.close()
+            return
+        if error is not None:
+            log.error("the kernels of %s cannot be loaded: %s", name, error)
         self._groups.append(name)
         outdated, self._idle = self._idle, []
         for worker in outdated:
@@ -328,17 +336,22 @@ class Pool:
                     raise
                 await self._begin_anew(starter)
                 continue
-            reader, writer = await starter.open(connection, MOST_ANSWER_BYTES)
-            # The time that a process takes to start does not count as time of its first search.
-            greeting = await reader.readline()
-            if self._closed or not greeting.startswith(b"ready "):
-                writer.close()
+            worker = Worker(process, *await starter.open(connection, MOST_ANSWER_BYTES), generation)
+            try:
+                await self._greet(worker)
+            except BaseException:
+                worker.writer.close()
                 process.kill()
-                raise NoProcess("a worker ended at its start")
-            worker = Worker(process, reader, writer, generation)
-            if generation < len(self._groups):
-                await self._update(worker)
+                raise
             return worker
+
+    async def _greet(self, worker: Worker) -> None:
+        """Wait until a worker is ready, which does not count as time of its first search."""
+        greeting = await worker.reader.readline()
+        if self._closed or not greeting.startswith(b"ready "):
+            raise NoProcess("a worker ended at its start")
+        if worker.generation < len(self._groups):
+            await self._update(worker)
 
     async def _begin_anew(self, failed: Starter) -> None:
         """Start another process that forks workers, and load into it what the last one had."""
