@@ -1,6 +1,7 @@
 """The interface of every agent: a position, a limit and a random generator in, a decision out."""
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,6 +32,10 @@ class Stop:
         return self.flag[0] != 0
 
 
+MAX_BOUND = 10**18
+"""The greatest bound of a limit; compiled code counts in 64-bit integers."""
+
+
 @dataclass(frozen=True)
 class Limit:
     """When to stop thinking. An agent stops at the first bound it reaches.
@@ -49,8 +54,18 @@ class Limit:
         for name in ("seconds", "simulations", "nodes", "depth"):
             bound = getattr(self, name)
             # Written so that NaN, for which every comparison is false, is refused, too.
-            if bound is not None and not 0 < bound < math.inf:
-                raise UserError(f"a limit of {name} must be greater than 0 and finite, not {bound}")
+            if bound is not None and not 0 < bound <= MAX_BOUND:
+                # A huge integer would fill the screen.
+                shown = bound if len(repr(bound)) < 40 else "a larger number"
+                raise UserError(
+                    f"a limit of {name} must be greater than 0 and at most 10^18, not {shown}"
+                )
+
+    def alarm(self) -> Callable[[], bool]:
+        """Start the clock; returns a function that says whether to stop thinking now."""
+        end = math.inf if self.seconds is None else time.perf_counter() + self.seconds
+        stop = self.stop
+        return lambda: time.perf_counter() >= end or (stop is not None and stop.is_set())
 
     def bounds(
         self, simulations: int | None, seconds: float | None, default: int

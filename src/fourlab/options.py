@@ -275,7 +275,7 @@ def from_texts(factory: Any, texts: Mapping[str, str], owner: str) -> dict[str, 
             option.check(values[name])
         except (ValueError, UserError):
             raise UserError(
-                f"option {name} of {owner} must be {option.allowed_values}, not {text!r}"
+                f"option {name} of {owner} must be {option.allowed_values}, not {_shown(text)}"
             ) from None
     return values
 

@@ -13,6 +13,7 @@ from fourlab import Agent, Decision, Limit, Position, Stop
 from fourlab import make as make_by_spec
 from fourlab.agent import is_unbounded
 from fourlab.agents import registry
+from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC
 from fourlab.web.players import base_of
 from tests.conftest import ROOT
@@ -44,6 +45,8 @@ def places(name: str) -> list[str]:
     """Return the names of the positions that an agent must answer."""
     if name == "expectimax-random":
         return NEARLY_FULL
+    if name == "sewell":  # refuses boards on which one reply of its opponent takes long
+        return [place for place, position in POSITIONS.items() if position.rules.columns <= 9]
     if name in CLASSIC_ONLY:
         return [place for place, position in POSITIONS.items() if position.rules == CLASSIC]
     return list(POSITIONS)
@@ -156,10 +159,8 @@ MAX_WORK = 1 << 20
 """Simulations or nodes between two readings of the clock, at most tenths of a second."""
 NEVER_CHECK = {
     "dqn": "evaluates its network once",
-    "expectimax-random": "refuses positions that take long",
     "human": "waits for a person",
     "kaggle": "a submission uses Kaggle's clock",
-    "negamax": "always searches to its depth, at most seven plies",
     "openspiel-mcts": "OpenSpiel's search cannot be interrupted",
     "q": "looks up its table",
     "random": "does not search",
@@ -167,7 +168,11 @@ NEVER_CHECK = {
     "value": "evaluates its network once",
 }
 """Agents that check neither the clock nor the flag, and why they need not."""
-CHECKING = [name for name in registry.names() if base_of(name) not in {*NEVER_CHECK, "engine"}]
+CHECKING = [
+    name
+    for name in registry.names()
+    if base_of(name) not in {*NEVER_CHECK, "engine", "expectimax-random"}
+]
 
 
 class SteppingClock:
@@ -212,3 +217,48 @@ def test_a_stop_flag_ends_the_search_at_once(name: str) -> None:
     decision = decide(make(name), position, Limit(stop=stop))
     assert decision.column in position.legal_columns()
     assert work_of(decision) <= MAX_WORK
+
+
+@pytest.mark.parametrize(
+    ("spec", "board"),
+    [
+        ("minimax:faithful=1,depth=4", "20x2x9"),
+        ("negamax:depth=7", "31x1x4"),
+        ("negamax:depth=7", "20x2x9"),
+        ("perfect", "20x2x9"),
+        ("textbook", "20x2x9"),
+    ],
+)
+def test_searches_on_wide_boards_stop_with_the_clock(
+    spec: str, board: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    position = Position(board=board)
+    agent = make_by_spec(spec)
+    decide(agent, position, Limit(seconds=0.001, nodes=10))  # loads the kernels
+    clock = SteppingClock(0.01)
+    monkeypatch.setattr(time, "perf_counter", clock)
+    decision = decide(agent, position, Limit(seconds=0.1))
+    monkeypatch.undo()
+    assert decision.column in position.legal_columns()
+    assert 10 <= clock.readings <= 100
+
+
+def test_an_exact_search_refuses_when_its_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "perf_counter", SteppingClock(0.01))
+    with pytest.raises(UserError, match="ran out of time"):
+        decide(make("expectimax-random"), Position("44"), Limit(seconds=0.1))
+
+
+@pytest.mark.parametrize("ties", ["random", "first"])
+@pytest.mark.parametrize("moves", ["", "4453", "444444", "1212121"])
+def test_negamax_in_slices_is_negamax(
+    moves: str, ties: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    position = Position(moves)
+    agent = make_by_spec(f"negamax:depth=4,ties={ties}")
+    whole = decide(agent, position, Limit(), seed=3)
+    monkeypatch.setattr("fourlab.agents.minimax.negamax.SLICE_NODES", 10)
+    sliced = decide(agent, position, Limit(), seed=3)
+    deepened = decide(agent, position, Limit(seconds=10_000), seed=3)
+    assert (sliced.column, sliced.analysis.score) == (whole.column, whole.analysis.score)
+    assert (deepened.column, deepened.analysis.score) == (whole.column, whole.analysis.score)

@@ -76,7 +76,7 @@ def cases(seed: int, count: int) -> Iterator[Case]:
         )
         board = rng.choice(BOARDS)
         limit = Limit(
-            seconds=0.02,
+            seconds=0.004,
             simulations=rng.choice([1, 2, 3, 10, 50]),
             nodes=rng.choice([1, 2, 10, 1000]),
             depth=rng.choice([None, 1, 3, 62]),

@@ -33,7 +33,11 @@ class Perfect:
         public=True,
     )
     megabytes: float = option(
-        64, "Maximum size of the transposition table in megabytes.", above=0, unit="MB"
+        64,
+        "Maximum size of the transposition table in megabytes.",
+        above=0,
+        most=1_000_000,
+        unit="MB",
     )
     threads: int = option(
         1, "Number of threads that solve together.", least=1, most=256, unit="threads"

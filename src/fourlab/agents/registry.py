@@ -156,6 +156,10 @@ def preset(name: str) -> Preset | None:
 
 
 ENTRY_POINTS = "fourlab.agents"
+MAX_SPEC = 10_000
+"""Longest spec, in characters; the command of an engine may be long."""
+SHOWN = 200
+"""Characters of a spec that an error message quotes."""
 
 
 def make(spec: str) -> Agent:
@@ -182,22 +186,37 @@ def make(spec: str) -> Agent:
 
 def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
     """Split `name:option=value,option="va,lue"` into the name and the texts of the options."""
+    if len(spec) > MAX_SPEC:
+        raise UserError(f"an agent is written with at most {MAX_SPEC} characters, not {len(spec)}")
     name, _, rest = spec.strip().partition(":")
     texts: dict[str, str] = {}
+    # By hand and not by a regular expression, which could take cubic time on a hostile text.
     while rest:
-        # A value ends at a comma unless it is quoted: `name:option="a, b"`.
-        match = re.match(r'\s*([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|([^,"]*))\s*(?:,|$)', rest)
-        if match is None:
+        option, equals, value = rest.partition("=")
+        option, value = option.strip(), value.lstrip()
+        is_quoted = value.startswith('"')
+        if is_quoted:
+            text, quote, after = value[1:].partition('"')
+            gap, _, after = after.partition(",")
+            is_valid = quote and not gap.strip()
+        else:
+            text, _, after = value.partition(",")
+            text = text.strip()
+            is_valid = '"' not in text
+        if not (equals and option.isidentifier() and is_valid):
             raise UserError(
-                f"cannot read {rest!r} in agent {spec!r}; "
+                f"cannot read {_shortened(rest)} in agent {_shortened(spec)}; "
                 "options are written name:option=value,option=value"
             )
-        option, quoted, plain = match.groups()
         if option in texts:
-            raise UserError(f"option {option!r} is given twice in agent {spec!r}")
-        texts[option] = quoted if quoted is not None else plain.strip()
-        rest = rest[match.end() :]
+            raise UserError(f"option {option!r} is given twice in agent {_shortened(spec)}")
+        texts[option] = text
+        rest = after
     return name.strip(), texts
+
+
+def _shortened(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
 
 
 def names() -> list[str]:

@@ -27,16 +27,17 @@ class MatchSettings:
     starts: Literal["alternate", "fixed"] = option(
         "alternate", "alternate: each opening twice, colours swapped; fixed: A is always red."
     )
-    seconds: float | None = option(None, "Time limit per move.", above=0, unit="s")
-    simulations: int | None = option(None, "Limit on simulations per move.", least=1)
-    nodes: int | None = option(None, "Limit on nodes per move.", least=1)
-    depth: int | None = option(None, "Limit on depth.", least=1, unit="plies")
+    seconds: float | None = option(None, "Time limit per move.", above=0, most=86_400, unit="s")
+    simulations: int | None = option(None, "Limit on simulations per move.", least=1, most=10**9)
+    nodes: int | None = option(None, "Limit on nodes per move.", least=1, most=10**15)
+    depth: int | None = option(None, "Limit on depth.", least=1, most=10_000, unit="plies")
     limit_a: str = option("", "A's own limits, such as seconds=0.1,nodes=500.", metavar="BOUNDS")
     limit_b: str = option("", "B's own limits.", metavar="BOUNDS")
     grace: float = option(
         1.0,
         "Time by which a move may exceed its limit before the game is forfeited.",
         least=0,
+        most=86_400,
         unit="s",
     )
     alpha: float = option(

@@ -57,6 +57,7 @@ class Tournament:
         None,
         "Number of openings per pairing and board; none: all openings of a list or all:K, else 50.",
         least=1,
+        most=10**8,
     )
     starts: Literal["alternate", "fixed"] = option(
         "alternate",
@@ -67,6 +68,7 @@ class Tournament:
         1.0,
         "Time by which a move may exceed its limit before the game is forfeited.",
         least=0,
+        most=86_400,
         unit="s",
     )
     sprt: Sprt | None = None

@@ -33,8 +33,9 @@ class OpenSpielMCTS:
         2.0,
         "Exploration constant: the bound is mean + c * sqrt(log N / n), results from -1 to +1.",
         least=0,
+        most=1000,
     )
-    rollouts: int = option(1, "Rollouts per simulation.", least=1, unit="rollouts")
+    rollouts: int = option(1, "Rollouts per simulation.", least=1, most=1_000_000, unit="rollouts")
     solve: bool = option(True, "Prove wins and losses while the tree grows.")
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ wins is a flaw of the original, reproduced here because people play against it. 
 alpha-beta pruning.
 """
 
-from fourlab.compiled._jit import kernel
+from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount
 from fourlab.compiled.board import landing, landings
 from fourlab.compiled.random import advance
@@ -41,13 +41,22 @@ def kaggle_negamax(
             score = (
                 g.columns * g.rows + 1 - popcount(mask) + 2 * own_neighbours(own, cell, column, g)
             )
-        if score > best:
-            best, chosen = score, column
-        elif score == best and random_ties:
-            state = advance(state)
-            # A coin: the lowest bit of the generator's output.
-            if (state ^ (state >> 32)) & 1:
-                chosen = column
+        best, chosen, state = better(score, column, best, chosen, random_ties, state)
+    return best, chosen, state
+
+
+@inlined_kernel
+def better(
+    score: int, column: int, best: int, chosen: int, random_ties: bool, state: int
+) -> tuple[int, int, int]:
+    """Return the better of a column and the best one so far, and the random state."""
+    if score > best:
+        return score, column, state
+    if score == best and random_ties:
+        state = advance(state)
+        # A coin: the lowest bit of the generator's output.
+        if (state ^ (state >> 32)) & 1:
+            return best, column, state
     return best, chosen, state
 
 
@@ -90,4 +99,7 @@ def own_neighbours(own: int, cell: int, column: int, g: Geometry) -> int:
 
 def warm_up() -> None:
     """Compile the kernels: search one ply."""
-    kaggle_negamax(0, 0, geometry_of(7, 6, 4), 1, False, 1)
+    board = geometry_of(7, 6, 4)
+    kaggle_negamax(0, 0, board, 1, False, 1)
+    best, chosen = enter(0, 0, board)
+    better(0, 0, best, chosen, False, 1)

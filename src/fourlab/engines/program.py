@@ -44,24 +44,31 @@ class Engine:
         10,
         "Time limit for the program to start, and to get ready before a move.",
         above=0,
+        most=86_400,
         unit="s",
     )
     grace: float = option(
-        0.5, "Time by which an answer may be late before the game is forfeited.", least=0, unit="s"
+        0.5,
+        "Time by which an answer may be late before the game is forfeited.",
+        least=0,
+        most=86_400,
+        unit="s",
     )
     move_seconds: float = option(
-        60, "Time limit per move if the limit does not set one.", above=0, unit="s"
+        60, "Time limit per move if the limit does not set one.", above=0, most=86_400, unit="s"
     )
     megabytes: float = option(
         1024,
         "Memory that the program and its children may use together (Linux only).",
         above=0,
+        most=1_000_000,
         unit="MB",
     )
     multipv: int = option(
         1,
         "Number of columns the program is asked to evaluate, for analyses.",
         least=1,
+        most=62,
         unit="columns",
     )
     options: str = option("", 'Options to set in the program, such as "Threads=2;Style=wild".')

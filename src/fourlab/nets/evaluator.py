@@ -138,11 +138,10 @@ def load(name: str) -> OnnxEvaluator:
 
     The last few networks are cached until their files change.
     """
-    shipped = SHIPPED / f"{name}.onnx"
-    if not name.endswith(".onnx") and shipped.is_file():
-        return _load(name, SHIPPED_AT, 0)
     file = Path(name)
     try:
+        if not name.endswith(".onnx") and (SHIPPED / f"{name}.onnx").is_file():
+            return _load(name, SHIPPED_AT, 0)
         # Time and size are part of the key of the cache, so a replaced file is loaded again.
         status = file.stat()
         if status.st_size > MAX_BYTES:

@@ -204,6 +204,9 @@ class Solver:
         left = _cells(position) - position.ply
         if self._book is not None and (score := self._book.score(position)) is not None:
             return Solution(score, score, left, 0, time.perf_counter() - started, book=True)
+        if position.rules.in_a_row > max(position.rules.columns, position.rules.rows):
+            # No line fits on the board, so every game is a draw.
+            return Solution(0, 0, left, 0, time.perf_counter() - started)
         with self._lock:
             lower, upper, nodes = self._search(position, left, limit, window)
         return Solution(lower, upper, left, nodes, time.perf_counter() - started)
@@ -215,7 +218,9 @@ class Solver:
         if position.rules != self._rules:
             self._prepare(position.rules)
         started = time.perf_counter()
-        size = SLICE if limit.seconds is None else TIMED_SLICE
+        # The cost of a node grows with the length of a line, roughly as its cube.
+        timed_slice = max(TIMED_SLICE * 4**3 // position.rules.in_a_row**3, 16)
+        size = SLICE if limit.seconds is None else timed_slice
         max_nodes = 1 << 60 if limit.nodes is None else limit.nodes
         spent = 0
         lower = -(left // 2)
@@ -238,7 +243,7 @@ class Solver:
                     break
                 # At the speed so far, the next slice must not exceed the time left.
                 nodes_left = int((limit.seconds - elapsed) * spent / elapsed)
-                size = min(size, max(TIMED_SLICE, nodes_left))
+                size = min(size, max(timed_slice, nodes_left))
         self._spent += spent
         return lower, upper, spent
 

@@ -73,7 +73,7 @@ class AlphaZero:
         public=True,
     )
     seconds: float | None = option(
-        None, "Time limit per move in seconds.", above=0, unit="s", public=True
+        None, "Time limit per move in seconds.", above=0, most=86_400, unit="s", public=True
     )
     method: Literal["gumbel", "puct"] = option(
         "gumbel",
@@ -81,11 +81,12 @@ class AlphaZero:
         "(AlphaZero's upper confidence bound).",
         public=True,
     )
-    scale: float = option(0.3, "Weight of values against priors (gumbel).", least=0)
+    scale: float = option(0.3, "Weight of values against priors (gumbel).", least=0, most=1000)
     c: float = option(
         2.0,
         "Exploration constant in (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n) (puct).",
         least=0,
+        most=1000,
         public=True,
     )
     fpu: float = option(
@@ -93,6 +94,7 @@ class AlphaZero:
         "First-play urgency: an unvisited column is assumed to be this much worse than its "
         "position (puct).",
         least=0,
+        most=10,
         public=True,
     )
     batch: int = option(
@@ -115,6 +117,7 @@ class AlphaZero:
         0.0,
         "Sample columns in proportion to policy ** (1 / temperature); 0 plays the best one.",
         least=0,
+        most=1000,
         public=True,
     )
     faithful: bool = option(

@@ -83,16 +83,18 @@ class AlphaZeroSettings:
         2.0,
         "Exploration constant in (Q + 1) / 2 + c * prior * sqrt(N) / (1 + n) (puct).",
         least=0,
+        most=1000,
     )
     fpu: float = option(
         0.2,
         "First-play urgency: an unvisited column is assumed to be this much worse than its "
         "position (puct).",
         least=0,
+        most=10,
     )
-    scale: float = option(0.3, "Weight of values against priors (gumbel).", least=0)
+    scale: float = option(0.3, "Weight of values against priors (gumbel).", least=0, most=1000)
     dirichlet_alpha: float = option(
-        1.0, "Concentration of the Dirichlet noise in the root's priors (puct).", above=0
+        1.0, "Concentration of the Dirichlet noise in the root's priors (puct).", above=0, most=1000
     )
     dirichlet_share: float = option(
         0.25, "Share of noise in the root's priors (puct).", least=0, most=1
@@ -102,6 +104,7 @@ class AlphaZeroSettings:
         "Sample columns in proportion to visits ** (1 / temperature); 0 plays a most visited "
         "column (puct).",
         least=0,
+        most=1000,
     )
     proving: bool = option(
         True, "Detect immediate wins and forced replies on the board, and back up proven results."
@@ -154,14 +157,17 @@ class AlphaZeroSettings:
         1.5,
         "Positions sampled from the window per new position of a generation.",
         least=0,
+        most=1000,
     )
     batch: int = option(512, "Positions per update.", least=1, most=MOST, unit="positions")
     rate: float = option(
-        2e-3, "Learning rate of AdamW at the beginning; it falls linearly.", least=0
+        2e-3, "Learning rate of AdamW at the beginning; it falls linearly.", least=0, most=10
     )
-    rate_end: float = option(1e-4, "Learning rate at the end.", least=0)
-    decay: float = option(1e-4, "Weight decay.", least=0)
-    value_weight: float = option(1.0, "Weight of the value loss against the policy loss.", least=0)
+    rate_end: float = option(1e-4, "Learning rate at the end.", least=0, most=10)
+    decay: float = option(1e-4, "Weight decay.", least=0, most=1)
+    value_weight: float = option(
+        1.0, "Weight of the value loss against the policy loss.", least=0, most=1000
+    )
     search_share: float = option(
         0.25,
         "Share of the search's value in the value target; the rest is the game's result.",

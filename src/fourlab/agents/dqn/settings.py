@@ -14,32 +14,37 @@ class DqnSettings:
     """How a DQN is trained."""
 
     board: str = option("7x6x4", "Board, COLUMNSxROWSxINAROW.")
-    moves: int = option(3_000_000, "Moves to play in all.", least=1, unit="moves")
+    moves: int = option(3_000_000, "Moves to play in all.", least=1, most=10**12, unit="moves")
     against: tuple[str, ...] = option(
         ("self", "rules"), "Opponents, one sampled per game: `self`, or any agent."
     )
-    games: int = option(128, "Games played in step.", least=1, unit="games")
+    games: int = option(128, "Games played in step.", least=1, most=100_000, unit="games")
     epsilon: float = option(1.0, "Probability of a random move at first.", least=0, most=1)
     epsilon_end: float = option(0.1, "Probability of a random move later.", least=0, most=1)
     epsilon_moves: int = option(
         100_000,
         "Moves over which the probability falls linearly from epsilon to epsilon_end.",
         least=1,
+        most=10**12,
         unit="moves",
     )
     gamma: float = option(0.99, "Discount factor per move.", least=0, most=1)
-    replay: int = option(200_000, "Size of the replay buffer.", least=1, unit="moves")
-    warmup: int = option(10_000, "Moves to play before the first update.", least=0, unit="moves")
-    batch: int = option(256, "Moves per update.", least=1, unit="moves")
+    replay: int = option(200_000, "Size of the replay buffer.", least=1, most=10**8, unit="moves")
+    warmup: int = option(
+        10_000, "Moves to play before the first update.", least=0, most=10**9, unit="moves"
+    )
+    batch: int = option(256, "Moves per update.", least=1, most=10**6, unit="moves")
     updates: int = option(
-        1, "Updates after every move of the games in step.", least=1, unit="updates"
+        1, "Updates after every move of the games in step.", least=1, most=10_000, unit="updates"
     )
     rate: float = option(
-        2e-3, "Learning rate of Adam at first; it falls linearly to a tenth.", above=0
+        2e-3, "Learning rate of Adam at first; it falls linearly to a tenth.", above=0, most=10
     )
-    clip: float = option(1.0, "Maximum norm of the gradient; longer ones are scaled down.", above=0)
+    clip: float = option(
+        1.0, "Maximum norm of the gradient; longer ones are scaled down.", above=0, most=10**6
+    )
     target: int = option(
-        200, "Updates between renewals of the target network.", least=1, unit="updates"
+        200, "Updates between renewals of the target network.", least=1, most=10**9, unit="updates"
     )
     mirror: bool = option(True, "Mirror half of the training moves, chosen at random.")
     features: str = option("threats", "Input planes: cells, stones or threats.")
@@ -49,11 +54,15 @@ class DqnSettings:
         separator=",",
         metavar="LAYERS",
     )
-    piece: int = option(25_600, "Moves per row of metrics.", least=1, unit="moves")
-    exam_every: int = option(8, "Rows of metrics between evaluations.", least=1, unit="rows")
-    exam_games: int = option(400, "Games per opponent in an evaluation.", least=2, unit="games")
+    piece: int = option(25_600, "Moves per row of metrics.", least=1, most=10**9, unit="moves")
+    exam_every: int = option(
+        8, "Rows of metrics between evaluations.", least=1, most=10**6, unit="rows"
+    )
+    exam_games: int = option(
+        400, "Games per opponent in an evaluation.", least=2, most=10**7, unit="games"
+    )
     exam_positions: int = option(
-        500, "Solved positions in an evaluation.", least=0, unit="positions"
+        500, "Solved positions in an evaluation.", least=0, most=10**6, unit="positions"
     )
     threads: int = option(
         1,

@@ -36,6 +36,8 @@ OPPONENTS = {
 # Load or compile the kernels once, before the time of a move starts.
 _load_kernels = cache(kernel.warm_up)
 _load_shared_kernels = cache(kernel.warm_up_threads)
+NEGAMAX_COLUMNS = 9
+"""On wider boards a single simulation against negamax takes too long to be interrupted in time."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class MCTS:
         public=True,
     )
     seconds: float | None = option(
-        None, "Stop after this many seconds per move.", above=0, unit="s", public=True
+        None, "Stop after this many seconds per move.", above=0, most=86_400, unit="s", public=True
     )
     clock: Literal["wall", "cpu"] = option(
         "wall", "Measure seconds as wall-clock time, or as CPU time of the process (Arya)."
@@ -78,6 +80,7 @@ class MCTS:
         1.4,
         "Exploration constant in mean + c * sqrt(log N / n), for results on the chosen scale.",
         least=0,
+        most=1000,
         public=True,
     )
     ucb: Literal["standard", "log-ratio"] = option(
@@ -120,7 +123,7 @@ class MCTS:
         "first", "Break ties between columns to play.", public=True
     )
     temperature: float = option(
-        1.0, "Temperature for final=sample; higher is more random.", above=0, public=True
+        1.0, "Temperature for final=sample; higher is more random.", above=0, most=1000, public=True
     )
     opponent: Literal["player", "random", "random-frozen", "negamax", "negamax-random-ties"] = (
         option(
@@ -159,6 +162,7 @@ class MCTS:
         1024,
         "Maximum size of a tree in megabytes; a full tree stops growing, the search continues.",
         least=1,
+        most=1_000_000,
         unit="MB",
     )
     runs: int = option(
@@ -252,6 +256,11 @@ class MCTS:
         watch: Callable[[Snapshot], None] | None,
     ) -> Result:
         """Search; a traced search takes snapshots on the way, which costs time."""
+        if self.opponent.startswith("negamax") and position.rules.columns > NEGAMAX_COLUMNS:
+            raise UserError(
+                f"opponent={self.opponent} is for boards of at most {NEGAMAX_COLUMNS} columns, "
+                f"not {position.rules}"
+            )
         # Two seeds, so that breaking final ties does not change the search.
         search_seed, choice_seed = rng.integers(2**63, size=2).tolist()
         budget = self._budget(limit)
@@ -423,8 +432,10 @@ class MCTS:
         if self.solver:
             columns = candidates(columns)
         if self.final == "sample":
-            # Softmax of the logarithms, which does not overflow at low temperatures.
-            logs = np.log([max(column.visits, 1e-9) for column in columns]) / self.temperature
+            # Softmax of the logarithms, which does not overflow at low temperatures. Below 1e-6 the
+            # most visited column has all the weight in any case.
+            temperature = max(self.temperature, 1e-6)
+            logs = np.log([max(column.visits, 1e-9) for column in columns]) / temperature
             weights = np.exp(logs - logs.max())
             chosen = np.random.default_rng(seed).choice(len(columns), p=weights / weights.sum())
             return columns[int(chosen)]

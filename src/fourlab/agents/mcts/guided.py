@@ -44,15 +44,16 @@ class Guided:
         public=True,
     )
     seconds: float | None = option(
-        None, "Stop after this many seconds per move.", above=0, unit="s", public=True
+        None, "Stop after this many seconds per move.", above=0, most=86_400, unit="s", public=True
     )
     c: float = option(
-        1.4, "Exploration constant in mean + c * sqrt(log N / n).", least=0, public=True
+        1.4, "Exploration constant in mean + c * sqrt(log N / n).", least=0, most=1000, public=True
     )
     depth: int | None = option(
         0,
         "Plies of a rollout before the network evaluates the position (none: play to the end).",
         least=0,
+        most=1000,
         unit="plies",
         public=True,
     )

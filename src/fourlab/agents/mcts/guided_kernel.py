@@ -22,6 +22,7 @@ from fourlab.agents.mcts.nodes import (
     Nodes,
     add_points,
     add_visits,
+    conclusion,
     edge_of,
     leads_of,
     proof_of,
@@ -120,6 +121,11 @@ def gather(
         while True:
             # 1. Select a column of this block.
             column, drawn, state = choose(nodes, block, n, s, state)
+            if column < 0:
+                # Every column is full or proven; then the node is, too.
+                proof = conclusion(nodes, block)
+                own ^= mask
+                break
             edge = edge_of(nodes, block, column)
             path[depth] = 2 * edge + drawn
             depth += 1

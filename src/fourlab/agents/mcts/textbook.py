@@ -6,7 +6,6 @@ numbers both grow the same tree (`tests/agents/mcts/test_twin.py`). It has all t
 """
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
@@ -385,6 +384,7 @@ class Textbook:
         math.sqrt(2),
         "Exploration constant in mean + c * sqrt(log N / n).",
         least=0,
+        most=1000,
         public=True,
     )
 
@@ -402,12 +402,8 @@ class Textbook:
         search: TextbookSearch[Position, int] = TextbookSearch(
             ConnectFour(), lambda n: int(rng.integers(n)), c=self.c
         )
-        end = math.inf if limit.seconds is None else time.perf_counter() + limit.seconds
-        root = search.search(
-            position,
-            simulations,
-            lambda: time.perf_counter() < end and not (limit.stop and limit.stop.is_set()),
-        )
+        is_over = limit.alarm()
+        root = search.search(position, simulations, lambda: not is_over())
         best = max(root.edges, key=lambda edge: edge.visits)
         if root.visits == 0:
             return Decision(best.move)

@@ -29,6 +29,8 @@ from fourlab.options import check, option
 # A megabyte of keys and entries: fits into a core's cache, and is cleared for every move.
 TABLE_SIZE = 1 << 16
 """Entries of the transposition table; a power of two."""
+MAX_STATES = 5_000_000
+"""Positions that the faithful search keeps, about a gigabyte."""
 SCORE_SCALE = 100
 """A heuristic score of this many points becomes a value of tanh(1), about 0.76."""
 
@@ -77,7 +79,7 @@ class Minimax:
         """Search to the full depth; with a limit of time or nodes, deepen iteratively."""
         rng = generator(rng)
         if self.faithful:
-            return _faithful_decision(position, self.depth)
+            return _faithful_decision(position, self.depth, limit)
         _load_kernels()
         started = time.perf_counter()
         empty = position.rules.columns * position.rules.rows - position.ply
@@ -178,18 +180,25 @@ def _proven(score: int, depth: int, empty: int) -> Exact | None:
     return Exact(Result.DRAW, empty) if depth >= empty and score == 0 else None
 
 
-def _faithful_decision(position: Position, depth: int) -> Decision:
+class _OutOfTimeError(Exception):
+    """The limit ends a search in Python."""
+
+
+def _faithful_decision(position: Position, depth: int, limit: Limit) -> Decision:
     """Decide as the minimax of Arya's graphical version does.
 
     It stops where a depth that counts down equals 6, and places every disc as the searcher's own.
     Called with depth 6 it stops at once and returns no column; this plays the first open one. Below
     6 it never stops before the end of the game. Since all new discs are the searcher's, a position
-    is given by its mask, and the whole game is small enough to search.
+    is given by its mask, and on usual boards the whole game is small enough to search. If the limit
+    ends the search, the columns searched until then count.
     """
     g = position.rules.geometry
     plies = depth - 6 if depth >= 6 else g.columns * g.rows
     legal = position.legal_columns()
     scores_by_state: dict[tuple[int, int], int] = {}
+    is_over = limit.alarm()
+    max_states = MAX_STATES if limit.nodes is None else min(limit.nodes, MAX_STATES)
 
     def search(own: int, mask: int, plies_left: int, maximising: bool) -> int:
         if has_line(own, g.height, g.in_a_row):
@@ -198,6 +207,8 @@ def _faithful_decision(position: Position, depth: int) -> Decision:
             return 0
         state = (mask, plies_left)
         if state not in scores_by_state:
+            if len(scores_by_state) >= max_states or is_over():
+                raise _OutOfTimeError
             # The worst result for the side whose turn it is in this wrong game.
             best = 0 if maximising else 1
             for column in range(g.columns):
@@ -211,10 +222,11 @@ def _faithful_decision(position: Position, depth: int) -> Decision:
         return scores_by_state[state]
 
     scores: dict[int, int] = {}
-    for column in legal if plies else ():
-        cell = landing(position.mask, column, g)
-        scores[column] = search(position.own | cell, position.mask | cell, plies - 1, False)
+    with contextlib.suppress(_OutOfTimeError):
+        for column in legal if plies else ():
+            cell = landing(position.mask, column, g)
+            scores[column] = search(position.own | cell, position.mask | cell, plies - 1, False)
     chosen = max(scores, key=scores.__getitem__, default=legal[0])  # the first of equals
     columns = tuple(ColumnAnalysis(column, score=score) for column, score in scores.items())
-    analysis = Analysis(columns, depth=plies)
+    analysis = Analysis(columns, depth=plies, nodes=len(scores_by_state))
     return Decision(chosen, float(scores.get(chosen, 0)), None, analysis, (chosen,))

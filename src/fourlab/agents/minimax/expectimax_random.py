@@ -3,11 +3,12 @@
 It gives the exact values behind the figures of Vannucci & Abril.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit, Stop
+from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.options import check, option
@@ -24,6 +25,7 @@ class ExpectimaxRandom:
         200_000,
         "Maximum number of positions to search; larger searches are refused.",
         least=1,
+        most=100_000_000,
         unit="positions",
         public=True,
         public_most=5000,
@@ -50,7 +52,7 @@ class ExpectimaxRandom:
     ) -> tuple[dict[int, Fraction], int]:
         """Return the exact expected result of every open column, and the positions searched."""
         max_positions = min(self.positions, limit.nodes or self.positions)
-        search = _Expectimax(position.to_move, max_positions, limit.stop)
+        search = _Expectimax(position.to_move, max_positions, limit.alarm())
         values = {
             column: search.value(position.play(column)) for column in position.legal_columns()
         }
@@ -61,16 +63,18 @@ class ExpectimaxRandom:
 class _Expectimax:
     """Expectimax with memory: `us` maximises, the other side plays uniformly at random."""
 
-    def __init__(self, us: int, max_positions: int, stop: Stop | None) -> None:
+    def __init__(self, us: int, max_positions: int, is_over: Callable[[], bool]) -> None:
         self.us = us
         self.max_positions = max_positions
-        self.stop = stop
+        self.is_over = is_over
         self.values: dict[Position, Fraction] = {}
 
     def value(self, position: Position) -> Fraction:
         """Return the expected result for us, -1 to +1."""
         if position in self.values:
             return self.values[position]
+        if self.is_over():
+            raise UserError("expectimax-random ran out of time; it has no approximate answer")
         outcome = position.outcome()
         if outcome is not None:
             value = Fraction(outcome.score(self.us))
@@ -81,9 +85,6 @@ class _Expectimax:
             else:
                 # Fractions, so that the mean of thirds and sevenths is exact.
                 value = sum(values, Fraction(0)) / len(values)
-        # Checked after the children: refusing late costs nothing, as no partial answer is given.
-        if self.stop is not None and self.stop.is_set():
-            raise UserError("expectimax-random was stopped; it has no approximate answer")
         if len(self.values) + 1 >= self.max_positions:
             raise UserError(
                 "expectimax-random is for positions with few empty cells; "

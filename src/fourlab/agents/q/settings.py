@@ -68,12 +68,14 @@ class QSettings:
     )
     epsilon: float = option(0.2, "Initial probability of a random column.", least=0, most=1)
     epsilon_update: float = option(
-        0.0, "Summand added to epsilon after every update (Bhat: 0.01).", least=0
+        0.0, "Summand added to epsilon after every update (Bhat: 0.01).", least=0, most=1
     )
     epsilon_decay: float = option(
         1.0, "Factor applied to epsilon after every game.", least=0, most=1
     )
-    epsilon_fall: float = option(0.0, "Amount subtracted from epsilon after every game.", least=0)
+    epsilon_fall: float = option(
+        0.0, "Amount subtracted from epsilon after every game.", least=0, most=10**12
+    )
     epsilon_least: float = option(
         0.0, "Minimum of epsilon under epsilon_decay and epsilon_fall.", least=0, most=1
     )
@@ -86,14 +88,18 @@ class QSettings:
         "both", "The learner's seat: first, second, or both in turn; self-play always uses both."
     )
     passing: bool = option(False, "Let MC0 pass instead of moving at random, as Bhat's code does.")
-    games: int = option(1_000_000, "Maximum number of games to learn from.", least=1, unit="games")
-    wins: int | None = option(None, "Stop after this many wins.", least=1, unit="games")
-    block: int = option(10_000, "Games per row of metrics.", least=1, unit="games")
+    games: int = option(
+        1_000_000, "Maximum number of games to learn from.", least=1, most=10**12, unit="games"
+    )
+    wins: int | None = option(
+        None, "Stop after this many wins.", least=1, most=10**12, unit="games"
+    )
+    block: int = option(10_000, "Games per row of metrics.", least=1, most=10**9, unit="games")
     exam_against: tuple[str, ...] = option(
         (),
         "Opponents in evaluations (default: the training opponents, after self-play random).",
     )
-    exam_games: int = option(1000, "Games per evaluation.", least=0, unit="games")
+    exam_games: int = option(1000, "Games per evaluation.", least=0, most=10**7, unit="games")
     exam_exploring: bool = option(False, "Keep the training's epsilon in evaluations instead of 0.")
     seed: int = option(
         0, "Random seed; the same seed gives the same table.", least=0, most=2**63 - 1
@@ -102,6 +108,7 @@ class QSettings:
         4096.0,
         "Maximum size of the table in MB; the training ends when it would need more.",
         least=0,
+        most=1_000_000,
         unit="MB",
     )
 

@@ -49,11 +49,14 @@ class ValueSettings:
         "Targets and loss: signed (-1, 0, 1, squared error), unit (0, 1/2, 1, squared error) or "
         "results (win, draw, loss, cross entropy).",
     )
-    epochs: int = option(20, "Passes over the training positions.", least=1, unit="epochs")
+    epochs: int = option(
+        20, "Passes over the training positions.", least=1, most=10**6, unit="epochs"
+    )
     batch: int = option(
         256,
         "Positions per update; 0 for full batches, as in SeWell's report.",
         least=0,
+        most=10**7,
         unit="positions",
     )
     optimiser: Literal["sgd", "adamw"] = option("adamw", "Optimiser.")
@@ -61,9 +64,10 @@ class ValueSettings:
         3e-3,
         "Learning rate; with adamw the maximum of a one-cycle schedule, reached after 30 %.",
         above=0,
+        most=10,
     )
-    momentum: float = option(0.9, "Momentum of sgd.", least=0)
-    decay: float = option(0.02, "Weight decay of adamw.", least=0)
+    momentum: float = option(0.9, "Momentum of sgd.", least=0, most=1)
+    decay: float = option(0.02, "Weight decay of adamw.", least=0, most=1000)
     mirror: bool = option(True, "Mirror half of the training positions, chosen at random.")
     share: float = option(
         0.8, "Share of positions in the training set; the rest are the test set.", above=0, most=1

@@ -1,0 +1,127 @@
+"""No option, board or position makes an agent crash, play an illegal column or report NaN."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fourlab.agent import Limit
+from fourlab.agents import registry
+from fourlab.agents.registry import MAX_SPEC, make, parse_spec
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+from tests.conftest import ROOT
+from tests.safety.fuzz import Case, fault
+
+SOAK_CASES = int(os.environ.get("FOURLAB_FUZZ_CASES", "1000000"))
+CASES_PER_PROCESS = 50_000
+
+
+def run(seed: int, cases: int, last: Path, **environment: str) -> None:
+    """Run cases in a process of their own, so that a crash shows which case it was."""
+    result = subprocess.run(
+        [sys.executable, "-m", "tests.safety.fuzz", str(seed), str(cases)],
+        cwd=ROOT,
+        env={**os.environ, "FOURLAB_FUZZ_LAST": str(last), **environment},
+        capture_output=True,
+        text=True,
+    )
+    last_case = last.read_text(encoding="utf-8") if last.exists() else ""
+    assert result.returncode == 0, f"{result.stdout[-3000:]}{result.stderr[-3000:]}{last_case}"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_thousand_random_specs_on_random_boards(seed: int, tmp_path: Path) -> None:
+    run(seed, 1000, tmp_path / "case")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("checked", ["0", "1"])
+def test_a_million_random_specs_with_and_without_bounds_checking(
+    checked: str, tmp_path: Path
+) -> None:
+    # Kernels with bounds checking are other kernels, so they have a cache of their own.
+    environment = {"NUMBA_BOUNDSCHECK": checked}
+    if checked == "1":
+        environment["FOURLAB_CACHE_DIR"] = str(tmp_path / "cache")
+    for seed, start in enumerate(range(0, SOAK_CASES, CASES_PER_PROCESS), 1000):
+        run(seed, min(CASES_PER_PROCESS, SOAK_CASES - start), tmp_path / "case", **environment)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "alphazero:method=puct,fpu=1e39",
+        "alphazero:method=puct,fpu=1e31",
+        "alphazero:scale=1e308",
+        "guided:c=1e38,solver=0",
+        "guided:depth=9223372036854775808",
+        "mcts:memory=9223372036854775808",
+        "mcts:c=nan",
+        "perfect:megabytes=inf",
+        f"mcts:simulations={'9' * 5000}",
+    ],
+)
+def test_numbers_that_once_crashed_are_refused_with_their_range(spec: str) -> None:
+    with pytest.raises(UserError, match="must be a") as refusal:
+        make(spec)
+    assert "\n" not in str(refusal.value)
+    assert len(str(refusal.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "spec", ["mcts:final=sample,temperature=1e-320", "alphazero:temperature=1e-320"]
+)
+def test_tiny_temperatures_play_the_best_column(spec: str) -> None:
+    case = Case(spec, "7x6x4", (3, 3), Limit(simulations=20), 1)
+    assert fault(case) is None
+
+
+def test_every_numeric_option_has_a_range() -> None:
+    for name in registry.AGENTS:
+        for option in registry.options_of(name):
+            if {int, float} & set(option.kinds):
+                has_lower = option.least is not None or option.above is not None
+                assert has_lower, f"{name}:{option.name}"
+                assert option.most is not None, f"{name}:{option.name}"
+
+
+def test_a_long_spec_is_refused_before_it_is_parsed() -> None:
+    with pytest.raises(UserError, match=f"at most {MAX_SPEC} characters"):
+        parse_spec("mcts:" + " " * 20_000)
+
+
+@pytest.mark.parametrize("text", ["x" + " " * 300, "a=" * 300, '"' * 300, "a=1," * 300, "=" * 300])
+def test_strange_specs_are_refused_or_read_in_one_pass(text: str) -> None:
+    """The parser looks at a part of the text once per option, and options must differ."""
+    with pytest.raises(UserError) as refusal:
+        make(f"mcts:{text}")
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("mcts", ("mcts", {})),
+        (" mcts : c = 2 , tie = last ,", ("mcts", {"c": "2", "tie": "last"})),
+        ('engine:cmd="a, b=c" , grace=1', ("engine", {"cmd": "a, b=c", "grace": "1"})),
+        ("q:table=", ("q", {"table": ""})),
+    ],
+)
+def test_specs_are_read_as_before(spec: str, expected: tuple[str, dict[str, str]]) -> None:
+    assert parse_spec(spec) == expected
+
+
+@pytest.mark.parametrize("spec", ["mcts:c", 'q:table="a', 'q:table="a"b', "mcts:=2", "mcts:1c=2"])
+def test_broken_specs_are_refused(spec: str) -> None:
+    with pytest.raises(UserError, match="options are written name:option=value"):
+        parse_spec(spec)
+
+
+def test_a_board_on_which_no_line_fits_is_a_draw_at_once() -> None:
+    decision = make("perfect").decide(Position(board="9x5x62"), Limit(seconds=0.001))
+    assert decision.proven is not None
+    assert decision.proven.result == 0
+    assert decision.analysis.nodes == 0
