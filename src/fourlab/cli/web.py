@@ -6,13 +6,16 @@ from collections.abc import Iterable
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fourlab.cli.options import DEFAULT_HOME, HomeOption
 from fourlab.errors import UserError
 from fourlab.web.settings import PRIVATE, PUBLIC, Settings
+
+if TYPE_CHECKING:
+    from fourlab.web.starters import Nursery
 
 TOKEN_VARIABLE = "FOURLAB_TOKEN"
 """The environment variable with a token; other users could read it on the command line."""
@@ -64,10 +67,9 @@ def web(
     /api/v1, described in /api/v1/openapi.json. Ctrl-C stops the server.
     """
     from fourlab.web.clients import check_proxy, make_token
-    from fourlab.web.serve import address_of, listen, open_browser, serve
+    from fourlab.web.starters import early_nursery
 
-    is_reachable = not _is_loopback(host)
-    if is_reachable and not public and not token:
+    if not _is_loopback(host) and not public and not token:
         raise UserError(
             f"others could reach a server on {host}: add --token, which lets in only who knows "
             "its address, or --public, which serves strangers with tighter limits"
@@ -81,10 +83,19 @@ def web(
         proxies=frozenset(map(check_proxy, proxy or ())),
         on_compiling=_announce,
     )
+    with early_nursery(settings.caps) as nursery:
+        _serve(host, port, settings, browser, nursery)
+
+
+def _serve(
+    host: str, port: int, settings: Settings, browser: bool, nursery: "Nursery | None"
+) -> None:
+    from fourlab.web.serve import address_of, listen, open_browser, serve
+
     # Before anything is printed: with port 0, the system chooses the port now.
     listening = listen(host, port)
-    if public or is_reachable:
-        _warn(token)
+    if settings.public or not _is_loopback(host):
+        _warn(settings.token is not None)
     address = address_of(listening)
     if settings.token is not None:
         address += f"?token={settings.token}"
@@ -92,7 +103,7 @@ def web(
     if browser:
         open_browser(address)
     with suppress(KeyboardInterrupt):  # the normal way to stop the server
-        serve(listening, settings)
+        serve(listening, settings, nursery)
 
 
 def _hosts(host: str, public: bool, allowed: Iterable[str]) -> frozenset[str]:

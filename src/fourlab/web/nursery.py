@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import socket
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -34,7 +35,10 @@ def main(descriptor: int, parent: int, caps: dict[str, Any], imports: list[str])
     gc.disable()
     gc.freeze()
     while True:
-        packet, sockets, _, _ = socket.recv_fds(control, MOST_PACKET_BYTES, 1)
+        try:
+            packet, sockets, _, _ = socket.recv_fds(control, MOST_PACKET_BYTES, 1)
+        except OSError:  # the server has ended without reading the last answer
+            return
         if not packet:
             return
         order = json.loads(packet)
@@ -46,7 +50,8 @@ def main(descriptor: int, parent: int, caps: dict[str, Any], imports: list[str])
                 answer = _load(order["name"])
             case "bury":
                 answer = _bury(order["pid"])
-        control.send(json.dumps(answer).encode())
+        with suppress(OSError):  # the next look at the socket ends this
+            control.send(json.dumps(answer).encode())
 
 
 def _fork(control: socket.socket, descriptor: int, caps: Caps) -> dict[str, Any]:

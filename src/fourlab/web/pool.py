@@ -28,6 +28,7 @@ from fourlab.web.settings import (
 from fourlab.web.starters import (
     Forks,
     NoProcess,
+    Nursery,
     Process,
     Spawns,
     Starter,
@@ -125,7 +126,8 @@ class Pool:
     """The worker processes of a server. All methods but `load` run in the event loop's thread.
 
     There are as many workers as searches at the same time, and a few spare ones. `imports` are
-    modules that workers import; tests use them to bring agents that misbehave.
+    modules that workers import; tests use them to bring agents that misbehave. `nursery` is the
+    process that forks workers, if it has been started already.
     """
 
     def __init__(
@@ -135,12 +137,14 @@ class Pool:
         fork: bool | None = None,
         grace: float = GRACE_SECONDS,
         stop_seconds: float = STOP_SECONDS,
+        nursery: Nursery | None = None,
     ) -> None:
         self._caps = caps
         self._imports = list(imports)
         self._fork = can_fork() if fork is None else fork
         self._grace = grace
         self._stop_seconds = stop_seconds
+        self._nursery = nursery
         self._spare = min(SPARE_WORKERS, caps.searches)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._starter: Starter | None = None
@@ -156,8 +160,10 @@ class Pool:
         """Start the processes, without waiting for them."""
         self._closed = False
         self._loop = asyncio.get_running_loop()
-        kind = Forks if self._fork else Spawns
-        self._starter = kind(self._caps, self._imports)
+        self._starter = Spawns(self._caps, self._imports)
+        if self._fork:
+            self._starter = Forks(self._nursery or Nursery(self._caps, self._imports))
+            self._nursery = None  # it ends with the server; the next one needs another
         self._later(self._refill)
 
     def stop(self) -> None:
@@ -360,7 +366,7 @@ class Pool:
                 return  # another task has done this
             log.error("the process that starts workers has ended; another one is started")
             failed.close()
-            starter = Forks(self._caps, self._imports)
+            starter = Forks(Nursery(self._caps, self._imports))
             self._starter = starter
             for name in self._groups:
                 with suppress(Unavailable):

@@ -15,6 +15,7 @@ from fourlab.web.connections import protocol
 from fourlab.web.pool import Pool
 from fourlab.web.readiness import Readiness
 from fourlab.web.settings import IDLE_SECONDS, Settings
+from fourlab.web.starters import Nursery
 
 SWITCH_SECONDS = 0.001
 """Longest time that a thread holds the GIL while another, such as the event loop, waits for it."""
@@ -81,11 +82,12 @@ def server_of(
     )
 
 
-def serve(listening: socket.socket, settings: Settings) -> None:
+def serve(listening: socket.socket, settings: Settings, nursery: Nursery | None = None) -> None:
     """Serve until Ctrl-C."""
     sys.setswitchinterval(SWITCH_SECONDS)
     _allow_many_connections()
-    server_of(settings).run(sockets=[listening])
+    pool = Pool(settings.caps, nursery=nursery)
+    server_of(settings, pool=pool).run(sockets=[listening])
 
 
 def _allow_many_connections() -> None:

@@ -12,8 +12,8 @@ import socket
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any, Protocol
 
@@ -135,17 +135,44 @@ class Forked:
         return status
 
 
+class Nursery:
+    """The child process that forks workers (`nursery.py`), and the connection to it.
+
+    A server can start it before its event loop, to import meanwhile what it needs itself. The
+    thread that starts it must live as long as the server: the child ends with it.
+    """
+
+    def __init__(self, caps: Caps, imports: Sequence[str] = ()) -> None:
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = _launch("nursery", theirs, caps, imports)
+
+    def close(self) -> None:
+        """End the child, and with it, on Linux, the workers."""
+        self.control.close()
+        self._process.kill()
+        self._process.wait()
+
+
+@contextmanager
+def early_nursery(caps: Caps) -> Iterator[Nursery | None]:
+    """Start the nursery before the server imports what it needs; None where nothing is forked."""
+    nursery = Nursery(caps) if can_fork() else None
+    try:
+        yield nursery
+    finally:
+        if nursery is not None:
+            nursery.close()
+
+
 class Forks:
-    """Workers forked from a child process that does nothing else (`nursery.py`)."""
+    """Workers forked from a child process that does nothing else."""
 
     shares_memory = True
 
-    def __init__(self, caps: Caps, imports: Sequence[str]) -> None:
-        """Start the child. The calling thread must live as long as the server: the child ends with
-        the thread that has started it."""
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = _launch("nursery", theirs, caps, imports)
+    def __init__(self, nursery: Nursery) -> None:
+        self._nursery = nursery
+        self._control = nursery.control
         self._control.setblocking(False)
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._control.fileno(), self._receive)
@@ -182,9 +209,7 @@ class Forks:
             return
         self._closed = True
         self._loop.remove_reader(self._control.fileno())
-        self._control.close()
-        self._process.kill()
-        self._process.wait()
+        self._nursery.close()
         while self._waiting:
             future = self._waiting.popleft()
             if not future.done():
