@@ -1,6 +1,7 @@
-"""The server under load: 100 players, pings during searches, tenfold overload, 1,000 idle streams.
+"""The server under load: 100 players, pings during searches, a greedy client, overload, streams.
 
     python benchmarks/web.py [--json] [--seconds 10]
+    python benchmarks/web.py --soak 600            200 players for ten minutes, and nothing else
 
 The server and its clients share the cores of this machine, so a server alone does better. Every
 figure is printed with its limit. Clients use HTTP over plain sockets, which is cheaper than the
@@ -14,12 +15,17 @@ import random
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fourlab.game.position import Position
 
 HOST = "127.0.0.1"
+ANOTHER_HOST = "127.0.0.2"
+"""An address of this machine that the server takes for another client (Linux)."""
+GREEDY = 100
+"""Connections of a greedy client, each of which asks again as soon as it has an answer."""
 FEW_PLACES = 20
 """Fewer streams than this wait for a place. If more are unanswered, the machine is busy and the
 answers are still to come."""
@@ -38,15 +44,21 @@ class Response:
 class Client:
     """An HTTP client with one persistent connection."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, address: str = HOST) -> None:
         self.port = port
+        self.address = address
         self.reader: asyncio.StreamReader | None = None
         self.writer: asyncio.StreamWriter | None = None
 
     async def request(self, method: str, path: str, data: object = None) -> Response:
         started = time.perf_counter()
+        if self.reader is not None and self.reader.at_eof():
+            self.close()  # the server closes idle connections
         if self.writer is None or self.reader is None:
-            self.reader, self.writer = await asyncio.open_connection(HOST, self.port)
+            local = (self.address, 0)
+            self.reader, self.writer = await asyncio.open_connection(
+                HOST, self.port, local_addr=local
+            )
         body = b"" if data is None else json.dumps(data).encode()
         head = [
             f"{method} {path} HTTP/1.1",
@@ -57,6 +69,8 @@ class Client:
         self.writer.write("\r\n".join([*head, "", ""]).encode() + body)
         status, headers = await read_head(self.reader)
         content = await self.reader.readexactly(int(headers["content-length"]))
+        if headers.get("connection") == "close":
+            self.close()
         return Response(status, headers, content, time.perf_counter() - started)
 
     def close(self) -> None:
@@ -159,6 +173,46 @@ async def pings(port: int, searchers: int, seconds: float) -> dict[str, float]:
     }
 
 
+async def polite(port: int, greedy: int, seconds: float) -> Tally:
+    """Ask for moves of 10 ms, one at a time, while another address does so `greedy` times."""
+    until = time.perf_counter() + seconds
+    tally = Tally()
+    others = Tally()
+    body = {"agent": "mcts", "seconds": 0.01}
+
+    async def ask(address: str, tally: Tally, pause: float) -> None:
+        client = Client(port, address)
+        while time.perf_counter() < until:
+            response = await client.request("POST", "/api/v1/move", body)
+            tally.seconds.append(response.seconds)
+            tally.refused += response.status == 503
+            tally.errors += response.status not in (200, 503)
+            if response.status == 200:
+                await asyncio.sleep(pause)
+        client.close()
+
+    await asyncio.gather(
+        ask(HOST, tally, 0.01), *(ask(ANOTHER_HOST, others, 0.0) for _ in range(greedy))
+    )
+    return tally
+
+
+async def fairness(port: int, seconds: float) -> dict[str, float]:
+    """Compare the response times of a polite client with and without a greedy one."""
+    idle = await polite(port, 0, seconds / 2)
+    beside = await polite(port, GREEDY, seconds)
+    return {
+        "moves": len(beside.seconds),
+        "refused": beside.refused,
+        "errors": idle.errors + beside.errors,
+        "idle p50": idle.quantile(0.5),
+        "idle p99": idle.quantile(0.99),
+        "p50": beside.quantile(0.5),
+        "p99": beside.quantile(0.99),
+        "p99 / idle p99": beside.quantile(0.99) / idle.quantile(0.99),
+    }
+
+
 async def overload(port: int, times: float, seconds: float, cores: int) -> dict[str, float]:
     """Send `times` as many requests as can be served, then measure how soon the server recovers."""
     rate = times * cores / 0.1  # every request searches for 0.1 s
@@ -244,12 +298,93 @@ async def streams(port: int, count: int) -> dict[str, float]:
 
 
 def memory(process: int) -> float:
-    """Return the resident memory of a process in megabytes, 0 where it is not known."""
-    status = Path(f"/proc/{process}/status")
-    if not status.exists():
-        return 0.0
-    lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
-    return int(lines["VmRSS"].split()[0]) / 1024
+    """Return the memory of a process and its descendants in megabytes, 0 where it is not known.
+
+    Memory that processes share counts once: each has its proportional share (PSS).
+    """
+    total = 0.0
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # the process has ended meanwhile
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+    family = {process}
+    while new := {child for child, parent in parents.items() if parent in family} - family:
+        family |= new
+    for member in family:
+        with suppress(OSError):
+            rollup = Path(f"/proc/{member}/smaps_rollup").read_text()
+            total += int(rollup.split("\nPss:")[1].split()[0]) / 1024
+    return total
+
+
+@dataclass
+class Soak:
+    """What happened to the moves of many players."""
+
+    moves: int = 0
+    retried: int = 0
+    """Answers 503 with Retry-After, after which the player asks again."""
+    lost: int = 0
+    """Moves without an answer, or with a column that cannot be played."""
+    faults: int = 0
+    """Answers 5xx, except 503 with Retry-After."""
+
+
+async def play_until(port: int, number: int, until: float, soak: Soak) -> None:
+    """Play games against agents of all kinds like a person who thinks for two seconds."""
+    rng = random.Random(number)
+    # Ten players share an address, as the pupils of a school do.
+    address = f"127.0.0.{1 + number // 10}" if sys.platform == "linux" else HOST
+    client = Client(port, address)
+    position = Position()
+    while time.perf_counter() < until:
+        await asyncio.sleep(rng.expovariate(1 / 2))
+        if position.outcome() is not None:
+            position = Position()
+        agent = rng.choice([*["mcts"] * 6, *(f"level:{level}" for level in range(1, 9))])
+        body = {"start": position.write("fen"), "agent": agent, "seconds": 0.01}
+        status = 503
+        while status == 503:
+            try:
+                response = await client.request("POST", "/api/v1/move", body)
+            except (OSError, asyncio.IncompleteReadError):
+                soak.lost += 1
+                client.close()
+                break
+            status = response.status
+            if status == 503 and "retry-after" in response.headers:
+                soak.retried += 1
+                await asyncio.sleep(float(response.headers["retry-after"]))
+            elif status == 200:
+                soak.moves += 1
+                column = json.loads(response.body)["column"] - 1
+                soak.lost += column not in position.legal_columns()
+                position = position.play(column)
+            else:
+                soak.faults += status >= 500
+                soak.lost += 1
+    client.close()
+
+
+async def soaked(port: int, process: int, count: int, seconds: float) -> dict[str, float]:
+    """Let `count` players play, and compare the memory at the end with that after a fifth."""
+    soak = Soak()
+    started = time.perf_counter()
+    playing = [
+        asyncio.ensure_future(play_until(port, number, started + seconds, soak))
+        for number in range(count)
+    ]
+    await asyncio.sleep(seconds / 5)
+    readings = []
+    while time.perf_counter() < started + seconds - 1:
+        readings.append(memory(process))
+        await asyncio.sleep(seconds / 50)
+    await asyncio.gather(*playing)
+    tenth = max(len(readings) // 10, 1)
+    first = sum(readings[:tenth]) / tenth
+    last = sum(readings[-tenth:]) / tenth
+    growth = 100 * (last / first - 1) if first else 0.0
+    return {**vars(soak), "megabytes": last, "growth %": growth}
 
 
 def measure(
@@ -260,6 +395,7 @@ def measure(
     return {
         "a hundred players": asyncio.run(players(port, 100, seconds, pause)),
         "pings beside 16 searchers": asyncio.run(pings(port, 16, seconds / 2)),
+        "polite beside a greedy client": asyncio.run(fairness(port, seconds)),
         "ten times too much": asyncio.run(overload(port, 10, seconds / 2, cores)),
         "a thousand idle streams": asyncio.run(streams(port, 1000)),
         "memory": {"megabytes": memory(process)},
@@ -269,9 +405,11 @@ def measure(
 GOALS = {
     "a hundred players": {"refused": 0, "errors": 0, "p95": 400, "p99": 800},
     "pings beside 16 searchers": {"errors": 0, "p99": 100},
+    "polite beside a greedy client": {"refused": 0, "errors": 0, "p99 / idle p99": 2},
     "ten times too much": {"wrong": 0, "refused p99": 50, "recovered s": 2},
     "a thousand idle streams": {"other": 0},
     "memory": {"megabytes": 500},
+    "200 players": {"lost": 0, "faults": 0, "growth %": 5},
 }
 """Upper limits; times without a unit are in milliseconds."""
 
@@ -282,6 +420,7 @@ def main() -> None:
     parser.add_argument(
         "--pause", type=float, default=1.0, help="mean thinking time of a player in seconds"
     )
+    parser.add_argument("--soak", type=float, help="seconds for which 200 players play")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     command = [sys.executable, "-m", "fourlab", "web", "--no-browser", "--port", "0"]
@@ -289,7 +428,12 @@ def main() -> None:
         assert server.stdout is not None
         try:
             port = int(server.stdout.readline().split("/ ")[0].rsplit(":", 1)[1])
-            results = measure(port, server.pid, options.seconds, options.pause, 2)
+            if options.soak is None:
+                results = measure(port, server.pid, options.seconds, options.pause, 2)
+            else:
+                asyncio.run(players(port, 10, 3, 0.2))  # warms up
+                played = asyncio.run(soaked(port, server.pid, 200, options.soak))
+                results = {"200 players": played}
         finally:
             server.terminate()
     if options.json:

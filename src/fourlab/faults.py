@@ -15,7 +15,7 @@ class Fault:
     """In Markdown, the spec or command that has the fault, or the study that shows both forms."""
 
 
-# docs/reproduce.md shows the same table, which a test compares.
+# docs/reference/faults.md shows the same table, which a test compares.
 FAULTS = {
     "B1": Fault(
         ("vannucci-abril",),

@@ -31,7 +31,7 @@ def slow(held: Held, page: Page) -> Iterator[str]:
     compiled = ("tree search", "network search", "planes", "solver", "negamax", "guided search")
     names = {"minimax": 300.0, **dict.fromkeys(compiled, 1.0)}
     readiness = Readiness(
-        lambda: Background(names, [held], names, compiled=compiled, load=lambda name: None)
+        lambda load: Background(names, [held], names, compiled=compiled, load=lambda name: None)
     )
     with serving(Settings(), readiness) as client:
         yield str(client.base_url)

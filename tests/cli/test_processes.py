@@ -50,6 +50,7 @@ ROWS: dict[str, tuple[tuple[str, ...], str, int, str]] = {
     "stats sprt": (("70", "20", "10", "--elo0", "0", "--elo1", "5"), "", 0, "LLR"),
     "stats wilson": (("98", "100"), "", 0, "93.0 % to 99.4 %"),
     "tournament": (("league.toml", "--quiet"), "", 0, "score of row against column"),
+    "verify": (("random-vs-rules",), "", 0, "sound (2 games compared"),
     "warmup": (("--json",), "", 0, '"cache"'),
 }
 ELSEWHERE = {

@@ -202,6 +202,9 @@ def test_work_of_other_sizes_and_damaged_findings_are_refused(
     assert fourlab(*command, "--publish", "pages").returncode == 0
     work = tmp_path / "run" / "work" / "000-figure-2"
     begun = (work / "begun.json").read_text()
+    # A run of an older version, or one that was killed, has no seal that notices the change.
+    seal = tmp_path / "run" / "seal.json"
+    seal.unlink()
     (work / "begun.json").write_text(begun.replace('"sets": 4', '"sets": 5'))
     done = fourlab(*command)
     assert done.returncode == 2
@@ -209,6 +212,7 @@ def test_work_of_other_sizes_and_damaged_findings_are_refused(
     assert len(done.stderr.splitlines()) == 1
     (work / "begun.json").write_text(begun)
     whole = (work / "found.json").read_text()
+    seal.unlink()
     (work / "found.json").write_text(whole[:-20])
     done = fourlab(*command)
     assert (done.returncode, done.stderr) == (
@@ -217,6 +221,7 @@ def test_work_of_other_sizes_and_damaged_findings_are_refused(
         "remove it and give the command again\n",
     )
     (work / "found.json").unlink()
+    seal.unlink()
     (tmp_path / "pages" / "vannucci-abril" / "data" / "outdated.csv").write_text("old")
     assert fourlab(*command, "--publish", "pages").returncode == 0  # from the stored work
     assert (work / "found.json").read_text() == whole

@@ -4,9 +4,12 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+import pytest
 
 from fourlab.web.serve import listen
 from tests.conftest import Result
@@ -44,6 +47,44 @@ def test_a_public_server_prints_a_warning() -> None:
         assert "others can reach this server" in printed
 
 
+def test_a_server_that_others_can_reach_needs_a_token_or_the_word_public(
+    fourlab: Callable[..., Result],
+) -> None:
+    for host in ("0.0.0.0", "::", "192.168.0.7", "four.example"):
+        done = fourlab("web", "--no-browser", "--host", host)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "--token" in done.stderr
+        assert "--public" in done.stderr
+
+
+def test_a_token_is_part_of_the_printed_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FOURLAB_TOKEN", raising=False)
+    with running("--host", "0.0.0.0", "--token") as (_, address):
+        page, _, token = address.partition("?token=")
+        assert len(token) >= 20
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(page)
+        answer = urllib.request.urlopen(address)
+        assert "HttpOnly" in answer.headers["set-cookie"]
+        assert b"<title>Fourlab" in answer.read()
+
+
+def test_a_token_may_be_chosen(
+    monkeypatch: pytest.MonkeyPatch, fourlab: Callable[..., Result]
+) -> None:
+    monkeypatch.setenv("FOURLAB_TOKEN", "correct-horse")
+    with running("--token") as (_, address):
+        assert address.endswith("/?token=correct-horse")
+    monkeypatch.setenv("FOURLAB_TOKEN", "short")
+    done = fourlab("web", "--no-browser", "--token")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_a_proxy_must_be_an_address(fourlab: Callable[..., Result]) -> None:
+    done = fourlab("web", "--no-browser", "--proxy", "proxy.example")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
 def test_a_port_in_use_is_reported_in_one_line(fourlab: Callable[..., Result]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -54,7 +95,7 @@ def test_a_port_in_use_is_reported_in_one_line(fourlab: Callable[..., Result]) -
 
 
 def test_an_invalid_address_is_reported_in_one_line(fourlab: Callable[..., Result]) -> None:
-    done = fourlab("web", "--no-browser", "--host", "no.such.host.invalid")
+    done = fourlab("web", "--no-browser", "--public", "--host", "no.such.host.invalid")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 

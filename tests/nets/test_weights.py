@@ -306,7 +306,7 @@ def test_a_network_missing_from_the_wheel_is_refused_saying_where_it_is(
         f"src/fourlab/nets/weights/{name}.onnx from Fourlab's repository to {tmp_path}"
     )
     with pytest.raises(UserError, match=f"^the network {name} is not in the installed package"):
-        Experiment("000-x", (), "", "", {}, lambda bench: iter(()), networks=(name,)).check()
+        Experiment("000-x", (), "", "", {}, "", (), networks=(name,)).check()
     copied = (ROOT / f"src/fourlab/nets/weights/{name}.onnx").read_bytes()
     (tmp_path / f"{name}.onnx").write_bytes(copied)
     load(name)

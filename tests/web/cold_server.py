@@ -6,7 +6,6 @@ error: it would block every request for seconds.
 
 import sys
 import threading
-from functools import partial
 from typing import Any
 
 from fourlab.web.readiness import Readiness, compile_in_background
@@ -29,6 +28,8 @@ if __name__ == "__main__":
     assert not HEAVY & sys.modules.keys()
     sys.addaudithook(no_heavy_import)
     listening = listen("127.0.0.1", 0)
-    server = server_of(Settings(), Readiness(partial(compile_in_background, sys.argv[1:])))
+    server = server_of(
+        Settings(), Readiness(lambda load: compile_in_background(load, sys.argv[1:]))
+    )
     print(address_of(listening), flush=True)
     server.run(sockets=[listening])

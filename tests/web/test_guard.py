@@ -5,8 +5,7 @@ import logging
 import re
 import socket
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,12 @@ import pytest
 import schemathesis
 from httpx import Client
 
-from fourlab import Limit
-from fourlab.agents.mcts.agent import MCTS
 from fourlab.web.app import create_app
 from fourlab.web.gate import Gate
 from fourlab.web.guard import HEADERS
 from fourlab.web.settings import MOST_BODY_BYTES, PUBLIC, Caps, Settings
 from tests.strategies import examples
-from tests.web.conftest import serving
+from tests.web.conftest import Marks, begin, serving, serving_faulty
 
 
 def error_of(answer: httpx.Response, status: int) -> str:
@@ -245,17 +242,11 @@ def test_unknown_paths_and_methods_are_refused_in_the_common_form(client: Client
     error_of(client.delete("/api/v1/ping"), 405)
 
 
-def test_an_internal_error_is_logged_and_leaks_nothing(
-    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def broken(self: object, *arguments: object) -> None:
-        raise RuntimeError("secret detail")
-
-    monkeypatch.setattr(MCTS, "decide", broken)
-    monkeypatch.setattr(MCTS, "search", broken)
-    with caplog.at_level(logging.ERROR, "fourlab.web"):
-        assert "secret" not in error_of(client.post("/api/v1/move", json={"agent": "mcts"}), 500)
-        events = client.get("/api/v1/analysis/stream", params={"agent": "mcts"}).text
+@pytest.mark.usefixtures("marks")
+def test_an_internal_error_is_logged_and_leaks_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR, "fourlab.web"), serving_faulty() as (client, _):
+        assert "secret" not in error_of(client.post("/api/v1/move", json={"agent": "broken"}), 500)
+        events = client.get("/api/v1/analysis/stream", params={"agent": "broken"}).text
     assert "event: error" in events
     assert "secret" not in events
     assert "secret detail" in caplog.text
@@ -267,68 +258,26 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-@dataclass
-class Endless:
-    """Count searches that end only when stopped: how many began, how many were stopped."""
-
-    begun: int = 0
-    stopped: int = 0
-
-    def search(self, agent: MCTS, position: object, limit: Limit, *rest: object) -> None:
-        assert limit.stop is not None
-        self.begun += 1
-        wait_for(limit.stop.is_set)
-        self.stopped += 1
-        raise RuntimeError("stopped")
-
-
-@pytest.fixture
-def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
-    """Replace MCTS by searches that end only when stopped."""
-    searches = Endless()
-    for name in ("decide", "search"):
-        monkeypatch.setattr(MCTS, name, lambda *arguments: searches.search(*arguments))
-    return searches
-
-
-def begin(client: Client, line: str, body: dict[str, str] | None = None) -> socket.socket:
-    """Send a request and return its connection without waiting for an answer."""
-    content = b"" if body is None else json.dumps(body).encode()
-    host, port = client.base_url.host, client.base_url.port
-    head = [
-        f"{line} HTTP/1.1",
-        f"Host: {host}:{port}",
-        "Content-Type: application/json",
-        f"Content-Length: {len(content)}",
-    ]
-    connection = socket.create_connection((host, port or 80))
-    connection.sendall("\r\n".join([*head, "", ""]).encode() + content)
-    return connection
-
-
 @pytest.mark.parametrize(
     ("line", "body"),
     [
-        ("POST /api/v1/move", {"agent": "mcts"}),
-        ("POST /api/v1/analysis", {"agent": "mcts"}),
-        ("GET /api/v1/analysis/stream?agent=mcts", None),
+        ("POST /api/v1/move", {"agent": "endless"}),
+        ("POST /api/v1/analysis", {"agent": "endless"}),
+        ("GET /api/v1/analysis/stream?agent=endless", None),
     ],
 )
 def test_a_closed_tab_stops_its_search(
-    client: Client,
-    endless: Endless,
-    line: str,
-    body: dict[str, str] | None,
+    marks: Marks, line: str, body: dict[str, str] | None
 ) -> None:
-    with begin(client, line, body):
-        wait_for(lambda: endless.begun == 1)
-        assert endless.stopped == 0
-    wait_for(lambda: endless.stopped == 1)
+    with serving_faulty(grace=600) as (client, _):
+        with begin(client, line, body):
+            wait_for(lambda: marks.count("begun") == 1)
+            assert marks.count("stopped") == 0
+        wait_for(lambda: marks.count("stopped") == 1)
 
 
 def test_a_full_server_refuses_with_retry_after(
-    endless: Endless,
-    monkeypatch: pytest.MonkeyPatch,
+    marks: Marks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gates: list[Gate] = []
     make_gate = Gate.__init__
@@ -340,10 +289,10 @@ def test_a_full_server_refuses_with_retry_after(
     monkeypatch.setattr(Gate, "__init__", recorded)
     # Patient, so that no waiting request is refused before the test is done with it.
     caps = Caps(searches=1, waiting=2, patience=600.0, streams=1, streams_waiting=0)
-    with serving(Settings(caps=caps)) as client:
+    with serving_faulty(caps, grace=600) as (client, _):
         paths = ("move", "move", "move", "analysis")
-        waiting = [begin(client, f"POST /api/v1/{path}", {"agent": "mcts"}) for path in paths]
-        wait_for(lambda: sum(gate._inside for gate in gates) == 4)
+        waiting = [begin(client, f"POST /api/v1/{path}", {"agent": "endless"}) for path in paths]
+        wait_for(lambda: sum(gate.inside for gate in gates) == 4)
         for path in ("move", "analysis", "review"):
             refused = client.post(f"/api/v1/{path}", json={})
             error_of(refused, 503)
@@ -354,64 +303,57 @@ def test_a_full_server_refuses_with_retry_after(
         for connection in waiting:
             connection.close()
         wait_for(lambda: client.post("/api/v1/move", json={"agent": "rules"}).status_code == 200)
-        assert endless.stopped == 4
+        wait_for(lambda: marks.count("begun") == marks.count("stopped"))
 
 
-def test_streams_that_come_and_go_leave_no_work_behind(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    running = [0]
-    most = [0]
-
-    def deaf(self: MCTS, *arguments: object) -> None:
-        """A search that ignores its stop event."""
-        running[0] += 1
-        most[0] = max(most[0], running[0])
-        time.sleep(0.4)
-        running[0] -= 1
-        raise RuntimeError("deaf")
-
-    monkeypatch.setattr(MCTS, "search", deaf)
+@pytest.mark.usefixtures("marks")
+def test_streams_that_come_and_go_leave_no_work_behind(caplog: pytest.LogCaptureFixture) -> None:
     caps = Caps(streams=2, streams_waiting=2)
-    with serving(Settings(caps=caps)) as client:
+    with serving_faulty(caps, grace=0.4) as (client, pool):
         for _ in range(12):
-            with begin(client, "GET /api/v1/analysis/stream?agent=mcts"):
+            with begin(client, "GET /api/v1/analysis/stream?agent=spin"):
                 time.sleep(0.02)
         wait_for(
             lambda: client.post("/api/v1/analysis", json={"agent": "rules"}).status_code == 200
         )
-        wait_for(lambda: running == [0])
-        assert most[0] <= 2
+        wait_for(lambda: pool.busy() == 0)
     assert "never retrieved" not in caplog.text
 
 
-def test_a_request_that_waits_too_long_is_refused(endless: Endless) -> None:
-    with serving(Settings(caps=Caps(searches=1, patience=0.2))) as client:
-        with begin(client, "POST /api/v1/move", {"agent": "mcts"}):
-            wait_for(lambda: endless.begun == 1)
+def test_a_request_that_waits_too_long_is_refused(marks: Marks) -> None:
+    with serving_faulty(Caps(searches=1, patience=0.2), grace=600) as (client, _):
+        with begin(client, "POST /api/v1/move", {"agent": "endless"}):
+            wait_for(lambda: marks.count("begun") == 1)
             error_of(client.post("/api/v1/move", json={"agent": "rules"}), 503)
         wait_for(lambda: client.post("/api/v1/move", json={"agent": "rules"}).status_code == 200)
 
 
-def test_a_stopping_server_stops_its_searches(endless: Endless) -> None:
-    with serving(Settings()) as client:
-        waiting = begin(client, "POST /api/v1/move", {"agent": "mcts"})
-        wait_for(lambda: endless.begun == 1)
-    wait_for(lambda: endless.stopped == 1)
+def test_a_stopping_server_stops_its_searches(marks: Marks) -> None:
+    with serving_faulty(grace=600) as (client, _):
+        waiting = begin(client, "POST /api/v1/move", {"agent": "endless"})
+        wait_for(lambda: marks.count("begun") == 1)
+    wait_for(lambda: marks.count("stopped") == 1)
     waiting.close()
 
 
 QUICK = Caps(move_seconds=0.02, analysis_seconds=0.02, review_seconds=0.05)
-schema = schemathesis.openapi.from_asgi(
-    "/api/v1/openapi.json",
-    create_app(Settings(hosts=frozenset(), home=Path("nowhere"), caps=QUICK)),
-)
+
+
+schema = schemathesis.openapi.from_dict(create_app().openapi())
+
+
+@pytest.fixture(scope="module")
+def quick_server() -> Iterator[str]:
+    with serving(Settings(home=Path("nowhere"), caps=QUICK)) as client:
+        yield str(client.base_url)
 
 
 @schema.parametrize()
 @examples(15)
-def test_no_request_of_the_schema_causes_a_server_error(case: schemathesis.Case) -> None:
-    answer = case.call()
+def test_no_request_of_the_schema_causes_a_server_error(
+    case: schemathesis.Case, quick_server: str
+) -> None:
+    answer = case.call(base_url=quick_server)
     assert answer.status_code < 500, (case.as_curl_command(), answer.text)
     if answer.status_code >= 400:
         assert json.loads(answer.content)["error"]["status"] == answer.status_code

@@ -97,7 +97,7 @@ class Sprt:
         return tally.units * (under_h1 - under_h0)
 
     def _log_likelihood(self, tally: Tally, elo: float) -> float:
-        """Return the mean log-likelihood per unit (pair of games) at the best-fitting variance.
+        """Return the mean log-likelihood per unit at the best-fitting variance.
 
         Constants that cancel in the likelihood ratio are omitted.
         """

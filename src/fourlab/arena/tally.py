@@ -107,7 +107,7 @@ class Tally:
         if self.why_not:
             return Estimate(why=self.why_not)
         margin = Z_95 * self._standard_error
-        # Symmetric in the score but not in Elo, which grows without bound towards 0 and 1.
+        # Symmetric in the score, but not in Elo, which tends to ±infinity at scores 1 and 0.
         return Estimate.between(
             elo_of(self.score - margin), elo_of(self.score), elo_of(self.score + margin)
         )

@@ -176,7 +176,7 @@ class ConnectFour(AECEnv):  # type: ignore[misc]
 
     def _lose_by_a_full_column(self) -> None:
         """Do what PettingZoo's TerminateIllegalWrapper does."""
-        # The loser gets -1, and the other player 0, not +1.
+        # The other player keeps the reward 0 of `reset`: an illegal move is not a win.
         EnvLogger.warn_on_illegal_move()
         self.truncations = dict.fromkeys(PLAYERS, True)
         self._end({self.agent_selection: -1})

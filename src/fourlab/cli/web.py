@@ -1,14 +1,39 @@
 """`fourlab web`: serve the web page and the REST API."""
 
+import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fourlab.cli.options import DEFAULT_HOME, HomeOption
+from fourlab.errors import UserError
 from fourlab.web.settings import PRIVATE, PUBLIC, Settings
+
+if TYPE_CHECKING:
+    from fourlab.web.starters import Nursery
+
+TOKEN_VARIABLE = "FOURLAB_TOKEN"
+"""The environment variable with a token; other users could read it on the command line."""
+
+TokenOption = Annotated[
+    bool,
+    typer.Option(
+        "--token", help=f"Require a secret: that of the variable {TOKEN_VARIABLE}, else a new one."
+    ),
+]
+ProxyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--proxy",
+        metavar="ADDRESS",
+        help="Believe this proxy's X-Forwarded-For about who is asking.",
+    ),
+]
 
 
 def web(
@@ -31,6 +56,8 @@ def web(
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="Also accept requests for this host."),
     ] = None,
+    token: TokenOption = False,
+    proxy: ProxyOption = None,
     home: HomeOption = DEFAULT_HOME,
 ) -> None:
     """Serve the web page and the REST API.
@@ -39,30 +66,70 @@ def web(
     Its address contains the game, so it can be shared and bookmarked. The REST API is under
     /api/v1, described in /api/v1/openapi.json. Ctrl-C stops the server.
     """
+    from fourlab.web.clients import check_proxy, make_token
+    from fourlab.web.starters import early_nursery
+
+    if not _is_loopback(host) and not public and not token:
+        raise UserError(
+            f"others could reach a server on {host}: add --token, which lets in only who knows "
+            "its address, or --public, which serves strangers with tighter limits"
+        )
+    settings = Settings(
+        home=Path(home),
+        public=public,
+        hosts=_hosts(host, public, allow_host or ()),
+        caps=PUBLIC if public else PRIVATE,
+        token=make_token(os.environ.get(TOKEN_VARIABLE)) if token else None,
+        proxies=frozenset(map(check_proxy, proxy or ())),
+        on_compiling=_announce,
+    )
+    with early_nursery(settings.caps) as nursery:
+        _serve(host, port, settings, browser, nursery)
+
+
+def _serve(
+    host: str, port: int, settings: Settings, browser: bool, nursery: "Nursery | None"
+) -> None:
     from fourlab.web.serve import address_of, listen, open_browser, serve
 
-    # A public server cannot know the names that point to it, so it accepts any.
-    names = {*(allow_host or ())}
-    if not public:
-        names |= {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
-    caps = PUBLIC if public else PRIVATE
-    hosts = frozenset(name.lower() for name in names)
-    settings = Settings(Path(home), public, hosts, caps, _announce)
     # Before anything is printed: with port 0, the system chooses the port now.
     listening = listen(host, port)
-    if public or host not in ("127.0.0.1", "localhost", "::1"):
-        print(
-            "fourlab: others can reach this server; "
-            "it limits their work but has no passwords and no encryption "
-            "(docs/how-to/serve-many-players.md)",
-            file=sys.stderr,
-        )
+    if settings.public or not _is_loopback(host):
+        _warn(settings.token is not None)
     address = address_of(listening)
+    if settings.token is not None:
+        address += f"?token={settings.token}"
     print(f"Fourlab is at {address} (Ctrl-C stops it)", flush=True)
     if browser:
         open_browser(address)
     with suppress(KeyboardInterrupt):  # the normal way to stop the server
-        serve(listening, settings)
+        serve(listening, settings, nursery)
+
+
+def _hosts(host: str, public: bool, allowed: Iterable[str]) -> frozenset[str]:
+    """Return the host names that requests may use; none of them means any."""
+    names = {*allowed}
+    # A public server cannot know the names that point to it, so it accepts any. So does one that
+    # listens on every interface and may have many names: its token keeps strangers out.
+    if not public and (names or host not in ("0.0.0.0", "::")):
+        names |= {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
+    return frozenset(name.lower() for name in names)
+
+
+def _warn(has_token: bool) -> None:
+    lets_in = "lets in who knows its token" if has_token else "has no passwords"
+    print(
+        "fourlab: others can reach this server; "
+        f"it limits their work, {lets_in} and does not encrypt (docs/security.md)",
+        file=sys.stderr,
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _announce(seconds: float) -> None:

@@ -110,8 +110,7 @@ class Engine:
     ) -> Decision:
         """Return the program's move, starting the program if needed; a fault ends the program."""
         rng = generator(rng)
-        # Drawn at every move, also if no new game begins, so that the state of a shared generator
-        # does not depend on the course of the games.
+        # The generator advances once per move, whether or not a game begins.
         seed = int(rng.integers(2**31))
         with self._lock, self._ended_by_faults():
             program = self._started()

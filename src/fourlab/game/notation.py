@@ -135,7 +135,7 @@ def grid_of(position: "Position | Setup") -> list[list[int]]:
 
 
 def _read_moves(text: str, rules: Rules | None, first: int = 1) -> Setup:
-    """Read columns that count from `first`."""
+    """Read the moves of a game; the leftmost column has the number `first`, 0 or 1."""
     rules = rules or CLASSIC
     columns = tuple(number - first for number in _numbers(text, rules))
     # A 0 is most likely a column of a list that counts from 0, or on a wide board the end of "10".

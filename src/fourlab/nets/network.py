@@ -66,7 +66,7 @@ class Layer(NamedTuple):
             # a kernel of 3x3 per input plane, and a bias
             "conv": 9 * self.inputs + 1,
             "dense": self.inputs + 1,
-            # two convolutions and two batch normalisations
+            # two convolutions with biases and two batch normalisations
             "residual": 18 * self.inputs + 10,
             # gain, shift, running mean and running variance
             "batchnorm": 4,

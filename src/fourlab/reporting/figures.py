@@ -290,7 +290,7 @@ def render(figure: Figure, kind: str, salt: str = "fourlab") -> bytes:
     """
     import matplotlib
 
-    # Left out: what would differ from one run or version to the next.
+    # Left out: what would differ from one run to the next. PDF files still name their program.
     varying = {"svg": "Date", "png": "Software", "pdf": "CreationDate"}[kind]
     # Equal bytes: ids are hashed from the salt, and text stays text, so that no font is embedded.
     image = io.BytesIO()

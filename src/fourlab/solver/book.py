@@ -72,7 +72,7 @@ class Book:
             # nothing.
             differences=np.diff(self.keys, prepend=0),
             scores=self.scores,
-            # JSON as bytes: arrays of Python objects would need pickle.
+            # JSON as bytes; an array of text would take four bytes per character.
             about=np.frombuffer(json.dumps(about).encode(), np.uint8),
         )
         write_atomically(file, buffer.getvalue())

@@ -1,5 +1,6 @@
 """The routes for positions, agents, moves and analyses."""
 
+import json
 from dataclasses import asdict
 from functools import cache
 from typing import Annotated
@@ -18,15 +19,18 @@ from fourlab.version import __version__
 from fourlab.web import messages as m
 from fourlab.web import players, thinking
 from fourlab.web.gate import Gate
+from fourlab.web.pool import Pool
 from fourlab.web.readiness import Readiness
-from fourlab.web.settings import Caps, Settings
+from fourlab.web.settings import USUAL_SECONDS, Caps, Settings
 
 
-def routes(settings: Settings, quick: Gate, slow: Gate, readiness: Readiness) -> APIRouter:
+def routes(
+    settings: Settings, quick: Gate, slow: Gate, readiness: Readiness, pool: Pool
+) -> APIRouter:
     """Return the routes; quick and slow searches have separate gates."""
     api = APIRouter()
     _add_lists(api, settings, readiness)
-    _add_searches(api, settings.caps, quick, slow, readiness)
+    _add_searches(api, settings.caps, quick, slow, readiness, pool)
     return api
 
 
@@ -76,21 +80,29 @@ def _add_lists(api: APIRouter, settings: Settings, readiness: Readiness) -> None
 
 
 def _add_searches(
-    api: APIRouter, caps: Caps, quick: Gate, slow: Gate, readiness: Readiness
+    api: APIRouter, caps: Caps, quick: Gate, slow: Gate, readiness: Readiness, pool: Pool
 ) -> None:
     """Add the routes for moves and analyses."""
 
-    @api.post("/move", tags=["agents"])
-    async def move(body: m.MoveRequest, request: Request) -> m.Move:
-        """Let an agent choose a column."""
+    async def choose(body: m.MoveRequest, request: Request) -> str:
         await readiness.agent(body.agent, body.position().rules, request)
-        return await quick.think(request, lambda stop: thinking.choose(body, caps, stop))
+        seconds = min(body.seconds or caps.move_seconds, caps.move_seconds)
+        return await thinking.think(request, quick, pool, "move", body.model_dump(), seconds)
 
-    @api.post("/analysis", tags=["analysis"])
-    async def analysis(body: m.AnalysisRequest, request: Request) -> m.OpinionAnswer:
+    # Workers answer in JSON, which is passed on as it is; the models describe it in the schema.
+
+    @api.post("/move", tags=["agents"], response_model=m.Move)
+    async def move(body: m.MoveRequest, request: Request) -> Response:
+        """Let an agent choose a column."""
+        return thinking.as_json(await choose(body, request))
+
+    @api.post("/analysis", tags=["analysis"], response_model=m.OpinionAnswer)
+    async def analysis(body: m.AnalysisRequest, request: Request) -> Response:
         """Evaluate every column: proven by the solver, or estimated by an agent."""
         await readiness.agent(body.agent, body.position().rules, request)
-        return await slow.think(request, lambda stop: thinking.think(body, caps, stop))
+        seconds = min(body.seconds, caps.analysis_seconds)
+        answer = await thinking.think(request, slow, pool, "analysis", body.model_dump(), seconds)
+        return thinking.as_json(answer)
 
     @api.get("/analysis/stream", tags=["analysis"], response_class=StreamingResponse)
     async def stream(body: Annotated[m.AnalysisRequest, Query()], request: Request) -> Response:
@@ -100,7 +112,7 @@ def _add_searches(
         """
         # Errors in the request are answered before the stream begins.
         await readiness.agent(body.agent, body.position().rules, request)
-        return thinking.Stream(body, caps, slow, request)
+        return thinking.Stream(body, min(body.seconds, caps.analysis_seconds), slow, pool, request)
 
     kaggle_body = {
         "content": {"application/json": {"schema": m.KaggleRequest.model_json_schema()}},
@@ -111,17 +123,15 @@ def _add_searches(
     async def kaggle(
         request: Request,
         agent: Annotated[str, Query(max_length=300)] = "level:8",
-        seconds: Annotated[m.Seconds, Query()] = thinking.USUAL_SECONDS,
+        seconds: Annotated[m.Seconds, Query()] = USUAL_SECONDS,
     ) -> m.Action:
         """Play as an agent of Kaggle's ConnectX environment, which accepts URLs as agents."""
         try:  # parsed here, since Kaggle's client sends no content type
             body = m.KaggleRequest.model_validate_json(await request.body())
         except ValidationError:
             raise UserError("the request is not what Kaggle's environments send") from None
-        move = _of_kaggle(body, agent, seconds)
-        await readiness.agent(move.agent, move.position().rules, request)
-        chosen = await quick.think(request, lambda stop: thinking.choose(move, caps, stop))
-        return m.Action(action=chosen.column - 1)
+        chosen = json.loads(await choose(_of_kaggle(body, agent, seconds), request))
+        return m.Action(action=chosen["column"] - 1)
 
 
 def _rules(board: str | None) -> Rules:

@@ -4,6 +4,7 @@ import hashlib
 import mimetypes
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -18,8 +19,11 @@ from fourlab.web import api, records
 from fourlab.web import messages as m
 from fourlab.web.gate import Busy, Gate, Gone
 from fourlab.web.guard import Guard, error_body
+from fourlab.web.pool import OutOfMemory, Overdue, Pool, SearchFailed
 from fourlab.web.readiness import Readiness
 from fourlab.web.settings import Settings
+from fourlab.web.starters import NoProcess, Unavailable
+from fourlab.web.thinking import FAILED, NO_MEMORY, OVERDUE
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": m.Error, "description": "The request is wrong."},
@@ -40,28 +44,40 @@ WORDS = {
     "json_invalid": "the request is not JSON",
 }
 """Messages for invalid requests, by the type of pydantic's error."""
+TRY_AGAIN: dict[type[Exception], str] = {
+    Busy: "too many searches are running; try again soon",
+    Overdue: OVERDUE,
+    OutOfMemory: NO_MEMORY,
+    NoProcess: "the system allows no more processes; try again soon",
+    Unavailable: "the server is stopping",
+}
+"""What is answered with 503 and Retry-After."""
 MOST_LETTERS = 500
 """Longer error messages are cut."""
 
 
-def create_app(settings: Settings | None = None, readiness: Readiness | None = None) -> FastAPI:
+def create_app(
+    settings: Settings | None = None,
+    readiness: Readiness | None = None,
+    pool: Pool | None = None,
+) -> FastAPI:
     """Return the whole application with its guard."""
     settings = settings or Settings()
     readiness = readiness or Readiness()
     caps = settings.caps
+    workers = pool or Pool(caps)
     # Moves are short and wait only for each other; analyses and reviews may take a minute.
-    quick = Gate(caps.searches, caps.waiting, caps.patience, "search")
-    slow = Gate(caps.streams, caps.streams_waiting, caps.streams_patience, "analysis")
+    quick = Gate(caps.searches, caps.waiting, caps.patience, caps.reserved)
+    slow = Gate(caps.streams, caps.streams_waiting, caps.streams_patience, caps.reserved)
+    reading = Gate(caps.reads, caps.reads_waiting, caps.reads_patience, caps.reserved)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        quick.open()
-        slow.open()
-        readiness.open(settings.on_compiling)
+        workers.open()
+        readiness.open(workers.load, settings.on_compiling)
         yield
         readiness.close()
-        quick.close()
-        slow.close()
+        workers.close()
 
     app = FastAPI(
         title="Fourlab",
@@ -74,12 +90,12 @@ def create_app(settings: Settings | None = None, readiness: Readiness | None = N
         lifespan=lifespan,
     )
     for router in (
-        api.routes(settings, quick, slow, readiness),
-        records.routes(settings, slow, readiness),
+        api.routes(settings, quick, slow, readiness, workers),
+        records.routes(settings, slow, reading, readiness, workers),
     ):
         app.include_router(router, prefix="/api/v1", responses=ERRORS)
     # The server process closes these when it shuts down (`serve.Server`).
-    app.state.gates = (quick, slow)
+    app.state.pool = workers
     app.state.readiness = readiness
     _serve_page(app)
     _handle_errors(app)
@@ -128,14 +144,13 @@ def _handle_errors(app: FastAPI) -> None:
         lambda error: _error(error.status_code, str(error.detail), dict(error.headers or {})),
     )
     answer_with(Gone, lambda error: _error(408, "the client closed the connection"))
-    answer_with(
-        Busy,
-        lambda error: _error(
-            503,
-            "too many searches are running; try again soon",
-            {"retry-after": str(error.retry_after)},
-        ),
-    )
+    answer_with(SearchFailed, lambda error: _error(500, FAILED))
+    for kind, message in TRY_AGAIN.items():
+        answer_with(kind, partial(_try_again, message))
+
+
+def _try_again(message: str, error: Exception) -> JSONResponse:
+    return _error(503, message, {"retry-after": str(Busy.retry_after)})
 
 
 def _first_error(error: RequestValidationError) -> str:

@@ -1,16 +1,22 @@
-"""Admission control for searches: a few run, some wait, and all others get 503 at once."""
+"""Admission to searches: a few run, some wait, all others get 503 at once; fair between addresses.
+
+Places go to the address that has used the least search time recently, and some places only to
+addresses that have none. So a client that sends a hundred times as many requests as another delays
+its own requests, not the other's.
+"""
 
 import asyncio
+import math
 import time
+from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from anyio import CancelScope
 from fastapi import Request
 
-from fourlab.agent import Stop
+from fourlab.web.settings import HALF_LIFE_SECONDS
 
 T = TypeVar("T")
 
@@ -26,98 +32,162 @@ class Gone(Exception):
     """The client has closed the connection."""
 
 
-class Gate:
-    """Threads for searches, and a bounded queue before them.
+@dataclass
+class Account:
+    """What an address uses, and what it waits for."""
 
-    Searches are compiled and release the GIL, so the event loop runs beside them. A request that
-    would wait longer than `patience` seconds, estimated from the duration of recent searches, is
-    refused at once; none waits longer than twice that.
+    running: list[float] = field(default_factory=list)
+    """When its running searches began."""
+    waiting: "deque[asyncio.Future[float]]" = field(default_factory=deque)
+    """Its requests in the order of arrival; a future gets the time at which the
+    request gets a place."""
+    used: float = 0.0
+    """Search time of ended searches in seconds, as of `used_at`; it decays."""
+    used_at: float = 0.0
+
+
+class Gate:
+    """A number of places, and a bounded queue for each address.
+
+    A request that would wait longer than `patience` seconds, estimated from the duration of recent
+    searches, is refused at once; none waits longer than twice that.
     """
 
-    def __init__(self, places: int, waiting: int, patience: float, name: str) -> None:
-        self._name = name
+    def __init__(
+        self,
+        places: int,
+        waiting: int,
+        patience: float,
+        reserved: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._places = places
-        self._max_inside = places + waiting
+        self._most_waiting = waiting
         self._patience = patience
-        self._pool: ThreadPoolExecutor | None = None
-        # One permit per thread: work that is admitted never waits in the pool's own queue.
-        self._free = asyncio.Semaphore(places)
-        self._stops: set[Stop] = set()
+        # With a single place there is none to reserve.
+        self._shared = max(places - reserved, 1)
+        self._clock = clock
+        self._accounts: defaultdict[str, Account] = defaultdict(Account)
         self._mean_seconds = 0.0  # exponential moving average of recent searches
-        self._inside = 0  # requests that search or wait; changed only in the event loop
+        self._running = 0
+        self._waiting = 0
 
-    def open(self) -> None:
-        """Start to accept work."""
-        self._pool = ThreadPoolExecutor(self._places, self._name)
-        # A semaphore belongs to the event loop that first waited for it; each start has its own.
-        self._free = asyncio.Semaphore(self._places)
-
-    def stop(self) -> None:
-        """Stop all running searches."""
-        for stop in list(self._stops):
-            stop.set()
-
-    def close(self) -> None:
-        """Stop all searches and accept no more."""
-        assert self._pool is not None
-        self.stop()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+    @property
+    def inside(self) -> int:
+        """The number of requests that have a place or wait for one."""
+        return self._running + self._waiting
 
     @asynccontextmanager
-    async def enter(self) -> AsyncIterator[None]:
-        """Take a place as soon as one is free, or raise Busy."""
-        # Requests that must end before this one can start; not positive if a place is free.
-        ahead = self._inside - self._places + 1
-        expected_wait = ahead * self._mean_seconds / self._places
-        if self._inside >= self._max_inside or expected_wait > self._patience:
-            raise Busy
-        self._inside += 1
+    async def enter(self, address: str) -> AsyncIterator[None]:
+        """Take a place as soon as one is free for this address, or raise Busy."""
+        if self._may_start(self._accounts[address]):
+            started = self._begin(address)
+        else:
+            started = await self._wait(address)
         try:
-            try:
-                await asyncio.wait_for(self._free.acquire(), 2 * self._patience)
-            except TimeoutError:
-                raise Busy from None
-            try:
-                yield
-            finally:
-                self._free.release()
+            yield
         finally:
-            self._inside -= 1
+            self._end(address, started)
 
-    @asynccontextmanager
-    async def start(self, work: Callable[[Stop], T]) -> "AsyncIterator[asyncio.Future[T]]":
-        """Run work in a thread. Leaving the block stops it and waits until the thread is free."""
-        assert self._pool is not None
-        stop = Stop()
+    def _may_start(self, account: Account) -> bool:
+        """Return whether an address may take a place: the last ones only if it has none."""
+        places = self._shared if account.running else self._places
+        return self._running < places
 
-        def timed() -> T:
-            started = time.perf_counter()
-            try:
-                return work(stop)
-            finally:
-                seconds = time.perf_counter() - started
-                # 1/8 weighs about the last eight searches. Threads may overwrite each other's
-                # update, which an estimate can bear.
-                self._mean_seconds += (seconds - self._mean_seconds) / 8
+    def _begin(self, address: str) -> float:
+        """Take a place and return the time."""
+        now = self._clock()
+        self._running += 1
+        self._accounts[address].running.append(now)
+        return now
 
-        async with self.enter():
-            self._stops.add(stop)
-            thinking = asyncio.get_running_loop().run_in_executor(self._pool, timed)
-            try:
-                yield thinking
-            finally:
-                stop.set()  # without effect if the work is done
-                # Also when this task is cancelled, the place is given back only once the thread is
-                # free: otherwise the next search would wait behind an abandoned one.
-                with CancelScope(shield=True):
-                    await asyncio.wait({thinking})
-                thinking.exception()  # marks it as retrieved; the caller has handled it
-                self._stops.discard(stop)
+    def _end(self, address: str, started: float) -> None:
+        account = self._accounts[address]
+        now = self._clock()
+        account.used = self._decayed(account, now) + now - started
+        account.used_at = now
+        account.running.remove(started)
+        self._running -= 1
+        self._mean_seconds += (now - started - self._mean_seconds) / 8
+        self._serve()
+        self._forget()
 
-    async def think(self, request: Request, work: Callable[[Stop], T]) -> T:
-        """Run work in a thread; stop it and raise Gone if the client closes the connection."""
-        async with self.start(work) as thinking:
-            return await unless_gone(request, thinking)
+    async def _wait(self, address: str) -> float:
+        """Wait for a place and return the time at which it is taken; or raise Busy."""
+        account = self._accounts[address]
+        if self._expected_wait(account) > self._patience:
+            self._forget()
+            raise Busy
+        if self._waiting >= self._most_waiting:
+            self._make_room(account)
+        place: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        account.waiting.append(place)
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(2 * self._patience):
+                return await place
+        except BaseException as error:
+            if place in account.waiting:
+                account.waiting.remove(place)
+                self._waiting -= 1
+            elif place.done() and not place.cancelled() and place.exception() is None:
+                # The place was given in the moment in which the request was cancelled.
+                self._end(address, place.result())
+            self._forget()
+            if isinstance(error, TimeoutError):
+                raise Busy from None
+            raise
+
+    def _expected_wait(self, account: Account) -> float:
+        """Return the seconds that a new request of an address would wait.
+
+        Addresses take turns, so it waits for all earlier requests of its own address, and for as
+        many of each other address.
+        """
+        own = len(account.waiting)
+        ahead = sum(min(len(other.waiting), own + 1) for other in self._accounts.values())
+        return (ahead + 1) * self._mean_seconds / self._shared
+
+    def _make_room(self, account: Account) -> None:
+        """Refuse the newest request of the address with the longest queue; or raise Busy."""
+        longest = max(self._accounts.values(), key=lambda other: len(other.waiting))
+        if len(longest.waiting) <= len(account.waiting) + 1:
+            self._forget()
+            raise Busy
+        newest = longest.waiting.pop()
+        self._waiting -= 1
+        newest.set_exception(Busy())
+
+    def _serve(self) -> None:
+        """Give free places to waiting requests, those of the most modest address first."""
+        while self._waiting:
+            now = self._clock()
+            candidates = [
+                (self._usage(account, now), address)
+                for address, account in self._accounts.items()
+                if account.waiting and self._may_start(account)
+            ]
+            if not candidates:
+                return
+            _, address = min(candidates)
+            place = self._accounts[address].waiting.popleft()
+            self._waiting -= 1
+            if not place.done():  # else its request is being cancelled
+                place.set_result(self._begin(address))
+
+    def _usage(self, account: Account, now: float) -> float:
+        """Return the search time that an address has used recently, in seconds."""
+        return self._decayed(account, now) + sum(now - started for started in account.running)
+
+    def _decayed(self, account: Account, now: float) -> float:
+        return account.used * math.exp2((account.used_at - now) / HALF_LIFE_SECONDS)
+
+    def _forget(self) -> None:
+        """Drop the accounts of addresses that have used next to nothing for a while."""
+        now = self._clock()
+        for address, account in list(self._accounts.items()):
+            if not account.running and not account.waiting and self._decayed(account, now) < 0.001:
+                del self._accounts[address]
 
 
 async def unless_gone(request: Request, work: "asyncio.Future[T]") -> T:

@@ -1,5 +1,6 @@
 """Checks of every request (host, origin, size) and security headers of every answer."""
 
+import asyncio
 import json
 import logging
 import re
@@ -8,6 +9,8 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fourlab.web.clients import client_of, cookie_of, knows
+from fourlab.web.pace import Pace
 from fourlab.web.settings import MOST_BODY_BYTES, Settings
 
 # Nothing is loaded from elsewhere, so the page works offline, and no text that finds its way into
@@ -29,15 +32,18 @@ HEADERS = {
 _HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 CODES = {
     400: "bad_request",
+    401: "token_needed",
     403: "forbidden",
     404: "not_found",
     405: "method_not_allowed",
     408: "timeout",
     413: "too_large",
+    414: "too_long",
     415: "unsupported_media_type",
     421: "wrong_host",
     422: "bad_request",
     429: "too_many",
+    431: "headers_too_large",
     500: "internal",
     503: "busy",
 }
@@ -58,6 +64,7 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
         self.settings = settings
+        self.pace = Pace()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse forbidden requests and limit the size of the others."""
@@ -66,6 +73,16 @@ class Guard:
             return
         if scope["type"] != "http":
             return  # a WebSocket; the page uses none
+        headers = dict(scope["headers"])
+        peer = scope.get("client") or ("", 0)
+        forwarded = headers.get(b"x-forwarded-for", b"")
+        scope["client"] = (client_of(peer[0], forwarded, self.settings.proxies), peer[1])
+        if (seconds := self.pace.wait(scope["client"][0])) > 0:
+            await asyncio.sleep(seconds)
+        added = _HEADERS
+        token = self.settings.token
+        if token is not None and knows(token, {}, scope["query_string"]):
+            added = [*_HEADERS, (b"set-cookie", cookie_of(token).encode())]
         begun = False
 
         async def answer(message: Message) -> None:
@@ -74,12 +91,14 @@ class Guard:
                 begun = True
                 headers = list(message.get("headers", ()))
                 names = {name for name, _ in headers}
-                headers += [header for header in _HEADERS if header[0] not in names]
+                headers += [header for header in added if header[0] not in names]
                 message["headers"] = headers
             await send(message)
 
-        headers = dict(scope["headers"])
-        if (refused := self._refused(headers, scope["path"])) is not None:
+        refused = self._refused(headers, scope["path"])
+        if refused is None and not self._is_known(scope, headers):
+            refused = 401, "open the address with the token that this server printed at its start"
+        if refused is not None:
             await _refuse(answer, *refused)
             return
         try:
@@ -89,6 +108,13 @@ class Guard:
             # Once the status line is sent, an answer can only be cut off.
             if not begun:
                 await _refuse(answer, 500, INTERNAL_ERROR)
+
+    def _is_known(self, scope: Scope, headers: dict[bytes, bytes]) -> bool:
+        """Return whether a request has the token, if one is needed; health checks need none."""
+        token = self.settings.token
+        if token is None or scope["path"] == "/api/v1/ping":
+            return True
+        return knows(token, headers, scope["query_string"])
 
     def _refused(self, headers: dict[bytes, bytes], path: str) -> tuple[int, str] | None:
         # HTTP headers are bytes; latin-1 decodes all of them, so strange ones cannot raise here.

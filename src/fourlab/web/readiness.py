@@ -16,7 +16,7 @@ from fastapi import Request
 
 from fourlab.agents import registry
 from fourlab.agents.levels import LEVELS
-from fourlab.compiled.background import Background, Child, Closed, Here, Worker
+from fourlab.compiled.background import Background, Child, Closed, Worker
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.web import messages as m
 from fourlab.web import players
@@ -28,10 +28,15 @@ NICENESS = 5
 """The children compile with a lower priority than the server, which answers meanwhile."""
 
 
-def compile_in_background(only: Iterable[str] | None = None) -> Background:
+Load = Callable[[str], None]
+"""Loads a compiled group into the processes that search."""
+
+
+def compile_in_background(load: Load, only: Iterable[str] | None = None) -> Background:
     """Compile the kernels of all agents that can play over the web, levels first, or `only` some.
 
-    This imports the compiler, so the thread of the event loop must not call it.
+    `load` is called with every compiled group. This imports the compiler, so the thread of the
+    event loop must not call it.
     """
     from fourlab.compiled._cache import CACHE_FOLDER, is_kept
     from fourlab.compiled.warmup import GROUPS, is_compiled
@@ -42,44 +47,42 @@ def compile_in_background(only: Iterable[str] | None = None) -> Background:
     if only is not None:
         names = [name for name in names if name in set(only)]
     compiled = [name for name in names if is_compiled(name)]
-    # Without a cache, what a child compiles would be lost: this process compiles itself.
-    workers: list[Worker] = [Here()]
+    # Without a cache, what a child compiles would be lost: `load` compiles where it loads.
+    workers: list[Worker] = [Elsewhere()]
     if is_kept(CACHE_FOLDER):
         workers = [Child(NICENESS) for _ in range(PROCESSES)]
     seconds = {name: GROUPS[name].seconds for name in names}
     return Background(names, workers, seconds, compiled, load)
 
 
-def load(name: str) -> None:
-    """Load a compiled group into this process, and the files that its first search reads."""
-    from fourlab.compiled import warmup
+class Elsewhere:
+    """Compiles nothing: without a cache that processes share, `load` compiles where it loads."""
 
-    warmup.load(name)
-    if name == "solver":
-        from fourlab.solver.book import shipped_book
+    startup_seconds = 0.0
 
-        shipped_book()
-    if name == "planes":
-        from fourlab.nets.evaluator import load as load_network
+    def run(self, name: str) -> float:
+        """Do nothing."""
+        return 0.0
 
-        load_network("alphazero")
+    def close(self) -> None:
+        """Do nothing."""
 
 
 class Readiness:
     """Which kernels are ready in a running server."""
 
-    def __init__(self, begin: Callable[[], Background] = compile_in_background) -> None:
-        """`begin` starts the compilation; it is called in a thread when the server starts."""
+    def __init__(self, begin: Callable[[Load], Background] = compile_in_background) -> None:
+        """`begin` prepares the compilation; it is called in a thread when the server starts."""
         self._begin = begin
         # Resolved when the compilers have started; until then every request waits for it.
         self._background: Future[Background] = Future()
         self._kernels: dict[str, tuple[str, ...]] = {}  # by agent, as they were requested
         self._ended = threading.Event()
 
-    def open(self, on_compiling: Callable[[float], None] = lambda seconds: None) -> None:
+    def open(
+        self, load: Load, on_compiling: Callable[[float], None] = lambda seconds: None
+    ) -> None:
         """Start to compile; call `on_compiling` with the estimated seconds if there is work."""
-        if self._begun() and self._background.result().is_ready():
-            return  # the server was closed and is opened again
         future: Future[Background] = Future()
         future.set_running_or_notify_cancel()  # so that no waiting request can cancel it
         ended = threading.Event()
@@ -87,7 +90,7 @@ class Readiness:
 
         def run() -> None:
             try:
-                background = self._begin()
+                background = self._begin(load)
                 background.start()
             except BaseException as error:
                 future.set_exception(error)

@@ -1,25 +1,20 @@
 """The routes for played games: reviews, and the runs of the lab, which are read-only."""
 
 import asyncio
+import json
 from pathlib import Path as Folder
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from fourlab.agent import Limit, Stop
-from fourlab.analysis import overview
-from fourlab.jobs.run import all_runs
 from fourlab.web import record_messages as r
+from fourlab.web import thinking
 from fourlab.web.gate import Gate
 from fourlab.web.messages import ReviewRequest
+from fourlab.web.pool import Pool
 from fourlab.web.readiness import Readiness
-from fourlab.web.settings import Caps, Settings
-
-if TYPE_CHECKING:
-    from fourlab.analysis.review import Review
-
-# FastAPI runs routes that are plain functions in threads, so the routes below may read files.
-# Reviews import the compiler, which takes seconds; that must not happen in the event loop either.
+from fourlab.web.run_list import RunList
+from fourlab.web.settings import DRAWING_SECONDS, READ_SECONDS, Caps, Settings
 
 # The page's own policy forbids inline styles, which these files need. "sandbox" gives them an
 # origin of their own: a script in a figure of a run could not call the API.
@@ -32,46 +27,32 @@ ALONE = {
 Name = Annotated[str, Path(max_length=200)]
 
 
-def routes(settings: Settings, slow: Gate, readiness: Readiness) -> APIRouter:
-    """Return the routes; reviews pass the gate for slow work."""
+def routes(
+    settings: Settings, slow: Gate, reading: Gate, readiness: Readiness, pool: Pool
+) -> APIRouter:
+    """Return the routes; reviews pass the gate for slow work, the lab the one for reading."""
     api = APIRouter()
-    _add_reviews(api, settings.caps, slow, readiness)
-    _add_runs(api, settings.home)
-    _add_games(api, settings.home)
+    _add_reviews(api, settings.caps, slow, readiness, pool)
+    _add_runs(api, settings.home, reading, pool)
     return api
 
 
-def _add_reviews(api: APIRouter, caps: Caps, slow: Gate, readiness: Readiness) -> None:
-    def kernels() -> tuple[str, ...]:
-        from fourlab.analysis.review import KERNELS
+def _add_reviews(api: APIRouter, caps: Caps, slow: Gate, readiness: Readiness, pool: Pool) -> None:
+    async def look_back(do: str, body: ReviewRequest, request: Request, drawing: float) -> str:
+        def kernels() -> tuple[str, ...]:
+            from fourlab.analysis.review import KERNELS  # imports the compiler
 
-        return KERNELS
+            return KERNELS
 
-    async def prepare(body: ReviewRequest, request: Request) -> None:
-        body.position()  # an invalid request is refused before anything waits for it
+        body.position()  # refuses a wrong request at once
         await readiness.kernels(await asyncio.to_thread(kernels), request)
-
-    def look_back(body: ReviewRequest, stop: Stop) -> "Review":
-        from fourlab.analysis.review import review
-
-        start, columns = body.game()
-        return review(
-            start,
-            columns,
-            Limit(seconds=min(body.seconds, caps.review_seconds), stop=stop),
-            caps.megabytes,
-        )
-
-    def draw(body: ReviewRequest, stop: Stop) -> str:
-        from fourlab.analysis.review_page import review_page  # loads matplotlib, which is slow
-
-        return review_page(look_back(body, stop))
+        seconds = min(body.seconds, caps.review_seconds) + drawing
+        return await thinking.think(request, slow, pool, do, body.model_dump(), seconds)
 
     @api.post("/review", tags=["games"], response_model=r.ReviewAnswer)
-    async def reviewed(body: ReviewRequest, request: Request) -> dict[str, Any]:
+    async def reviewed(body: ReviewRequest, request: Request) -> Response:
         """Review a game: the exact value of every position, and the mistakes."""
-        await prepare(body, request)
-        return await slow.think(request, lambda stop: look_back(body, stop).as_data())
+        return thinking.as_json(await look_back("review", body, request, 0.0))
 
     @api.get(
         "/review/page",
@@ -81,22 +62,28 @@ def _add_reviews(api: APIRouter, caps: Caps, slow: Gate, readiness: Readiness) -
     )
     async def page(body: Annotated[ReviewRequest, Query()], request: Request) -> Response:
         """Return a review as one HTML file."""
-        await prepare(body, request)
-        text = await slow.think(request, lambda stop: draw(body, stop))
+        text = json.loads(await look_back("review_page", body, request, DRAWING_SECONDS))
         headers = {**ALONE, "content-disposition": 'attachment; filename="review.html"'}
         return Response(text, media_type="text/html", headers=headers)
 
 
-def _add_runs(api: APIRouter, home: Folder) -> None:
+def _add_runs(api: APIRouter, home: Folder, reading: Gate, pool: Pool) -> None:
+    listed = RunList(home, pool)
+
+    async def read(request: Request, do: str, **fields: Any) -> str:
+        fields["home"] = str(home)
+        return await thinking.think(request, reading, pool, do, fields, READ_SECONDS)
+
     @api.get("/runs", tags=["lab"], response_model=list[r.RunRow])
-    def runs() -> list[dict[str, Any]]:
+    async def runs(request: Request) -> Response:
         """List the runs with their progress."""
-        return [overview.row(run) for run in all_runs(home)]
+        async with reading.enter(thinking.client(request)):
+            return thinking.as_json(await listed.rows())
 
     @api.get("/runs/{name}", tags=["lab"], response_model=r.RunAnswer)
-    def run(name: Name) -> dict[str, Any]:
+    async def run(name: Name, request: Request) -> Response:
         """Return a run: settings, tables, figures, curves."""
-        return overview.detail(overview.run_named(home, name))
+        return thinking.as_json(await read(request, "run", name=name))
 
     @api.get(
         "/runs/{name}/figures/{figure}.svg",
@@ -104,32 +91,32 @@ def _add_runs(api: APIRouter, home: Folder) -> None:
         response_class=Response,
         responses={200: {"content": {"image/svg+xml": {}}}},
     )
-    def figure(name: Name, figure: Name) -> Response:
+    async def figure(name: Name, figure: Name, request: Request) -> Response:
         """Return a figure of a run."""
-        file = overview.figure(overview.run_named(home, name), figure)
-        return Response(
-            file.read_bytes(),
-            media_type="image/svg+xml",
-            headers={**ALONE, "cache-control": "no-cache"},
-        )
+        text = json.loads(await read(request, "figure", name=name, figure=figure))
+        headers = {**ALONE, "cache-control": "no-cache"}
+        return Response(text, media_type="image/svg+xml", headers=headers)
 
     @api.get("/compare", tags=["lab"], response_model=r.Comparison)
-    def compare(run: Annotated[list[str], Query(min_length=1, max_length=20)]) -> dict[str, Any]:
+    async def compare(
+        run: Annotated[list[str], Query(min_length=1, max_length=20)], request: Request
+    ) -> Response:
         """Return the settings in which runs differ."""
-        return overview.compare([overview.run_named(home, name) for name in run])
+        return thinking.as_json(await read(request, "compare", names=run))
 
-
-def _add_games(api: APIRouter, home: Folder) -> None:
     @api.get("/runs/{name}/games", tags=["lab"], response_model=r.GamesAnswer)
-    def games(
+    async def games(
         name: Name,
+        request: Request,
         offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
         limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    ) -> dict[str, Any]:
+    ) -> Response:
         """List games of a run, page by page."""
-        return overview.games(overview.run_named(home, name), offset, limit)
+        return thinking.as_json(await read(request, "games", name=name, offset=offset, limit=limit))
 
     @api.get("/runs/{name}/games/{number}", tags=["lab"], response_model=r.GameAnswer)
-    def game(name: Name, number: Annotated[int, Path(ge=0, le=10**9)]) -> dict[str, Any]:
+    async def game(
+        name: Name, number: Annotated[int, Path(ge=0, le=10**9)], request: Request
+    ) -> Response:
         """Return a game with what the agents reported."""
-        return overview.game(overview.run_named(home, name), number)
+        return thinking.as_json(await read(request, "game", name=name, number=number))

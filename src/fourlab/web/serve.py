@@ -11,12 +11,12 @@ import uvicorn
 
 from fourlab.errors import UserError
 from fourlab.web.app import create_app
-from fourlab.web.gate import Gate
+from fourlab.web.connections import protocol
+from fourlab.web.pool import Pool
 from fourlab.web.readiness import Readiness
-from fourlab.web.settings import Settings
+from fourlab.web.settings import IDLE_SECONDS, Settings
+from fourlab.web.starters import Nursery
 
-# The page's longest address, with a game and a board set up by hand, is far below this.
-MOST_HEADER_BYTES = 16 * 1024
 SWITCH_SECONDS = 0.001
 """Longest time that a thread holds the GIL while another, such as the event loop, waits for it."""
 
@@ -47,45 +47,47 @@ def address_of(listening: socket.socket) -> str:
 class Server(uvicorn.Server):
     """A server that stops its searches and compilations at shutdown."""
 
-    def __init__(
-        self, config: uvicorn.Config, gates: tuple[Gate, ...], readiness: Readiness
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, pool: Pool, readiness: Readiness) -> None:
         super().__init__(config)
-        self.gates = gates
+        self.pool = pool
         self.readiness = readiness
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop searches and compilations, then shut down."""
         # uvicorn waits for open requests before the lifespan ends, so they are ended here.
         self.readiness.close()
-        for gate in self.gates:
-            gate.stop()
+        self.pool.stop()
         await super().shutdown(sockets)
 
 
-def server_of(settings: Settings, readiness: Readiness | None = None) -> Server:
+def server_of(
+    settings: Settings, readiness: Readiness | None = None, pool: Pool | None = None
+) -> Server:
     """Return the server, not yet running."""
-    app = create_app(settings, readiness)
+    app = create_app(settings, readiness, pool)
     return Server(
         uvicorn.Config(
             app,
             log_level="warning",
             access_log=False,
             server_header=False,  # strangers need not know the version
-            timeout_keep_alive=15,
+            timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=2,
-            h11_max_incomplete_event_size=MOST_HEADER_BYTES,
+            http=protocol(settings.proxies),
+            ws="none",  # the page uses no WebSockets
+            proxy_headers=False,  # the guard reads them, from declared proxies alone
         ),
-        app.state.gates,
+        app.state.pool,
         app.state.readiness,
     )
 
 
-def serve(listening: socket.socket, settings: Settings) -> None:
+def serve(listening: socket.socket, settings: Settings, nursery: Nursery | None = None) -> None:
     """Serve until Ctrl-C."""
     sys.setswitchinterval(SWITCH_SECONDS)
     _allow_many_connections()
-    server_of(settings).run(sockets=[listening])
+    pool = Pool(settings.caps, nursery=nursery)
+    server_of(settings, pool=pool).run(sockets=[listening])
 
 
 def _allow_many_connections() -> None:

@@ -1,67 +1,46 @@
-"""Searches requested over the web: limited, in threads, stopped when the client has gone."""
+"""Searches requested over the web: admitted by a gate, done by a worker, ended with the client."""
 
 import asyncio
 import json
-import time
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import Any
 
 from fastapi import Request
-from fastapi.responses import StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from fourlab.agent import Limit, Stop, is_unbounded
 from fourlab.errors import UserError
-from fourlab.game.position import Position
-from fourlab.web import players
-from fourlab.web.gate import Gate
-from fourlab.web.guard import INTERNAL_ERROR, error_body, log
-from fourlab.web.messages import AnalysisRequest, Move, MoveRequest, OpinionAnswer, PointAnswer
-from fourlab.web.settings import Caps
+from fourlab.web.gate import Gate, unless_gone
+from fourlab.web.guard import error_body
+from fourlab.web.messages import AnalysisRequest
+from fourlab.web.pool import OutOfMemory, Overdue, Pool, SearchFailed
+from fourlab.web.settings import MOST_EVENTS
 
-if TYPE_CHECKING:  # these import the compiler, and the event loop must not wait for that
-    from fourlab.analysis.opinion import OnOpinion, Opinion
-
-USUAL_SECONDS = 1.0
-"""Time limit of an unlimited search if the request has none."""
-# Ten events per second look continuous; a page has to draw each of them.
-SECONDS_BETWEEN_EVENTS = 0.1
 SECONDS_BETWEEN_LOOKS = 0.25
 """How often a stream checks whether its client is still connected."""
+FAILED = "the search failed; it was noted down"
+OVERDUE = "the search did not end in time and was killed; try again"
+NO_MEMORY = "the search needed too much memory"
 
 
-def choose(body: MoveRequest, caps: Caps, stop: Stop) -> Move:
-    """Let an agent choose a column."""
-    import numpy as np
-
-    position = _open(body)
-    started = time.perf_counter()
-    agent = players.make(body.agent, position.rules, caps.megabytes)
-    # An agent with bounds of its own, such as mcts:simulations=60, may use all that is allowed.
-    usual = USUAL_SECONDS if is_unbounded(agent) else caps.move_seconds
-    limit = _limit(body, usual, caps.move_seconds, caps, stop)
-    decision = agent.decide(position, limit, np.random.default_rng(body.seed))
-    return Move.of(decision, body.agent, time.perf_counter() - started)
+def client(request: Request) -> str:
+    """Return the address of the client, as the guard has determined it."""
+    return "" if request.client is None else request.client.host
 
 
-def think(
-    body: AnalysisRequest, caps: Caps, stop: Stop, on_opinion: "OnOpinion" = lambda opinion: None
-) -> OpinionAnswer:
-    """Analyse a position; `on_opinion` is called with intermediate results."""
-    import numpy as np
+async def think(
+    request: Request, gate: Gate, pool: Pool, do: str, fields: dict[str, Any], seconds: float
+) -> str:
+    """Let a worker do something; stop it and raise Gone if the client closes the connection."""
+    async with gate.enter(client(request)), pool.start(do, fields, seconds) as answering:
+        return await unless_gone(request, answering)
 
-    from fourlab.analysis.opinion import ask, solve
 
-    position = _open(body)
-    limit = _limit(body, USUAL_SECONDS, caps.analysis_seconds, caps, stop)
-    if body.agent == "perfect":
-        opinion = solve(position, limit, on_opinion, caps.megabytes)
-    else:
-        agent = players.make(body.agent, position.rules, caps.megabytes)
-        nodes = caps.tree_nodes if body.tree else 0
-        opinion = ask(agent, position, limit, np.random.default_rng(body.seed), on_opinion, nodes)
-    return OpinionAnswer.of(opinion, body.agent, position)
+def as_json(answer: str) -> Response:
+    """Return a worker's answer, which is JSON already."""
+    return Response(answer, media_type="application/json")
 
 
 class Stream(StreamingResponse):
@@ -70,17 +49,17 @@ class Stream(StreamingResponse):
     The search stops when the client disconnects.
     """
 
-    def __init__(self, body: AnalysisRequest, caps: Caps, gate: Gate, request: Request) -> None:
-        self.analysis = body
-        self.caps = caps
+    def __init__(
+        self, body: AnalysisRequest, seconds: float, gate: Gate, pool: Pool, request: Request
+    ) -> None:
+        self.fields = body.model_dump()
+        self.seconds = seconds
         self.gate = gate
+        self.pool = pool
         self.request = request
-        self.position = body.position()
         self.news = asyncio.Event()
-        self.loop = asyncio.get_running_loop()
-        # Results since the last event; a search reports about ten per power of ten simulations.
-        self.opinions: list[Opinion] = []
-        self.thinking: asyncio.Future[OpinionAnswer] | None = None
+        self.progress: deque[str] = deque(maxlen=MOST_EVENTS)
+        self.answering: asyncio.Task[str] | None = None
         super().__init__(
             self._events(), media_type="text/event-stream", headers={"cache-control": "no-store"}
         )
@@ -88,48 +67,37 @@ class Stream(StreamingResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as soon as the gate has a free place."""
         # The search begins before the status line is sent, so a full gate still answers with 503.
-        async with self.gate.start(
-            lambda stop: think(self.analysis, self.caps, stop, self._on_opinion)
-        ) as self.thinking:
-            self.thinking.add_done_callback(lambda _: self.news.set())
+        search = self.pool.start("stream", self.fields, self.seconds, self._on_progress)
+        async with self.gate.enter(client(self.request)), search as self.answering:
+            self.answering.add_done_callback(lambda _: self.news.set())
             await super().__call__(scope, receive, send)
 
-    def _on_opinion(self, opinion: "Opinion") -> None:
-        """Keep an intermediate result; called in the search's thread."""
-        # Appending to a list is atomic; an asyncio.Event may only be set in the event loop.
-        self.opinions.append(opinion)
-        self.loop.call_soon_threadsafe(self.news.set)
+    def _on_progress(self, data: str) -> None:
+        self.progress.append(data)
+        self.news.set()
 
     async def _events(self) -> AsyncIterator[str]:
-        thinking = self.thinking
-        assert thinking is not None
-        while not thinking.done():
+        answering = self.answering
+        assert answering is not None
+        while not answering.done() or self.progress:
             # A solver may report nothing for minutes, so the wait for news ends after a while.
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.news.wait(), SECONDS_BETWEEN_LOOKS)
             if await self.request.is_disconnected():
                 return
             self.news.clear()
-            # The last result is left to "done".
-            if self.opinions and not thinking.done():
-                latest = OpinionAnswer.of(self.opinions[-1], self.analysis.agent, self.position)
-                yield _event("progress", self._with_trace(latest))
-                await asyncio.sleep(SECONDS_BETWEEN_EVENTS)
+            while self.progress:
+                yield _event("progress", self.progress.popleft())
         try:
-            yield _event("done", self._with_trace(thinking.result()))
+            yield _event("done", answering.result())
         except UserError as error:
-            yield _event("error", json.dumps(error_body(400, " ".join(str(error).split()))))
-        except Exception:
-            log.exception("an error in a stream")
-            yield _event("error", json.dumps(error_body(500, INTERNAL_ERROR)))
-
-    def _with_trace(self, answer: OpinionAnswer) -> str:
-        """Return an answer as JSON, with the snapshots since the last event."""
-        opinions, self.opinions = self.opinions, []
-        answer.trace = [
-            PointAnswer.of(opinion) for opinion in opinions if opinion.simulations is not None
-        ]
-        return answer.model_dump_json()
+            yield _failure(400, " ".join(str(error).split()))
+        except Overdue:
+            yield _failure(503, OVERDUE)
+        except OutOfMemory:
+            yield _failure(503, NO_MEMORY)
+        except SearchFailed:
+            yield _failure(500, FAILED)
 
 
 def _event(name: str, data: str) -> str:
@@ -137,16 +105,5 @@ def _event(name: str, data: str) -> str:
     return f"event: {name}\ndata: {data}\n\n"
 
 
-def _open(body: MoveRequest) -> Position:
-    position = body.position()
-    if (outcome := position.outcome()) is not None:
-        raise UserError(f"the game is over ({outcome})")
-    return position
-
-
-def _limit(body: MoveRequest, usual: float, most: float, caps: Caps, stop: Stop) -> Limit:
-    seconds = usual if body.seconds is None else body.seconds
-    simulations = caps.simulations
-    if body.simulations is not None:
-        simulations = min(body.simulations, simulations)
-    return Limit(seconds=min(seconds, most), simulations=simulations, stop=stop)
+def _failure(status: int, message: str) -> str:
+    return _event("error", json.dumps(error_body(status, message)))

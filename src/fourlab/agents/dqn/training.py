@@ -156,8 +156,6 @@ class DqnTrainee:
 
     def _explore(self, own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return random columns with probability epsilon, else those of the greatest Q-values."""
-        # Random columns are sampled for all games, used or not: the stream of random numbers then
-        # does not depend on the network.
         exploring = rng.random(len(own)) < self.epsilon
         random_columns = draw(open_columns(mask, self.rules.geometry), rng)
         return np.where(exploring, random_columns, self.choose(own, mask, rng))

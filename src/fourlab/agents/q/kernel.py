@@ -93,7 +93,7 @@ class Learner(NamedTuple):
 
 
 class Opponent(NamedTuple):
-    """The learner's opponent in the compiled loop: a tree search, or with 0 simulations random."""
+    """The learner's opponent in the compiled loop; with 0 simulations it is random, or passes."""
 
     seats: int
     """The learner's seats: 1 red, 2 yellow, 3 both (self-play), 0 red and yellow in turn."""

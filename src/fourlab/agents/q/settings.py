@@ -133,7 +133,7 @@ class QSettings:
 
     @property
     def opponents(self) -> tuple[str, ...]:
-        """Return the specs of all training opponents, ranges expanded."""
+        """The specs of all training opponents: bhat-mc{0..25} becomes one spec per agent."""
         return _expanded(self.against)
 
     @property

@@ -222,11 +222,11 @@ def _data(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> Table:
 
 
 def error_bars(counts: Iterable[tuple[int, int]]) -> tuple[list[float], list[float]]:
-    """Return how far Wilson intervals reach below and above shares, in percent.
+    """Return the lengths of 95 % Wilson error bars below and above shares, in percentage points.
 
-    `counts` are pairs (count, of how many).
+    `counts` are pairs of successes and trials.
     """
-    intervals = [(100 * count / of, *wilson(count, of)) for count, of in counts]
+    intervals = [(100 * won / trials, *wilson(won, trials)) for won, trials in counts]
     # Rounding can push an end of the interval past the share itself.
     below = [max(0.0, middle - 100 * low) for middle, low, _ in intervals]
     above = [max(0.0, 100 * high - middle) for middle, _, high in intervals]

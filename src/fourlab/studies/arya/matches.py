@@ -51,7 +51,7 @@ def describe_budget(rollouts: int, seconds: float | None) -> str:
 
 
 def experiments_1_and_2(bench: Workbench) -> Iterator[Part]:
-    """Play Q-learning against minimax of depth 4 and against the vanilla search."""
+    """Run Arya's Experiments 1 and 2: Q-learning against minimax and against plain MCTS."""
     training = bench.size["training"]
     (faithful, corrected), positions = q_tables(bench, training)
     yield Finding(

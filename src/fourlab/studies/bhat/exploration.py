@@ -177,7 +177,7 @@ def _same_curve(ones: Sequence[Counts], others: Sequence[Counts]) -> float:
 
 
 def _variance(one: Counts, other: Counts) -> float:
-    """Return the variance of the difference of two shares, if they are equal."""
+    """Return the variance of the difference of two observed shares if the true ones are equal."""
     # Under the null hypothesis both have the pooled share.
     won, games = _won((one, other))
     return won / games * (1 - won / games) * (1 / sum(one) + 1 / sum(other))

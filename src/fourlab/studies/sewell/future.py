@@ -54,7 +54,6 @@ def _either_side(bench: Workbench) -> Iterator[Part]:
     """Repeat Experiment 1 on either side, and play both trees against the perfect player."""
     size = bench.size
     trainings = {
-        # The same training on either side; red moves first.
         side: TreeTraining(
             bench.seed,
             size["games"],

@@ -1,0 +1,229 @@
+"""The work of worker processes: searches, reviews and the reading of run folders.
+
+Every kind of work takes the fields of a request and returns an answer as JSON. The worker imports
+this module, the server does not need to: whatever happens here happens in a process that can be
+killed (`pool.py`).
+"""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fourlab.agent import Limit, Stop, is_unbounded
+from fourlab.errors import UserError
+from fourlab.game.position import Position
+from fourlab.game.rules import CLASSIC
+from fourlab.web import players, run_folders
+from fourlab.web import record_messages as r
+from fourlab.web.messages import AnalysisRequest, Move, MoveRequest, OpinionAnswer, ReviewRequest
+from fourlab.web.progress import Report, Reporter
+from fourlab.web.settings import USUAL_SECONDS, Caps
+
+if TYPE_CHECKING:  # these import the compiler, which the first levels do not need
+    from fourlab.analysis.opinion import OnOpinion
+    from fourlab.analysis.review import Review
+
+Fields = dict[str, Any]
+Work = Callable[[Fields, Caps, Stop, Report], str]
+
+
+def move(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
+    """Let an agent choose a column."""
+    return choose(MoveRequest.model_validate(fields), caps, stop).model_dump_json()
+
+
+def analysis(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
+    """Evaluate every column."""
+    return think(AnalysisRequest.model_validate(fields), caps, stop).model_dump_json()
+
+
+def stream(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
+    """Evaluate every column and report intermediate results."""
+    body = AnalysisRequest.model_validate(fields)
+    with Reporter(body.agent, body.position(), report) as reporter:
+        answer = think(body, caps, stop, reporter.add)
+    return reporter.with_trace(answer)
+
+
+def review(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
+    """Review a game."""
+    data = look_back(ReviewRequest.model_validate(fields), caps, stop).as_data()
+    return r.ReviewAnswer.model_validate(data).model_dump_json()
+
+
+def review_page(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
+    """Review a game and return an HTML page, as a JSON string."""
+    from fourlab.analysis.review_page import review_page as draw  # loads matplotlib, which is slow
+
+    return json.dumps(draw(look_back(ReviewRequest.model_validate(fields), caps, stop)))
+
+
+def choose(body: MoveRequest, caps: Caps, stop: Stop) -> Move:
+    """Let an agent choose a column."""
+    import numpy as np
+
+    position = _open(body)
+    started = time.perf_counter()
+    agent = players.make(body.agent, position.rules, caps.megabytes)
+    # An agent with bounds of its own, such as mcts:simulations=60, may use all that is allowed.
+    usual = USUAL_SECONDS if is_unbounded(agent) else caps.move_seconds
+    limit = _limit(body, usual, caps.move_seconds, caps, stop)
+    decision = agent.decide(position, limit, np.random.default_rng(body.seed))
+    return Move.of(decision, body.agent, time.perf_counter() - started)
+
+
+def think(
+    body: AnalysisRequest, caps: Caps, stop: Stop, on_opinion: "OnOpinion" = lambda opinion: None
+) -> OpinionAnswer:
+    """Analyse a position; `on_opinion` is called with intermediate results."""
+    import numpy as np
+
+    from fourlab.analysis.opinion import ask, solve
+
+    position = _open(body)
+    limit = _limit(body, USUAL_SECONDS, caps.analysis_seconds, caps, stop)
+    if body.agent == "perfect":
+        opinion = solve(position, limit, on_opinion, caps.megabytes)
+    else:
+        agent = players.make(body.agent, position.rules, caps.megabytes)
+        nodes = caps.tree_nodes if body.tree else 0
+        opinion = ask(agent, position, limit, np.random.default_rng(body.seed), on_opinion, nodes)
+    return OpinionAnswer.of(opinion, body.agent, position)
+
+
+def look_back(body: ReviewRequest, caps: Caps, stop: Stop) -> "Review":
+    """Review a game."""
+    from fourlab.analysis.review import review
+
+    start, columns = body.game()
+    limit = Limit(seconds=min(body.seconds, caps.review_seconds), stop=stop)
+    return review(start, columns, limit, caps.megabytes)
+
+
+def _open(body: MoveRequest) -> Position:
+    position = body.position()
+    if (outcome := position.outcome()) is not None:
+        raise UserError(f"the game is over ({outcome})")
+    return position
+
+
+def _limit(body: MoveRequest, usual: float, most: float, caps: Caps, stop: Stop) -> Limit:
+    seconds = usual if body.seconds is None else body.seconds
+    simulations = caps.simulations
+    if body.simulations is not None:
+        simulations = min(body.simulations, simulations)
+    return Limit(seconds=min(seconds, most), simulations=simulations, stop=stop)
+
+
+def load(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
+    """Load compiled groups into this process."""
+    for name in fields["names"]:
+        load_group(name)
+    return "null"
+
+
+def prepare() -> None:
+    """Import what the first levels need, which play before anything is compiled."""
+    import numpy as np
+
+    np.random.default_rng(0)
+    for level in ("level:1", "level:2", "level:3"):
+        players.make(level, CLASSIC, megabytes=1)
+
+
+LOADED: set[str] = set()
+"""The groups of kernels that this process has loaded; forked workers inherit them."""
+
+
+def load_group(name: str) -> None:
+    """Load a compiled group into this process, and the files that its first search reads.
+
+    Without a compiled group in the cache this compiles it, which takes seconds.
+    """
+    from fourlab.agents import registry
+    from fourlab.compiled import warmup
+
+    if name in LOADED:
+        return
+    # Even a group that cannot be loaded is not tried again: a search then compiles what it needs.
+    LOADED.add(name)
+    warmup.load(name)
+    from fourlab.analysis import opinion, review  # noqa: F401  imported for the workers
+
+    for agent in players.AGENTS:
+        registry.kernels_of(agent)  # imports the agent's class
+    if name == "solver":
+        from fourlab.solver.book import shipped_book
+
+        shipped_book()
+    if name == "planes":
+        from fourlab.nets.evaluator import load as load_network
+
+        load_network("alphazero")
+
+
+def rows(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
+    """Describe the runs that have `changed`, and return which of all `names` are locked.
+
+    A run that a process has begun or ceased to work on since, compared with `locked`, has changed.
+    """
+    home = Path(fields["home"])
+    locked = {name for name in fields["names"] if run_folders.is_locked(home, name)}
+    changed = {*fields["changed"], *locked.symmetric_difference(fields["locked"])}
+    described = {}
+    for name in sorted(changed):
+        row = r.RunRow.model_validate(run_folders.row(home, name))
+        described[name] = row.model_dump(mode="json")
+    return json.dumps({"rows": described, "locked": sorted(locked)})
+
+
+def run(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
+    """Return a run: settings, tables, figures, curves."""
+    from fourlab.analysis import overview
+
+    data = overview.detail(run_folders.find(Path(fields["home"]), fields["name"]))
+    return r.RunAnswer.model_validate(data).model_dump_json()
+
+
+def compare(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
+    """Return the settings in which runs differ."""
+    from fourlab.analysis import overview
+
+    runs = [run_folders.find(Path(fields["home"]), name) for name in fields["names"]]
+    return r.Comparison.model_validate(overview.compare(runs)).model_dump_json()
+
+
+def games(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
+    """List games of a run, page by page."""
+    from fourlab.analysis import overview
+
+    run = run_folders.find(Path(fields["home"]), fields["name"])
+    data = overview.games(run, fields["offset"], fields["limit"])
+    return r.GamesAnswer.model_validate(data).model_dump_json()
+
+
+def game(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
+    """Return a game with what the agents reported."""
+    from fourlab.analysis import overview
+
+    run = run_folders.find(Path(fields["home"]), fields["name"])
+    data = overview.game(run, fields["number"])
+    return r.GameAnswer.model_validate(data).model_dump_json()
+
+
+def figure(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
+    """Return a figure of a run, as a JSON string."""
+    run = run_folders.find(Path(fields["home"]), fields["name"])
+    return json.dumps(run_folders.figure(run, fields["figure"]))
+
+
+KINDS: dict[str, Work] = {
+    work.__name__: work
+    for work in (
+        *(move, analysis, stream, review, review_page, load),
+        *(rows, run, compare, games, game, figure),
+    )
+}
+"""What a worker can be asked to do, by name."""

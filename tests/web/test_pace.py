@@ -1,0 +1,67 @@
+"""Pacing: whoever sends too many requests waits, but only while others ask, too."""
+
+import pytest
+
+from fourlab.web.pace import Pace
+from fourlab.web.settings import (
+    BURST_REQUESTS,
+    MOST_PACED_ADDRESSES,
+    PACED_REQUESTS_PER_SECOND,
+    SHARED_SECONDS,
+)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def pace(clock: Clock) -> Pace:
+    return Pace(clock)
+
+
+def test_an_address_alone_never_waits(pace: Pace, clock: Clock) -> None:
+    assert {pace.wait("a") for _ in range(5000)} == {0.0}
+    pace.wait("b")
+    clock.now += SHARED_SECONDS
+    assert {pace.wait("a") for _ in range(5000)} == {0.0}
+
+
+def test_a_burst_is_answered_at_once_and_the_rest_at_a_constant_rate(pace: Pace) -> None:
+    pace.wait("b")
+    waits = [pace.wait("a") for _ in range(int(BURST_REQUESTS) + 3)]
+    assert set(waits[:-3]) == {0.0}
+    step = 1 / PACED_REQUESTS_PER_SECOND
+    assert waits[-3:] == pytest.approx([step, 2 * step, 3 * step])
+
+
+def test_a_greedy_address_waits_as_soon_as_another_one_comes(pace: Pace) -> None:
+    for _ in range(5000):
+        pace.wait("a")
+    assert pace.wait("b") == 0.0
+    assert pace.wait("a") > 0
+    assert pace.wait("b") == 0.0, "the other one does not wait"
+
+
+def test_debts_are_paid_by_time(pace: Pace, clock: Clock) -> None:
+    pace.wait("b")
+    for _ in range(int(BURST_REQUESTS) + 100):
+        pace.wait("a")
+    clock.now += 101 / PACED_REQUESTS_PER_SECOND
+    pace.wait("b")
+    assert pace.wait("a") == 0.0
+
+
+def test_old_addresses_are_forgotten(pace: Pace) -> None:
+    for number in range(MOST_PACED_ADDRESSES + 50):
+        pace.wait(str(number))
+    assert len(pace._buckets) == MOST_PACED_ADDRESSES
