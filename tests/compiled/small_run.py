@@ -233,6 +233,9 @@ RESULTS = {
     "compiled.negamax.kaggle_negamax": lambda: [
         negamax.kaggle_negamax(own, mask, g, 2, ties, state) for ties in (False, True)
     ],
+    "compiled.negamax.better": lambda: [
+        negamax.better(score, 1, 0, 2, ties, state) for score in (0, 1) for ties in (False, True)
+    ],
     "compiled.negamax.enter": lambda: negamax.enter(own, mask, g),
     "compiled.negamax.own_neighbours": lambda: negamax.own_neighbours(own, 0b100, 0, g),
     "agents.mcts.kernel.search": lambda: [

@@ -34,6 +34,7 @@ export function mount(root, app) {
     ticking?.abort();
     ticking = null;
     show();
+    app.refresh(); // nobody is thinking any more
   }
 
   async function run(what, once = false) {
