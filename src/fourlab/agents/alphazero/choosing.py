@@ -246,7 +246,7 @@ def choose_by_schedule(
                 )
                 ahead += more > 0 or (more == 0 and better)
         is_next = n < fewest or (n == fewest and scores[column] > best)
-        if chosen < 0 or (ahead < left and is_next):
+        if ahead < left and is_next:
             fewest = n
             best = scores[column]
             chosen = column
