@@ -52,8 +52,10 @@ from fourlab.game.geometry import Geometry, geometry_of
 FINE = 64
 """Results are stored in steps of 1 / (FINE * POINTS)."""
 WON = FINE * POINTS
+# 2^22 simulations of at most WON = 2^8 points are 2^30, which int32 holds.
 MAX_SIMULATIONS = MAX_VISITS // FINE
 """Above this the int32 sums could overflow."""
+# `random.below` takes at most 2^31.
 COINS = 1 << 30
 """Probabilities are integers, in units of 1 / COINS."""
 
@@ -155,6 +157,7 @@ def descend(
         path[depth] = 2 * edge + drawn
         depth += 1
         n = visits_of(nodes, edge)
+        # The virtual loss (Chaslot et al., 2008), which `back_up` replaces by the result.
         add_visits(nodes, edge, 1)
         add_points(nodes, edge, -WON)
         cell = landing(mask, column, g)
@@ -166,6 +169,8 @@ def descend(
             _, proof = examine(own ^ mask, mask, g, s)
             set_leads(nodes, edge, settled(0, proof))  # 0 if it is unproven
             break
+        # The result of the first visit may still be pending in this batch; expanding does not need
+        # it.
         if leads == 0:
             leads = nodes.used[0]
             nodes.used[0] += 1
@@ -209,6 +214,7 @@ def play_on(
             cell, answered, state = best_cell(mask, g, p, values, logits, answered, state)
             status = PLAYING
         while status == PLAYING:
+            # No disc played here wins: `next_cell` reports a winning one as OVER.
             if cell != 0:
                 mask |= cell
                 own = (own | cell) ^ mask
@@ -243,6 +249,7 @@ def next_cell(
         return OVER, 0.0, 0, state
     playable = landings(mask, g)
     wins = winning_cells(own, mask, g) & playable
+    # Checked before the cut, so that a win at hand counts exactly and is not estimated.
     if wins and p.wins_and_blocks:
         return OVER, 1.0, 0, state
     if plies == p.depth:
@@ -256,6 +263,7 @@ def next_cell(
         if below(COINS, state) >= p.random:
             if wins:  # the position after it is over, which no evaluator can rate
                 return OVER, 1.0, 0, state
+            # With a single open column there is nothing to ask.
             if playable & (playable - 1):
                 return CHOOSING, 0.0, 0, state
             cell = playable
@@ -273,6 +281,7 @@ def query_children(games: Games, queries: int, own: int, mask: int, g: Geometry)
     for column in range(g.columns):
         cell = landing(mask, column, g)
         if cell != 0:
+            # After the column it is the opponent's turn: its discs, unchanged, are `own` there.
             games.query_own[queries] = own ^ mask
             games.query_mask[queries] = mask | cell
             queries += 1
@@ -329,6 +338,7 @@ def back_up(nodes: Nodes, path: np.ndarray, depth: int, points: int) -> None:
     `verbs.back_up`, a side that has a proven draw backs up nothing worse.
     """
     for level in range(depth - 1, -1, -1):
+        # WON takes back the virtual loss; the visit stays.
         add_points(nodes, path[level] >> 1, WON + points)
         points = 0 if path[level] & 1 and points < 0 else -points
 
