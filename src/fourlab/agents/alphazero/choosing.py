@@ -69,6 +69,7 @@ def mean(nodes: Nodes, edge: int, unvisited: np.float32) -> np.float32:
     leads = leads_of(nodes, edge)
     if leads < 0 and proof_of(leads) != PENDING:
         return np.float32(result_of(proof_of(leads)))
+    # Virtual losses of queued simulations count in both numbers.
     return np.float32(sum_of(nodes, edge) / np.float32(visits))
 
 
@@ -79,8 +80,9 @@ def is_excluded(nodes: Nodes, edge: int) -> bool:
 
 
 # The rules are inlined: as calls with all their arguments they cost 6 to 9 % of the work in a tree.
-# Each begins with a column that may be played and replaces it by a better one. A comparison with
-# NaN is false, so starting from -1 could leave no column, and -1 as an index reads foreign memory.
+# The first two begin with a column that may be played and replace it by a better one. A comparison
+# with NaN is false, so starting from -1 could leave no column, and -1 as an index reads foreign
+# memory.
 
 
 @inlined_kernel
@@ -95,6 +97,7 @@ def choose_by_puct(nodes: Nodes, block: int, s: Switches) -> int:
     for column in range(nodes.columns):
         total += visits_of(nodes, first + column)
     spread = np.float32(s.c * math.sqrt(total))
+    # A constant reduction; KataGo's (Wu, 2019) grows with the prior that has been visited.
     unvisited = value_of(nodes, block) - np.float32(s.fpu)
     best = np.float32(-1e30)
     chosen = -1
@@ -117,6 +120,7 @@ def mixed_value(nodes: Nodes, block: int) -> tuple[np.float32, int, int]:
     The value mixes the network's value of the node with the prior-weighted mean of the visited
     columns (v_mix in Danihelka et al., 2022). Columns proven to lose do not count.
     """
+    # Columns proven to lose are left out: the side to move will not play them.
     total = 0
     most = 0
     weight = np.float32(0)
@@ -163,6 +167,7 @@ def choose_by_improved_policy(nodes: Nodes, block: int, s: Switches) -> int:
         share = improved_weight(nodes, edge, unvisited, weight, greatest) / max(
             whole, np.float32(1e-30)
         )
+        # Danihelka et al. (2022): the visits then follow the improved policy without randomness.
         lag = share - np.float32(visits_of(nodes, edge)) / np.float32(1 + total)
         if chosen < 0 or lag > best:
             best = lag
@@ -189,6 +194,8 @@ def schedule(columns: int, simulations: int) -> np.ndarray:
     """
     left_at = np.ones((columns + 1, simulations), np.int32)
     for candidates in range(2, columns + 1):
+        # Karnin et al. (2013). Example: of 42 simulations, 7 columns get 2 visits each, then 3 get
+        # 4 and 2 get 7; the two simulations that are left continue with the last pair.
         rounds = math.ceil(math.log2(candidates))
         left = candidates
         start = 0
@@ -226,8 +233,10 @@ def choose_by_schedule(
         edge = first + column
         if not is_excluded(nodes, edge):
             candidates += 1
+            # A prior may underflow to 0, whose logarithm is -inf.
             log_prior = np.float32(math.log(max(prior_of(nodes, edge), np.float32(1e-30))))
             scores[column] = noise[column] + log_prior + weight * mean(nodes, edge, unvisited)
+    # Simulation 0 has evaluated the root. After the end of the plan its last entry holds.
     left = left_at[candidates, min(simulation - 1, left_at.shape[1] - 1)]
     fewest = 1 << 30  # more than any column has
     best = np.float32(-1e30)
@@ -246,7 +255,9 @@ def choose_by_schedule(
                 )
                 ahead += more > 0 or (more == 0 and better)
         is_next = n < fewest or (n == fewest and scores[column] > best)
-        if chosen < 0 or (ahead < left and is_next):
+        # Some column has nobody ahead, even with NaN among the scores, and its n is below the first
+        # `fewest`, so one is always chosen.
+        if ahead < left and is_next:
             fewest = n
             best = scores[column]
             chosen = column

@@ -19,9 +19,11 @@ NO_POLICY = "this search needs an evaluator that returns logits (a policy) as we
 class Roots:
     """Statistics of the columns at the roots of all trees; arrays are [trees, columns]."""
 
+    # int32, without virtual losses: after a step no simulation is pending.
     visits: np.ndarray
     means: np.ndarray
     """Mean results, -1 to +1 for the side to move; exact if proven, 0 if unvisited."""
+    # float32; full columns and those that lose at once have 0, unless `faithful` or proven.
     priors: np.ndarray
     proofs: np.ndarray
     """WIN, DRAW or LOSS if proven, CLOSED if the column is full, else UNPROVEN."""
@@ -56,6 +58,7 @@ class Roots:
         promising = (self.proofs == nodes.UNPROVEN) & (
             (self.means > 0) | ~drawn.any(axis=1, keepdims=True)
         )
+        # Ranks: 4 win, 3 promising, 2 draw, 1 any other unproven column, 0 loss, and -1 full.
         rank = np.select(
             [self.proofs == nodes.WIN, promising, drawn, self.proofs == nodes.UNPROVEN],
             [4, 3, 2, 1],
@@ -63,6 +66,7 @@ class Roots:
         )
         rank = np.where(self.proofs == nodes.CLOSED, -1, rank)
         visits = np.where(rank == rank.max(axis=1, keepdims=True), self.visits, -1)
+        # -2 is below every mean.
         means = np.where(visits == visits.max(axis=1, keepdims=True), self.means, -2.0)
         columns: np.ndarray = means.argmax(axis=1)
         return columns
@@ -72,6 +76,7 @@ class Roots:
         visits = np.where(self.open, self.visits, 0).astype(float)
         best = self._best_proven
         weights = np.where(best.any(axis=1, keepdims=True), best, visits)
+        # A root without visits: every sensible column gets the same share.
         empty = weights.sum(axis=1, keepdims=True) == 0
         weights = np.where(empty, self.open, weights)
         shares: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
@@ -89,6 +94,7 @@ class Roots:
         weight = np.where(visited, self.priors, 0.0)
         mixed = (weight * self.means).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-30)
         unvisited = (self.values + total * mixed) / (1 + total)
+        # The mean of a proven draw is exact even without visits.
         values = np.where(visited | (self.proofs == nodes.DRAW), self.means, unvisited[:, None])
         # Halved as in `choosing`: values span 2 here.
         boost = scale * (VISIT_OFFSET + visits.max(axis=1, keepdims=True)) / 2 * values
@@ -154,6 +160,7 @@ class ForestSearch:
         trees.own[:] = own
         trees.mask[:] = mask
         self.forest.nodes.used[:] = trees.done[:] = trees.proof[:] = 0
+        # A tree that is left out has goal 0, which it has reached.
         trees.goal[:] = simulations + 1  # the first one evaluates the root
         trees.noise[:] = 0 if noise is None else noise
 
@@ -171,6 +178,7 @@ class ForestSearch:
             if answer.logits is None:
                 raise UserError(NO_POLICY)
             kernels.expand(f, leaves, answer.logits, answer.values, g, self.switches, self.cache)
+        # Answers from the cache are not evaluations.
         self.evaluations += leaves
         return leaves
 
@@ -194,6 +202,8 @@ class ForestSearch:
             block = nodes.in_python(nodes.block_of)(self._leads(block, column))
             if block == 0:
                 return None
+        # Only roots have a record of their own proof; that of another node is in its parent's
+        # LEADS.
         return self._read(np.array([block]), np.full(1, nodes.UNPROVEN))
 
     def _read(self, blocks: np.ndarray, proven: np.ndarray) -> Roots:
@@ -202,6 +212,7 @@ class ForestSearch:
 
         def parts(array: np.ndarray) -> np.ndarray:
             """Return [part, block, column] of an array of nodes; the selection copies them."""
+            # The last word of a block is the network's value.
             selected = array.reshape(-1, all_nodes.size)[blocks, :-1]
             return selected.reshape(len(blocks), -1, all_nodes.columns).swapaxes(0, 1)
 
@@ -210,6 +221,7 @@ class ForestSearch:
         # The low three bits of a negative LEADS are the proof; see `nodes.proof_of`.
         proofs = np.where(leads < 0, -leads & 7, nodes.UNPROVEN)
         means = np.where(visits > 0, sums / np.maximum(visits, 1), 0.0)
+        # WIN, DRAW and LOSS are 1, 2 and 3.
         means = np.where((proofs > 0) & (proofs < nodes.CLOSED), 2.0 - proofs, means)
         values = all_nodes.numbers.reshape(-1, all_nodes.size)[blocks, -1]
         return Roots(visits, means, priors, proofs, values, proven)
@@ -231,6 +243,7 @@ class ForestSearch:
     def line(self, column: int) -> tuple[int, ...]:
         """Return the principal variation of the first tree after `column`, by visits."""
         line = [column]
+        # The variation ends at a proven column, which has no unproven child.
         block = self.child(0, column)
         while block is not None:
             visits = self._numbers(block)[nodes.VISITS]

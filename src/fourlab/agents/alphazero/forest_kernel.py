@@ -108,8 +108,10 @@ class Forest(NamedTuple):
 
 def new_forest(trees: int, size: int, leaves: int, g: Geometry) -> Forest:
     """Return empty trees of `size` blocks with up to `leaves` queued leaves per tree."""
+    # Words per block: four parts and the value.
     block = VALUE * g.columns + 1
     words = np.zeros(trees * size * block, np.int32)
+    # The rows of one array, as contiguous views.
     used, own, mask, done, goal, proof = np.zeros((6, trees), np.int64)
     noise = np.zeros((trees, g.columns), np.float32)
     lengths, leaf_trees, safe, leaf_own, leaf_mask = np.zeros((5, trees * leaves), np.int64)
@@ -166,6 +168,7 @@ def simulate(
     path = queue.paths[leaf]
     own, mask = int(trees.own[tree]), int(trees.mask[tree])
     block, edge, depth = tree * f.size, -1, 0
+    # Counted at once, so that `gather` stops at the goal while results are pending.
     trees.done[tree] += 1
     proof = UNPROVEN  # for the side that moved last
     if nodes.used[tree] > 0:
@@ -183,6 +186,7 @@ def simulate(
             path[depth] = 2 * edge  # the flag of nodes.py stays 0
             depth += 1
             add_visits(nodes, edge, 1)
+            # Chaslot et al. (2008) use virtual losses for threads, here they serve batches.
             add_to_sum(nodes, edge, np.float32(-1))
             # Play the disc and swap sides: the opponent's discs become `own`.
             cell = landing(mask, column, g)
@@ -201,6 +205,8 @@ def simulate(
     # 2. At a new position, look for an exact result.
     safe = 0
     if proof == UNPROVEN:
+        # `result` is for the side to move, `proof` for the side that moved last. Only
+        # positions below the root are solved: a root needs statistics of its columns.
         result, safe = immediate_result(own, mask, g, s)
         if (
             result == UNPROVEN
@@ -264,6 +270,7 @@ def expand(
         answer[g.columns] = values[leaf]
         tree, mask, flipped = queue.trees[leaf], int(queue.mask[leaf]), queue.flipped[leaf]
         if flipped:
+            # The queue has the image that the network sees, the tree the position itself.
             mask = mirror(mask, g)
         path, depth, safe = queue.paths[leaf], queue.lengths[leaf], int(queue.safe[leaf])
         add_node(f, tree, path, depth, safe, mask, answer, flipped, g, s)
@@ -294,6 +301,7 @@ def add_node(
     first = edge_of(nodes, block, 0)
     nodes.used[tree] += 1
     # 1. Columns are full, lose at once, or are open with a prior: a softmax over the open ones.
+    # `answer` is for the image that was evaluated: a flipped one is read from right to left.
     greatest, total = np.float32(-1e30), np.float32(0)
     for column in range(columns):
         cell = landing(mask, column, g)
@@ -337,6 +345,7 @@ def root_leads(cell: int, wins: int, result: int) -> int:
 @kernel
 def add_proven_root(f: Forest, tree: int, own: int, mask: int, result: int, g: Geometry) -> None:
     """Make a root whose result can be read off the board: its winning columns, or all lost."""
+    # The network is not asked, so the priors are uniform and the value is the result.
     nodes, root, wins = f.nodes, tree * f.size, winning_cells(own, mask, g)
     nodes.used[tree] = 1
     f.trees.proof[tree] = result
@@ -351,6 +360,7 @@ def add_proven_root(f: Forest, tree: int, own: int, mask: int, result: int, g: G
 def mix_noise(nodes: Nodes, block: int, noise: np.ndarray, share: np.float32) -> None:
     """Mix noise into the priors of the open columns, unless all of it fell on other columns."""
     first = edge_of(nodes, block, 0)
+    # AlphaGo Zero's noise at the root (Silver et al., 2017), normalised over the columns left.
     total = np.float32(0)
     for column in range(nodes.columns):
         if leads_of(nodes, first + column) == 0:
@@ -368,6 +378,7 @@ def mix_noise(nodes: Nodes, block: int, noise: np.ndarray, share: np.float32) ->
 def back_up(nodes: Nodes, path: np.ndarray, depth: int, value: np.float32) -> None:
     """Replace the virtual loss on a path by a result, given for the side that moved last."""
     for level in range(depth - 1, -1, -1):
+        # 1 takes back the virtual loss; its visit stays and becomes that of the result.
         add_to_sum(nodes, path[level] >> 1, np.float32(1) + value)
         value = -value
 

@@ -20,6 +20,7 @@ HASH_MULTIPLIER = 0x1E3779B97F4A7C15
 class Cache(NamedTuple):
     """The network's earlier evaluations by position; a new entry replaces an old one."""
 
+    # No position has key 0: even an empty column has a bit (bitboard.key).
     keys: np.ndarray  # int64[slots], a power of two; 0 marks an empty slot
     answers: np.ndarray  # float32[slots, columns + 1]: policy logits, value
 
@@ -32,6 +33,7 @@ def new_cache(slots: int, g: Geometry) -> Cache:
 @inlined_kernel
 def slot_of(name: int, cache: Cache) -> int:
     """Return the only slot that may hold a key."""
+    # Only bits 20 to 63 of the product count, so overflow in compiled code changes nothing.
     return ((name * HASH_MULTIPLIER) >> 20) & (len(cache.keys) - 1)
 
 
@@ -42,6 +44,7 @@ def canonical_key(own: int, mask: int, g: Geometry) -> tuple[int, bool]:
     The network is asked about the position with the smaller key, so a position and its mirror
     image share an evaluation.
     """
+    # A key has its bits column by column, so `mirror` turns it into the key of the mirror image.
     here = key(own, mask, g)
     image = mirror(key(own, mask, g), g)
     return min(here, image), image < here
@@ -79,6 +82,8 @@ def solve_ending(own: int, mask: int, g: Geometry) -> int:
         return 0
     if winning_cells(own, mask, g) & playable:
         return 1
+    # No disc played below wins, since a win has just been ruled out; so no test for lines is
+    # needed.
     best = -1
     for column in range(g.columns):
         cell = landing(mask, column, g)

@@ -96,6 +96,7 @@ class _SelfPlay:
         self.rules = Rules.parse(settings.board)
         self.total = games
         self.rng = np.random.default_rng(seed)
+        # A stream of its own for the solver's choices among best columns.
         self.state = seed_state(np.random.SeedSequence([*seed, 1]))
         lanes = min(settings.lanes, games)
         self.search = ForestSearch(
@@ -111,6 +112,7 @@ class _SelfPlay:
         self.parts: list[tuple[np.ndarray, ...]] = []
         self.table = new_table(SOLVER_WORDS)
         cells = self.rules.columns * self.rules.rows
+        # Buffers for `play_out`, used again for every game.
         self.end_own, self.end_mask = np.zeros((2, cells), np.int64)
         self.end_policies = np.zeros((cells, self.rules.columns), np.float32)
 
@@ -143,6 +145,7 @@ class _SelfPlay:
         while self.begun < self.total and self.number[lane] < 0:
             self.number[lane] = self.begun
             self.begun += 1
+            # Plies of the opening are not recorded: nothing has searched them.
             own, mask = np.zeros((2, 1), np.int64)
             plies = 0
             if self.rng.random() < self.s.opening_share:
@@ -175,6 +178,7 @@ class _SelfPlay:
         policies = roots.improved(self.s.scale) if self.s.search == "gumbel" else roots.shares()
         lost = roots.proven == nodes.LOSS
         self.record(
+            # Copies, since `play_columns` changes the arrays in place.
             own.copy(),
             mask.copy(),
             np.where(lost[:, None], 0.0, policies),
@@ -192,6 +196,7 @@ class _SelfPlay:
             # Arya's games end one disc before the board is full.
             stopped = self.s.faithful and self.ply[lane] >= self.rules.columns * self.rules.rows - 1
             if status != ONGOING or stopped:
+                # After an odd number of plies red has just moved.
                 mover = 1 if self.ply[lane] % 2 == 1 else -1
                 self.close(lane, mover if status == WON else 0, int(self.ply[lane]))
             elif self.s.exact_from and self.ply[lane] >= self.s.exact_from:
@@ -215,6 +220,7 @@ class _SelfPlay:
         )
         ply = int(self.ply[lane])
         plies = ply + np.arange(count)
+        # Best play keeps the result, and only its sign changes with the side to move.
         values = result * np.where((plies - ply) % 2 == 0, 1.0, -1.0)
         policies = self.end_policies[:count].copy()
         policies[values < 0] = 0  # a lost position has no policy to learn
@@ -238,6 +244,8 @@ class _SelfPlay:
         """Return Gumbel or Dirichlet noise for the root of every game, float32[games, columns]."""
         shape = (len(self.own), self.rules.columns)
         if self.s.search == "gumbel":
+            # Gumbel noise plus log prior ranks columns like sampling without replacement by the
+            # prior (Danihelka et al., 2022).
             return self.rng.gumbel(size=shape).astype(np.float32)
         alpha = np.full(shape[1], self.s.dirichlet_alpha)
         return self.rng.dirichlet(alpha, shape[0]).astype(np.float32)
@@ -257,6 +265,7 @@ class _SelfPlay:
         power = 1 / self.s.temperature if self.s.temperature else math.inf
         weights = (np.maximum(policies, 0) / policies.max(axis=1, keepdims=True)) ** power
         cumulative = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
+        # Times the last sum, which rounding may leave below 1: the sample is then always a column.
         thresholds = self.rng.random(len(cumulative))[:, None] * cumulative[:, -1:]
         sampled: np.ndarray = (cumulative < thresholds).sum(axis=1)
         return sampled

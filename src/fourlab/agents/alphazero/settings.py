@@ -26,6 +26,7 @@ class Stage(NamedTuple):
 class AlphaZeroSettings:
     """How a network is trained by self-play."""
 
+    # The board and the network.
     board: str = option("7x6x4", "Board, COLUMNSxROWSxINAROW.")
     games: int = option(150_000, "Games of self-play in all.", least=1, most=MOST, unit="games")
     networks: tuple[str, ...] = option(
@@ -53,6 +54,7 @@ class AlphaZeroSettings:
         unit="units",
     )
 
+    # Self-play: search, openings and endings.
     search: Literal["gumbel", "puct"] = option(
         "gumbel",
         "Selection rule: gumbel (sequential halving at the root, improved policy below) or puct "
@@ -96,6 +98,7 @@ class AlphaZeroSettings:
     dirichlet_alpha: float = option(
         1.0, "Concentration of the Dirichlet noise in the root's priors (puct).", above=0, most=1000
     )
+    # AlphaGo Zero's share (Silver et al., 2017).
     dirichlet_share: float = option(
         0.25, "Share of noise in the root's priors (puct).", least=0, most=1
     )
@@ -128,6 +131,7 @@ class AlphaZeroSettings:
         unit="discs",
     )
 
+    # Learning: generations, replay window and optimiser.
     generation: int = option(
         2_000,
         "Games between updates of the self-play network.",
@@ -175,6 +179,7 @@ class AlphaZeroSettings:
         most=1,
     )
     mirror: bool = option(True, "Mirror half of the training positions, chosen at random.")
+    # KataGo (Wu, 2019) averages snapshots of its weights in this way, also with 0.75.
     averaging: float = option(
         0.75,
         "The self-play network is a moving average of the trained one: the share of the old "
@@ -184,6 +189,8 @@ class AlphaZeroSettings:
     )
     precision: Literal["int8", "fp32"] = option("int8", "Arithmetic of the self-play network.")
 
+    # Gate and evaluations. AlphaGo Zero had a gate at 55 % (Silver et al., 2017), AlphaZero has
+    # none (Silver et al., 2018).
     gate_games: int = option(
         0,
         "Games that a candidate network plays against the self-play network before it may replace "
@@ -219,6 +226,7 @@ class AlphaZeroSettings:
     def __post_init__(self) -> None:
         check(self)
         Rules.parse(self.board)
+        # The first network starts at 0 games; a tower without "from GAMES" has 0, too.
         starts = [stage.games for stage in self.stages]
         if not starts or starts[0] != 0 or starts != sorted(starts):
             raise UserError(
@@ -241,6 +249,7 @@ def _stage(text: str) -> Stage:
     return Stage(int(match[1]), int(match[2]), int(match[3] or 0))
 
 
+# The report's settings with its faults corrected; docs/agents/alphazero.md lists what differs.
 _ARYA = AlphaZeroSettings(
     games=5_000,
     networks=("128x8",),
@@ -258,6 +267,7 @@ _ARYA = AlphaZeroSettings(
     generation=8,
     chunk=1,
     lanes=1,
+    # The report's memory of 512 places holds 256 positions and their mirror images.
     window=256,
     window_end=256,
     passes=2.0,

@@ -164,6 +164,7 @@ class AlphaZeroTrainee:
         self.executor = executor or Threads(2)
         torch.set_num_threads(settings.threads)
         self.window = Window(self.rules.columns)
+        # Chunks of games have the seeds [seed, generation, number]; 2^20 is beyond real runs.
         self.rng = np.random.default_rng([settings.seed, 1 << 20])
         self.games = self.generation = 0
         self.fresh = 0
@@ -241,6 +242,7 @@ class AlphaZeroTrainee:
             s.simulations + self.games // s.simulations_games, max(s.simulations_end, s.simulations)
         )
         work = SelfPlayWork(s, self.playing, simulations, self.generation, games)
+        # Games use the exported network and updates the window; neither changes in this block.
         with ThreadPoolExecutor(1) as background:
             playing = background.submit(self._play, work)
             losses = self._train()
@@ -331,6 +333,7 @@ class AlphaZeroTrainee:
         samples = self.window.draw(s.batch, self.rng)
         own, mask, policies = samples.own, samples.mask, samples.policies
         if s.mirror:
+            # `draw` copies, so mirroring in place leaves the window as it is.
             mirrored = self.rng.random(len(own)) < 0.5
             mirror_moves(own, mask, np.zeros_like(own), mirrored, g)
             policies = np.where(mirrored[:, None], policies[:, ::-1], policies)
@@ -341,6 +344,7 @@ class AlphaZeroTrainee:
             s.search_share * samples.values + (1 - s.search_share) * samples.results
         )
         policy_target = torch.from_numpy(np.ascontiguousarray(policies))
+        # AlphaGo Zero's loss (Silver et al., 2017); AdamW takes care of the weight decay.
         value, logits = self.net(planes)
         # Cross entropy over the open columns; a policy target of zeros contributes nothing.
         full = torch.from_numpy(~open_columns(mask, g))

@@ -23,12 +23,14 @@ class Window:
 
     def add(self, samples: Samples, size: int) -> None:
         """Append samples and drop all but the last `size`."""
+        # Copies the window, once per generation.
         joined = Samples.joined([self.samples, samples])
         self.samples = Samples(*(getattr(joined, field.name)[-size:] for field in fields(Samples)))
         self.added += len(samples)
 
     def draw(self, count: int, rng: np.random.Generator) -> Samples:
         """Sample positions uniformly, with replacement."""
+        # Selecting by indices copies, so callers may change the samples.
         places = rng.integers(len(self), size=count)
         return Samples(*(getattr(self.samples, field.name)[places] for field in fields(Samples)))
 

@@ -25,6 +25,7 @@ from fourlab.options import check, option
 
 DEFAULT_SIMULATIONS = 10_000
 TIES = {"first": verbs.FIRST, "last": verbs.LAST, "random": verbs.ANY}
+# Both kinds of negamax are one opponent to the kernel; `Switches.random_ties` distinguishes them.
 OPPONENTS = {
     "player": verbs.PLAYER,
     "random": verbs.RANDOM,
@@ -179,6 +180,8 @@ class MCTS:
         most=256,
         unit="threads",
     )
+    # At most one tree, under the key "tree"; a dict, since the fields of a frozen class stay the
+    # same.
     _kept: dict[str, SearchTree] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -204,6 +207,8 @@ class MCTS:
                 "threads on one tree need opponent=player, expansion=one, terminal=proper, "
                 "credit=winner and draw_credit=both; otherwise use runs"
             )
+        # Nodes are merged without atomic operations, and neither `prune` nor `descend` updates the
+        # table of their keys, so threads and reuse are excluded.
         if self.transpositions and (
             self.threads > 1
             or self.reuse != "none"
@@ -222,6 +227,7 @@ class MCTS:
 
     def _check_draw(self) -> None:
         """Raise UserError if the result of a draw is off the scale or no whole number of points."""
+        # The step is the value of one point: a win and a loss are 2 * POINTS = 8 points apart.
         low, step = (-1, 0.25) if self.scale == "signed" else (0, 0.125)
         if self.draw is not None and not low <= self.draw <= 1:
             raise UserError(f"draw is from {low} to 1 with scale={self.scale}, not {self.draw:g}")
@@ -312,6 +318,8 @@ class MCTS:
 
     def switches(self) -> verbs.Switches:
         """Return the settings of the kernel: results from -1 to +1, draws in points."""
+        # A mean m from 0 to 1 is 2 * m - 1 here. With a c twice as large the whole bound is scaled
+        # in the same way, so the same columns are selected.
         return verbs.Switches(
             c=self.c if self.scale == "signed" else 2 * self.c,
             log_ratio=self.ucb == "log-ratio",
@@ -346,6 +354,7 @@ class MCTS:
             start = self._start(position)
             if kept is None or kept.position != start:
                 kept = self._kept["tree"] = SearchTree(start, self.switches(), room)
+            # A position outside the kept tree, or a full tree: search a tree for this move only.
             return kept.descend(position) or SearchTree(position, self.switches(), blocks)
         if kept is not None and kept.move_root(position):
             kept.prune()
@@ -389,6 +398,7 @@ class MCTS:
             if watch is not None:
                 watch(trace[-1])
 
+        # This thread searches, too, and it alone takes the snapshots.
         states = seed_states(seed, self.threads)
         helpers = [
             threading.Thread(target=budget.spend, args=(tree, state, None)) for state in states[1:]
@@ -413,6 +423,7 @@ class MCTS:
     ) -> list[Snapshot]:
         """Search every tree with all the simulations; returns one snapshot per run if traced."""
         budgets = [budget.share(self.runs, self.threads) for _ in trees]
+        # A random state per run, not per thread, so that the results do not depend on scheduling.
         states = seed_states(seed, self.runs)
         with ThreadPoolExecutor(self.threads) as pool:
             try:
@@ -454,9 +465,11 @@ def _averaged(trees: list[SearchTree]) -> tuple[ColumnAnalysis, ...]:
     """Return the columns of all trees: visits added, means averaged over the runs that have one."""
     if len(trees) == 1:
         return tuple(trees[0].columns())
+    # Every tree lists the same columns, those that are open at the root.
     averages = []
     for runs in zip(*(tree.columns() for tree in trees), strict=True):
         proofs = (run.proven for run in runs if run.proven is not None)
+        # A proof is exact, so that of any run holds for all of them.
         averages.append(
             ColumnAnalysis(
                 runs[0].column,

@@ -11,6 +11,7 @@ from fourlab.agents.mcts import kernel, verbs
 from fourlab.agents.mcts.tree import SearchTree
 from fourlab.agents.mcts.xray import marks
 
+# With this a limit of 50 ms is overrun by 0.8 ms (docs/explanation/speed.md).
 CHUNK_SECONDS = 0.001
 """The search runs in compiled chunks of about this length and reads the clock in between."""
 MAX_CHUNK = 1 << 16
@@ -29,6 +30,7 @@ class Budget:
     ) -> None:
         self.simulations = simulations
         self.seconds = seconds
+        # uint8[1], a view of the caller's flag: kernels see it as soon as another thread sets it.
         self.stop = np.zeros(1, np.uint8) if stop is None else np.frombuffer(stop.flag, np.uint8)
         self.clock = clock
         self.started: float | None = clock()
@@ -39,9 +41,12 @@ class Budget:
 
     def share(self, runs: int, threads: int) -> "Budget":
         """Return the budget of one of several runs: all the simulations, but a part of the time."""
+        # A copy without __init__, which would start the clock: a run may wait for a thread first.
         run = Budget.__new__(Budget)
         run.__dict__.update(self.__dict__, lock=threading.Lock(), started=None)
         if self.seconds is not None:
+            # Example: of six runs on two threads, three follow one another, so each has a third of
+            # the time.
             run.seconds = self.seconds * min(threads, runs) / runs
         return run
 
@@ -54,6 +59,7 @@ class Budget:
     def max_blocks(self, per_simulation: int) -> int:
         """Return an upper bound on the blocks that the budget can fill."""
         if self.simulations is not None:
+            # Blocks 0 and 1 are in use from the start; the third is spare.
             return self.simulations * per_simulation + 3
         # Far more than any machine fills: 10 million blocks per second.
         return 2**40 if self.seconds is None else int(self.seconds * 1e7) + 1000
@@ -65,6 +71,7 @@ class Budget:
         """
         # Threads on one tree take smaller chunks, so that none waits long for another at the end.
         largest = MAX_CHUNK // 32 if tree.switches.shared else MAX_CHUNK
+        # With a clock, the first chunk measures the speed, which is unknown before.
         chunk = largest if self.seconds is None else 1
         counts = marks()
         mark = next(counts)
@@ -75,6 +82,8 @@ class Budget:
                 if self.simulations is not None:
                     simulations = min(simulations, self.simulations - self.taken)
                 if snap is not None:
+                    # End the chunk at the mark, so that the snapshot is of exactly that many
+                    # simulations.
                     simulations = min(simulations, max(mark - self.taken, 1))
                 self.taken += simulations
             if simulations <= 0:

@@ -104,6 +104,7 @@ class Guided:
         started = time.perf_counter()
         by_logits = self._evaluates_logits(position)
         simulations, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
+        # Without a bound the tree gets room for all the simulations that its sums can hold.
         max_simulations = min(simulations or guided.MAX_SIMULATIONS, guided.MAX_SIMULATIONS)
         state = seed_state(int(rng.integers(2**63)))
         search = _Search(self, position, by_logits, max_simulations, state)
@@ -145,11 +146,13 @@ class _Search:
         assert agent.evaluator is not None
         self.evaluator = agent.evaluator
         self.state = state
+        # Points are FINE times as large as in `verbs`, and so must be the exploration term.
         switches = Switches(c=guided.FINE * agent.c, solver=agent.solver)
         # A simulation needs at most one block.
         self.tree = _FineTree(position, switches, blocks=max_simulations + 3)
         self.games = guided.new_games(agent.batch, position.rules.geometry)
         self.policy = guided.Policy(
+            # No rollout has -1 plies, so none is cut.
             depth=-1 if agent.depth is None else agent.depth,
             random=round(agent.epsilon * guided.COINS),
             wins_and_blocks=agent.rollouts == "wins-and-blocks",
@@ -171,11 +174,14 @@ class _Search:
             self.games,
             self.state,
         )
+        # `gather` ends early if it proves the root, so there may be fewer than `simulations`.
         self.done = tree.visits
+        # Empty arrays of the right type for the first call and for evaluators without a policy.
         no_logits = np.zeros((0, g.columns), np.float32)
         values = np.zeros(0, np.float32)
         logits = no_logits
         while leaves:
+            # Every call takes the answers to the queries of the call before, in the same order.
             queries, self.state = guided.play_on(
                 self.games, leaves, g, self.policy, values, logits, self.state
             )

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fourlab.agents.mcts.nodes import (
+    UNPROVEN,
     Nodes,
     add_points,
     add_visits,
@@ -42,7 +43,7 @@ from fourlab.agents.mcts.verbs import (
     new_block,
     new_tree,
 )
-from fourlab.compiled._jit import kernel
+from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.board import landing, landings
 from fourlab.compiled.random import advance, below
 from fourlab.compiled.threats import winning_cells
@@ -51,8 +52,10 @@ from fourlab.game.geometry import Geometry, geometry_of
 FINE = 64
 """Results are stored in steps of 1 / (FINE * POINTS)."""
 WON = FINE * POINTS
+# 2^22 simulations of at most WON = 2^8 points are 2^30, which int32 holds.
 MAX_SIMULATIONS = MAX_VISITS // FINE
 """Above this the int32 sums could overflow."""
+# `random.below` takes at most 2^31.
 COINS = 1 << 30
 """Probabilities are integers, in units of 1 / COINS."""
 
@@ -113,56 +116,71 @@ def gather(
     Results that are proven are backed up at once; other leaves are collected in `games`. Returns
     the number of leaves, whether the root is proven (which ends the batch), and the random state.
     """
-    nodes, counts = tree.nodes, tree.counts
+    nodes = tree.nodes
     leaves = 0
     for _ in range(simulations):
-        block, own, mask, depth, n, proof = 1, root_own, root_mask, 0, counts[0], 0
         path = games.paths[leaves]
-        while True:
-            # 1. Select a column of this block.
-            column, drawn, state = choose(nodes, block, n, s, state)
-            if column < 0:
-                # Every column is full or proven; then the node is, too.
-                proof = conclusion(nodes, block)
-                own ^= mask
-                break
-            edge = edge_of(nodes, block, column)
-            path[depth] = 2 * edge + drawn
-            depth += 1
-            n = visits_of(nodes, edge)
-            add_visits(nodes, edge, 1)
-            add_points(nodes, edge, -WON)
-            cell = landing(mask, column, g)
-            own |= cell
-            mask |= cell
-            leads = leads_of(nodes, edge)
-            # 2. The first visit checks whether the result is certain, the second expands.
-            if n == 0:
-                _, proof = examine(own, mask, g, s)
-                set_leads(nodes, edge, settled(0, proof))  # 0 if it is unproven
-                break
-            if leads == 0:
-                leads = nodes.used[0]
-                nodes.used[0] += 1
-                new_block(nodes, leads, mask, g)
-                set_leads(nodes, edge, leads)
-            if leads < 0:
-                proof = proof_of(leads)
-                break
-            block = leads
-            own ^= mask
-        counts[0] += 1
+        depth, proof, own, mask, state = descend(tree, root_own, root_mask, g, s, path, state)
+        tree.counts[0] += 1
         # 3. Back up a proven result, otherwise collect the leaf.
         if proof:
             back_up(nodes, path, depth, WON * result_of(proof))
             if s.solver and back_up_proof(tree, path, depth, proof):
                 return leaves, True, state
         else:
-            games.own[leaves], games.mask[leaves] = own ^ mask, mask
+            games.own[leaves], games.mask[leaves] = own, mask
             games.plies[leaves], games.status[leaves] = 0, PLAYING
             games.lengths[leaves] = depth
             leaves += 1
     return leaves, False, state
+
+
+@inlined_kernel
+def descend(
+    tree: Tree, own: int, mask: int, g: Geometry, s: Switches, path: np.ndarray, state: int
+) -> tuple[int, int, int, int, int]:
+    """Walk from the root to a leaf; write the path and add a virtual loss to each of its edges.
+
+    Returns the length of the path, the leaf's proof from the point of view of the side that moved
+    there, `own` of the side to move, `mask`, and the random state.
+    """
+    nodes = tree.nodes
+    block, depth, n, proof = 1, 0, tree.counts[0], UNPROVEN
+    while True:
+        # 1. Select a column of this block.
+        column, drawn, state = choose(nodes, block, n, s, state)
+        if column < 0:
+            # Every column is full or proven; then the node is, too.
+            proof = conclusion(nodes, block)
+            break
+        edge = edge_of(nodes, block, column)
+        path[depth] = 2 * edge + drawn
+        depth += 1
+        n = visits_of(nodes, edge)
+        # The virtual loss (Chaslot et al., 2008), which `back_up` replaces by the result.
+        add_visits(nodes, edge, 1)
+        add_points(nodes, edge, -WON)
+        cell = landing(mask, column, g)
+        mask |= cell
+        own = (own | cell) ^ mask
+        leads = leads_of(nodes, edge)
+        # 2. The first visit checks whether the result is certain, the second expands.
+        if n == 0:
+            _, proof = examine(own ^ mask, mask, g, s)
+            set_leads(nodes, edge, settled(0, proof))  # 0 if it is unproven
+            break
+        # The result of the first visit may still be pending in this batch; expanding does not need
+        # it.
+        if leads == 0:
+            leads = nodes.used[0]
+            nodes.used[0] += 1
+            new_block(nodes, leads, mask, g)
+            set_leads(nodes, edge, leads)
+        if leads < 0:
+            proof = proof_of(leads)
+            break
+        block = leads
+    return depth, proof, own, mask, state
 
 
 @kernel
@@ -196,6 +214,7 @@ def play_on(
             cell, answered, state = best_cell(mask, g, p, values, logits, answered, state)
             status = PLAYING
         while status == PLAYING:
+            # No disc played here wins: `next_cell` reports a winning one as OVER.
             if cell != 0:
                 mask |= cell
                 own = (own | cell) ^ mask
@@ -230,6 +249,7 @@ def next_cell(
         return OVER, 0.0, 0, state
     playable = landings(mask, g)
     wins = winning_cells(own, mask, g) & playable
+    # Checked before the cut, so that a win at hand counts exactly and is not estimated.
     if wins and p.wins_and_blocks:
         return OVER, 1.0, 0, state
     if plies == p.depth:
@@ -243,6 +263,7 @@ def next_cell(
         if below(COINS, state) >= p.random:
             if wins:  # the position after it is over, which no evaluator can rate
                 return OVER, 1.0, 0, state
+            # With a single open column there is nothing to ask.
             if playable & (playable - 1):
                 return CHOOSING, 0.0, 0, state
             cell = playable
@@ -260,6 +281,7 @@ def query_children(games: Games, queries: int, own: int, mask: int, g: Geometry)
     for column in range(g.columns):
         cell = landing(mask, column, g)
         if cell != 0:
+            # After the column it is the opponent's turn: its discs, unchanged, are `own` there.
             games.query_own[queries] = own ^ mask
             games.query_mask[queries] = mask | cell
             queries += 1
@@ -316,6 +338,7 @@ def back_up(nodes: Nodes, path: np.ndarray, depth: int, points: int) -> None:
     `verbs.back_up`, a side that has a proven draw backs up nothing worse.
     """
     for level in range(depth - 1, -1, -1):
+        # WON takes back the virtual loss; the visit stays.
         add_points(nodes, path[level] >> 1, WON + points)
         points = 0 if path[level] & 1 and points < 0 else -points
 

@@ -41,6 +41,7 @@ from fourlab.compiled.atomic import atomic_add
 from fourlab.compiled.board import landing
 from fourlab.game.geometry import Geometry, geometry_of
 
+# Tree parallelisation with virtual losses (Chaslot et al., 2008), in batches and without locks.
 BATCH = 32
 """Simulations that a thread of a shared search runs below one node before it moves on."""
 
@@ -73,6 +74,8 @@ def search(
     for done in range(simulations):
         if stop[0]:
             return done, STOPPED, state
+        # n, the visits of a block, are those of the edge that leads to it; the root has no such
+        # edge.
         block, own, mask, depth, n = root, root_own, root_mask, 0, counts[0]
         result, proof, rolled_out, drawn = 0, 0, False, False
         # With expand_all the rollout of a new node starts from one of its children at random.
@@ -140,6 +143,8 @@ def search(
             for level in range(1, depth):
                 tree.merged[0, node_of(nodes, path[level] >> 1)] += 1
         counts[0] += 1
+        # For callers that add the results to edges above this root: `search_together` and
+        # `Subtree`.
         counts[1] += result > 0
         counts[2] += result < 0
         if s.solver and proof and back_up_proof(tree, path, depth, proof):
@@ -198,6 +203,7 @@ def search_together(
             own = (own | cell) ^ mask
             block = leads
         # 2. Run the batch below that node.
+        # Below, this node is a root, whose visits `search` expects in its counts.
         batch_counts[0], batch_counts[1], batch_counts[2] = n, 0, 0
         searched, why, state = search(subtree, block, own, mask, g, s, batch, state, stop)
         done += searched

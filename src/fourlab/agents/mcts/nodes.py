@@ -42,9 +42,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 VISITS, SUMS, LEADS, PRIORS, VALUE = 0, 1, 2, 3, 4
 """The parts of a block. VISITS is at an edge itself, the others that many times `columns` later."""
 
+# All below 8: a proof takes the three lowest bits of a negative LEADS.
 UNPROVEN, WIN, DRAW, LOSS, CLOSED, PENDING = 0, 1, 2, 3, 4, 5
 """The proof of a column. WIN < DRAW < LOSS, so the best of several results is the least."""
 
+# Visits are at most 2^28 (verbs.MAX_VISITS), so marked visits of the two kinds do not overlap.
 LOST = -(2**30)
 DRAWN = -(2**29)
 """UCT adds these to the visits of columns that are proven to be lost or drawn (verbs.py)."""
@@ -133,6 +135,7 @@ def prior_of(nodes: Nodes, edge: int) -> np.float32:
 @inlined_kernel
 def value_of(nodes: Nodes, block: int) -> np.float32:
     """Return the network's value of a node, -1 to +1 for its side to move (network search)."""
+    # One word after the last part, as if it were column 0 of a part VALUE.
     value: np.float32 = nodes.numbers[np.uint64(edge_of(nodes, block, VALUE * nodes.columns))]
     return value
 
@@ -188,6 +191,7 @@ def new_edge(nodes: Nodes, edge: int, visits: int, leads: int) -> None:
 @inlined_kernel
 def settled(block: int, proof: int) -> int:
     """Encode a block (0 for none) and a proof as LEADS."""
+    # Example: a proven draw that leads to block 5 is -42. int32 holds this for up to 2^28 blocks.
     return -(8 * block + proof)
 
 
@@ -206,6 +210,7 @@ def block_of(leads: int) -> int:
 @inlined_kernel
 def opposite(proof: int) -> int:
     """Return a proof from the other side's point of view."""
+    # WIN and LOSS change places, DRAW, half of their sum, stays.
     return WIN + LOSS - proof
 
 
@@ -221,6 +226,8 @@ def conclusion(nodes: Nodes, block: int) -> int:
 
     One winning column is enough; any other result needs all columns proven.
     """
+    # The rules of MCTS-Solver (Winands et al., 2008), for draws as well. If every column loses, the
+    # side that moved here wins. The loop has no early end, since a winning column may come last.
     proof = WIN
     for column in range(nodes.columns):
         column_proof = proof_of(leads_of(nodes, edge_of(nodes, block, column)))
@@ -243,6 +250,7 @@ def prove(nodes: Nodes, path: np.ndarray, depth: int, proof: int, marking: bool)
     """
     for level in range(depth - 1, -1, -1):
         edge = path[level] >> 1
+        # A win proves its node whatever the other columns are: they need not be read.
         if proof == WIN:
             proof = LOSS
         else:
@@ -260,6 +268,7 @@ def prove(nodes: Nodes, path: np.ndarray, depth: int, proof: int, marking: bool)
 @kernel
 def settle(nodes: Nodes, edge: int, proof: int) -> None:
     """Record the proof of an edge that leads to a block; another thread may do the same."""
+    # A negative LEADS has its proof already.
     leads = leads_of(nodes, edge)
     if leads > 0:
         atomic_replace(nodes.words, leads_at(nodes, edge), leads, settled(leads, proof))
@@ -269,6 +278,8 @@ def settle(nodes: Nodes, edge: int, proof: int) -> None:
 def mark(nodes: Nodes, edge: int, offset: int) -> None:
     """Add LOST or DRAWN to an edge's visits, exactly once even if other threads do the same."""
     while True:
+        # Negative visits are marked already. If another thread adds a visit between reading and
+        # writing, the exchange fails and is tried again.
         visits = int(visits_of(nodes, edge))
         if visits < 0 or atomic_replace(nodes.words, edge, visits, visits + offset) == visits:
             return
@@ -281,6 +292,8 @@ def copy_subtree(nodes: Nodes, root: int, to: Nodes, first: int, whole: bool) ->
     If it is not to be `whole`, proven columns keep their proof but not what is below them, since
     they are never searched again.
     """
+    # The copies are the queue of the breadth-first walk: those from `scanned` on still have the
+    # block numbers of `nodes`, those before it have the numbers of `to`.
     copy_block(nodes, root, to, first)
     scanned, next_block = first, first + 1
     while scanned < next_block:

@@ -155,6 +155,7 @@ class TextbookSearch(Generic[State, Move]):
         path: Path[State, Move] = []
         self.has_draw = []
         while True:
+            # The side to move at the root chooses at even depths.
             others_turn = len(path) % 2 == 1
             if entering or (others_turn and self.reply is not None and not self.frozen):
                 edge = self.random_edge(node)
@@ -168,6 +169,7 @@ class TextbookSearch(Generic[State, Move]):
                 return path, edge.proven, True, False
             if edge.node is None:
                 state = self.game.play(node.state, edge.move)
+                # Later visits need no second look: the position was open at the first.
                 if edge.visits == 0:
                     edge.proven = self.examine(state)
                     if edge.proven is not None:
@@ -194,6 +196,7 @@ class TextbookSearch(Generic[State, Move]):
         With priors, untried moves have a bound, too.
         """
         if self.priors is None:
+            # UCB1 tries every move once before it compares bounds; `tie` decides the order.
             untried = [edge for edge in node.edges if edge.visits == 0]
             if untried and self.tie == "random":
                 return untried[self.below(len(untried))]
@@ -220,6 +223,8 @@ class TextbookSearch(Generic[State, Move]):
 
     def upper_bound(self, edge: Edge[State, Move], n: int) -> float:
         """Return mean + c * sqrt(log n / visits), or the form of Vannucci & Abril."""
+        # UCB1 at every node (Kocsis & Szepesvári, 2006). n is at least 1, since all moves were
+        # tried.
         mean = edge.total / edge.visits
         if self.log_ratio:
             return mean + self.c * math.sqrt(max(math.log(n) - math.log(edge.visits), 0))
@@ -227,6 +232,7 @@ class TextbookSearch(Generic[State, Move]):
 
     def bound_by_prior(self, edge: Edge[State, Move], n: int, untried: float) -> float:
         """Return mean + c * prior * sqrt(n) / (1 + visits) (PUCT), with `untried` for no mean."""
+        # The rule of AlphaGo Zero (Silver et al., 2017).
         mean = edge.total / edge.visits if edge.visits else untried
         return mean + self.c * edge.prior * math.sqrt(n) / (1 + edge.visits)
 
@@ -240,6 +246,7 @@ class TextbookSearch(Generic[State, Move]):
         result = self.game.score(state, 1 - self.game.to_move(state))
         if self.past_wins and self.game.legal_moves(state):
             return None
+        # The side that has just moved loses; the compiled `examine` looks one ply ahead, too.
         if result is None and self.solver and self.can_win_at_once(state):
             return -1
         return result
@@ -255,9 +262,11 @@ class TextbookSearch(Generic[State, Move]):
     def expand(self, edge: Edge[State, Move], state: State, ours: bool) -> None:
         """Give the state after a move a new node, or the one it shares."""
         if self.merged:
+            # A linear search; the compiled search has a hash table (`verbs.find_slot`).
             edge.node = next((node for node in self.nodes if node.state == state), None)
         if edge.node is None:
             edge.node = self.make_node(state, edge.visits)
+            # The opponent's node keeps the reply as its only move.
             if ours and self.frozen and self.reply is not None:
                 edge.node.edges = [Edge(self.reply(state, self.below))]
 
@@ -274,6 +283,7 @@ class TextbookSearch(Generic[State, Move]):
     def simulate(self, state: State, others_turn: bool) -> float:
         """Play a rollout; return the result for the side that moved to `state`."""
         game = self.game
+        # The loop does not start if the game is over, as it can be where play continues past wins.
         mover = 1 - game.to_move(state)
         plies = 0
         while (result := game.score(state, mover)) is None:
@@ -299,6 +309,7 @@ class TextbookSearch(Generic[State, Move]):
             else:
                 edge.total += 1 if rolled_out and self.draw_leaf_wins and is_leaf else self.draw
             edge.visits += 1
+            # `search` counts the visits of the root.
             if node is not path[0][0]:
                 node.visits += 1
             # A side that has a proven draw will not do worse.
@@ -306,6 +317,8 @@ class TextbookSearch(Generic[State, Move]):
 
     def prove(self, path: Path[State, Move]) -> bool:
         """Back up a proof of the last move as far as it reaches; return whether it is the root."""
+        # MCTS-Solver (Winands et al., 2008), for draws as well: one winning move proves a node, any
+        # other result needs all moves proven.
         for level in reversed(range(len(path))):
             node, edge = path[level]
             if edge.proven == 1:
@@ -360,6 +373,7 @@ class ConnectFourWithWinsAndBlocks(ConnectFour):
 
     def rollout_move(self, state: Position, below: Below) -> int:
         """Return a winning column, else a blocking one, else a random one."""
+        # The leftmost column of several, like the lowest bit in the compiled rollout.
         for side in (state.to_move, 1 - state.to_move):
             for column in state.legal_columns():
                 if state.makes_line(column, side):

@@ -58,6 +58,7 @@ def decision(
     if total:
         policy = tuple(count / total for count in visits)
     else:
+        # No simulation was made: the search was stopped at once.
         policy = tuple(float(column == chosen.column) for column in range(width))
     results = (tree.proven() for tree in trees)
     proven = next((result for result in results if result is not None), None)
@@ -161,6 +162,7 @@ class SearchTree:
                     rank = (proof == WIN, proof != LOSS, _true_visits(count))
                     if rank > best_rank or best < 0:
                         best_rank, best = rank, column
+            # No column was visited, so nothing is expected from here on.
             if best_rank[2] == 0:
                 break
             line.append(best)
@@ -189,6 +191,7 @@ class SearchTree:
         proofs = [_proof_of(leads) for leads in self._numbers(self.root)[LEADS].tolist()]
         if WIN in proofs:
             return Result.WIN
+        # Full columns are CLOSED and decide nothing.
         if UNPROVEN in proofs:
             return None
         return Result.DRAW if DRAW in proofs else Result.LOSS
@@ -203,11 +206,13 @@ class SearchTree:
             return False
         self.position = position
         self.root = block
+        # The counts of wins and losses keep old results; they are only read as differences.
         self.tree.counts[0] = visits
         return True
 
     def prune(self) -> None:
         """Keep the subtree of the root only, and free all other blocks."""
+        # The caller has moved the root. Transpositions are never kept, so the keys need no update.
         before = self.tree.nodes
         words = np.empty_like(before.words)
         after = before._replace(words=words, numbers=words.view(np.float32))
@@ -304,6 +309,7 @@ class Subtree(SearchTree):
         self.edge = edge
         self.own_edge = own_edge
         if edge >= 0:  # not the root of the whole tree: count its visits separately
+            # A block's visits are those of the edge that leads to it.
             visits = _true_visits(int(self.tree.nodes.words[edge]))
             self.tree = whole.tree._replace(counts=np.array([visits, 0, 0]))
 
@@ -329,6 +335,8 @@ def _proven(leads: int) -> Result | None:
 
 def _true_visits(visits: int) -> int:
     """Return the visit count of a column; a proven column stores it with a negative offset."""
+    # Example: LOST + 7 is a column with 7 visits that is proven to lose. Full columns have no
+    # count.
     if visits >= 0:
         return visits
     return visits - (nodes.DRAWN if visits >= nodes.DRAWN else nodes.LOST)

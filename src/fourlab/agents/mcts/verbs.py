@@ -58,9 +58,11 @@ FULL = -(2**31)
 
 A column has at most MAX_VISITS visits, so FULL < LOST + visits < DRAWN <= DRAWN + visits < 0.
 """
+# Integers, so that threads can add results atomically and sums are exact in any order.
 POINTS = 4
 """A win is +4 points and a loss -4; a draw is worth any whole number of points between."""
 
+# 2^28 wins are 2^30 points; the offsets LOST and DRAWN are -2^30 and -2^29.
 MAX_VISITS = 2**28
 """Callers end a search here, so that visits keep clear of the offsets and sums fit into int32."""
 
@@ -73,6 +75,8 @@ PLAYER, RANDOM, FROZEN, NEGAMAX = 0, 1, 2, 3
 """Opponents: one that maximises in the tree, or a part of the transition."""
 
 # Tables for the upper confidence bound of small visit counts; index 0 stands in for 1.
+# 256 KB of logarithms, 16 KB of each inverse. Those of 1/n and 1/sqrt(n) made the search a tenth
+# faster (docs/explanation/speed.md).
 LOGS = np.log(np.maximum(np.arange(1 << 16), 1)).astype(np.float32)
 INVERSES = (1 / np.maximum(np.arange(1 << 12), 1)).astype(np.float32)
 INVERSE_ROOTS = (1 / np.sqrt(np.maximum(np.arange(1 << 12), 1))).astype(np.float32)
@@ -245,6 +249,7 @@ def examine(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int, int]:
         return 1, WIN
     if mask == g.cells:
         return 0, DRAW
+    # One ply ahead, by a bit operation instead of a search.
     if s.solver and winning_cells(own ^ mask, mask, g) & landings(mask, g):
         return -1, LOSS  # the side to move wins at once
     return 0, 0
@@ -273,16 +278,19 @@ def expand(
         if keys[0, slot] == position_key:
             set_leads(nodes, edge, keys[1, slot])
             return keys[1, slot], state
+        # Not atomic: trees with merged transpositions have one thread.
         keys[0, slot] = position_key
         keys[1, slot] = used[0]
     block = atomic_add(used, 0, 1) if s.shared else used[0]
     if not s.shared:
         used[0] += 1
+    # Another thread took the last block after `has_room` was asked.
     elif block >= len(nodes.words) // nodes.size:
         atomic_add(used, 0, -1)
         return 0, state
     new_block(nodes, block, mask, g)
     if slot >= 0:
+        # From now on the block counts its own visits, by whichever path they come.
         tree.merged[0, block] = visits_of(nodes, edge)
         tree.merged[1, block] = UNPROVEN
     if s.opponent >= FROZEN and ours:
@@ -302,6 +310,7 @@ def find_slot(keys: np.ndarray, position_key: int) -> int:
     The table's length is a power of two, and at least half of it is empty. Key 0 marks empty slots.
     """
     # Fibonacci hashing: 2^64 divided by the golden ratio, without the top bit to fit int64.
+    # Only bits 20 to 63 of the product count, so overflow in compiled code changes nothing.
     slot = ((position_key * 0x1E3779B97F4A7C15) >> 20) & (len(keys) - 1)
     while keys[slot] != 0 and keys[slot] != position_key:
         slot = (slot + 1) & (len(keys) - 1)
@@ -314,6 +323,7 @@ def freeze_reply(
 ) -> int:
     """Fix the opponent's reply in its block: mark every other column as full."""
     if s.opponent == NEGAMAX:
+        # Depth 4 is Kaggle's default, as in the rollouts.
         _, reply, state = kaggle_negamax(own, mask, g, 4, s.random_ties, state)
     else:
         reply, state = random_column(nodes, block, state)
@@ -377,6 +387,8 @@ def back_up_proof(tree: Tree, path: np.ndarray, depth: int, proof: int) -> bool:
     """
     highest = prove(tree.nodes, path, depth, proof, True)
     if tree.keys.shape[1] > 0:
+        # Level 0 is the root, which no transposition shares; a node's proof is that of the edge
+        # before.
         for level in range(max(highest, 1), depth):
             block = node_of(tree.nodes, path[level] >> 1)
             tree.merged[1, block] = proof_of(leads_of(tree.nodes, path[level - 1] >> 1))

@@ -35,6 +35,7 @@ def marks() -> Iterator[int]:
     yield from (1, 2, 3, 5, 7)
     power = 1
     while True:
+        # Nearly even steps on a logarithmic axis.
         yield from (step * power for step in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80))
         power *= 10
 
@@ -56,6 +57,7 @@ def excerpt(
     """
     top: list[Node] = []
     # A heap of nodes to expand, most visits first: -visits, path, and the list of its children.
+    # Paths differ, so the heap never compares the lists.
     waiting: list[tuple[int, tuple[int, ...], list[Node]]] = [(0, (), top)]
     while waiting and max_nodes > 0:
         _, path, children = heapq.heappop(waiting)
