@@ -150,7 +150,7 @@ def read_metrics(run: Run) -> list[dict[str, Any]]:
     complete = data[: data.rfind(b"\n") + 1]
     try:
         rows: list[dict[str, Any]] = [json.loads(line) for line in complete.splitlines()]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{file} is damaged: {error}") from None
     return rows
 
@@ -167,7 +167,7 @@ def last_metrics(run: Run) -> dict[str, Any] | None:
         return json.loads(lines[-1]) if lines else None
     except FileNotFoundError:
         return None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{file} is damaged: {error}") from None
 
 
