@@ -1,8 +1,9 @@
-"""Atomic writes, and checksums of files."""
+"""Atomic writes, bounded reads and checksums of files."""
 
 import contextlib
 import hashlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -42,3 +43,31 @@ def digest(file: Path) -> str:
     """Return the SHA-256 of a file's contents, in hexadecimal."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read_bounded(file: Path, max_bytes: int, follow_links: bool = True) -> bytes:
+    """Return the contents of a regular file of at most `max_bytes`; raises OSError or UserError.
+
+    Devices and pipes, which may never end, are refused. A link is followed if the user has named
+    the file, but not if it lies in a folder that came from somebody else.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    if not follow_links:
+        if file.is_symlink():
+            raise UserError(f"{file} is a link, which is not followed")
+        flags |= getattr(os, "O_NOFOLLOW", 0)
+    try:
+        handle = os.open(file, flags)
+    except ValueError as error:  # a null character in the path
+        raise UserError(f"cannot read {str(file)!r}: {error}") from None
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise UserError(f"{file} is not a file")
+        if status.st_size > max_bytes:
+            raise UserError(f"{file} has more than {max_bytes:,} bytes")
+        with os.fdopen(handle, "rb", closefd=False) as stream:
+            # No more than was announced, should the file grow meanwhile.
+            return stream.read(status.st_size)
+    finally:
+        os.close(handle)

@@ -52,6 +52,16 @@ def searched(merging: bool = False, simulations: int = 150, **changed: object) -
     return [ended, hashlib.sha256(in_use(tree.nodes).tobytes()).hexdigest()]
 
 
+def descended() -> list[object]:
+    """Walk to a leaf of a tree that has only its root, three times."""
+    tree = verbs.new_tree(40, 0, g)
+    verbs.new_block(tree.nodes, 1, mask, g)
+    path = np.zeros(30, np.int64)
+    switches = verbs.Switches(solver=True)
+    walks = [guided.descend(tree, own, mask, g, switches, path, state + i) for i in range(3)]
+    return [*walks, path.tolist()]
+
+
 def searched_with_guide(**changed: object) -> list[object]:
     """Search in four batches of six, with an evaluator that counts bits."""
     tree = verbs.new_tree(40, 0, g)
@@ -313,6 +323,7 @@ RESULTS = {
     "agents.mcts.verbs.back_up": lambda: verbs.back_up(tree, path, 1, 1, True, SWITCHES),
     "agents.mcts.verbs.back_up_proof": lambda: verbs.back_up_proof(whole_tree, path, 1, nodes.WIN),
     "agents.mcts.guided_kernel.gather": lambda: searched_with_guide(),
+    "agents.mcts.guided_kernel.descend": lambda: descended(),
     "agents.mcts.guided_kernel.play_on": lambda: [
         searched_with_guide(by_logits=True),
         searched_with_guide(depth=2, wins_and_blocks=True),

@@ -259,7 +259,7 @@ def test_a_network_that_has_diverged_is_neither_saved_nor_loaded(tmp_path: Path)
         if weight.name.startswith("policy"):
             weight.raw_data = np.full(len(weight.raw_data) // 4, np.nan, np.float32).tobytes()
     bad = seal(model.SerializeToString(deterministic=True), {"network": metadata["network"]})
-    with pytest.raises(UserError, match="answers with numbers that are not finite"):
+    with pytest.raises(UserError, match="has a number that is not finite"):
         OnnxEvaluator(bad, "it")
     model = onnx.load_from_string(good)
     del model.metadata_props[:]

@@ -150,6 +150,41 @@ def test_a_damaged_checkpoint_is_noted_and_the_one_before_is_used(tmp_path: Path
     assert metrics_of(run) == uninterrupted(tmp_path)
 
 
+def test_a_checkpoint_with_links_or_other_files_is_not_used(tmp_path: Path) -> None:
+    """A checkpoint may come from somebody else; /dev/zero would be read without an end."""
+    run = sum_run(tmp_path)
+    train(run, Sum(), checkpoint_seconds=0)
+    home = run.folder / "checkpoints"
+    newest = max(home.iterdir())
+    about = json.loads((newest / "checkpoint.json").read_text())
+    notes: list[str] = []
+    (newest / "sum.json").unlink()
+    (newest / "sum.json").symlink_to("/dev/zero")
+    train(run, Sum(), on_note=notes.append)
+    assert f"{newest.name} is damaged (sum.json)" in notes[0]
+    (newest / "sum.json").unlink(missing_ok=True)
+    about["sha256"] = {"/dev/zero": "0"}
+    (newest / "checkpoint.json").write_text(json.dumps(about))
+    train(run, Sum(), on_note=notes.append)
+    assert f"{newest.name} is damaged" in notes[1]
+    elsewhere = tmp_path / "elsewhere"
+    home.rename(elsewhere)
+    home.symlink_to(elsewhere)
+    with pytest.raises(UserError, match="is a link"):
+        train(run, Sum())
+
+
+def test_a_checkpoint_of_another_training_is_refused_in_one_line(tmp_path: Path) -> None:
+    class Other(Sum):
+        def load(self, folder: Path) -> None:
+            raise RuntimeError("size mismatch\nfor weight")
+
+    run = sum_run(tmp_path)
+    train(run, Sum(), checkpoint_seconds=0)
+    with pytest.raises(UserError, match=r"no checkpoint of this training: size mismatch$"):
+        train(run, Other())
+
+
 def test_a_training_does_not_start_again_over_damaged_checkpoints(tmp_path: Path) -> None:
     run = sum_run(tmp_path)
     train(run, Sum(), stop_after(3))

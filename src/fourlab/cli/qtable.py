@@ -13,6 +13,13 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Output file.")]
+MemoryOption = Annotated[
+    float | None,
+    typer.Option(
+        help="Memory that the table may take in MB (default: the size of the file and 80 more).",
+        min=1,
+    ),
+]
 
 
 @app.command()
@@ -21,6 +28,7 @@ def info(
         Path | None,
         typer.Argument(metavar="FILE", help="Table (default the one that comes with Fourlab)."),
     ] = None,
+    memory_mb: MemoryOption = None,
     json: JsonOption = False,
 ) -> None:
     """Describe a table and how it was trained.
@@ -29,7 +37,7 @@ def info(
     """
     from fourlab.agents.q.table import QTable, shipped_table
 
-    table = shipped_table() if file is None else QTable.load(file)
+    table = shipped_table() if file is None else QTable.load(file, memory_mb)
     form = table.form
     facts: dict[str, object] = {
         "board": str(form.rules),
@@ -56,6 +64,7 @@ def read(
         str, typer.Option(help="Player whose values they are: first, second or both.")
     ] = "second",
     in_a_row: Annotated[int, typer.Option(help="Number of discs in a row that win.")] = 4,
+    memory_mb: MemoryOption = None,
 ) -> None:
     """Convert values in Bhat's text format to a table."""
     # The format names neither the seat nor the length of a line; its default is the report's.
@@ -63,7 +72,7 @@ def read(
 
     if seat not in ("first", "second", "both"):
         raise UserError(f"the seat is first, second or both, not {seat!r}")
-    table = read_text(file, seat, in_a_row)  # type: ignore[arg-type]
+    table = read_text(file, seat, in_a_row, memory_mb)  # type: ignore[arg-type]
     table.save(output)
     print(f"{output}: {len(table):,} positions on {table.form.rules}")
 
@@ -74,9 +83,11 @@ def write(
         Path, typer.Argument(metavar="FILE.q", help="Table with values of positions after a move.")
     ],
     output: OutputOption,
+    memory_mb: MemoryOption = None,
 ) -> None:
     """Convert a table to Bhat's text format, gzipped."""
     from fourlab.agents.q.table import QTable
     from fourlab.agents.q.text import write_text
 
-    print(f"{output}: {write_text(QTable.load(file), output):,} positions")
+    table = QTable.load(file, memory_mb)
+    print(f"{output}: {write_text(table, output):,} positions")

@@ -10,25 +10,26 @@ import io
 import json
 import lzma
 import re
-import zipfile
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fourlab.arrays import CHUNK, Kind, parse_json, read_npz
 from fourlab.compiled.counting import is_unfinished
 from fourlab.datasets.sample import quiet
 from fourlab.errors import UserError
-from fourlab.files import digest, write_atomically
+from fourlab.files import digest, read_bounded, write_atomically
 from fourlab.game import bitboard
 from fourlab.game.outcome import Result
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.solver import shipped_book
 from fourlab.solver.build import canonical, unfinished_positions
+from fourlab.solver.keys import check_keys, count_discs, steps
 from fourlab.solver.many import CLOSED
 
 SHIPPED = ("uci8", "book")
@@ -39,6 +40,15 @@ LABELS = {result: result.word for result in (Result.WIN, Result.DRAW, Result.LOS
 MAX_TEXT_BYTES = 100_000_000
 """About a million positions. Longer texts are refused: a small compressed file could otherwise fill
 the memory."""
+MAX_FILE_BYTES = 1 << 28
+MAX_XZ_MEMORY = 40 << 20
+"""Most bytes for decompressing xz: enough for all its presets but 9."""
+ARRAYS = {
+    "keys": Kind("<i8"),
+    "scores": Kind("|i1"),
+    "columns": Kind("|i1", axes=2),
+    "about": Kind("|u1"),
+}
 MAX_POSITIONS_PER_BYTE = 8
 """Compressed .npz files never hold more positions per byte; one that claims to is a decompression
 bomb."""
@@ -200,14 +210,12 @@ def quiet_positions(rules: Rules, plies: int) -> np.ndarray:
 def load(file: Path) -> Labelled:
     """Load a .npz file, or the text of the UCI data set, which may be compressed (.gz, .xz)."""
     try:
-        if file.suffix == ".npz":
-            return _unpack(file.read_bytes())
-        opener: Any = {".gz": gzip.open, ".xz": lzma.open}.get(file.suffix, open)
-        with opener(file, "rb") as stream:
-            return parse_text(stream.read(MAX_TEXT_BYTES + 1))
+        data = read_bounded(file, MAX_FILE_BYTES)
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror or error}") from None
-    except Exception as error:  # a damaged file can fail in any part of zip, zlib, NumPy and JSON
+    try:
+        return _unpack(data) if file.suffix == ".npz" else parse_text(data, file.suffix)
+    except Exception as error:  # a damaged file can fail in any part of zlib, NumPy and JSON
         raise UserError(f"{file} is not a data set or is damaged: {error}") from None
 
 
@@ -232,15 +240,64 @@ def as_text(labelled: Labelled) -> bytes:
     )
 
 
-def parse_text(data: bytes) -> Labelled:
-    """Parse the text of the UCI data set, which is for the board 7x6x4."""
-    if len(data) > MAX_TEXT_BYTES:
-        raise UserError(f"it has more than {MAX_TEXT_BYTES:,} bytes")
-    matches = [_LINE.fullmatch(line) for line in data.rstrip().split(b"\n")]
+def parse_text(data: bytes, suffix: str = "") -> Labelled:
+    """Parse the text of the UCI data set, which is for the board 7x6x4.
+
+    The text is compressed if `suffix` is .gz or .xz. It is parsed in pieces, because a line takes
+    ten times the memory of its position.
+    """
+    parts: list[Labelled] = []
+    lines_before = 0
+    text_bytes = 0
+    rest = b""
+    for piece in _decompressed(data, suffix):
+        text_bytes += len(piece)
+        if text_bytes > MAX_TEXT_BYTES:
+            raise UserError(f"it has more than {MAX_TEXT_BYTES:,} bytes")
+        # White space at the end is no line, but may be followed by one.
+        lines = (rest + piece).split(b"\n")
+        complete = max((i for i, line in enumerate(lines[:-1], 1) if line.strip()), default=0)
+        rest = b"\n".join(lines[complete:])
+        if complete:
+            parts.append(_parse_lines(lines[:complete], lines_before))
+            lines_before += complete
+        elif len(rest) > 2 * CHUNK:
+            raise UserError(f"line {lines_before + 1} is too long")
+    if rest.strip() or not parts:
+        parts.append(_parse_lines(rest.rstrip().split(b"\n"), lines_before))
+    keys = np.concatenate([part.keys for part in parts])
+    return Labelled(CLASSIC, keys, np.concatenate([part.results for part in parts]))
+
+
+def _decompressed(data: bytes, suffix: str) -> Iterator[bytes]:
+    """Yield a text in pieces of at most CHUNK bytes."""
+    if suffix not in (".gz", ".xz"):
+        yield from (data[start : start + CHUNK] for start in range(0, len(data), CHUNK))
+        return
+    while data:
+        if suffix == ".xz":
+            # A file chooses how much memory its decompression takes, up to gigabytes.
+            xz = lzma.LZMADecompressor(memlimit=MAX_XZ_MEMORY)
+            yield xz.decompress(data, CHUNK)
+            while not xz.eof and not xz.needs_input:
+                yield xz.decompress(b"", CHUNK)
+            ended, data = xz.eof, xz.unused_data
+        else:
+            gz = zlib.decompressobj(zlib.MAX_WBITS | 16)  # with the header of gzip
+            yield gz.decompress(data, CHUNK)
+            while not gz.eof and gz.unconsumed_tail:
+                yield gz.decompress(gz.unconsumed_tail, CHUNK)
+            ended, data = gz.eof, gz.unused_data
+        if not ended:
+            raise ValueError("it ends too early")
+
+
+def _parse_lines(lines: Sequence[bytes], before: int) -> Labelled:
+    """Parse lines, of which the first is number `before` + 1."""
+    matches = [_LINE.fullmatch(line) for line in lines]
     if None in matches:
-        raise UserError(
-            f"line {matches.index(None) + 1} is not 42 cells b, x or o and then win, draw or loss"
-        )
+        number = before + matches.index(None) + 1
+        raise UserError(f"line {number} is not 42 cells b, x or o and then win, draw or loss")
     g = CLASSIC.geometry
     cells = b"".join(match[1] for match in matches if match)
     letters = np.frombuffer(cells, np.uint8)[::2].reshape(-1, g.columns, g.rows)
@@ -262,7 +319,8 @@ def parse_text(data: bytes) -> Labelled:
         & ~discs.all(axis=(1, 2))
     )
     if not possible.all():
-        raise UserError(f"line {possible.argmin() + 1} is not a position in which the game goes on")
+        number = before + int(possible.argmin()) + 1
+        raise UserError(f"line {number} is not a position in which the game goes on")
     numbers = {label.encode(): number for number, label in LABELS.items()}
     results = np.array([numbers[match[2]] for match in matches if match], np.int8)
     return Labelled(CLASSIC, keys, np.where(second, -results, results))
@@ -313,15 +371,16 @@ def save(labelled: Labelled, file: Path, about: dict[str, Any]) -> dict[str, Any
 
 
 def _unpack(data: bytes) -> Labelled:
-    max_length = MAX_POSITIONS_PER_BYTE * len(data)
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        about = json.loads(_array(archive, "about", "|u1", max_length).tobytes())
-        if about["format"] != FORMAT:
-            raise ValueError(f"format {about['format']} instead of {FORMAT}")
-        rules = Rules.parse(about["board"])
-        keys = _array(archive, "keys", "<i8", max_length).astype(np.int64)
-        scores = _array(archive, "scores", "|i1", max_length)
-        columns = _array(archive, "columns", "|i1", max_length, rules.columns)
+    arrays = read_npz(data, ARRAYS)
+    about = parse_json(arrays["about"].tobytes())
+    if about["format"] != FORMAT:
+        raise ValueError(f"format {about['format']} instead of {FORMAT}")
+    rules = Rules.parse(about["board"])
+    keys, scores, columns = (arrays[name] for name in ("keys", "scores", "columns"))
+    if len(keys) > MAX_POSITIONS_PER_BYTE * len(data):
+        raise ValueError(f"keys is {keys.dtype}{list(keys.shape)}")
+    if columns.shape[1] != rules.columns:
+        raise ValueError(f"columns is {columns.dtype}{list(columns.shape)}")
     if not len(keys) == len(scores) == len(columns) == about["positions"]:
         raise ValueError("its arrays differ in length")
     best = columns.max(axis=1)
@@ -329,27 +388,31 @@ def _unpack(data: bytes) -> Labelled:
     # Full columns are -128, below every score, so the maximum is the best open column.
     if checksum_of(labelled) != about["sha256"] or not np.array_equal(scores, best):
         raise ValueError("its checksum is wrong")
+    _check(labelled)
     return labelled
 
 
-def _array(
-    archive: zipfile.ZipFile, name: str, dtype: str, max_length: int, *width: int
-) -> np.ndarray:
-    """Read one array of a .npz file, checking dtype and shape before memory is allocated."""
-    with archive.open(f"{name}.npy") as stream:
-        np.lib.format.read_magic(stream)
-        shape, fortran_order, stored = np.lib.format.read_array_header_1_0(stream)
-        fits = stored == np.dtype(dtype) and shape[1:] == width and shape[0] <= max_length
-        if not fits or fortran_order:
-            raise ValueError(f"{name} is {stored}{list(shape)}")
-        data = stream.read(prod(shape) * stored.itemsize)
-    # A copy is writable, which torch requires.
-    return np.frombuffer(data, stored).reshape(shape).copy()
+def _check(labelled: Labelled) -> None:
+    """Raise ValueError for positions and scores that the board does not have."""
+    assert labelled.columns is not None
+    g = labelled.rules.geometry
+    check_keys(labelled.keys, g)
+    for part in steps(len(labelled)):
+        keys = labelled.keys[part]
+        scores = labelled.columns[part].astype(np.int64)
+        _, discs = count_discs(keys, g)
+        empty = (g.columns * g.rows - discs)[:, None]
+        # A key has the highest bit of a column exactly if the column is full.
+        full = (keys[:, None] >> np.arange(g.columns) * g.height + g.rows & 1).astype(bool)
+        possible = (scores <= (empty + 1) // 2) & (-scores <= empty // 2)
+        if not np.where(full, scores == CLOSED, possible).all():
+            raise ValueError("it holds scores that no position has")
 
 
 def checksum_of(labelled: Labelled) -> str:
     """Return the SHA-256 of the keys and column scores."""
     assert labelled.columns is not None
     # Little-endian on every machine, so that the checksum is the same everywhere.
-    keys = labelled.keys.astype("<i8").tobytes()
-    return hashlib.sha256(keys + labelled.columns.tobytes()).hexdigest()
+    checksum = hashlib.sha256(np.ascontiguousarray(labelled.keys, "<i8").data)
+    checksum.update(np.ascontiguousarray(labelled.columns).data)
+    return checksum.hexdigest()

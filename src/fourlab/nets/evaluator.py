@@ -1,8 +1,5 @@
 """Evaluating positions with a network in an ONNX file; needs onnxruntime, not torch."""
 
-import hashlib
-import json
-from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -11,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from fourlab.errors import UserError
+from fourlab.files import read_bounded
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.nets.base import NetworkEvaluator
-from fourlab.nets.network import Network
+from fourlab.nets.onnx_reader import read_onnx
 
-# Refused before it is read: a file of this size is no network of ours.
-MAX_BYTES = 1 << 30
+# Loading takes at most twice the size of a file and 100 MB, and onnxruntime needs up to four times
+# that size. Ten million weights, or 40 million in int8, are more than a CPU evaluates quickly.
+MAX_BYTES = 40 << 20
 PROBES = 8
 """Number of positions on which a network is tested when it is loaded."""
 SHIPPED = files("fourlab.nets") / "weights"
@@ -33,26 +32,17 @@ class OnnxEvaluator(NetworkEvaluator):
     """
 
     def __init__(self, data: bytes, name: str) -> None:
+        # Before onnxruntime sees anything of the file.
+        file = read_onnx(data, name)
+        super().__init__(file.network)
+        self.precision = "fp32" if file.differences is None else "int8"
+        self.differences = file.differences or {}
         try:
             self._session = open_session(data)
-            metadata = self._session.get_modelmeta().custom_metadata_map
         except Exception as error:  # onnxruntime raises many exceptions of its own
             raise UserError(
                 f"{name} is not an ONNX network or is damaged: {_first_line(error)}"
             ) from None
-        if not {"network", "bytes", "sha256"} <= metadata.keys():
-            raise UserError(f"{name} is an ONNX file, but not one of Fourlab's networks")
-        # The metadata follow the graph in the file; a wrong size makes the checksum wrong, too.
-        graph = data[: int(metadata["bytes"])] if metadata["bytes"].isdecimal() else b""
-        if checksum(graph, metadata) != metadata["sha256"]:
-            raise UserError(f"{name} is damaged: its checksum is wrong")
-        super().__init__(Network.read(metadata["network"]))
-        self.precision = "int8" if "int8" in metadata else "fp32"
-        try:
-            differences = json.loads(metadata.get("int8", "{}"))
-            self.differences = {head: float(number) for head, number in differences.items()}
-        except (ValueError, TypeError, AttributeError):
-            raise UserError(f"{name} does not say how exact it is") from None
         self._heads = [output.name for output in self._session.get_outputs()]
         self._check_outputs(name)
 
@@ -93,12 +83,6 @@ def open_session(data: bytes) -> Any:
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-
-
-def checksum(graph: bytes, metadata: Mapping[str, str]) -> str:
-    """Return the SHA-256 over a graph, its declared architecture and its declared precision."""
-    claims = metadata["network"] + metadata.get("int8", "")
-    return hashlib.sha256(graph + claims.encode()).hexdigest()
 
 
 def probe_positions(rules: Rules, count: int = 64, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -144,8 +128,6 @@ def load(name: str) -> OnnxEvaluator:
             return _load(name, SHIPPED_AT, 0)
         # Time and size are part of the key of the cache, so a replaced file is loaded again.
         status = file.stat()
-        if status.st_size > MAX_BYTES:
-            raise UserError(f"{file} is too large for a network")
         return _load(str(file.resolve()), status.st_mtime_ns, status.st_size)
     except OSError as error:
         check_shipped(name)
@@ -171,4 +153,6 @@ def check_shipped(name: str) -> None:
 def _load(name: str, changed_at: int, size: int) -> OnnxEvaluator:
     """Load a network; a changed modification time or size makes a new cache entry."""
     file = SHIPPED / f"{name}.onnx" if changed_at == SHIPPED_AT else Path(name)
-    return OnnxEvaluator(file.read_bytes(), name)
+    if not isinstance(file, Path):  # in an archive, from which Python imports packages, too
+        return OnnxEvaluator(file.read_bytes(), name)
+    return OnnxEvaluator(read_bounded(file, MAX_BYTES), name)

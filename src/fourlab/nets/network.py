@@ -21,6 +21,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from fourlab.arrays import parse_json
 from fourlab.compiled.planes import PLANES
 from fourlab.errors import UserError
 from fourlab.game.rules import Rules
@@ -39,6 +40,11 @@ LAYERS = {
 """The kinds of layers, and whether they are written with a number."""
 MAX_WEIGHTS = 1 << 28
 """Weights beyond a gigabyte are a mistake or an attack."""
+MAX_LAYERS = 500
+MAX_NUMBERS = 1 << 18
+"""Most numbers between two layers for one position; 4,096 planes on a board of 8x8."""
+MAX_DESCRIPTION = 1 << 18
+"""Most bytes of a description."""
 BATCHNORM_EPSILON = 1e-5
 """Added to the variance by torch's batch normalisation."""
 BATCHNORM_ARRAYS = ("weight", "bias", "running_mean", "running_var")
@@ -112,6 +118,9 @@ class Network:
             raise UserError(
                 f"a {self.purpose} network has the heads {', '.join(sorted(heads))} and no other"
             )
+        # Counted first: the layers are walked through below.
+        if sum(map(len, (self.body, self.value, self.policy))) > MAX_LAYERS:
+            raise UserError(f"the network has more than {MAX_LAYERS} layers")
         parts = self.parts()
         # A head ends with plain numbers: three for results, one for other values, one per column.
         sizes = {"value": 3 if self.labels == "results" else 1, "policy": self.rules.columns}
@@ -119,8 +128,13 @@ class Network:
             layers = parts[head]
             if layers and (layers[-1].board or layers[-1].outputs != size):
                 raise UserError(f"the {head} head must end with {size} numbers")
-        if sum(layer.weights() for layers in parts.values() for layer in layers) > MAX_WEIGHTS:
+        all_layers = [layer for layers in parts.values() for layer in layers]
+        if sum(layer.weights() for layer in all_layers) > MAX_WEIGHTS:
             raise UserError(f"the network has more than {MAX_WEIGHTS:,} weights")
+        cells = self.rules.rows * self.rules.columns
+        for layer in all_layers:
+            if layer.outputs * (cells if layer.board else 1) > MAX_NUMBERS:
+                raise UserError(f"a layer has more than {MAX_NUMBERS:,} outputs")
 
     @property
     def rules(self) -> Rules:
@@ -172,8 +186,10 @@ class Network:
     def read(cls, text: str | bytes) -> "Network":
         """Read an architecture from JSON; raises UserError."""
         try:
-            data = json.loads(text)
+            data = parse_json(text.encode() if isinstance(text, str) else text, MAX_DESCRIPTION)
             lists = {name: tuple(data[name]) for name in ("body", "value", "policy")}
+            if not isinstance(data.get("about", {}), dict):
+                raise ValueError("what is said about it must be an object")
             return cls(**{**data, **lists})
         except UserError:
             raise

@@ -6,14 +6,13 @@ use it. Batch normalisations are folded into the convolutions before them.
 
 import hashlib
 import json
-import math
 from collections.abc import Iterator
 
 import numpy as np
 
+from fourlab.arrays import is_finite, parse_json, safetensors_heads
 from fourlab.nets.base import NetworkEvaluator
 from fourlab.nets.network import (
-    MAX_WEIGHTS,
     Layer,
     Network,
     Weights,
@@ -84,7 +83,7 @@ def parse(architecture: bytes, weights: bytes) -> tuple[Network, Weights]:
 
     Raises ValueError, KeyError or TypeError if they are damaged.
     """
-    about = json.loads(architecture)
+    about = parse_json(architecture)
     network = Network.read(json.dumps(about["network"]))
     if hashlib.sha256(weights).hexdigest() != about.get("sha256"):
         raise ValueError("its checksum is wrong")
@@ -92,24 +91,17 @@ def parse(architecture: bytes, weights: bytes) -> tuple[Network, Weights]:
 
 
 def _tensors(data: bytes) -> Weights:
-    """Read the float32 arrays of a safetensors file.
-
-    The file consists of the header's length (8 bytes), the header (JSON) and the numbers; offsets
-    in the header count from the first number.
-    """
-    start = 8 + int.from_bytes(data[:8], "little")
+    """Read the float32 arrays of a safetensors file."""
+    heads = safetensors_heads(data, len(data))
+    start = len(data) - max((head.end for head in heads.values()), default=0)
     tensors = {}
-    for name, tensor in json.loads(data[8:start]).items():
+    for name, head in heads.items():
         # Integers are torch's num_batches_tracked, which inference does not need.
-        if name == "__metadata__" or tensor["dtype"] != "F32":
+        if head.dtype != "F32":
             continue
-        # The header is not trusted: sizes are checked before memory is used.
-        begin, end = tensor["data_offsets"]
-        shape = tensor["shape"]
-        if 4 * math.prod(shape) != end - begin or end > len(data) - start or end > 4 * MAX_WEIGHTS:
-            raise ValueError(f"{name} has another size than it says")
-        array = np.frombuffer(data[start + begin : start + end], "<f4").reshape(shape)
-        if not np.isfinite(array).all():
+        view = memoryview(data)[start + head.begin : start + head.end]
+        array = np.frombuffer(view, "<f4").reshape(head.shape)
+        if not is_finite(array):
             raise ValueError(f"{name} has a number that is not finite")
         tensors[name] = array
     return tensors

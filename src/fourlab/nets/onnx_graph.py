@@ -1,34 +1,30 @@
 """Networks as ONNX graphs, for playing without torch.
 
-The graph is written layer by layer from the same architecture as the torch modules, with torch's
-names for the weights, so no exporter is needed. A batch normalisation after a convolution is folded
+The graph (graph.py) follows from the same architecture as the torch modules, with torch's names for
+the weights, so no exporter is needed. A batch normalisation after a convolution is folded
 into its weights. The architecture and a checksum are appended to the graph as a second protobuf
 message. Concatenated messages are merged when read, so the file is an ordinary ONNX file.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from fourlab.compiled.planes import PLANES
 from fourlab.errors import UserError
-from fourlab.nets.evaluator import OnnxEvaluator, checksum, probe_positions
+from fourlab.nets.evaluator import OnnxEvaluator, probe_positions
+from fourlab.nets.graph import IR_VERSION, ExactGraph, Graph
 from fourlab.nets.network import (
     BATCHNORM_ARRAYS,
-    BATCHNORM_EPSILON,
-    Layer,
     Network,
     Weights,
     convolution,
     folded_batchnorms,
 )
+from fourlab.nets.onnx_reader import checksum
 
-OPSET = 17
-IR_VERSION = 8
-"""The ONNX file version that belongs to opset 17."""
 TOLERANCE = 1e-4
 """The largest difference between an output of the graph and one of torch."""
 
@@ -39,7 +35,8 @@ def write_onnx(network: Network, weights: Weights, outputs: Mapping[str, np.ndar
     `outputs` are torch's outputs for `probe_positions`, by head; UserError is raised if those of
     the graph differ by more than TOLERANCE.
     """
-    data = seal(_graph(network, weights), {"network": network.write()})
+    graph = to_bytes(ExactGraph(network), exact_arrays(network, weights))
+    data = seal(graph, {"network": network.write()})
     evaluator = OnnxEvaluator(data, "the exported graph")
     exported = evaluator.heads(evaluator.planes(*probe_positions(network.rules)))
     for head, expected in outputs.items():
@@ -58,105 +55,54 @@ def seal(graph: bytes, metadata: Mapping[str, str]) -> bytes:
     return data
 
 
-def _graph(network: Network, weights: Weights) -> bytes:
-    writer = _LayerWriter(weights)
-    parts = network.parts()
-    shape = (PLANES[network.features], network.rules.rows, network.rules.columns)
-    body = writer.part("body", parts["body"], "planes")
-    outputs = []
-    for head in ("value", "policy"):
-        if parts[head]:
-            # The output gets the name of its head, under which the evaluator asks for it.
-            writer.node("Identity", [writer.part(head, parts[head], body)], head)
-            size: list[str | int | None] = ["batch", parts[head][-1].outputs]
-            outputs.append(helper.make_tensor_value_info(head, TensorProto.FLOAT, size))
-    planes = helper.make_tensor_value_info("planes", TensorProto.FLOAT, ["batch", *shape])
-    return writer.write([planes], outputs)
+def to_bytes(graph: Graph, arrays: Weights) -> bytes:
+    """Return a graph with these weights as an ONNX file without metadata."""
+    weights = []
+    for name, tensor in graph.tensors.items():
+        array = arrays[name] if tensor.constant is None else tensor.constant
+        assert (array.dtype.name, array.shape) == tensor[:2], name
+        weights.append(numpy_helper.from_array(array, name))
+    nodes = []
+    for node in graph.nodes:
+        attributes: dict[str, Any] = {"domain": node.domain or None, **node.attributes}
+        nodes.append(helper.make_node(node.kind, node.inputs, [node.output], **attributes))
+    inputs = [_batch("planes", graph.input_shape)]
+    outputs = [_batch(head, (size,)) for head, size in graph.outputs.items()]
+    opsets = [helper.make_opsetid(domain, version) for domain, version in graph.opsets.items()]
+    model = helper.make_model(
+        helper.make_graph(nodes, "fourlab", inputs, outputs, weights),
+        opset_imports=opsets,
+        producer_name="fourlab",
+    )
+    model.ir_version = IR_VERSION
+    onnx.checker.check_model(model)
+    # Deterministic, so that equal networks give equal files.
+    data: bytes = model.SerializeToString(deterministic=True)
+    return data
 
 
-class Writer:
-    """Collects the nodes and weights of a graph. Values are identified by their names."""
-
-    def __init__(self) -> None:
-        self.nodes: list[onnx.NodeProto] = []
-        self.weights: dict[str, onnx.TensorProto] = {}
-
-    def node(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
-        """Add a node; returns the name of its output."""
-        self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))
-        return output
-
-    def put(self, name: str, numbers: np.ndarray | np.generic) -> str:
-        """Add an array of weights; returns its name."""
-        self.weights[name] = numpy_helper.from_array(np.asarray(numbers), name)
-        return name
-
-    def write(
-        self, inputs: Sequence[onnx.ValueInfoProto], outputs: Sequence[onnx.ValueInfoProto]
-    ) -> bytes:
-        """Return the graph as an ONNX file."""
-        graph = helper.make_graph(
-            self.nodes, "fourlab", inputs, outputs, list(self.weights.values())
-        )
-        # Nodes outside the standard domain are onnxruntime's own operators, version 1.
-        domains = {"": OPSET, **{node.domain: 1 for node in self.nodes if node.domain}}
-        opsets = [helper.make_opsetid(domain, version) for domain, version in domains.items()]
-        model = helper.make_model(graph, opset_imports=opsets, producer_name="fourlab")
-        model.ir_version = IR_VERSION
-        onnx.checker.check_model(model)
-        # Deterministic, so that equal networks give equal files.
-        data: bytes = model.SerializeToString(deterministic=True)
-        return data
+def _batch(name: str, shape: tuple[int, ...]) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", *shape])
 
 
-class _LayerWriter(Writer):
-    """Writes layers with float32 weights."""
-
-    def __init__(self, arrays: Weights) -> None:
-        super().__init__()
-        self.arrays = arrays
-
-    def part(self, part: str, layers: list[Layer], x: str) -> str:
-        """Write the layers of the body or of a head; returns the name of its output."""
+def exact_arrays(network: Network, weights: Weights) -> dict[str, np.ndarray]:
+    """Return the arrays of a network's exact graph, with batch normalisations folded."""
+    arrays: dict[str, np.ndarray] = {}
+    for part, layers in network.parts().items():
         folded = folded_batchnorms(layers)
         for index, layer in enumerate(layers):
-            if index not in folded:
-                norm = f"{part}.{index + 1}" if index + 1 in folded else None
-                x = self.layer(layer, f"{part}.{index}", x, norm)
-        return x
-
-    def layer(self, layer: Layer, name: str, x: str, norm: str | None) -> str:
-        """Write one layer, with the batch normalisation `norm` folded into it if not None."""
-        match layer.kind:
-            case "conv":
-                return self.conv(name, x, norm)
-            case "batchnorm":
-                arrays = self.put_arrays(name, BATCHNORM_ARRAYS)
-                return self.node(
-                    "BatchNormalization", [x, *arrays], f"{name}.out", epsilon=BATCHNORM_EPSILON
-                )
-            case "residual":
-                inner = self.conv(f"{name}.conv1", x, f"{name}.norm1")
-                inner = self.node("Relu", [inner], f"{name}.inner")
-                inner = self.conv(f"{name}.conv2", inner, f"{name}.norm2")
-                total = self.node("Add", [x, inner], f"{name}.sum")
-                return self.node("Relu", [total], f"{name}.out")
-            case "dense":
-                # torch keeps the weight as [outputs, inputs], hence transB.
-                flat = self.node("Flatten", [x], f"{name}.flat", axis=1)
-                arrays = self.put_arrays(name, ("weight", "bias"))
-                return self.node("Gemm", [flat, *arrays], f"{name}.out", transB=1)
-            case _:
-                return self.node(layer.kind.capitalize(), [x], f"{name}.out")  # Relu or Tanh
-
-    def conv(self, name: str, x: str, norm: str | None) -> str:
-        """Write a 3x3 convolution with the batch normalisation `norm` folded into it."""
-        weight, bias = convolution(self.arrays, name, norm)
-        weights = [self.put(f"{name}.weight", weight), self.put(f"{name}.bias", bias)]
-        return self.node(
-            "Conv", [x, *weights], f"{name}.out", kernel_shape=[3, 3], pads=[1, 1, 1, 1]
-        )
-
-    def put_arrays(self, name: str, parts: Sequence[str]) -> list[str]:
-        """Add arrays of a layer as they are; returns their names."""
-        return [self.put(f"{name}.{part}", self.arrays[f"{name}.{part}"]) for part in parts]
+            name = f"{part}.{index}"
+            convs: dict[str, str | None] = {}
+            copied: tuple[str, ...] = ()
+            if layer.kind == "conv":
+                convs = {name: f"{part}.{index + 1}" if index + 1 in folded else None}
+            elif layer.kind == "residual":
+                convs = {f"{name}.conv{number}": f"{name}.norm{number}" for number in (1, 2)}
+            elif layer.kind == "dense":
+                copied = ("weight", "bias")
+            elif layer.kind == "batchnorm" and index not in folded:
+                copied = BATCHNORM_ARRAYS
+            for conv, norm in convs.items():
+                arrays[f"{conv}.weight"], arrays[f"{conv}.bias"] = convolution(weights, conv, norm)
+            arrays |= {f"{name}.{array}": weights[f"{name}.{array}"] for array in copied}
+    return arrays

@@ -11,20 +11,31 @@ and that all numbers are finite (safetensors itself accepts NaN).
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
+from fourlab.arrays import (
+    MAX_JSON_BYTES,
+    MAX_SAFETENSORS_HEADER,
+    is_finite,
+    parse_json,
+    safetensors_heads,
+)
 from fourlab.compiled.planes import encode
 from fourlab.errors import UserError
-from fourlab.files import write_atomically
+from fourlab.files import read_bounded, write_atomically
 from fourlab.nets.evaluator import probe_positions
 from fourlab.nets.modules import Net
-from fourlab.nets.network import MAX_WEIGHTS, Network
+from fourlab.nets.network import Network
 from fourlab.nets.onnx_graph import write_onnx
 from fourlab.nets.quantise import quantise
+
+DTYPES = {"F32": torch.float32, "I64": torch.int64}
+"""The dtypes of our networks by their names in safetensors files."""
 
 
 def save_net(net: Net, file: Path) -> None:
@@ -78,12 +89,12 @@ def load_net(file: Path) -> Net:
     description = file.with_suffix(".json")
     weights = file.with_suffix(".safetensors")
     try:
-        about = json.loads(description.read_bytes())
-        network = Network.read(json.dumps(about["network"]))
-        # Four bytes per weight; the size is checked before the file is read.
-        if weights.stat().st_size > 4 * MAX_WEIGHTS:
-            raise UserError(f"{weights} is too large for a network")
-        data = weights.read_bytes()
+        about = parse_json(read_bounded(description, MAX_JSON_BYTES))
+        network = _network(about, description)
+        # What the description implies: four bytes per weight, and eight for every counter of
+        # batches; the header is small.
+        expected = sum(tensor.nbytes for tensor in meta_net(network).state_dict().values())
+        data = read_bounded(weights, expected + MAX_SAFETENSORS_HEADER + 8)
     except OSError as error:
         raise UserError(f"cannot read {error.filename}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError) as error:
@@ -93,26 +104,48 @@ def load_net(file: Path) -> Net:
     return read_weights(network, data, str(weights))
 
 
+def _network(about: dict[str, Any], description: Path) -> Network:
+    try:
+        return Network.read(json.dumps(about["network"]))
+    except UserError as error:
+        raise UserError(f"{description} does not describe a network: {error}") from None
+
+
 def read_weights(network: Network, data: bytes, name: str) -> Net:
     """Return a network with the weights of a safetensors file."""
-    net = Net(network)
+    net = meta_net(network)
     expected = net.state_dict()
+    try:
+        heads = safetensors_heads(data, len(data))
+    except ValueError as error:
+        raise UserError(f"{name} is not a safetensors file or is damaged: {error}") from None
+    if heads.keys() != expected.keys():
+        # The symmetric difference: missing or superfluous, the first by name.
+        extra = min(heads.keys() ^ expected.keys())
+        raise UserError(f"{name} does not fit its network: {extra!r} is in only one of them")
+    for weight, head in heads.items():
+        model = expected[weight]
+        if head.shape != tuple(model.shape) or DTYPES.get(head.dtype) != model.dtype:
+            raise UserError(
+                f"{name} does not fit its network: {weight!r} is {head.shape} "
+                f"{DTYPES.get(head.dtype, head.dtype)} instead of {tuple(model.shape)} "
+                f"{model.dtype}"
+            )
     try:
         tensors = load(data)
     except (SafetensorError, ValueError, KeyError) as error:
         raise UserError(f"{name} is not a safetensors file or is damaged: {error}") from None
-    if tensors.keys() != expected.keys():
-        # The symmetric difference: missing or superfluous, the first by name.
-        extra = min(tensors.keys() ^ expected.keys())
-        raise UserError(f"{name} does not fit its network: {extra!r} is in only one of them")
     for weight, tensor in tensors.items():
-        model = expected[weight]
-        if tensor.shape != model.shape or tensor.dtype != model.dtype:
-            raise UserError(
-                f"{name} does not fit its network: {weight!r} is {tuple(tensor.shape)} "
-                f"{tensor.dtype} instead of {tuple(model.shape)} {model.dtype}"
-            )
-        if not bool(torch.isfinite(tensor).all()):
+        if tensor.is_floating_point() and not is_finite(tensor.numpy()):
             raise UserError(f"{name} is damaged: {weight!r} has a number that is not finite")
-    net.load_state_dict(tensors)
+    # The tensors become the weights, without a copy.
+    net.load_state_dict(tensors, assign=True)
+    for parameter in net.parameters():
+        parameter.requires_grad_()
     return net
+
+
+def meta_net(network: Network) -> Net:
+    """Return a network whose weights have shapes but take no memory."""
+    with torch.device("meta"):
+        return Net(network)

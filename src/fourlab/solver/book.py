@@ -11,17 +11,23 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from fourlab import shipped
+from fourlab.arrays import SPARE_BYTES, Kind, parse_json, read_npz
 from fourlab.errors import UserError
-from fourlab.files import write_atomically
+from fourlab.files import read_bounded, write_atomically
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
+from fourlab.solver.keys import check_canonical, check_keys, check_order, count_discs, steps
 
 FORMAT = 1
+MAX_BYTES = 1 << 28
+"""Most bytes of a file."""
+MAX_ENTRIES = SPARE_BYTES // 10
+"""Most entries that are read whatever the size of the file: 6.7 million, of 9 bytes."""
+ARRAYS = {"differences": Kind("<i8"), "scores": Kind("|i1"), "about": Kind("|u1")}
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,9 @@ class Book:
     def checksum(self) -> str:
         """The SHA-256 of the keys and scores."""
         # Little-endian whatever the machine, so that equal books have equal checksums.
-        return hashlib.sha256(self.keys.astype("<i8").tobytes() + self.scores.tobytes()).hexdigest()
+        checksum = hashlib.sha256(np.ascontiguousarray(self.keys, "<i8").data)
+        checksum.update(np.ascontiguousarray(self.scores).data)
+        return checksum.hexdigest()
 
     def save(self, file: Path) -> None:
         """Write the book to a file, atomically."""
@@ -81,27 +89,47 @@ class Book:
     def load(cls, file: Path) -> "Book":
         """Read a book; raise UserError if it is missing or damaged."""
         try:
-            return cls._parse(file.read_bytes())
+            data = read_bounded(file, MAX_BYTES)
         except FileNotFoundError:
             raise UserError(f"there is no book {file}") from None
-        except Exception as error:  # zip, zlib, NumPy and JSON raise many kinds for damaged files
+        except OSError as error:
+            raise UserError(f"cannot read {file}: {error.strerror or error}") from None
+        try:
+            return cls._parse(data)
+        except Exception as error:  # zlib, NumPy and JSON raise many kinds for damaged files
             raise UserError(f"{file} is not a book or is damaged: {error}") from None
 
     @classmethod
     def _parse(cls, data: bytes) -> "Book":
-        with np.load(io.BytesIO(data), allow_pickle=False) as parts:
-            about: dict[str, Any] = json.loads(parts["about"].tobytes())
-            if about["format"] != FORMAT:
-                raise ValueError(f"format {about['format']} instead of {FORMAT}")
-            book = cls(
-                Rules.parse(about["board"]),
-                int(about["plies"]),
-                np.cumsum(parts["differences"]),
-                parts["scores"],
-            )
+        parts = read_npz(data, ARRAYS)
+        about = parse_json(parts["about"].tobytes())
+        if about["format"] != FORMAT:
+            raise ValueError(f"format {about['format']} instead of {FORMAT}")
+        # In place: a book of 12 plies has 34 MB of keys.
+        keys = np.cumsum(parts["differences"], out=parts["differences"])
+        book = cls(Rules.parse(about["board"]), int(about["plies"]), keys, parts["scores"])
+        if not len(book.keys) == len(book.scores) == about["entries"]:
+            raise ValueError("its arrays differ in length")
         if book.checksum != about["sha256"]:
             raise ValueError("its checksum is wrong")
+        book._check()
         return book
+
+    def _check(self) -> None:
+        """Raise ValueError for entries that no book can have."""
+        g = self.rules.geometry
+        check_keys(self.keys, g)
+        check_order(self.keys)
+        check_canonical(self.keys, g)
+        cells = g.columns * g.rows
+        for part in steps(len(self)):
+            own, discs = count_discs(self.keys[part], g)
+            if (own != discs // 2).any() or (discs > min(self.plies, cells - 1)).any():
+                raise ValueError(f"it holds positions that no game has after {self.plies} plies")
+            scores = self.scores[part].astype(np.int64)
+            # A win with the next disc, and a loss with the one after it.
+            if (scores > (cells - discs + 1) // 2).any() or (-scores > (cells - discs) // 2).any():
+                raise ValueError("it holds scores that no position has")
 
 
 @cache

@@ -19,7 +19,7 @@ from fourlab.game.rules import Rules
 from fourlab.jobs.executors import Executor
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
-from fourlab.solver.book import Book
+from fourlab.solver.book import MAX_ENTRIES, Book
 from fourlab.solver.many import OnProgress, check_target, earlier_journal, score, solve_all
 
 
@@ -57,7 +57,12 @@ class BookJob:
     def check(self) -> None:
         """Raise UserError if the file cannot be written or no game lasts that many plies."""
         check_target(self.file)
-        _levels(self.rules, self.plies)
+        entries = sum(map(len, _levels(self.rules, self.plies)))
+        if entries > MAX_ENTRIES:
+            raise UserError(
+                f"a book of {self.plies} plies on {self.rules} has {entries:,} positions, "
+                f"more than the {MAX_ENTRIES:,} that can be loaded"
+            )
 
     def extended(self, config: dict[str, Any]) -> "BookJob":
         """Return the job itself: a book has nothing to extend."""

@@ -23,12 +23,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
+from fourlab.arrays import MAX_JSON_BYTES, parse_json
 from fourlab.errors import UserError
-from fourlab.files import digest
+from fourlab.files import digest, read_bounded
 from fourlab.jobs.run import Run
 from fourlab.reporting.curves import Curve
 from fourlab.training.tensorboard import Events
 
+# What torch and NumPy raise for a checkpoint with correct checksums that is of another training.
+UNFIT = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 CHECKPOINTS_KEPT = 4
 MAX_ROW_BYTES = 1 << 20
 """No row of metrics is longer."""
@@ -147,7 +150,7 @@ def read_metrics(run: Run) -> list[dict[str, Any]]:
     complete = data[: data.rfind(b"\n") + 1]
     try:
         rows: list[dict[str, Any]] = [json.loads(line) for line in complete.splitlines()]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{file} is damaged: {error}") from None
     return rows
 
@@ -164,7 +167,7 @@ def last_metrics(run: Run) -> dict[str, Any] | None:
         return json.loads(lines[-1]) if lines else None
     except FileNotFoundError:
         return None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{file} is damaged: {error}") from None
 
 
@@ -221,21 +224,19 @@ def _restore(run: Run, trainee: Trainee, on_note: Callable[[str], None]) -> tupl
     checkpoints = sorted(_checkpoints(run), reverse=True)
     for folder in checkpoints:
         try:
-            about = json.loads((folder / "checkpoint.json").read_text())
-            # The checksums also notice files that the disk has lost or cut short.
-            damaged = [
-                name
-                for name, checksum in about["sha256"].items()
-                if digest(folder / name) != checksum
-            ]
-            piece = int(about["piece"])
-            seconds = float(about["seconds"])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            piece, seconds, damaged = _read_checkpoint(folder)
+        except (OSError, UserError, ValueError, KeyError, TypeError, AttributeError):
             damaged = ["checkpoint.json"]
         if damaged:
             on_note(f"the checkpoint {folder} is damaged ({damaged[0]}); trying the one before")
             continue
-        trainee.load(folder)
+        try:
+            trainee.load(folder)
+        except UserError:
+            raise
+        except UNFIT as error:
+            reason = str(error).partition("\n")[0][:200]
+            raise UserError(f"{folder} is no checkpoint of this training: {reason}") from None
         return piece, seconds
     if checkpoints:
         raise UserError(
@@ -245,8 +246,26 @@ def _restore(run: Run, trainee: Trainee, on_note: Callable[[str], None]) -> tupl
     return 0, 0.0
 
 
+def _read_checkpoint(folder: Path) -> tuple[int, float, list[str]]:
+    """Return a checkpoint's piece, its seconds, and the files that are not as they were."""
+    data = read_bounded(folder / "checkpoint.json", MAX_JSON_BYTES, follow_links=False)
+    about = parse_json(data)
+    # The folder may come from somebody else: links are not followed, names do not leave it, and
+    # only what has a checksum is there to be read.
+    files = {file.name: file for file in folder.iterdir() if file.name != "checkpoint.json"}
+    damaged = sorted(files.keys() ^ about["sha256"].keys())
+    damaged += [name for name, file in files.items() if file.is_symlink() or not file.is_file()]
+    if not damaged:
+        # The checksums also notice files that the disk has lost or cut short.
+        damaged = [name for name, file in files.items() if digest(file) != about["sha256"][name]]
+    return int(about["piece"]), float(about["seconds"]), damaged
+
+
 def _checkpoints(run: Run) -> Iterator[Path]:
-    return (folder for folder in (run.folder / "checkpoints").glob("[0-9]*") if folder.is_dir())
+    home = run.folder / "checkpoints"
+    if home.is_symlink():
+        raise UserError(f"{home} is a link, which is not followed")
+    return (folder for folder in home.glob("[0-9]*") if folder.is_dir() and not folder.is_symlink())
 
 
 def _sync(path: Path) -> None:

@@ -27,7 +27,7 @@ from fourlab.agents.opponents import chooser
 from fourlab.compiled.batches import mirror_moves, open_columns
 from fourlab.compiled.planes import encode
 from fourlab.errors import UserError
-from fourlab.files import write_atomically
+from fourlab.files import read_bounded, write_atomically
 from fourlab.game.rules import Rules
 from fourlab.jobs.executors import Executor, Lost
 from fourlab.jobs.executors.threads import Threads
@@ -41,12 +41,14 @@ from fourlab.reporting.curves import Curve
 from fourlab.training.games import Chooser, match
 from fourlab.training.test_set import solved_set, win_block_accuracy
 from fourlab.training.torch_state import (
+    load_state,
     load_tensors,
     optimizer_tensors,
     restore_optimizer,
     save_tensors,
 )
 
+MAX_ONNX_BYTES = 1 << 30
 OPPONENTS = ("rules", "minimax:depth=4")
 """Specs of the agents that an evaluation plays against."""
 CALIBRATION = 1024
@@ -426,21 +428,21 @@ class AlphaZeroTrainee:
 
     def load(self, folder: Path) -> None:
         """Restore what `save` wrote."""
-        state = json.loads((folder / "state.json").read_text())
+        state = load_state(folder / "state.json")
         self._enter_stage(state["stage"])
-        self.net.load_state_dict(load_tensors(folder / "net.safetensors"))
-        self.average.load_state_dict(load_tensors(folder / "average.safetensors"))
+        for name, net in (("net", self.net), ("average", self.average)):
+            net.load_state_dict(load_tensors(folder / f"{name}.safetensors", net.state_dict()))
         self.average.eval()
         restore_optimizer(self.optimizer, load_tensors(folder / "optimizer.safetensors"))
         arrays = load_tensors(folder / "window.safetensors")
-        self.window.samples = Samples(*(arrays[name].numpy() for name in self.window.arrays()))
+        self.window.restore({name: tensor.numpy() for name, tensor in arrays.items()})
         self.window.added = state["added"]
         self.rng.bit_generator.state = state["random"]
         self.games = state["games"]
         self.generation = state["generation"]
         self.fresh = state["fresh"]
         self.updates = state["updates"]
-        self.playing = (folder / "playing.onnx").read_bytes()
+        self.playing = read_bounded(folder / "playing.onnx", MAX_ONNX_BYTES, follow_links=False)
         self._accept()
         # Only runs with a gate write this file, and older checkpoints lack it.
         file = folder / "accepted.safetensors"
@@ -448,7 +450,7 @@ class AlphaZeroTrainee:
             self.accepted_stage = state["accepted_stage"]
             stage = self.settings.stages[self.accepted_stage]
             self.accepted = Net(network_of(self.settings, stage))
-            self.accepted.load_state_dict(load_tensors(file))
+            self.accepted.load_state_dict(load_tensors(file, self.accepted.state_dict()))
 
     def finish(self, run: Run) -> dict[str, Any]:
         """Write alphazero.onnx for playing and alphazero-fp32.* for further training; evaluate."""

@@ -1,5 +1,6 @@
 """The replay window: positions of the latest games, sampled for training."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 
 import numpy as np
@@ -33,6 +34,16 @@ class Window:
         # Selecting by indices copies, so callers may change the samples.
         places = rng.integers(len(self), size=count)
         return Samples(*(getattr(self.samples, field.name)[places] for field in fields(Samples)))
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Set the samples to what `arrays` returned; raises ValueError for anything else."""
+        count = len(arrays["own"]) if "own" in arrays else 0
+        kinds = {
+            name: (array.dtype, (count, *array.shape[1:])) for name, array in self.arrays().items()
+        }
+        if {name: (array.dtype, array.shape) for name, array in arrays.items()} != kinds:
+            raise ValueError("the window has other arrays, or they differ in length")
+        self.samples = Samples(**arrays)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the samples by field name for a checkpoint, without `added`."""

@@ -41,6 +41,7 @@ from fourlab.training.evaluation import Benchmark
 from fourlab.training.games import SELF, StepGames, draw
 from fourlab.training.replay import Replay
 from fourlab.training.torch_state import (
+    load_state,
     load_tensors,
     optimizer_tensors,
     restore_optimizer,
@@ -226,16 +227,18 @@ class DqnTrainee:
 
     def load(self, folder: Path) -> None:
         """Restore what `save` wrote."""
-        self.net.load_state_dict(load_tensors(folder / "net.safetensors"))
-        self.target.load_state_dict(load_tensors(folder / "target.safetensors"))
+        for name, net in (("net", self.net), ("target", self.target)):
+            net.load_state_dict(load_tensors(folder / f"{name}.safetensors", net.state_dict()))
         restore_optimizer(self.optimizer, load_tensors(folder / "optimizer.safetensors"))
-        state = json.loads((folder / "state.json").read_text())
+        state = load_state(folder / "state.json")
         # Before the arrays, because `added` determines how many moves the buffer has.
-        self.replay.added = state["added"]
+        self.replay.added = int(state["added"])
         self.counts = state["counts"]
         self.rng.bit_generator.state = state["random"]
-        tensors = load_tensors(folder / "games.safetensors")
-        for name, array in self._arrays().items():
+        arrays = self._arrays()
+        expected = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        tensors = load_tensors(folder / "games.safetensors", expected)
+        for name, array in arrays.items():
             array[:] = tensors[name].numpy()
 
     def _arrays(self) -> dict[str, np.ndarray]:

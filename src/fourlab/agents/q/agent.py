@@ -24,6 +24,13 @@ class Q:
         None,
         "Table file (default: the table shipped with Fourlab, which is for the 5x4 board).",
     )
+    memory_mb: float | None = option(
+        None,
+        "Memory that the table may take (default: the size of its file and 80 MB more).",
+        unit="MB",
+        least=1,
+        most=1 << 20,
+    )
     tie: Literal["first", "random"] = option(
         "first",
         "Choice between columns of equal value, such as those not in the table: the first, or a "
@@ -33,7 +40,9 @@ class Q:
 
     def __post_init__(self) -> None:
         check(self)
-        table = shipped_table() if self.table is None else load_table(Path(self.table))
+        table = (
+            shipped_table() if self.table is None else load_table(Path(self.table), self.memory_mb)
+        )
         object.__setattr__(self, "_table", table)
 
     def decide(

@@ -26,11 +26,12 @@ import numpy as np
 
 from fourlab.agents.q import kernel as q_learning
 from fourlab.agents.q import table_kernel as qtable
+from fourlab.arrays import is_finite, parse_json
 from fourlab.errors import UserError
-from fourlab.files import write_atomically
+from fourlab.files import read_bounded, write_atomically
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
-from fourlab.solver.build import canonical
+from fourlab.solver.keys import check_canonical, check_keys, check_order
 from fourlab.solver.table import new_table
 
 Form = Literal["afterstate", "state-action"]
@@ -40,6 +41,12 @@ FEWEST_SLOTS = 1 << 10
 """Slots of a new table, enough for several games on any board."""
 MOST_DESCRIPTION = 1 << 16
 """Maximum length of the description in bytes."""
+MAX_BYTES = 1 << 32
+SPARE_BYTES = 80 << 20
+"""A table may take this many bytes more than its file."""
+MAX_DISTANCE = 100
+"""Most slots, on average, between the one that a key hashes to and the one that it gets. In a table
+that is 3/5 full the mean is below 1."""
 DEFLATES = 1100
 """Maximum plausible compression ratio; deflate reaches at most 1032."""
 SHIPPED = "q_5x4.q"
@@ -155,12 +162,12 @@ class QTable:
     def of(
         cls, form: QForm, keys: np.ndarray, numbers: np.ndarray, about: dict[str, Any] | None = None
     ) -> "QTable":
-        """Return a table of these entries; keys must be distinct."""
-        # At most 3/5 of the slots are filled; see `table_kernel.is_full`.
-        slots = FEWEST_SLOTS
-        while 3 * slots < 5 * len(keys):
-            slots *= 2
-        table = cls(form, about or {}, slots)
+        """Return a table of these entries; keys must be distinct.
+
+        Raises ValueError for keys that are chosen so that filling the slots would take very long.
+        """
+        _check_hashes(form, keys)
+        table = cls(form, about or {}, _slots(len(keys)))
         qtable.fill(keys, numbers, table.words, table.numbers, table.layout)
         return table
 
@@ -188,19 +195,25 @@ class QTable:
         write_atomically(file, MAGIC + hashlib.sha256(body).digest() + body)
 
     @classmethod
-    def load(cls, file: Path) -> "QTable":
-        """Read a table; raise UserError if the file is unreadable or damaged."""
+    def load(cls, file: Path, memory_mb: float | None = None) -> "QTable":
+        """Read a table; raise UserError if the file is unreadable or damaged.
+
+        Unless `memory_mb` says how much memory the table may take, it is refused if loading it
+        takes more than twice the size of the file and 100 MB.
+        """
         try:
-            data = file.read_bytes()
+            data = read_bounded(file, MAX_BYTES)
         except OSError as error:
             raise UserError(f"cannot read {file}: {error.strerror}") from None
         try:
-            return cls._parse(data)
+            return cls._parse(data, memory_limit(len(data), memory_mb))
+        except TooLarge as error:
+            raise UserError(f"{file} is too large: {error}") from None
         except Exception as error:  # a forged file can fail anywhere in JSON, zlib and NumPy
             raise UserError(f"{file} is not a table of values or is damaged: {error}") from None
 
     @classmethod
-    def _parse(cls, data: bytes) -> "QTable":
+    def _parse(cls, data: bytes, max_bytes: float) -> "QTable":
         if data[:8] != MAGIC:
             raise ValueError(f"it does not begin with {MAGIC.decode()}")
         # 8 bytes of magic and 32 of checksum; a view does not copy the rest.
@@ -210,7 +223,7 @@ class QTable:
         length = int.from_bytes(body[:4], "little")
         if length > min(MOST_DESCRIPTION, len(body) - 4):
             raise ValueError("its description is too long")
-        description = json.loads(bytes(body[4 : 4 + length]))
+        description = parse_json(bytes(body[4 : 4 + length]))
         if description["format"] != FORMAT:
             raise ValueError(f"format {description['format']} instead of {FORMAT}")
         form = _form(description)
@@ -219,11 +232,44 @@ class QTable:
         packed = body[4 + length :]
         if entries < 0 or first < 0 or second < 0 or first + second != len(packed):
             raise ValueError("its lengths do not add up")
+        if 8 * entries > DEFLATES * first:
+            raise ValueError("it claims more entries than it can hold")
+        check_memory(form, entries, max_bytes)
         keys = np.cumsum(_unpack(packed[:first], "<i8", entries), dtype=np.int64)
         numbers = _unpack(packed[first:], "<f4", entries * form.numbers)
         numbers = numbers.reshape(entries, form.numbers)
         _check(form, keys, numbers)
         return cls.of(form, keys, numbers, dict(description["about"]))
+
+
+class TooLarge(ValueError):
+    """A table needs more memory than it may take."""
+
+
+def memory_limit(file_bytes: int, memory_mb: float | None) -> float:
+    """Return how many bytes the entries of a table may take besides the file's own."""
+    return file_bytes + SPARE_BYTES if memory_mb is None else memory_mb * 2**20
+
+
+def check_memory(form: QForm, entries: int, max_bytes: float) -> None:
+    """Raise TooLarge if a table of this size takes more than `max_bytes` while it is loaded."""
+    # Keys and numbers are there once as arrays, and once in slots.
+    width = form.layout(FEWEST_SLOTS).width
+    need = entries * (8 + 4 * form.numbers) + 8 * _slots(entries) * width
+    if need > max_bytes:
+        raise TooLarge(
+            f"it takes {need / 2**20:,.0f} MB of memory, more than {max_bytes / 2**20:,.0f} "
+            "(memory_mb allows more)"
+        )
+
+
+def _slots(entries: int) -> int:
+    """Return the number of slots of a table with this number of entries."""
+    # At most 3/5 of the slots are filled; see `table_kernel.is_full`.
+    slots = FEWEST_SLOTS
+    while 3 * slots < 5 * entries:
+        slots *= 2
+    return slots
 
 
 def _form(description: dict[str, Any]) -> QForm:
@@ -257,38 +303,54 @@ def _unpack(data: memoryview, dtype: str, count: int) -> np.ndarray:
         raise ValueError("the number of its entries is not the number it claims")
     # The inverse of _pack: uint8[size, count], all first bytes first.
     planes = np.frombuffer(raw, np.uint8).reshape(size, count)
-    return planes.T.copy().view(dtype).reshape(count).astype(np.dtype(dtype).newbyteorder("="))
+    array = planes.T.copy().view(dtype).reshape(count)
+    return array.astype(np.dtype(dtype).newbyteorder("="), copy=False)
 
 
 def _check(form: QForm, keys: np.ndarray, numbers: np.ndarray) -> None:
     """Raise ValueError for keys that are invalid, repeated or not canonical, and for bad values."""
     g = form.rules.geometry
-    if (np.diff(keys) <= 0).any():
-        raise ValueError("its positions are not sorted")
-    if len(keys) and (keys[0] <= 0 or keys[-1] >> g.columns * g.height):
-        raise ValueError("it holds positions of another board")
-    for column in range(g.columns):
-        # Every column of a key has a bit above its discs.
-        if not (keys >> column * g.height & (1 << g.height) - 1).all():
-            raise ValueError("it holds invalid positions")
-    if form.mirror and not np.array_equal(keys, canonical(keys, g)):
-        raise ValueError("it shares values between mirror images and holds both")
-    if not np.isfinite(numbers).all():
+    check_order(keys)
+    check_keys(keys, g)
+    if form.mirror:
+        check_canonical(keys, g)
+    if not is_finite(numbers):
         raise ValueError("it holds values that are not finite")
 
 
+def _check_hashes(form: QForm, keys: np.ndarray) -> None:
+    """Raise ValueError if the keys are chosen so that filling the slots would take very long."""
+    # Linear probing: sorted by home, a key gets the first slot from its home on that is behind the
+    # slot of the key before. The distances add up to the same sum in any other order.
+    slots = _slots(len(keys))
+    shift = form.layout(slots).shift
+    homes = keys * np.int64(qtable.HASH_MULTIPLIER)
+    homes >>= shift
+    homes &= slots - 1
+    homes.sort()
+    numbers = np.arange(len(keys))
+    homes -= numbers
+    furthest = np.maximum.accumulate(homes)
+    distance = int(furthest.sum() - homes.sum())
+    # Those behind the last slot go on at the first one.
+    numbers += furthest
+    around = int(np.count_nonzero(numbers >= slots))
+    if distance + around * len(keys) > MAX_DISTANCE * (len(keys) + FEWEST_SLOTS):
+        raise ValueError("its positions are chosen to slow it down")
+
+
 @lru_cache(maxsize=4)
-def _loaded(file: Path, changed_at: int, size: int) -> QTable:
-    return QTable.load(file)
+def _loaded(file: Path, changed_at: int, size: int, memory_mb: float | None) -> QTable:
+    return QTable.load(file, memory_mb)
 
 
-def load_table(file: Path) -> QTable:
+def load_table(file: Path, memory_mb: float | None = None) -> QTable:
     """Read a table, or return a cached one if the file is unchanged; callers must not modify it."""
     try:
         status = file.stat()
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}") from None
-    return _loaded(file.resolve(), status.st_mtime_ns, status.st_size)
+    return _loaded(file.resolve(), status.st_mtime_ns, status.st_size, memory_mb)
 
 
 def shipped_table() -> QTable:

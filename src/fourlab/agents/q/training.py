@@ -26,8 +26,10 @@ from fourlab.agents.registry import parse_spec
 from fourlab.agents.simple.random import Random
 from fourlab.arena.game import close_all
 from fourlab.arena.statistics import wilson
+from fourlab.arrays import parse_json
 from fourlab.compiled.random import seed_state
 from fourlab.errors import UserError
+from fourlab.files import read_bounded
 from fourlab.game.outcome import RED, YELLOW, Result
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
@@ -36,6 +38,7 @@ from fourlab.reporting.curves import Curve
 
 # Large enough that Python takes no time, small enough that Ctrl-C and memory limits are noticed.
 CHUNK = 4096
+MAX_STATE_BYTES = 1 << 20
 """Games per call of the compiled loop; between calls the table may grow."""
 SAMPLE = 500
 """Positions in which changes of the best column are counted, fewer if SAMPLE_GAMES have fewer."""
@@ -398,8 +401,12 @@ class QTrainee:
 
     def load(self, folder: Path) -> None:
         """Restore what `save` wrote."""
-        self.table = QTable.load(folder / "table.q")
-        state = json.loads((folder / "state.json").read_text())
+        # The table may have grown to the limit, and its entries are in memory twice.
+        self.table = QTable.load(folder / "table.q", 2 * self.settings.memory)
+        state = parse_json(
+            read_bounded(folder / "state.json", MAX_STATE_BYTES, follow_links=False),
+            MAX_STATE_BYTES,
+        )
         # The seed follows from the settings and is not stored.
         self._progress = Progress(
             np.array(state["pace"]),

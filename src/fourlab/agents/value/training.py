@@ -25,6 +25,7 @@ from fourlab.nets.modules import Net
 from fourlab.nets.weights import save_net
 from fourlab.reporting.curves import Curve
 from fourlab.training.torch_state import (
+    load_state,
     load_tensors,
     optimizer_tensors,
     restore_optimizer,
@@ -183,9 +184,10 @@ class ValueTrainee:
 
     def load(self, folder: Path) -> None:
         """Restore what `save` wrote."""
-        self.net.load_state_dict(load_tensors(folder / "net.safetensors"))
+        net = load_tensors(folder / "net.safetensors", self.net.state_dict())
+        self.net.load_state_dict(net)
         restore_optimizer(self.optimizer, load_tensors(folder / "optimizer.safetensors"))
-        self.done = int(json.loads((folder / "epoch.json").read_text())["done"])
+        self.done = int(load_state(folder / "epoch.json")["done"])
 
     def finish(self, run: Run) -> dict[str, Any]:
         """Write value.onnx, value.safetensors and value.json."""

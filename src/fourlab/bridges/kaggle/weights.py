@@ -1,10 +1,16 @@
 """The weights of a network, for submissions."""
 
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from fourlab.arrays import MAX_JSON_BYTES
 from fourlab.errors import UserError
+from fourlab.files import read_bounded
 from fourlab.nets.evaluator import SHIPPED
 from fourlab.nets.numpy_evaluator import parse
+
+MAX_WEIGHT_BYTES = 1 << 28
+"""Most bytes of weights; a submission may have 100 MB."""
 
 
 def read(net: str) -> tuple[bytes, bytes]:
@@ -25,8 +31,13 @@ def read(net: str) -> tuple[bytes, bytes]:
             " are not beside it"
         )
     try:
-        data = form.read_bytes(), numbers.read_bytes()
+        data = _read(form, MAX_JSON_BYTES), _read(numbers, MAX_WEIGHT_BYTES)
         parse(*data)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"cannot read the weights {numbers}: {error}") from None
     return data
+
+
+def _read(file: Path | Traversable, max_bytes: int) -> bytes:
+    # Files that come with Fourlab may be in an archive.
+    return read_bounded(file, max_bytes) if isinstance(file, Path) else file.read_bytes()
