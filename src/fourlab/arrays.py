@@ -6,7 +6,6 @@ name of the file.
 """
 
 import io
-import json
 import math
 import struct
 import zlib
@@ -15,11 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fourlab.parsing import parse_description
+
 SPARE_BYTES = 64 << 20
 """Arrays may have this many bytes more than the file that holds them."""
-MAX_JSON_BYTES = 1 << 18
-MAX_DEPTH = 32
-"""Most levels of tables and lists inside each other; our own files have up to six."""
 MAX_SAFETENSORS_HEADER = 1 << 20
 CHUNK = 1 << 16
 """Bytes that are compressed, decompressed or checked in one step."""
@@ -30,25 +28,6 @@ _LOCAL_HEADER = struct.Struct("<4sHHHHHIIIHH")
 _NPY_HEADER_BYTES = 1 << 10
 _STORED = 0
 _DEFLATED = 8
-
-
-def parse_json(data: bytes, max_bytes: int = MAX_JSON_BYTES) -> dict[str, Any]:
-    """Return the object of a JSON text, which may be neither long nor deep."""
-    if len(data) > max_bytes:
-        raise ValueError(f"its description has more than {max_bytes:,} bytes")
-    try:
-        content = json.loads(data)
-    except RecursionError:
-        raise ValueError("its description is nested too deeply") from None
-    if not isinstance(content, dict):
-        raise ValueError("its description is not an object")
-    level: list[Any] = [content]
-    for _ in range(MAX_DEPTH):
-        lists = [list(item.values()) if isinstance(item, dict) else item for item in level]
-        level = [item for items in lists for item in items if isinstance(item, dict | list)]
-    if level:
-        raise ValueError("its description is nested too deeply")
-    return content
 
 
 def is_finite(numbers: np.ndarray) -> bool:
@@ -229,7 +208,7 @@ def safetensors_heads(start: bytes, file_bytes: int) -> dict[str, TensorHead]:
     length = int.from_bytes(start[:8], "little")
     if len(start) < 8 or length > min(MAX_SAFETENSORS_HEADER, len(start) - 8):
         raise ValueError("it is not a safetensors file")
-    header = parse_json(bytes(start[8 : 8 + length]), MAX_SAFETENSORS_HEADER)
+    header = parse_description(bytes(start[8 : 8 + length]), MAX_SAFETENSORS_HEADER)
     header.pop("__metadata__", None)
     heads = {name: _tensor_head(name, about) for name, about in header.items()}
     at = 0

@@ -12,6 +12,8 @@ from typing import Any
 from fourlab.errors import UserError
 
 MAX_BYTES = 64 * 1024 * 1024
+MAX_DESCRIPTION_BYTES = 256 * 1024
+"""Most bytes of the description inside a binary file."""
 MAX_DEPTH = 32
 """Most levels of tables and lists inside each other; our own files have up to six."""
 LEAST = -(2**63)
@@ -51,6 +53,24 @@ def parse_json(text: str, source: object) -> Any:
     return data
 
 
+def parse_description(data: bytes, max_bytes: int = MAX_DESCRIPTION_BYTES) -> dict[str, Any]:
+    """Return the JSON object that describes a binary file.
+
+    Raises ValueError, since the caller knows the file. Numbers may be large: the states of random
+    generators have 128 bits.
+    """
+    if len(data) > max_bytes:
+        raise ValueError(f"its description has more than {max_bytes:,} bytes")
+    try:
+        content = json.loads(data)
+        _check_depth(content, "its description")
+    except (RecursionError, UserError):
+        raise ValueError("its description is nested too deeply") from None
+    if not isinstance(content, dict):
+        raise ValueError("its description is not an object")
+    return content
+
+
 def _text_of(file: Path, form: str) -> str:
     try:
         with file.open("rb") as stream:
@@ -68,6 +88,14 @@ def _text_of(file: Path, form: str) -> str:
 
 def _check(data: Any, source: object) -> None:
     """Raise UserError if data are nested too deeply or have a number beyond 64 bits."""
+    for value in _check_depth(data, source):
+        if isinstance(value, int) and not LEAST <= value <= MOST:
+            raise UserError(f"{source} has a whole number beyond 64 bits")
+
+
+def _check_depth(data: Any, source: object) -> list[Any]:
+    """Return all values that are neither tables nor lists; raise UserError if one is too deep."""
+    values: list[Any] = []
     level = [data]
     for _ in range(MAX_DEPTH):
         below: list[Any] = []
@@ -76,11 +104,12 @@ def _check(data: Any, source: object) -> None:
                 below += value.values()
             elif isinstance(value, list):
                 below += value
-            elif isinstance(value, int) and not LEAST <= value <= MOST:
-                raise UserError(f"{source} has a whole number beyond 64 bits")
+            else:
+                values.append(value)
         level = below
     if level:
         raise UserError(f"{source} is nested more than {MAX_DEPTH} levels deep")
+    return values
 
 
 def _reason(error: Exception) -> str:

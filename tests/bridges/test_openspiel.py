@@ -216,8 +216,8 @@ def test_options_reach_the_search() -> None:
     ("options", "why"),
     [
         ("simulations=1", "from 2 to 2,147,483,647 or none, not '1'"),
-        ("rollouts=0", "must be a whole number of at least 1"),
-        ("c=-1", "must be a number of at least 0"),
+        ("rollouts=0", "must be a whole number from 1 to 1,000,000"),
+        ("c=-1", "must be a number from 0 to 1,000"),
     ],
 )
 def test_what_cannot_be_is_refused(options: str, why: str) -> None:

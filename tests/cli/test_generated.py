@@ -53,7 +53,7 @@ def test_settings_shows_the_values_of_a_preset(
     [
         (["--games", "0"], "--games must be a whole number from 1 to 100,000,000, not '0'"),
         (["--games", "many"], "--games must be a whole number from 1 to 100,000,000, not 'many'"),
-        (["--grace", "-1"], "--grace must be a number of at least 0, not '-1'"),
+        (["--grace", "-1"], "--grace must be a number from 0 to 86,400, not '-1'"),
         (["--starts", "never"], "--starts must be alternate or fixed, not 'never'"),
         (["--sprt-model", "x"], "--sprt-model must be normalized or logistic, not 'x'"),
     ],

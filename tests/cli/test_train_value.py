@@ -104,7 +104,7 @@ def test_a_changed_file_never_gives_the_old_result(
         (("--data", "nothing.npz"), "nothing.npz"),
         (("--body", "conv"), "there is no layer 'conv'"),
         (("--labels", "x"), "--labels must be signed, unit or results, not 'x'"),
-        (("--epochs", "0"), "--epochs must be a whole number of at least 1, not '0'"),
+        (("--epochs", "0"), "--epochs must be a whole number from 1 to 1,000,000, not '0'"),
         (("--features", "x"), "sees"),
         (("--after",), "after uses the positions of extra, so extra must name a data set"),
     ],

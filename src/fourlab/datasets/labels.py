@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from fourlab.arrays import CHUNK, Kind, parse_json, read_npz
+from fourlab.arrays import CHUNK, Kind, read_npz
 from fourlab.compiled.counting import is_unfinished
 from fourlab.datasets.sample import quiet
 from fourlab.errors import UserError
@@ -27,6 +27,7 @@ from fourlab.files import digest, read_bounded, write_atomically
 from fourlab.game import bitboard
 from fourlab.game.outcome import Result
 from fourlab.game.rules import CLASSIC, Rules
+from fourlab.parsing import parse_description
 from fourlab.solver import shipped_book
 from fourlab.solver.build import canonical, unfinished_positions
 from fourlab.solver.keys import check_keys, count_discs, steps
@@ -372,7 +373,7 @@ def save(labelled: Labelled, file: Path, about: dict[str, Any]) -> dict[str, Any
 
 def _unpack(data: bytes) -> Labelled:
     arrays = read_npz(data, ARRAYS)
-    about = parse_json(arrays["about"].tobytes())
+    about = parse_description(arrays["about"].tobytes())
     if about["format"] != FORMAT:
         raise ValueError(f"format {about['format']} instead of {FORMAT}")
     rules = Rules.parse(about["board"])

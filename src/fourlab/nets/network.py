@@ -21,10 +21,10 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from fourlab.arrays import parse_json
 from fourlab.compiled.planes import PLANES
 from fourlab.errors import UserError
 from fourlab.game.rules import Rules
+from fourlab.parsing import parse_description
 
 Purpose = Literal["value", "q", "policy-value"]
 Labels = Literal["signed", "unit", "results"]
@@ -186,7 +186,9 @@ class Network:
     def read(cls, text: str | bytes) -> "Network":
         """Read an architecture from JSON; raises UserError."""
         try:
-            data = parse_json(text.encode() if isinstance(text, str) else text, MAX_DESCRIPTION)
+            data = parse_description(
+                text.encode() if isinstance(text, str) else text, MAX_DESCRIPTION
+            )
             lists = {name: tuple(data[name]) for name in ("body", "value", "policy")}
             if not isinstance(data.get("about", {}), dict):
                 raise ValueError("what is said about it must be an object")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fourlab.arrays import is_finite, parse_json, safetensors_heads
+from fourlab.arrays import is_finite, safetensors_heads
 from fourlab.nets.base import NetworkEvaluator
 from fourlab.nets.network import (
     Layer,
@@ -20,6 +20,7 @@ from fourlab.nets.network import (
     convolution,
     folded_batchnorms,
 )
+from fourlab.parsing import parse_description
 
 
 class NumpyEvaluator(NetworkEvaluator):
@@ -83,7 +84,7 @@ def parse(architecture: bytes, weights: bytes) -> tuple[Network, Weights]:
 
     Raises ValueError, KeyError or TypeError if they are damaged.
     """
-    about = parse_json(architecture)
+    about = parse_description(architecture)
     network = Network.read(json.dumps(about["network"]))
     if hashlib.sha256(weights).hexdigest() != about.get("sha256"):
         raise ValueError("its checksum is wrong")

@@ -18,10 +18,11 @@ from math import prod
 
 import numpy as np
 
-from fourlab.arrays import is_finite, parse_json
+from fourlab.arrays import is_finite
 from fourlab.errors import UserError
 from fourlab.nets.graph import IR_VERSION, Attribute, ExactGraph, Graph, Int8Graph, Node, Tensor
 from fourlab.nets.network import MAX_DESCRIPTION, Network
+from fourlab.parsing import parse_description
 
 VARINT = 0
 BYTES = 2
@@ -217,7 +218,7 @@ def _metadata(model: Message) -> dict[str, str]:
 
 def _differences(metadata: Mapping[str, str]) -> dict[str, float]:
     differences = {
-        head: float(number) for head, number in parse_json(metadata["int8"].encode()).items()
+        head: float(number) for head, number in parse_description(metadata["int8"].encode()).items()
     }
     if not differences.keys() <= {"value", "policy"}:
         raise ValueError("there are no such heads")

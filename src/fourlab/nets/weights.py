@@ -18,13 +18,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from fourlab.arrays import (
-    MAX_JSON_BYTES,
-    MAX_SAFETENSORS_HEADER,
-    is_finite,
-    parse_json,
-    safetensors_heads,
-)
+from fourlab.arrays import MAX_SAFETENSORS_HEADER, is_finite, safetensors_heads
 from fourlab.compiled.planes import encode
 from fourlab.errors import UserError
 from fourlab.files import read_bounded, write_atomically
@@ -33,6 +27,7 @@ from fourlab.nets.modules import Net
 from fourlab.nets.network import Network
 from fourlab.nets.onnx_graph import write_onnx
 from fourlab.nets.quantise import quantise
+from fourlab.parsing import MAX_DESCRIPTION_BYTES, parse_description
 
 DTYPES = {"F32": torch.float32, "I64": torch.int64}
 """The dtypes of our networks by their names in safetensors files."""
@@ -89,7 +84,7 @@ def load_net(file: Path) -> Net:
     description = file.with_suffix(".json")
     weights = file.with_suffix(".safetensors")
     try:
-        about = parse_json(read_bounded(description, MAX_JSON_BYTES))
+        about = parse_description(read_bounded(description, MAX_DESCRIPTION_BYTES))
         network = _network(about, description)
         # What the description implies: four bytes per weight, and eight for every counter of
         # batches; the header is small.

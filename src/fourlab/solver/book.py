@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from fourlab import shipped
-from fourlab.arrays import SPARE_BYTES, Kind, parse_json, read_npz
+from fourlab.arrays import SPARE_BYTES, Kind, read_npz
 from fourlab.errors import UserError
 from fourlab.files import read_bounded, write_atomically
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
+from fourlab.parsing import parse_description
 from fourlab.solver.keys import check_canonical, check_keys, check_order, count_discs, steps
 
 FORMAT = 1
@@ -102,7 +103,7 @@ class Book:
     @classmethod
     def _parse(cls, data: bytes) -> "Book":
         parts = read_npz(data, ARRAYS)
-        about = parse_json(parts["about"].tobytes())
+        about = parse_description(parts["about"].tobytes())
         if about["format"] != FORMAT:
             raise ValueError(f"format {about['format']} instead of {FORMAT}")
         # In place: a book of 12 plies has 34 MB of keys.

@@ -23,10 +23,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
-from fourlab.arrays import MAX_JSON_BYTES, parse_json
 from fourlab.errors import UserError
 from fourlab.files import digest, read_bounded
 from fourlab.jobs.run import Run
+from fourlab.parsing import MAX_DESCRIPTION_BYTES, parse_description
 from fourlab.reporting.curves import Curve
 from fourlab.training.tensorboard import Events
 
@@ -248,8 +248,8 @@ def _restore(run: Run, trainee: Trainee, on_note: Callable[[str], None]) -> tupl
 
 def _read_checkpoint(folder: Path) -> tuple[int, float, list[str]]:
     """Return a checkpoint's piece, its seconds, and the files that are not as they were."""
-    data = read_bounded(folder / "checkpoint.json", MAX_JSON_BYTES, follow_links=False)
-    about = parse_json(data)
+    data = read_bounded(folder / "checkpoint.json", MAX_DESCRIPTION_BYTES, follow_links=False)
+    about = parse_description(data)
     # The folder may come from somebody else: links are not followed, names do not leave it, and
     # only what has a checksum is there to be read.
     files = {file.name: file for file in folder.iterdir() if file.name != "checkpoint.json"}

@@ -9,9 +9,10 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save_file
 
-from fourlab.arrays import is_finite, parse_json, safetensors_heads
+from fourlab.arrays import is_finite, safetensors_heads
 from fourlab.errors import UserError
 from fourlab.files import read_bounded
+from fourlab.parsing import parse_description
 
 MAX_BYTES = 1 << 33
 MAX_STATE_BYTES = 1 << 22
@@ -55,7 +56,9 @@ def save_state(state: Mapping[str, Any], file: Path) -> None:
 def load_state(file: Path) -> dict[str, Any]:
     """Read what `save_state` wrote; the file may not be a link."""
     try:
-        return parse_json(read_bounded(file, MAX_STATE_BYTES, follow_links=False), MAX_STATE_BYTES)
+        return parse_description(
+            read_bounded(file, MAX_STATE_BYTES, follow_links=False), MAX_STATE_BYTES
+        )
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}") from None
     except ValueError as error:

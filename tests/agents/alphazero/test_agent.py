@@ -118,7 +118,7 @@ def test_unusable_options_and_networks_are_refused(tmp_path: Path) -> None:
         ("alphazero:method=uct", "method"),
         (
             "alphazero:scale=-1",
-            "option scale of agent 'alphazero' must be a number of at least 0, not '-1'",
+            "option scale of agent 'alphazero' must be a number from 0 to 1,000, not '-1'",
         ),
         (f"alphazero:net={tmp_path / 'none.onnx'}", "cannot read the network"),
     ):

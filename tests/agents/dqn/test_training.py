@@ -217,13 +217,13 @@ def test_networks_for_any_board_are_saved_and_played(
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"moves": 0}, "moves must be a whole number of at least 1, not 0"),
+        ({"moves": 0}, "moves must be a whole number from 1 to 1,000,000,000,000, not 0"),
         ({"epsilon": 1.5}, "epsilon must be a number from 0 to 1, not 1.5"),
         ({"rate": 0.0}, "rate must be a number greater than 0"),
         ({"against": ()}, "at least one opponent"),
         ({"replay": 10}, "room for a move of each of the 16 games"),
         ({"board": "7x99"}, "too large"),
-        ({"exam_games": 1}, "exam_games must be a whole number of at least 2"),
+        ({"exam_games": 1}, "exam_games must be a whole number from 2 to 10,000,000"),
         ({"layers": ("konv 3",)}, "there is no layer 'konv 3'"),
         ({"features": "smells"}, "not 'smells'"),
         ({"against": ("nobody",)}, "there is no agent 'nobody'"),

@@ -411,7 +411,7 @@ def test_the_final_column_follows_its_rule() -> None:
     ("options", "message"),
     [
         ("simulations=0", "from 1 to 1,000,000,000"),
-        ("c=-1", "of at least 0, not '-1'"),
+        ("c=-1", "from 0 to 1,000, not '-1'"),
         ("draw=2", "from -1 to 1"),
         ("draw=0.3", "multiple of 0.25"),
         ("scale=wins,draw=-1", "from 0 to 1 with scale=wins"),
@@ -425,7 +425,7 @@ def test_the_final_column_follows_its_rule() -> None:
         ("threads=2,expansion=all", "threads on one tree"),
         ("solver=0,opponent=random,rollouts=uniform,threads=2", "threads on one tree"),
         ("solver=0,opponent=random", "say rollouts=uniform"),
-        ("memory=100000000", "not enough memory"),
+        ("memory=1000000", "not enough memory"),
     ],
 )
 def test_invalid_options_are_refused(options: str, message: str) -> None:

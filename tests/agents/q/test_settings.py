@@ -77,9 +77,9 @@ def test_the_learner_is_trained_in_the_seats_it_plays(
         ({"board": "5"}, "a board is written"),
         ({"alpha": 1.5}, "alpha must be a number from 0 to 1, not 1.5"),
         ({"gamma": float("nan")}, "gamma must be a number"),
-        ({"epsilon_update": -0.1}, "epsilon_update must be a number of at least 0"),
-        ({"games": 0}, "games must be a whole number of at least 1"),
-        ({"wins": 0}, "wins must be a whole number of at least 1"),
+        ({"epsilon_update": -0.1}, "epsilon_update must be a number from 0 to 1"),
+        ({"games": 0}, "games must be a whole number from 1 to"),
+        ({"wins": 0}, "wins must be a whole number from 1 to"),
         ({"form": "afterthought"}, "form must be afterstate or state-action, not 'afterthought'"),
         ({"tie": "last"}, "tie must be first or random"),
         ({"win": -1.0}, "a win must be worth more than a loss"),
@@ -90,7 +90,7 @@ def test_the_learner_is_trained_in_the_seats_it_plays(
         ({"against": ("random",)}, "for anything else use --target best"),
         ({"win": 1e39, "loss": -1e39}, "win must be a number from -1e+30 to 1e+30, not 1e+39"),
         ({"initial": -1e31}, "initial must be a number from -1e+30"),
-        ({"memory": -1.0}, "memory must be a number of at least 0"),
+        ({"memory": -1.0}, "memory must be a number from 0 to"),
     ],
 )
 def test_inconsistent_settings_are_refused(changed: dict[str, object], message: str) -> None:

@@ -26,11 +26,12 @@ import numpy as np
 
 from fourlab.agents.q import kernel as q_learning
 from fourlab.agents.q import table_kernel as qtable
-from fourlab.arrays import is_finite, parse_json
+from fourlab.arrays import is_finite
 from fourlab.errors import UserError
 from fourlab.files import read_bounded, write_atomically
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
+from fourlab.parsing import parse_description
 from fourlab.solver.keys import check_canonical, check_keys, check_order
 from fourlab.solver.table import new_table
 
@@ -223,7 +224,7 @@ class QTable:
         length = int.from_bytes(body[:4], "little")
         if length > min(MOST_DESCRIPTION, len(body) - 4):
             raise ValueError("its description is too long")
-        description = parse_json(bytes(body[4 : 4 + length]))
+        description = parse_description(bytes(body[4 : 4 + length]))
         if description["format"] != FORMAT:
             raise ValueError(f"format {description['format']} instead of {FORMAT}")
         form = _form(description)

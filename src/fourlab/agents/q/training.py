@@ -26,7 +26,6 @@ from fourlab.agents.registry import parse_spec
 from fourlab.agents.simple.random import Random
 from fourlab.arena.game import close_all
 from fourlab.arena.statistics import wilson
-from fourlab.arrays import parse_json
 from fourlab.compiled.random import seed_state
 from fourlab.errors import UserError
 from fourlab.files import read_bounded
@@ -34,6 +33,7 @@ from fourlab.game.outcome import RED, YELLOW, Result
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.jobs.run import Run
+from fourlab.parsing import parse_description
 from fourlab.reporting.curves import Curve
 
 # Large enough that Python takes no time, small enough that Ctrl-C and memory limits are noticed.
@@ -403,7 +403,7 @@ class QTrainee:
         """Restore what `save` wrote."""
         # The table may have grown to the limit, and its entries are in memory twice.
         self.table = QTable.load(folder / "table.q", 2 * self.settings.memory)
-        state = parse_json(
+        state = parse_description(
             read_bounded(folder / "state.json", MAX_STATE_BYTES, follow_links=False),
             MAX_STATE_BYTES,
         )

@@ -3,11 +3,11 @@
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from fourlab.arrays import MAX_JSON_BYTES
 from fourlab.errors import UserError
 from fourlab.files import read_bounded
 from fourlab.nets.evaluator import SHIPPED
 from fourlab.nets.numpy_evaluator import parse
+from fourlab.parsing import MAX_DESCRIPTION_BYTES
 
 MAX_WEIGHT_BYTES = 1 << 28
 """Most bytes of weights; a submission may have 100 MB."""
@@ -31,7 +31,7 @@ def read(net: str) -> tuple[bytes, bytes]:
             " are not beside it"
         )
     try:
-        data = _read(form, MAX_JSON_BYTES), _read(numbers, MAX_WEIGHT_BYTES)
+        data = _read(form, MAX_DESCRIPTION_BYTES), _read(numbers, MAX_WEIGHT_BYTES)
         parse(*data)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"cannot read the weights {numbers}: {error}") from None
