@@ -94,7 +94,7 @@ def test_studies_run_at_the_smallest_scale(
     assert done.returncode == 0, done.stderr
     studies = [name for name in all_experiments() if names == ["all"] or name in names]
     for place, name in enumerate(studies, 1):
-        assert f"{name}: " in done.stdout
+        assert f"{title_of(all_experiments()[name])}: " in done.stdout
         assert f"{name} ({place}/{len(studies)})" in done.stderr
     index = (tmp_path / "all" / "report.html").read_text(encoding="utf-8")
     assert (tmp_path / "pages" / "vannucci-abril" / "figures").is_dir()
@@ -180,7 +180,7 @@ def test_a_missing_extra_is_reported_before_anything_begins(
     monkeypatch.setattr(catalogue, "find_spec", lambda name: name != "chess" or None)
     done = fourlab("reproduce", "000-exact", "004-chess", "--scale", "smoke", "--run", "run")
     assert done.returncode == 2
-    assert done.stderr == "fourlab: 004-chess needs chess: pip install 'fourlab[chess]'\n"
+    assert done.stderr == "fourlab: arya chess needs chess: pip install 'fourlab[chess]'\n"
     assert not (tmp_path / "run").exists()
 
 

@@ -71,10 +71,14 @@ def print_chess(summary: dict[str, Any]) -> None:
 
 def print_findings(results: dict[str, Any]) -> None:
     """Print how many findings of every experiment agree with its report."""
+    from fourlab.studies.catalogue import all_experiments, title_of
+
+    catalogue = all_experiments()
     for name, parts in results["experiments"].items():
+        title = title_of(catalogue[name]) if name in catalogue else name
         verdicts = [part["agrees"] for part in parts if part["kind"] == "finding"]
         print(
-            f"{name}: {verdicts.count(True)} agree, {verdicts.count(False)} differ, "
+            f"{title}: {verdicts.count(True)} agree, {verdicts.count(False)} differ, "
             f"{verdicts.count(None)} without comparison"
         )
 

@@ -71,8 +71,8 @@ def web(
 
     if not _is_loopback(host) and not public and not token:
         raise UserError(
-            f"others could reach a server on {host}: add --token, which lets in only who knows "
-            "its address, or --public, which serves strangers with tighter limits"
+            f"others could reach a server on {host}: add --token, which lets in only those who "
+            "know its address, or --public, which serves strangers with tighter limits"
         )
     settings = Settings(
         home=Path(home),

@@ -68,7 +68,7 @@ class Experiment:
         for package, extra in self.needs:
             # `find_spec` does not import the package, which may take seconds.
             if find_spec(package) is None:
-                raise UserError(f"{self.name} needs {package}: pip install 'fourlab[{extra}]'")
+                raise UserError(f"{title_of(self)} needs {package}: pip install 'fourlab[{extra}]'")
         if self.networks:
             from fourlab.nets.evaluator import check_shipped
 

@@ -20,7 +20,7 @@ from fourlab.web.settings import MOST_EVENTS
 
 SECONDS_BETWEEN_LOOKS = 0.25
 """How often a stream checks whether its client is still connected."""
-FAILED = "the search failed; it was noted down"
+FAILED = "the search failed; the error was logged"
 OVERDUE = "the search did not end in time and was killed; try again"
 NO_MEMORY = "the search needed too much memory"
 
