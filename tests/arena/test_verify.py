@@ -225,6 +225,13 @@ def test_games_of_a_file_without_hashes_get_them_when_it_is_written_to(run: Run)
     assert verify(run).is_sound
 
 
+def test_hashes_that_were_dropped_are_missed(run: Run) -> None:
+    execute(run, "DROP TABLE hashes", "DROP TABLE root", "UPDATE games SET result = 1")
+    assert any("the hashes of its games are missing" in text for text in reasons(verify(run)))
+    with pytest.raises(DamagedStore, match="hashes of its games are missing"):
+        Store(run.games_file)
+
+
 def test_the_command_prints_damage_and_exits_with_1(run: Run) -> None:
     assert run_fourlab("verify", str(run.folder)).returncode == 0
     execute(run, "UPDATE games SET detail = 'edited' WHERE number = 0")

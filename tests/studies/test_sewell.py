@@ -349,7 +349,7 @@ def test_only_additional_networks_need_torch(
     monkeypatch.setattr(predictions, "find_spec", lambda name: None)
     all_experiments()["003-figures-2-4"].check()
     with pytest.raises(
-        UserError, match=r"sewell figures-2-4 needs torch: pip install 'fourlab\[train\]'"
+        UserError, match=r"003-figures-2-4 needs torch: pip install 'fourlab\[train\]'"
     ):
         conducted("003-figures-2-4", tmp_path, {"networks": 1})
 

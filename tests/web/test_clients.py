@@ -68,6 +68,8 @@ def test_a_token_is_made_or_checked() -> None:
         ({b"cookie": f"x=1; fourlab_token={TOKEN}".encode()}, b"", True),
         ({b"cookie": b"fourlab_token=wrong-wrong"}, b"", False),
         ({b"cookie": b"\xff\xfe;;;=,"}, b"", False),
+        ({b"cookie": f'other={{"a":1}}; a[b]=1; fourlab_token={TOKEN}'.encode()}, b"", True),
+        ({b"cookie": b'x="' + b"\\" * 15_000}, b"", False),
         ({}, f"token={TOKEN}".encode(), True),
         ({}, b"token=", False),
         ({}, b"token=%ff%fe", False),

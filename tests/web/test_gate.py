@@ -169,6 +169,19 @@ def test_a_full_queue_refuses_the_newest_request_of_the_longest_queue() -> None:
     played(story)
 
 
+def test_a_request_that_has_just_gone_can_be_refused() -> None:
+    async def story() -> None:
+        scene = Scene(places=1, waiting=2)
+        await scene.come("a1", "a2", "a3")
+        # The client of a3 goes, and its task has not run yet when b1 needs room.
+        account = max(scene.gate._accounts.values(), key=lambda other: len(other.waiting))
+        account.waiting[-1].cancel()
+        await scene.come("b1")
+        assert "b1" not in scene.refused
+
+    played(story)
+
+
 def test_a_request_that_would_wait_too_long_is_refused_by_its_own_queue() -> None:
     async def story() -> None:
         scene = Scene(places=1, patience=1.0)

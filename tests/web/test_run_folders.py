@@ -131,6 +131,16 @@ def test_a_run_with_a_pipe_is_not_read(lab: httpx.Client, home: Path) -> None:
     assert lab.get("/api/v1/runs/one").status_code == 400
 
 
+@pytest.mark.parametrize("manifest", [{"config": {"kind": 5}}, {"config": {}, "created": 7}])
+def test_a_damaged_manifest_hides_no_other_run(
+    lab: httpx.Client, home: Path, manifest: dict[str, Any]
+) -> None:
+    make_run(home, "good")
+    (make_run(home, "bad") / "manifest.json").write_text(json.dumps(manifest))
+    assert rows(lab)["bad"]["status"] == "damaged"
+    assert rows(lab)["good"]["status"] == "stopped"
+
+
 def test_a_row_is_read_again_only_when_its_run_changes(lab: httpx.Client, home: Path) -> None:
     one = make_run(home, "one")
     make_run(home, "two")

@@ -261,6 +261,8 @@ class Store:
         if version > VERSION:
             raise UserError(f"{self._file} was written by a newer Fourlab")
         self._refuse_foreign_schema()
+        if version >= 2 and not self.has_hashes:
+            raise sqlite3.DatabaseError("the hashes of its games are missing")
         if check:
             (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
             # The exception that SQLite raises for a file it cannot read at all.
@@ -320,7 +322,7 @@ class Store:
 
     def flaws(self) -> list[Flaw]:
         """Return the games that are not what was stored; none if the file has no hashes."""
-        if not self.has_hashes:
+        if not self.has_hashes:  # version 1
             return []
         # A damaged text may not be UTF-8.
         self._connection.text_factory = lambda text: text.decode(errors="surrogateescape")

@@ -34,7 +34,7 @@ def _run(arguments: list[str] | None) -> "NoReturn":
     from fourlab.cli import interrupts
     from fourlab.cli.compiling import announce_compilation
     from fourlab.cli.terminal import protect
-    from fourlab.errors import UserError
+    from fourlab.errors import Damaged, UserError
 
     # Before anything can be printed, even an error.
     _make_streams_usable()
@@ -53,6 +53,8 @@ def _run(arguments: list[str] | None) -> "NoReturn":
         # Python flushes standard output once more when it exits, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Damaged as error:
+        _fail(str(error))
     except OSError as error:  # for example a full disk
         print(f"fourlab: {error}", file=sys.stderr)
         os._exit(1)  # a normal exit would flush standard output and fail again

@@ -156,7 +156,8 @@ class Gate:
             raise Busy
         newest = longest.waiting.pop()
         self._waiting -= 1
-        newest.set_exception(Busy())
+        if not newest.done():  # its client may have gone at this moment
+            newest.set_exception(Busy())
 
     def _serve(self) -> None:
         """Give free places to waiting requests, those of the most modest address first."""

@@ -99,8 +99,12 @@ def row(home: Path, name: str) -> dict[str, Any]:
         link = error.strerror
     if link is None:
         return overview.row(Run(folder))
+    return damaged_row(name, f"not served: {link} is not a file of its folder")
+
+
+def damaged_row(name: str, headline: str) -> dict[str, Any]:
+    """Return the row of a run that cannot be described."""
     unknown = dict.fromkeys(("kind", "done", "total", "unit", "created"))
-    headline = f"not served: {link} is not a file of its folder"
     return {"name": name, **unknown, "status": "damaged", "headline": headline}
 
 

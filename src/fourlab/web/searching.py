@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from fourlab.agent import Limit, Stop, is_unbounded
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -174,7 +176,10 @@ def rows(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     changed = {*fields["changed"], *locked.symmetric_difference(fields["locked"])}
     described = {}
     for name in sorted(changed):
-        row = r.RunRow.model_validate(run_folders.row(home, name))
+        try:
+            row = r.RunRow.model_validate(run_folders.row(home, name))
+        except ValidationError:  # a manifest with numbers in place of words, say
+            row = r.RunRow.model_validate(run_folders.damaged_row(name, "its files are damaged"))
         described[name] = row.model_dump(mode="json")
     return json.dumps({"rows": described, "locked": sorted(locked)})
 
