@@ -397,6 +397,6 @@ def test_the_same_command_again_plays_nothing_and_prints_the_same(
 def test_a_damaged_file_of_games_is_reported_in_one_line(fourlab: Run, played: Path) -> None:
     (played / "games.sqlite").write_text("not a table of games\n" * 100)
     listed, resumed = fourlab("games", "one"), fourlab("resume", "one")
-    assert (listed.returncode, resumed.returncode) == (1, 1)
+    assert (listed.returncode, resumed.returncode) == (2, 2)
     assert listed.stderr == "fourlab: cannot open one/games.sqlite: file is not a database\n"
     assert resumed.stderr == listed.stderr
