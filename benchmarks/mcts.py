@@ -61,12 +61,12 @@ def print_speed() -> None:
     for count in COUNTS:
         competitors[f"fourlab like it, {count:,}"] = partial(ours, count, **LIKE_OPENSPIEL)
     competitors["fourlab as it plays, 100,000"] = partial(ours, 100_000)
-    competitors["fourlab without solver, 100,000"] = partial(
-        ours, 100_000, solver=False, **LIKE_OPENSPIEL
+    competitors["fourlab without proofs, 100,000"] = partial(
+        ours, 100_000, proofs=False, **LIKE_OPENSPIEL
     )
     measured = rates(competitors, turns=3)
     print("simulations from the empty board, per CPU second of one thread")
-    print("(c = 2, uniform rollouts, solver on unless stated), compared with OpenSpiel at the same")
+    print("(c = 2, uniform rollouts, proofs unless stated), compared with OpenSpiel at the same")
     print("number of simulations (at 100,000 for more)")
     for name, rate in measured.items():
         peer = f"OpenSpiel in C++, {name.split(', ')[1]}"

@@ -42,7 +42,7 @@ def engine(
 ) -> Iterator[Engine]:
     folder = tmp_path_factory.mktemp("engine")
     agent = Engine(
-        shlex.join(command(request.param, folder)), start_seconds=60, grace=10, megabytes=4096
+        shlex.join(command(request.param, folder)), start_seconds=60, grace=10, memory_mb=4096
     )
     yield agent
     agent.close()

@@ -118,7 +118,7 @@ FAULTS = {
         "AlphaMCTS plays at random by its policy, evaluates finished games by its network "
         "at first, ends games a disc early",
         "none of these",
-        "`alphazero:faithful=1,proving=0,temperature=1.25`, "
+        "`alphazero:faithful=1,proofs=0,temperature=1.25`, "
         "`fourlab train alphazero --preset arya --faithful`",
     ),
     "B18": Fault(

@@ -281,19 +281,30 @@ def from_texts(factory: Any, texts: Mapping[str, str], owner: str) -> dict[str, 
 
 def resolved(options: Mapping[str, Option], values: Mapping[str, S], owner: str) -> dict[str, S]:
     """Return the values with aliases replaced by current names; refuse unknown names."""
-    # Old names keep working, and are known only here.
-    current_names = {alias: name for name, option in options.items() for alias in option.aliases}
+    values_by_name = renamed(options.values(), values, owner)
+    for name in values_by_name:
+        if name not in options:
+            listed = f"its options are {', '.join(options)}" if options else "it has no options"
+            suggestion = perhaps(name, options)
+            raise UserError(f"{owner} has no option {name!r}{suggestion}; {listed}")
+    return values_by_name
+
+
+def renamed(options: Iterable[Option], values: Mapping[str, S], owner: str) -> dict[str, S]:
+    """Return the values with aliases replaced by current names; unknown names are kept."""
+    current_names = aliases_of(options)
     values_by_name: dict[str, S] = {}
     for written, value in values.items():
         name = current_names.get(written, written)
-        if name not in options:
-            listed = f"its options are {', '.join(options)}" if options else "it has no options"
-            suggestion = perhaps(written, options)
-            raise UserError(f"{owner} has no option {written!r}{suggestion}; {listed}")
         if name in values_by_name:
             raise UserError(f"option {name!r} of {owner} is given twice, once as {written!r}")
         values_by_name[name] = value
     return values_by_name
+
+
+def aliases_of(options: Iterable[Option]) -> dict[str, str]:
+    """Return the current name of every alias."""
+    return {alias: option.name for option in options for alias in option.aliases}
 
 
 def changed(settings: S, changes: Mapping[str, Any], owner: str) -> S:

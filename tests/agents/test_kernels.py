@@ -14,9 +14,9 @@ from fourlab.web import players
 
 MORE = [
     "move minimax:evaluation=terminal",
-    "move perfect:choice=random,mistakes=1",
+    "move perfect:ties=random,mistakes=1",
     "move mcts:transpositions=1",
-    "move mcts:opponent=negamax,rollouts=uniform,solver=0",
+    "move mcts:opponent=negamax,rollouts=uniform,proofs=0",
     "move guided:depth=none",
     "move alphazero:method=puct",
     "analysis mcts",

@@ -15,7 +15,7 @@ def sign(number: int) -> int:
 @pytest.mark.parametrize("choice", ["centre", "random"])
 def test_it_never_gives_away_a_win_or_a_draw(choice: str) -> None:
     """Against a random player the result is never worse than the value at the start."""
-    perfect = make(f"perfect:choice={choice}")
+    perfect = make(f"perfect:ties={choice}")
     rng = np.random.default_rng(3)
     for start in random_positions(12, (12, 24), seed=3):
         value = Solver(book=None).solve(start).result
@@ -32,7 +32,7 @@ def test_it_never_gives_away_a_win_or_a_draw(choice: str) -> None:
 
 
 def test_two_perfect_players_play_the_value_in_the_proven_number_of_discs() -> None:
-    perfect = make("perfect:choice=random")
+    perfect = make("perfect:ties=random")
     rng = np.random.default_rng(5)
     for start in random_positions(10, (14, 24), seed=7):
         solution = Solver(book=None).solve(start)
@@ -48,7 +48,7 @@ def test_two_perfect_players_play_the_value_in_the_proven_number_of_discs() -> N
 def test_ties_are_broken_by_rule_or_at_random() -> None:
     position = Position("32751571231557")  # columns 2 and 3 lose latest
     chosen = {
-        make("perfect:choice=random").decide(position, Limit(), np.random.default_rng(seed)).column
+        make("perfect:ties=random").decide(position, Limit(), np.random.default_rng(seed)).column
         for seed in range(20)
     }
     assert chosen == {1, 2}
@@ -57,9 +57,7 @@ def test_ties_are_broken_by_rule_or_at_random() -> None:
         for seed in range(5)
     }
     assert by_rule == {2}
-    policy = (
-        make("perfect:choice=random").decide(position, Limit(), np.random.default_rng(0)).policy
-    )
+    policy = make("perfect:ties=random").decide(position, Limit(), np.random.default_rng(0)).policy
     assert policy == (0, 0.5, 0.5, 0, 0, 0, 0)
 
 
@@ -124,7 +122,7 @@ def test_a_mistake_is_not_reported_as_proven() -> None:
     assert decision.value in (0.0, -1.0)
 
 
-@pytest.mark.parametrize("option", ["mistakes=1.5", "mistakes=-1", "megabytes=0", "threads=0"])
+@pytest.mark.parametrize("option", ["mistakes=1.5", "mistakes=-1", "memory_mb=0", "threads=0"])
 def test_impossible_settings_are_refused(option: str) -> None:
     with pytest.raises(UserError):
         make(f"perfect:{option}")

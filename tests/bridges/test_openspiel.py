@@ -190,7 +190,7 @@ def test_the_search_finds_wins_and_blocks_and_its_proofs_are_true() -> None:
 
 
 def test_values_are_for_the_side_to_move() -> None:
-    agent = make("openspiel-mcts:simulations=1000,solve=0")
+    agent = make("openspiel-mcts:simulations=1000,proofs=0")
     for moves, sign in (("445533", 1), ("44553", -1)):  # red has three with room on both sides
         decision = agent.decide(Position(moves), Limit(), rng())
         assert decision.value is not None

@@ -48,7 +48,7 @@ def test_scores_outside_the_proven_bounds_are_wrong_too(fourlab: Run) -> None:
     assert "1 of 2 scores are not as expected" in done.stderr
     assert "2 of 2 scores could not be proven" in done.stderr
     assert fourlab("solve", "44", "--file", "x").returncode == 2
-    assert fourlab("solve", "44", "--memory", "inf").returncode == 2
+    assert fourlab("solve", "44", "--memory-mb", "inf").returncode == 2
 
 
 def test_all_columns(fourlab: Run) -> None:

@@ -146,7 +146,7 @@ FAULTS = [
     ("stderr", {"grace": 0.1}, Cause.TIMEOUT, "had not answered"),
     ("late", {"grace": 0.1}, Cause.TIMEOUT, r"answered \d+.\d\d s late \(0.1 s are allowed\)"),
     ("close", {}, Cause.CRASH, "closed its output"),
-    ("memory", {"megabytes": 150}, Cause.CRASH, r"used \d+ MB of memory, more than its 150 MB"),
+    ("memory", {"memory_mb": 150}, Cause.CRASH, r"used \d+ MB of memory, more than its 150 MB"),
 ]
 
 

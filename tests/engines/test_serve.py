@@ -100,7 +100,7 @@ def test_the_greeting_offers_the_agents_options(talks: Any) -> None:
     assert lines[2:-2] == [
         "option name depth type string default 2",
         "option name evaluation type string default lines",
-        "option name tie type string default centre",
+        "option name ties type string default centre",
         "option name faithful type string default false",
     ]
     assert lines[-2:] == ["c4iok", "readyok"]
@@ -120,6 +120,14 @@ def test_options_can_be_set_and_invalid_ones_change_nothing(talks: Any) -> None:
         talk.say(f"setoption {wrong}")
         assert talk.read_until("info")[0].startswith("info string ")
     assert "simulations 50 " in talk.ask("go")[-2]
+
+
+def test_old_names_of_options_are_understood(talks: Any) -> None:
+    talk = talks("mcts:solver=0,simulations=5")
+    talk.say("c4i")
+    assert "option name proofs type string default 0" in talk.read_until("c4iok")
+    talk.say("setoption name solver value 1", "c4i")
+    assert "option name proofs type string default 1" in talk.read_until("c4iok")
 
 
 def test_unknown_and_overlong_lines_are_ignored(talks: Any) -> None:

@@ -106,7 +106,7 @@ def test_folders_of_the_version_before_do_not_disturb_a_training(tmp_path: Path)
 
 def test_specs_of_tables_are_shown_without_the_run_folder(tmp_path: Path) -> None:
     specs, _ = lessons.q_tables(bench(tmp_path, {}), 200)
-    assert bouts.without_paths(specs[0]) == "q:tie=random,table=faithful/200/table.q"
+    assert bouts.without_paths(specs[0]) == "q:ties=random,table=faithful/200/table.q"
     assert make(specs[1]).decide(Position(), Limit(), np.random.default_rng(0)).column in range(7)
 
 

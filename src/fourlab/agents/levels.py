@@ -41,6 +41,6 @@ LEVELS = (
         "98 % correct moves",
         "mcts:simulations=50000",
     ),
-    Level("Perfect", "perfect:choice=random", "never makes a mistake", "100 % correct moves"),
+    Level("Perfect", "perfect:ties=random", "never makes a mistake", "100 % correct moves"),
 )
 """From the easiest to the hardest. A correct move keeps the game-theoretic value."""

@@ -19,10 +19,11 @@ class Perfect:
 
     kernels: ClassVar[tuple[str, ...]] = ("solver",)
     """The kernel groups it needs (fourlab.compiled.warmup)."""
-    choice: Literal["centre", "random"] = option(
+    ties: Literal["centre", "random"] = option(
         "centre",
         "Choose among equally good columns: the most central, or one at random.",
         public=True,
+        aliases=("choice",),
     )
     mistakes: float = option(
         0.0,
@@ -32,12 +33,13 @@ class Perfect:
         most=1,
         public=True,
     )
-    megabytes: float = option(
+    memory_mb: float = option(
         64,
-        "Maximum size of the transposition table in megabytes.",
+        "Maximum size of the transposition table.",
         above=0,
         most=1_000_000,
         unit="MB",
+        aliases=("megabytes",),
     )
     threads: int = option(
         1, "Number of threads that solve together.", least=1, most=256, unit="threads"
@@ -47,7 +49,7 @@ class Perfect:
 
     def __post_init__(self) -> None:
         check(self)
-        solver = Solver(self.megabytes, self.threads, "shipped" if self.book else None)
+        solver = Solver(self.memory_mb, self.threads, "shipped" if self.book else None)
         object.__setattr__(self, "_solver", solver)
 
     def decide(
@@ -81,7 +83,7 @@ class Perfect:
                 )
         if not limited:
             # With "centre" the first column that achieves the score is enough.
-            best, choices = self._solver.best_columns(position, first=self.choice == "centre")
+            best, choices = self._solver.best_columns(position, first=self.ties == "centre")
             return self._decision(position, best, choices, {choices[0]: best}, rng, started)
         columns = self._solver.columns(position, limit)
         highest = max(promise(solution) for solution in columns.values())
@@ -100,7 +102,7 @@ class Perfect:
     ) -> Decision:
         """Choose among equally good columns; `solved` is the work to report as nodes."""
         policy = None
-        if self.choice == "random" or len(choices) == 1:
+        if self.ties == "random" or len(choices) == 1:
             column = int(rng.choice(choices))
             policy = tuple(
                 (choice in choices) / len(choices) for choice in range(position.rules.columns)

@@ -82,8 +82,8 @@ class Preset:
 # The constants of the reports' programs. c = 1.414… is the square root of 2, as in UCB1 (Auer et
 # al., 2002).
 _BHAT = (
-    "mcts:c=1.4142135623730951,scale=wins,draw=0,expansion=all,tie=last,final=visits,"
-    "final_tie=first,rollouts=uniform,solver=0"
+    "mcts:c=1.4142135623730951,scale=wins,draw=0,expansion=all,ties=last,final=visits,"
+    "final_ties=first,rollouts=uniform,proofs=0"
 )
 
 PRESETS = {
@@ -92,8 +92,8 @@ PRESETS = {
         "Arya: wins, else blocks, else plays at random; generated the test examples",
     ),
     "arya-vanilla": Preset(
-        "mcts:seconds=1,clock=cpu,c=1.4142135623730951,scale=wins,final_tie=random,reuse=moves,"
-        "rollouts=uniform,solver=0",
+        "mcts:seconds=1,clock=cpu,c=1.4142135623730951,scale=wins,final_ties=random,reuse=moves,"
+        "rollouts=uniform,proofs=0",
         "Arya: the vanilla tree search, one CPU second per move",
         faithful="credit=leaf,draw_credit=leaf,draw=0",
     ),
@@ -114,27 +114,27 @@ PRESETS = {
     ),
     "gao": Preset(
         "mcts:simulations=500,c=1.4142135623730951,scale=wins,draw=0,opponent=random,final=mean,"
-        "rollouts=uniform,solver=0",
+        "rollouts=uniform,proofs=0",
         "Gao: 500 simulations per move against a random opponent "
         "(the code is not public, so faithful=1 changes nothing)",
         faithful="",
     ),
     "sewell": Preset(
         "mcts:simulations=5,c=1.4142135623730951,opponent=negamax-random-ties,reuse=games,"
-        "final=mean,final_tie=random,rollouts=uniform,solver=0",
+        "final=mean,final_ties=random,rollouts=uniform,proofs=0",
         "SeWell: 5 simulations per move, one tree for all games against negamax",
         faithful="opponent=negamax",
     ),
     "sewell-guided": Preset(
         "guided:net=sewell,simulations=5,c=1.4142135623730951,depth=none,epsilon=0.25,"
-        "rollouts=uniform,solver=0",
+        "rollouts=uniform,proofs=0",
         "SeWell: rollouts played by the network, 5 simulations per move; "
         "unlike the original, the tree has both sides' moves",
         faithful="epsilon=1",
     ),
     "vannucci-abril": Preset(
-        "mcts:simulations=2048,c=2,opponent=random,final=mean,final_tie=random,rollouts=uniform,"
-        "solver=0",
+        "mcts:simulations=2048,c=2,opponent=random,final=mean,final_ties=random,rollouts=uniform,"
+        "proofs=0",
         "Vannucci & Abril: 2048 simulations per move against a random opponent",
         faithful="ucb=log-ratio,opponent=random-frozen",
     ),
@@ -189,9 +189,8 @@ def make(spec: str) -> Agent:
         if is_faithful:
             # Options written by the user still override those of `faithful`.
             preset_texts |= parse_spec(f"{base}:{named.faithful}")[1]
-    # Resolve aliases first: an option under an older name must override the preset's, too.
-    resolved = options.resolved(options.options_of(factory_of(base)), texts, f"agent {base!r}")
-    return _build(base, {**preset_texts, **resolved}, spec)
+    # Rename first: an option under an older name must override the preset's, too.
+    return _build(base, {**preset_texts, **current_names(name, texts)}, spec)
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
@@ -223,6 +222,11 @@ def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
         texts[option] = text
         rest = after
     return name.strip(), texts
+
+
+def current_names(name: str, texts: dict[str, str]) -> dict[str, str]:
+    """Return an agent's options with old names replaced; unknown names are kept."""
+    return options.renamed(options_of(name), texts, f"agent {name!r}")
 
 
 def _shortened(text: str) -> str:

@@ -36,7 +36,7 @@ class OpenSpielMCTS:
         most=1000,
     )
     rollouts: int = option(1, "Rollouts per simulation.", least=1, most=1_000_000, unit="rollouts")
-    solve: bool = option(True, "Prove wins and losses while the tree grows.")
+    proofs: bool = option(True, "Prove wins and losses while the tree grows.", aliases=("solve",))
 
     def __post_init__(self) -> None:
         from fourlab.bridges import openspiel  # noqa: F401  # fails at once if it is missing
@@ -58,7 +58,7 @@ class OpenSpielMCTS:
         game = game_of(position.rules)
         seed = int(rng.integers(2**31))  # a C++ int
         # With one simulation, OpenSpiel's root would have no visited child to choose.
-        bot = mcts_bot(game, max(simulations, 2), seed, self.c, self.rollouts, self.solve, seconds)
+        bot = mcts_bot(game, max(simulations, 2), seed, self.c, self.rollouts, self.proofs, seconds)
         root = bot.mcts_search(to_state(position))
         return _decision(root, position, time.perf_counter() - started)
 

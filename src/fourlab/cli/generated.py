@@ -4,15 +4,16 @@
     def match(one: Agent, other: Agent, settings: MatchSettings, running: Running) -> None:
 
 gives the command one option for every field of both classes and calls the function with two
-instances. Fields declared by `fourlab.options.option` bring their help, range and default; other
-fields are annotated for typer. A parameter `Annotated[dict, Given(Settings)]` receives only the
-options present on the command line, for commands that modify a preset.
+instances. Fields declared by `fourlab.options.option` bring their help, range and default, and
+their old names as hidden options; other fields are annotated for typer. A parameter
+`Annotated[dict, Given(Settings)]` receives only the options present on the command line, for
+commands that modify a preset.
 """
 
 import inspect
 import typing
 from collections.abc import Callable, Collection
-from dataclasses import Field, dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass, replace
 from typing import Annotated, Any
 
 import typer
@@ -108,6 +109,16 @@ class _Group:
                 annotation=annotation,
             )
             parameters.append(parameter)
+            if option is not None:
+                # A parameter of its own, since typer cannot hide one name of several.
+                parameters += [
+                    parameter.replace(
+                        name=alias,
+                        default=None,
+                        annotation=_annotation(replace(option, name=alias), True, hidden=True),
+                    )
+                    for alias in option.aliases
+                ]
         return parameters
 
     def pop_value(self, arguments: dict[str, Any]) -> Any:
@@ -116,12 +127,16 @@ class _Group:
         values = {}
         for field in self.fields:
             value = arguments.pop(field.name)
+            option = declared.get(field.name)
+            for alias in option.aliases if option is not None else ():
+                if (old := arguments.pop(alias)) is not None:
+                    value = old
             # None stands for "not given" where the option has its own range; the dataclass then
             # uses its default.
-            if field.name not in declared:
+            if option is None:
                 values[field.name] = value
             elif value is not None:
-                values[field.name] = _read(declared[field.name], value)
+                values[field.name] = _read(option, value)
         return values if self.only_given else self.settings(**values)
 
 
@@ -139,7 +154,7 @@ def _flag(option: Option) -> str:
     return f"--{option.name.replace('_', '-')}"
 
 
-def _annotation(option: Option, only_given: bool) -> Any:
+def _annotation(option: Option, only_given: bool, hidden: bool = False) -> Any:
     """Return typer's annotation of an option.
 
     typer gets the value as text: the option parses it itself, so that error messages name its
@@ -160,9 +175,10 @@ def _annotation(option: Option, only_given: bool) -> Any:
     # A default of "nothing" is not worth showing.
     is_empty = option.default is None or option.default is False or option.default in ("", ())
     show_default = not only_given and not is_empty
-    return Annotated[
-        kind, typer.Option(flag, metavar=metavar, help=_help(option), show_default=show_default)
-    ]
+    declaration = typer.Option(
+        flag, metavar=metavar, help=_help(option), show_default=show_default, hidden=hidden
+    )
+    return Annotated[kind, declaration]
 
 
 def _metavar(option: Option) -> str:

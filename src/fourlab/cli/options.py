@@ -56,7 +56,12 @@ ThreadsOption = Annotated[
 ]
 MemoryOption = Annotated[
     float,
-    typer.Option("--memory", metavar="MEGABYTES", help="Size of the transposition table."),
+    typer.Option(
+        "--memory-mb",
+        "--memory",
+        metavar="MB",
+        help="Maximum size of the transposition table (--memory is the old name).",
+    ),
 ]
 NoBookOption = Annotated[bool, typer.Option("--no-book", help="Do not use the opening book.")]
 SeedOption = Annotated[

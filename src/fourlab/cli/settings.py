@@ -21,7 +21,7 @@ def settings(
     faithful: Annotated[
         bool,
         typer.Option(
-            "--faithful", help="Show a report's preset as its author coded it, bugs included."
+            "--faithful", help="Show a report's preset as its author coded it, faults included."
         ),
     ] = False,
     json: JsonOption = False,

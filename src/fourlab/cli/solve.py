@@ -57,7 +57,7 @@ def solve(
     seconds: SecondsOption = None,
     nodes: NodesOption = None,
     threads: ThreadsOption = 1,
-    memory: MemoryOption = 64,
+    memory_mb: MemoryOption = 64,
     no_book: NoBookOption = False,
     json: JsonLinesOption = False,
 ) -> None:
@@ -81,7 +81,7 @@ def solve(
     from fourlab.solver import Solver
 
     limit = Limit(seconds=seconds, nodes=nodes)
-    solver = Solver(memory, threads, None if no_book else "shipped")
+    solver = Solver(memory_mb, threads, None if no_book else "shipped")
     count = wrong = unproven = 0
     for line in _lines(positions, file, board, any_counts):
         solver.forget()  # so that nodes and times do not depend on the order of the lines

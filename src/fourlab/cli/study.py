@@ -43,7 +43,7 @@ def study(
     """Reproduce the experiments of five student reports.
 
     `fourlab study list` lists the experiments, `fourlab study list bhat` those of one report. Every
-    experiment compares the reported numbers with ours, with the report's bugs and without them,
+    experiment compares the reported numbers with ours, with the report's faults and without them,
     and gives a verdict, figures and data; the run's report.html shows everything. The same command
     again resumes stopped work. Names of older versions, such as 001-table-5, still work.
 

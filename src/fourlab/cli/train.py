@@ -14,7 +14,7 @@ from fourlab.agents.value.settings import TRAINING as VALUE
 from fourlab.cli.generated import Given, with_settings
 from fourlab.cli.options import AllowProgramsOption
 from fourlab.cli.running import DEFAULT_RUNNING, DEFAULT_WORKERS, Running, Workers, print_results
-from fourlab.options import read_assignment
+from fourlab.options import options_of, read_assignment, renamed
 from fourlab.parsing import read_toml
 from fourlab.training.kind import Training
 
@@ -35,7 +35,7 @@ def _command(training: Training[Any]) -> Callable[..., None]:
         help=f"Settings to start from: {presets} (default {training.default_preset})."
     )
     faithful_option = typer.Option(
-        "--faithful", help="Use a report's settings as its author coded them, bugs included."
+        "--faithful", help="Use a report's settings as its author coded them, faults included."
     )
     config_option = typer.Option(
         metavar="FILE", help="TOML file of settings: NAME = VALUE, optionally a preset."
@@ -43,6 +43,12 @@ def _command(training: Training[Any]) -> Callable[..., None]:
     set_option = typer.Option(
         "--set", metavar="NAME=VALUE", help="Change a setting, as in a TOML file; can be repeated."
     )
+    options = options_of(training.settings).values()
+
+    def current_names(values: dict[str, Any], source: str) -> dict[str, Any]:
+        """Replace old names, so that a value overrides one that has another spelling."""
+        return renamed(options, values, source)
+
     given_options = Given(training.settings, without=("faithful",))
 
     # `with_settings` always passes `given`, so its mutable default is never used.
@@ -59,11 +65,11 @@ def _command(training: Training[Any]) -> Callable[..., None]:
         # Later sources override earlier ones: file, --set, options.
         typed: dict[str, Any] = {}
         for assignment in change or []:
-            typed |= read_assignment(assignment)
+            typed |= current_names(read_assignment(assignment), "--set")
         typed |= given
         settings: dict[str, Any] = {}
         if config is not None:
-            settings = read_toml(config)
+            settings = current_names(read_toml(config), str(config))
             effective = {name: value for name, value in settings.items() if name not in typed}
             refuse_programs(effective, config, allow_programs)
         settings |= typed

@@ -22,7 +22,7 @@ def solver_of(spec: str) -> Solver:
             "with the protocol pons only agent 'perfect' can be served, since scores are exact, "
             f"not {spec!r}"
         )
-    return Solver(agent.megabytes, agent.threads, "shipped" if agent.book else None)
+    return Solver(agent.memory_mb, agent.threads, "shipped" if agent.book else None)
 
 
 def serve_pons(

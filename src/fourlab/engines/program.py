@@ -57,12 +57,13 @@ class Engine:
     move_seconds: float = option(
         60, "Time limit per move if the limit does not set one.", above=0, most=86_400, unit="s"
     )
-    megabytes: float = option(
+    memory_mb: float = option(
         1024,
         "Memory that the program and its children may use together (Linux only).",
         above=0,
         most=1_000_000,
         unit="MB",
+        aliases=("megabytes",),
     )
     multipv: int = option(
         1,
@@ -159,7 +160,7 @@ class Engine:
             return self._program
         self._end_program()
         deadline = time.monotonic() + self.start_seconds
-        program = Program(self.cmd, self.megabytes, self.cpu_seconds, self.env)
+        program = Program(self.cmd, self.memory_mb, self.cpu_seconds, self.env)
         self._program = program
         # The finalizer also runs if this object is garbage collected and at interpreter exit.
         self._finalizer = weakref.finalize(self, program.close)

@@ -20,7 +20,7 @@ import numpy as np
 from fourlab.agent import Agent, Limit, Stop, close, is_unbounded
 from fourlab.agents.perfect import Perfect
 from fourlab.agents.programs import programs_in
-from fourlab.agents.registry import make, options_of, parse_spec
+from fourlab.agents.registry import current_names, make, options_of, parse_spec
 from fourlab.analysis.opinion import ColumnOpinion, Opinion, ask, solve
 from fourlab.arena.tournament import WARM_UP_LIMIT
 from fourlab.engines import protocol as c4i
@@ -191,7 +191,8 @@ class _Server:
 
     def __init__(self, spec: str, say: Say, rules: Rules, seconds: float | None, seed: int) -> None:
         self._spec = spec
-        self._name, self._options = parse_spec(spec)
+        self._name, options = parse_spec(spec)
+        self._options = current_names(self._name, options)
         self._agent = agent_of(spec)
         self._is_ready = False
         self._say = say
@@ -229,7 +230,7 @@ class _Server:
         """Replace the agent by one with a changed option; an invalid option changes nothing."""
         try:
             name, value = c4i.read_setoption(words)
-            options = {**self._options, name: value}
+            options = {**self._options, **current_names(self._name, {name: value})}
             # Quoted, since a value may contain commas.
             spec = f"{self._name}:" + ",".join(
                 f'{name}="{value}"' for name, value in options.items()
@@ -343,7 +344,7 @@ def _is_plain_perfect(agent: Agent) -> bool:
     """
     if not isinstance(agent, Perfect):
         return False
-    return agent.choice == "centre" and agent.mistakes == 0 and agent.book
+    return agent.ties == "centre" and agent.mistakes == 0 and agent.book
 
 
 # --- opinions as info lines --------------------------------------------------------------------

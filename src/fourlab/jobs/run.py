@@ -32,6 +32,7 @@ from urllib.parse import quote
 
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
+from fourlab.jobs.renamed import current_names
 from fourlab.parsing import read_json, read_toml
 from fourlab.version import __version__
 
@@ -74,9 +75,8 @@ class Run:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The configuration."""
-        config: dict[str, Any] = self.manifest["config"]
-        return config
+        """The configuration, under the current names of its settings."""
+        return current_names(self.manifest["config"])
 
     @property
     def results(self) -> dict[str, Any] | None:
@@ -236,7 +236,8 @@ def all_runs(home: Path) -> list[Run]:
 
 def refuse_changes(run: Run, config: Mapping[str, Any], extent: Collection[str] = ()) -> None:
     """Raise UserError naming the first setting in which `config` differs from the run's."""
-    for setting, (before, now) in differences(run.config, _as_json(config), extent).items():
+    wanted = current_names(_as_json(config))
+    for setting, (before, now) in differences(run.config, wanted, extent).items():
         raise UserError(
             f"{run.folder} was begun with {setting} = {before}, not {now}: "
             "a run keeps its configuration"

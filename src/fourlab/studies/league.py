@@ -36,8 +36,8 @@ AGENTS = {
     "Arya vanilla as listed": "arya-vanilla:seconds=none,simulations=10500,faithful=1",
     "Arya vanilla corrected": "arya-vanilla:seconds=none,simulations=10500",
     "Arya minimax of the window": "arya-minimax:faithful=1",
-    "Arya minimax(4)": "arya-minimax:tie=random",
-    "Arya minimax(6)": "arya-minimax:depth=6,tie=random",
+    "Arya minimax(4)": "arya-minimax:ties=random",
+    "Arya minimax(6)": "arya-minimax:depth=6,ties=random",
     "Arya AlphaMCTS(10) as listed": alpha(NETWORKS[1000], 20, LISTED, AS_PLAYED),
     "Arya AlphaMCTS(10) corrected": alpha(NETWORKS[1000], 20, WITHOUT_FAULTS),
     "Arya AlphaMCTS(50) as listed": alpha(NETWORKS[5000], 20, LISTED, AS_PLAYED),
@@ -46,13 +46,13 @@ AGENTS = {
     "ours: rules": "rules",
     "ours: value network": "value",
     "ours: DQN": "dqn",
-    "ours: minimax(8)": "minimax:depth=8,tie=random",
+    "ours: minimax(8)": "minimax:depth=8,ties=random",
     "ours: MCTS 1,000": "mcts:simulations=1000",
     "ours: MCTS 10,000": "mcts:simulations=10000",
     "ours: guided 200": "guided:simulations=200",
     "ours: alphazero, no search": "alphazero:simulations=0",
     "ours: alphazero 100": "alphazero:simulations=100",
-    "ours: perfect": "perfect:choice=random",
+    "ours: perfect": "perfect:ties=random",
 }
 """Specs by name: the author or "ours", and the agent. Names are stored with the games."""
 LEFT_OUT = """\

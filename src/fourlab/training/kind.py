@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from fourlab.errors import UserError
 from fourlab.jobs.executors import make_executor
 from fourlab.jobs.job import Progress, Session
-from fourlab.options import as_data, changed, options_of
+from fourlab.options import as_data, changed, options_of, renamed
 
 if TYPE_CHECKING:
     from fourlab.jobs.run import Run
@@ -64,6 +64,8 @@ class Training(Generic[S]):
 
     def read(self, given: Mapping[str, Any]) -> S:
         """Read settings from TOML data: `preset` and `faithful` choose, the others override."""
+        owner = f"training {self.name!r}"
+        given = renamed(options_of(self.settings).values(), given, owner)
         values = dict(given)
         preset = values.pop("preset", None)
         faithful = self.is_faithful(values)
@@ -73,7 +75,7 @@ class Training(Generic[S]):
             values["faithful"] = faithful
             faithful = False
         base = self.preset(self.default_preset if preset is None else str(preset), faithful)
-        settings = changed(base, values, f"training {self.name!r}")
+        settings = changed(base, values, owner)
         return self.complete(settings, set(given))
 
     def is_faithful(self, given: Mapping[str, Any]) -> bool:
@@ -104,6 +106,7 @@ class Training(Generic[S]):
     def read_job(self, config: Mapping[str, Any]) -> "TrainingJob":
         """Return the job of a run's configuration."""
         options = options_of(self.settings)
+        config = renamed(options.values(), config, f"training {self.name!r}")
         # JSON has lists where settings have tuples; the other keys are `kind` and the identity.
         values = {
             name: tuple(value) if isinstance(value, list) else value

@@ -187,6 +187,7 @@ def _agents(with_options: bool) -> m.AgentsAnswer:
                 about=option.help,
                 unit=option.unit,
                 json_schema=option.schema,
+                aliases=list(option.aliases),
             )
             for option in (players.options_for(name) if with_options else ())
         ]

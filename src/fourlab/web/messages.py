@@ -362,6 +362,7 @@ class OptionAnswer(BaseModel):
     about: str
     unit: str = ""
     json_schema: dict[str, Any] = Field(description="What it may be, as a JSON schema.")
+    aliases: list[str] = Field([], description="Old names, which specs may still use.")
 
 
 class AgentAnswer(BaseModel):

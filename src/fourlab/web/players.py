@@ -37,7 +37,7 @@ def spec_of(agent: str, rules: Rules = CLASSIC) -> str:
     if entry is None or not entry.public:
         raise UserError(f"agent {name!r} cannot play here; agents are {', '.join(names())}")
     allowed = {option.name: option for option in options_for(name)}
-    for option, text in given.items():
+    for option, text in registry.current_names(name, given).items():
         if option == "faithful" and is_faithful(name):
             continue
         if option not in allowed:
@@ -68,6 +68,7 @@ def _value(option: Option, text: str) -> Any:
 def make(agent: str, rules: Rules, megabytes: int) -> Agent:
     """Make an agent with limited memory and time."""
     name, given = registry.parse_spec(spec_of(agent, rules))
+    given = registry.current_names(name, given)
     base = base_of(name)
     if registry.AGENTS[base].one_board and rules != CLASSIC:
         raise UserError(f"agent {name!r} knows only the board {CLASSIC}, not {rules}")

@@ -131,7 +131,7 @@ def test_unusable_options_and_networks_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("proving", [0, 1])
 def test_the_faithful_search_stays_inside_its_tree(proving: int) -> None:
     """Also where every column of a node loses at once."""
-    agent = make(f"alphazero:simulations=200,faithful=1,proving={proving}")
+    agent = make(f"alphazero:simulations=200,faithful=1,proofs={proving}")
     rng = np.random.default_rng(4)
     for _ in range(12):
         position = Position()

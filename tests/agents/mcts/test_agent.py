@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fourlab import Agent, Exact, Limit, Position, Stop, UserError, make
 from fourlab.agent import UNLIMITED, Analysis
 from fourlab.agents.mcts import verbs
-from fourlab.agents.mcts.agent import MCTS, Result
+from fourlab.agents.mcts.agent import MCTS, SearchResult
 from fourlab.agents.mcts.tree import SearchTree
 from fourlab.agents.mcts.xray import Snapshot
 from fourlab.agents.registry import PRESETS
@@ -27,7 +27,7 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "mcts.json"
 VANNUCCI_ABRIL = Position("vannucci-abril")
 
 
-def search(spec: str, position: Position, seed: int = 0, limit: Limit = UNLIMITED) -> Result:
+def search(spec: str, position: Position, seed: int = 0, limit: Limit = UNLIMITED) -> SearchResult:
     agent = make(spec)
     assert isinstance(agent, MCTS)
     return agent.search(position, limit, np.random.default_rng(seed))
@@ -48,7 +48,7 @@ def play(red: Agent, yellow: Agent, seed: int, limit: Limit) -> int:
 
 def score_against_fair_credit(spec: str) -> int:
     """Return wins minus losses in 20 games against a search that credits the winner."""
-    fair = make("mcts:rollouts=uniform,solver=0")
+    fair = make("mcts:rollouts=uniform,proofs=0")
     tested = make(spec)
     limit = Limit(simulations=500)
     score = 0
@@ -59,13 +59,13 @@ def score_against_fair_credit(spec: str) -> int:
 
 def test_rollout_results_reach_the_tree() -> None:
     """With the fault of ten public repositories they do not, and the search plays badly."""
-    faulty = "mcts:rollouts=uniform,solver=0,credit=leaf,draw_credit=leaf"
+    faulty = "mcts:rollouts=uniform,proofs=0,credit=leaf,draw_credit=leaf"
     assert score_against_fair_credit(faulty) < -12
-    assert abs(score_against_fair_credit("mcts:rollouts=uniform,solver=0")) <= 12
+    assert abs(score_against_fair_credit("mcts:rollouts=uniform,proofs=0")) <= 12
 
 
 def test_a_column_whose_rollouts_win_is_preferred() -> None:
-    for spec in ("mcts:solver=0", "mcts:rollouts=uniform,solver=0", "textbook"):
+    for spec in ("mcts:proofs=0", "mcts:rollouts=uniform,proofs=0", "textbook"):
         chosen = [
             make(spec)
             .decide(Position("4455"), Limit(simulations=400), np.random.default_rng(s))
@@ -102,7 +102,7 @@ def test_the_search_variants_of_vannucci_and_abril(
     options: str, four: tuple[float, float], six: tuple[float, float], correct: float
 ) -> None:
     runs = 1000
-    agent = make(f"mcts:c=2,rollouts=uniform,solver=0,{options}")
+    agent = make(f"mcts:c=2,rollouts=uniform,proofs=0,{options}")
     decisions = [
         agent.decide(VANNUCCI_ABRIL, Limit(), np.random.default_rng(seed)) for seed in range(runs)
     ]
@@ -115,7 +115,7 @@ def test_the_search_variants_of_vannucci_and_abril(
 
 
 def test_sampling_the_opponent_at_every_visit_converges_to_the_certain_win() -> None:
-    agent = make("mcts:c=2,rollouts=uniform,solver=0,opponent=random,simulations=200000")
+    agent = make("mcts:c=2,rollouts=uniform,proofs=0,opponent=random,simulations=200000")
     for seed in range(3):
         decision = agent.decide(VANNUCCI_ABRIL, Limit(), np.random.default_rng(seed))
         four, _ = decision.analysis.columns
@@ -355,7 +355,7 @@ def test_the_trace_ends_with_the_result() -> None:
 
 
 def test_the_tree_can_be_read() -> None:
-    result = MCTS(simulations=20_000, solver=False).search(
+    result = MCTS(simulations=20_000, proofs=False).search(
         Position(), Limit(), np.random.default_rng(0)
     )
     (tree,) = result.trees
@@ -372,7 +372,7 @@ def test_the_tree_can_be_read() -> None:
 
 
 def test_means_bounds_and_policy_are_consistent() -> None:
-    result = MCTS(simulations=3000, solver=False).search(
+    result = MCTS(simulations=3000, proofs=False).search(
         Position("4453"), Limit(), np.random.default_rng(0)
     )
     best = max(result.columns, key=lambda column: column.visits)
@@ -402,7 +402,7 @@ def test_the_final_column_follows_its_rule() -> None:
         decision = agent.decide(position, limit, np.random.default_rng(seed))
         assert decision.policy is not None
         assert decision.column == np.argmax(decision.policy)
-    result = search("mcts:final=mean,solver=0", position, 1, limit)
+    result = search("mcts:final=mean,proofs=0", position, 1, limit)
     means = np.array([column.value for column in result.columns], np.float64)
     assert result.decision.column == result.columns[int(means.argmax())].column
 
@@ -415,17 +415,17 @@ def test_the_final_column_follows_its_rule() -> None:
         ("draw=2", "from -1 to 1"),
         ("draw=0.3", "multiple of 0.25"),
         ("scale=wins,draw=-1", "from 0 to 1 with scale=wins"),
-        ("opponent=random,rollouts=uniform", "say solver=0"),
-        ("credit=leaf", "say solver=0"),
-        ("solver=0,opponent=random,rollouts=uniform,expansion=all", "opponent=player"),
+        ("opponent=random,rollouts=uniform", "say proofs=0"),
+        ("credit=leaf", "say proofs=0"),
+        ("proofs=0,opponent=random,rollouts=uniform,expansion=all", "opponent=player"),
         ("transpositions=1,threads=2", "threads=1"),
         ("runs=2,reuse=moves", "runs=1"),
         ("threads=0", "from 1 to 256"),
         ("threads=1000000", "from 1 to 256"),
         ("threads=2,expansion=all", "threads on one tree"),
-        ("solver=0,opponent=random,rollouts=uniform,threads=2", "threads on one tree"),
-        ("solver=0,opponent=random", "say rollouts=uniform"),
-        ("memory=1000000", "not enough memory"),
+        ("proofs=0,opponent=random,rollouts=uniform,threads=2", "threads on one tree"),
+        ("proofs=0,opponent=random", "say rollouts=uniform"),
+        ("memory_mb=1000000", "not enough memory"),
     ],
 )
 def test_invalid_options_are_refused(options: str, message: str) -> None:

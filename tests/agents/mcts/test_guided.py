@@ -128,7 +128,7 @@ def decide(
 def test_without_the_evaluator_it_is_the_plain_search(
     moves: str, solver: bool, rollouts: str
 ) -> None:
-    plain = make(f"mcts:simulations=700,rollouts={rollouts},solver={int(solver)}")
+    plain = make(f"mcts:simulations=700,rollouts={rollouts},proofs={int(solver)}")
     for seed in range(3):
         settings = {
             "simulations": 700,
@@ -212,7 +212,7 @@ def test_epsilon_is_the_probability_of_a_random_ply() -> None:
     # The greedy plies of an indifferent evaluator are random, too, so all games are as long.
     for epsilon in (0.0, 0.25, 0.5, 1.0):
         evaluator = Indifferent(has_policy=True)
-        decide(Position(), evaluator, simulations=1500, epsilon=epsilon, solver=False)
+        decide(Position(), evaluator, simulations=1500, epsilon=epsilon, proofs=False)
         evaluations[epsilon] = sum(evaluator.batches[1:])
     assert evaluations[0.25] / evaluations[0.0] == pytest.approx(0.75, abs=0.05)
     assert evaluations[0.5] / evaluations[0.0] == pytest.approx(0.5, abs=0.05)
@@ -234,7 +234,7 @@ def test_with_a_perfect_evaluator_a_few_simulations_play_perfectly(
     for number in range(60):
         position = random_position("4x4x3", number % 5, rng)
         column = decide(
-            position, evaluator, number, simulations=24, c=0.5, batch=4, solver=False, **options
+            position, evaluator, number, simulations=24, c=0.5, batch=4, proofs=False, **options
         ).column
         assert -truth(position.play(column)) == truth(position)
 

@@ -57,7 +57,7 @@ def test_a_kept_tree_continues_to_grow() -> None:
 
 
 def test_one_tree_serves_many_games() -> None:
-    agent = make("mcts:simulations=50,reuse=games,rollouts=uniform,solver=0")
+    agent = make("mcts:simulations=50,reuse=games,rollouts=uniform,proofs=0")
     rng = np.random.default_rng(0)
     for game in range(1, 4):
         assert total_visits(agent.decide(Position("4"), Limit(), rng)) >= 50 * game
@@ -66,7 +66,7 @@ def test_one_tree_serves_many_games() -> None:
 
 @pytest.mark.parametrize("solver", [0, 1])
 def test_a_search_of_a_subtree_is_backed_up_to_the_column_that_leads_there(solver: int) -> None:
-    agent = make(f"mcts:simulations=400,reuse=games,solver={solver}")
+    agent = make(f"mcts:simulations=400,reuse=games,proofs={solver}")
     rng = np.random.default_rng(0)
     for moves in ("44", "443", "44", "443", "44"):
         for column in agent.decide(Position(moves), Limit(), rng).analysis.columns:
@@ -105,13 +105,13 @@ def test_a_kept_tree_distinguishes_our_nodes_from_the_opponents() -> None:
     agent.decide(Position(), Limit(), rng)
     for moves in ("4", "1", "44", "441"):
         assert len(agent.decide(Position(moves), Limit(), rng).analysis.columns) == 7
-    agent = make("mcts:opponent=random-frozen,solver=0,rollouts=uniform,reuse=moves,simulations=60")
+    agent = make("mcts:opponent=random-frozen,proofs=0,rollouts=uniform,reuse=moves,simulations=60")
     for moves in ("4", "44", "444"):
         assert len(agent.decide(Position(moves), Limit(), rng).analysis.columns) == 7
 
 
 def test_a_position_set_up_as_a_board_is_found_again_after_a_move_of_each_side() -> None:
-    agent = make("mcts:simulations=300,solver=0,reuse=moves")
+    agent = make("mcts:simulations=300,proofs=0,reuse=moves")
     rng = np.random.default_rng(0)
     first = agent.decide(VANNUCCI_ABRIL, Limit(), rng)
     after = VANNUCCI_ABRIL.play(first.column).play(first.line[1])
@@ -137,7 +137,7 @@ def test_sewells_agent_learns_to_beat_the_negamax_in_its_tree() -> None:
 
 
 def test_a_full_tree_stops_growing_but_not_searching() -> None:
-    decision = make("mcts:simulations=60000,memory=1").decide(
+    decision = make("mcts:simulations=60000,memory_mb=1").decide(
         Position(), Limit(), np.random.default_rng(0)
     )
     assert decision.analysis.memory_bytes <= 2**20
@@ -147,7 +147,7 @@ def test_a_full_tree_stops_growing_but_not_searching() -> None:
 
 def test_searches_with_and_without_transpositions_agree() -> None:
     position = Position("132231", board="4x4x4")
-    spec = "mcts:simulations=60000,solver=0,rollouts=uniform"
+    spec = "mcts:simulations=60000,proofs=0,rollouts=uniform"
     tree = search(spec, position, 3)
     graph = search(f"{spec},transpositions=1", position, 3)
     assert tree.decision.value == pytest.approx(graph.decision.value, abs=0.03)
@@ -160,7 +160,7 @@ def test_searches_with_and_without_transpositions_agree() -> None:
 
 
 def test_a_tree_that_was_full_can_grow_below_its_leaves() -> None:
-    tree = SearchTree(Position(), MCTS(solver=False).switches(), blocks=40)
+    tree = SearchTree(Position(), MCTS(proofs=False).switches(), blocks=40)
     tree.search(5000, 1, np.zeros(1, np.uint8))
     line = tree.line()
     assert tree.nodes == 39

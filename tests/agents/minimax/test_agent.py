@@ -111,7 +111,7 @@ def test_it_wins_and_blocks() -> None:
 
 def test_ties_are_broken_by_the_option() -> None:
     position = Position()
-    spec = "minimax:depth=2,evaluation=terminal,tie="
+    spec = "minimax:depth=2,evaluation=terminal,ties="
     assert make(spec + "centre").decide(position, Limit(), RNG).column == 3
     assert make(spec + "first").decide(position, Limit(), RNG).column == 0
     chosen = {

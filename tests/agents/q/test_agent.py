@@ -37,7 +37,7 @@ def test_the_best_column_is_played_and_every_value_is_reported(table: Path) -> N
 
 def test_ties_can_be_broken_at_random(table: Path) -> None:
     assert {
-        decide(f"q:table={table},tie=random", Position(board="4x3x3"), seed).column
+        decide(f"q:table={table},ties=random", Position(board="4x3x3"), seed).column
         for seed in range(30)
     } == {1, 3}
 

@@ -157,7 +157,9 @@ def read_back(settings: QSettings) -> QSettings:
 
 @pytest.mark.parametrize("against", ["self", "rules"])
 def test_a_training_ends_at_the_memory_limit(against: str, tmp_path: Path) -> None:
-    settings = replace(TINY, board="5x4x4", against=(against,), games=5000, block=20, memory=0.0625)
+    settings = replace(
+        TINY, board="5x4x4", against=(against,), games=5000, block=20, memory_mb=0.0625
+    )
     tables = []
     for name, stopped in (("whole", lambda: False), ("stopped", iter([False, True]).__next__)):
         run = Run(tmp_path / name)
@@ -167,7 +169,7 @@ def test_a_training_ends_at_the_memory_limit(against: str, tmp_path: Path) -> No
         assert results is not None
         assert 20 < results["games"] < 1000
         assert (
-            "; stopped because the table may not take more than 0.1 MB (--memory); "
+            "; stopped because the table may not take more than 0.1 MB (--memory-mb); "
             in results["headline"]
         )
         tables.append(QTable.load(run.folder / "table.q"))
@@ -186,7 +188,7 @@ def test_blocks_are_short_if_games_are_played_from_python() -> None:
 
 
 def test_changes_of_the_policy_are_counted_in_distinct_positions() -> None:
-    for settings in (TINY, replace(TINY, board="3x1x3", epsilon=0.0, tie="first")):
+    for settings in (TINY, replace(TINY, board="3x1x3", epsilon=0.0, ties="first")):
         trainee = QTrainee(settings)
         trainee.advance()
         sample = trainee._sample

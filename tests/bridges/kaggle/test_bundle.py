@@ -85,7 +85,7 @@ def test_files_are_written_in_lines() -> None:
         ),
         ("mcts:seconds=0.5", {"seconds": 0.5, "simulations": None}),
         ("bhat-mc40", {"scale": "wins", "solver": False}),
-        ("minimax:depth=6,tie=random", {"depth": 6, "tie": "random"}),
+        ("minimax:depth=6,ties=random", {"depth": 6, "ties": "random"}),
         ("perfect:mistakes=0.5,book=0", {"mistakes": 0.5, "book": False}),
         ("alphazero:method=puct,c=3", {"method": "puct", "c": 3.0, "simulations": 600}),
         ("dqn:epsilon=0.25", {"epsilon": 0.25}),

@@ -82,7 +82,7 @@ def test_a_fault_harms_only_its_process(
     submission: Callable[[str], str], move: str, reason: str
 ) -> None:
     spec = submission(f"def agent(o, c):\n    {move}\n    return 3")
-    agent = make(f"{spec},megabytes=300")
+    agent = make(f"{spec},memory_mb=300")
     with pytest.raises(Forfeit, match=reason):
         agent.decide(Position())
 

@@ -63,10 +63,10 @@ def assert_equal(theirs: Any, ours: Any) -> None:
 
 PLAIN = [
     ("mcts:simulations=60", "7x6x4", {}),
-    ("mcts:simulations=60,solver=0,rollouts=uniform,tie=first", "5x4x3", {}),
+    ("mcts:simulations=60,proofs=0,rollouts=uniform,ties=first", "5x4x3", {}),
     ("mcts:simulations=60,transpositions=1", "7x6x4", {}),
     ("minimax:depth=4", "7x6x4", {}),
-    ("minimax:depth=4,evaluation=terminal,tie=first", "5x4x3", {}),
+    ("minimax:depth=4,evaluation=terminal,ties=first", "5x4x3", {}),
     ("perfect", "7x6x4", {"nodes": 400}),
     ("rules", "7x6x4", {}),
     ("random", "8x6x5", {}),

@@ -109,10 +109,11 @@ class AlphaZero:
         public_most=64,
     )
     reuse: bool = option(False, "Keep the search tree from move to move.")
-    proving: bool = option(
+    proofs: bool = option(
         True,
         "Detect immediate wins and forced replies on the board, and back up proven results.",
         public=True,
+        aliases=("proving",),
     )
     temperature: float = option(
         0.0,
@@ -123,7 +124,7 @@ class AlphaZero:
     )
     faithful: bool = option(
         False,
-        "Reproduce Arya's PUCT with its faults; with proving=0 the network also evaluates "
+        "Reproduce Arya's PUCT with its faults; with proofs=0 the network also evaluates "
         "finished games at first, and games end one disc early.",
         public=True,
     )
@@ -243,7 +244,7 @@ class AlphaZero:
         """Return a new search with room for `most` simulations more than the subtree it reuses."""
         assert self.evaluator is not None
         # Without simulations the network's policy plays, not what can be read off the board.
-        proving = self.proving and most > 0
+        proving = self.proofs and most > 0
         # No noise (0.0): that is for exploration in self-play.
         switches = Switches(self._gumbel, self.c, self.scale, self.fpu, 0.0, proving, self.faithful)
         kept = self._kept.get("search")

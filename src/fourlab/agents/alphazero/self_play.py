@@ -70,7 +70,7 @@ def switches_of(settings: AlphaZeroSettings) -> Switches:
     gumbel = settings.search == "gumbel"
     noise = 0.0 if gumbel else settings.dirichlet_share
     return Switches(
-        gumbel, settings.c, settings.scale, settings.fpu, noise, settings.proving, settings.faithful
+        gumbel, settings.c, settings.scale, settings.fpu, noise, settings.proofs, settings.faithful
     )
 
 

@@ -109,8 +109,10 @@ class AlphaZeroSettings:
         least=0,
         most=1000,
     )
-    proving: bool = option(
-        True, "Detect immediate wins and forced replies on the board, and back up proven results."
+    proofs: bool = option(
+        True,
+        "Detect immediate wins and forced replies on the board, and back up proven results.",
+        aliases=("proving",),
     )
     faithful: bool = option(False, "Search and end games with the faults of Arya's code.")
     opening: int = option(
@@ -278,7 +280,7 @@ _ARYA = AlphaZeroSettings(
     averaging=0.0,
     exam_every=25,
 )
-FAITHFUL = {"arya": replace(_ARYA, faithful=True, proving=False, search_share=1.0)}
+FAITHFUL = {"arya": replace(_ARYA, faithful=True, proofs=False, search_share=1.0)}
 """Arya's settings as coded: with faults, and values learned from the search alone."""
 PRESETS = {
     "laptop": AlphaZeroSettings(),

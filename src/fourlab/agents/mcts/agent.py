@@ -42,7 +42,7 @@ NEGAMAX_COLUMNS = 9
 
 
 @dataclass(frozen=True)
-class Result:
+class SearchResult:
     """The result of a search; `decision` is what the agent returns."""
 
     decision: Decision
@@ -110,18 +110,19 @@ class MCTS:
         "decides (past-wins, Bhat).",
         public=True,
     )
-    tie: Literal["first", "last", "random"] = option(
+    ties: Literal["first", "last", "random"] = option(
         "random",
         "Break ties between columns during the search, untried ones included.",
         public=True,
+        aliases=("tie",),
     )
     final: Literal["visits", "mean", "sample"] = option(
         "visits",
         "Play the most visited column, the best mean, or a sample by visits ** (1 / temperature).",
         public=True,
     )
-    final_tie: Literal["first", "last", "random"] = option(
-        "first", "Break ties between columns to play.", public=True
+    final_ties: Literal["first", "last", "random"] = option(
+        "first", "Break ties between columns to play.", public=True, aliases=("final_tie",)
     )
     temperature: float = option(
         1.0, "Temperature for final=sample; higher is more random.", above=0, most=1000, public=True
@@ -151,20 +152,24 @@ class MCTS:
         "Rollout moves: uniformly random, or win at once, else block, else random.",
         public=True,
     )
-    solver: bool = option(
-        True, "Prove wins, draws and losses, and do not search proven columns again.", public=True
+    proofs: bool = option(
+        True,
+        "Prove wins, draws and losses, and do not search proven columns again.",
+        public=True,
+        aliases=("solver",),
     )
     transpositions: bool = option(False, "Share one node between transpositions.", public=True)
     reuse: Literal["none", "moves", "games"] = option(
         "none",
         "Keep the tree between moves, or one tree for all games from the empty board (SeWell).",
     )
-    memory: int = option(
+    memory_mb: int = option(
         1024,
-        "Maximum size of a tree in megabytes; a full tree stops growing, the search continues.",
+        "Maximum size of a tree; a full tree stops growing, the search continues.",
         least=1,
         most=1_000_000,
         unit="MB",
+        aliases=("memory",),
     )
     runs: int = option(
         1,
@@ -193,9 +198,9 @@ class MCTS:
         provable = (
             self.opponent == "player" and self.terminal == "proper" and self.credit == "winner"
         )
-        if self.solver and not provable:
+        if self.proofs and not provable:
             raise UserError(
-                "solver=1 needs opponent=player, terminal=proper and credit=winner; say solver=0"
+                "proofs=1 needs opponent=player, terminal=proper and credit=winner; say proofs=0"
             )
         if self.opponent != "player" and self.rollouts != "uniform":
             raise UserError("rollouts=wins-and-blocks needs opponent=player; say rollouts=uniform")
@@ -249,7 +254,7 @@ class MCTS:
         limit: Limit,
         rng: np.random.Generator,
         watch: Callable[[Snapshot], None] | None = None,
-    ) -> Result:
+    ) -> SearchResult:
         """Search and return the trees, too; `watch` is called with snapshots of the root."""
         return self._search(position, limit, rng, traced=True, watch=watch)
 
@@ -260,7 +265,7 @@ class MCTS:
         rng: np.random.Generator,
         traced: bool,
         watch: Callable[[Snapshot], None] | None,
-    ) -> Result:
+    ) -> SearchResult:
         """Search; a traced search takes snapshots on the way, which costs time."""
         if self.opponent.startswith("negamax") and position.rules.columns > NEGAMAX_COLUMNS:
             raise UserError(
@@ -282,7 +287,7 @@ class MCTS:
             trace = self._search_each(trees, budget, search_seed, traced)
         columns = _averaged(trees)
         chosen = self._choose(columns, choice_seed)
-        return Result(
+        return SearchResult(
             decision(chosen, columns, trees, budget.done, budget.elapsed()),
             columns,
             tuple(trees),
@@ -328,11 +333,11 @@ class MCTS:
             draw=int(self._draw_points()),
             draw_leaf_wins=self.draw_credit == "leaf",
             leaf_wins=self.credit == "leaf",
-            tie=TIES[self.tie],
+            tie=TIES[self.ties],
             opponent=OPPONENTS[self.opponent],
             random_ties=self.opponent == "negamax-random-ties",
             wins_and_blocks=self.rollouts == "wins-and-blocks",
-            solver=self.solver,
+            solver=self.proofs,
             shared=self.threads > 1 and self.runs == 1,
         )
 
@@ -367,7 +372,7 @@ class MCTS:
         # Three int32 per column; with transpositions also up to four slots of two int64 and two
         # int32 per block.
         block_bytes = 12 * position.rules.columns + (72 if self.transpositions else 0)
-        return self.memory * 2**20 // block_bytes
+        return self.memory_mb * 2**20 // block_bytes
 
     def _start(self, position: Position) -> Position:
         """Return the root of the tree for all games.
@@ -440,7 +445,7 @@ class MCTS:
 
     def _choose(self, columns: tuple[ColumnAnalysis, ...], seed: int) -> ColumnAnalysis:
         """Choose the column to play."""
-        if self.solver:
+        if self.proofs:
             columns = candidates(columns)
         if self.final == "sample":
             # Softmax of the logarithms, which does not overflow at low temperatures. Below 1e-6 the
@@ -456,9 +461,9 @@ class MCTS:
             scores = [float(column.visits) for column in columns]
         highest = max(scores)
         best = [column for column, score in zip(columns, scores, strict=True) if score == highest]
-        if self.final_tie == "random":
+        if self.final_ties == "random":
             return best[int(np.random.default_rng(seed).integers(len(best)))]
-        return best[0] if self.final_tie == "first" else best[-1]
+        return best[0] if self.final_ties == "first" else best[-1]
 
 
 def _averaged(trees: list[SearchTree]) -> tuple[ColumnAnalysis, ...]:

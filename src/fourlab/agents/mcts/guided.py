@@ -78,8 +78,11 @@ class Guided:
         "epsilon.",
         public=True,
     )
-    solver: bool = option(
-        True, "Prove wins, draws and losses, and do not search proven columns again.", public=True
+    proofs: bool = option(
+        True,
+        "Prove wins, draws and losses, and do not search proven columns again.",
+        public=True,
+        aliases=("solver",),
     )
     evaluator: Evaluator | None = field(default=None, repr=False, compare=False)
     """Evaluator to use in place of `net`, from Python only."""
@@ -122,7 +125,7 @@ class Guided:
             search.simulate(batch)
         columns = tuple(search.tree.columns())
         chosen = max(
-            candidates(columns) if self.solver else columns,
+            candidates(columns) if self.proofs else columns,
             key=lambda column: (column.visits, -1.0 if column.value is None else column.value),
         )
         elapsed = time.perf_counter() - started
@@ -147,7 +150,7 @@ class _Search:
         self.evaluator = agent.evaluator
         self.state = state
         # Points are FINE times as large as in `verbs`, and so must be the exploration term.
-        switches = Switches(c=guided.FINE * agent.c, solver=agent.solver)
+        switches = Switches(c=guided.FINE * agent.c, solver=agent.proofs)
         # A simulation needs at most one block.
         self.tree = _FineTree(position, switches, blocks=max_simulations + 3)
         self.games = guided.new_games(agent.batch, position.rules.geometry)

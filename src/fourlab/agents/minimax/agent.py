@@ -58,10 +58,11 @@ class Minimax:
         "Evaluate unfinished games at full depth: by lines and threats, or as 0 (terminal).",
         public=True,
     )
-    tie: Literal["centre", "first", "random"] = option(
+    ties: Literal["centre", "first", "random"] = option(
         "centre",
         "Choose among equally good columns: the most central, the leftmost, or one at random.",
         public=True,
+        aliases=("tie",),
     )
     faithful: bool = option(
         False,
@@ -89,9 +90,9 @@ class Minimax:
         best = max(scores)
         legal = position.legal_columns()
         ties = [column for column in legal if scores[column] == best]
-        if self.tie == "random":
+        if self.ties == "random":
             chosen = int(rng.choice(ties))
-        elif self.tie == "first":
+        elif self.ties == "first":
             chosen = ties[0]
         else:
             chosen = min(ties, key=position.rules.from_centre)

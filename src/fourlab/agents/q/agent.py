@@ -31,10 +31,11 @@ class Q:
         least=1,
         most=1 << 20,
     )
-    tie: Literal["first", "random"] = option(
+    ties: Literal["first", "random"] = option(
         "first",
         "Choice between columns of equal value, such as those not in the table: the first, or a "
         "random one.",
+        aliases=("tie",),
     )
     _table: QTable = field(init=False, repr=False, compare=False)
 
@@ -64,7 +65,7 @@ class Q:
         # Equality of float32 values is intended: columns that were never learned are exactly equal.
         greatest = max(values.values())
         best = [column for column in values if values[column] == greatest]
-        column = best[0] if self.tie == "first" else int(rng.choice(best))
+        column = best[0] if self.ties == "first" else int(rng.choice(best))
         columns = tuple(
             ColumnAnalysis(open_column, value=max(-1.0, min(1.0, q)), estimate=q)
             for open_column, q in values.items()

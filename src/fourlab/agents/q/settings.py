@@ -38,7 +38,9 @@ class QSettings:
         "Update at the end of a game: set the value to the reward, or move it towards the reward "
         "by alpha.",
     )
-    tie: Literal["first", "random"] = option("random", "Choice between columns of equal value.")
+    ties: Literal["first", "random"] = option(
+        "random", "Choice between columns of equal value.", aliases=("tie",)
+    )
     win: float = option(1.0, "Reward of a win.", least=-LARGEST, most=LARGEST)
     draw: float = option(0.0, "Reward of a draw.", least=-LARGEST, most=LARGEST)
     loss: float = option(-1.0, "Reward of a loss.", least=-LARGEST, most=LARGEST)
@@ -104,12 +106,13 @@ class QSettings:
     seed: int = option(
         0, "Random seed; the same seed gives the same table.", least=0, most=2**63 - 1
     )
-    memory: float = option(
+    memory_mb: float = option(
         4096.0,
-        "Maximum size of the table in MB; the training ends when it would need more.",
+        "Maximum size of the table; the training ends when it would need more.",
         least=0,
         most=1_000_000,
         unit="MB",
+        aliases=("memory",),
     )
 
     def __post_init__(self) -> None:
@@ -171,7 +174,7 @@ _BHAT = QSettings(
     form="afterstate",
     target="played",
     endings="set",
-    tie="first",
+    ties="first",
     win=2.0,
     draw=0.5,
     loss=-2.0,
@@ -192,7 +195,7 @@ _ARYA = QSettings(
     form="state-action",
     target="best",
     endings="learn",
-    tie="random",
+    ties="random",
     gamma=0.99,
     alpha=0.01,
     epsilon=0.1,

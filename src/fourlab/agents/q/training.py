@@ -59,7 +59,7 @@ def rule_of(settings: QSettings, learning: bool) -> q_learning.Rule:
         "learning": learning,
         "target": TARGETS[settings.target],
         "set_endings": settings.endings == "set",
-        "random_ties": settings.tie == "random",
+        "random_ties": settings.ties == "random",
         "alpha_by_visits": settings.alpha_by_visits,
     }
     # The other fields are numbers with the names of settings. Numba compiles for types, so an int
@@ -120,7 +120,7 @@ class Opponents:
         self.agents = [None if spec == SELF else opponent(_without_mc0(spec)) for spec in specs]
         self.seats = SEATS[settings.seat]
         self.rules = Rules.parse(settings.board)
-        self.memory = settings.memory
+        self.memory = settings.memory_mb
         self.compiled = _compiled(self.agents, self.seats, settings.passing)
         if settings.passing and self.compiled is None:
             raise UserError(
@@ -257,8 +257,8 @@ def _is_plain(agent: MCTS) -> bool:
     counted = (
         agent.simulations is not None and agent.seconds is None and agent.runs == agent.threads == 1
     )
-    fresh = agent.reuse == "none" and not agent.solver and not agent.transpositions
-    choice = (agent.final, agent.final_tie, agent.opponent)
+    fresh = agent.reuse == "none" and not agent.proofs and not agent.transpositions
+    choice = (agent.final, agent.final_ties, agent.opponent)
     return counted and fresh and choice == ("visits", "first", "player")
 
 
@@ -298,7 +298,7 @@ class QTrainee:
     @property
     def finished(self) -> bool:
         """Return whether all games are played, enough are won, or the table is full."""
-        return self._played_enough or self.table.is_full(self.settings.memory)
+        return self._played_enough or self.table.is_full(self.settings.memory_mb)
 
     @property
     def _played_enough(self) -> bool:
@@ -402,7 +402,7 @@ class QTrainee:
     def load(self, folder: Path) -> None:
         """Restore what `save` wrote."""
         # The table may have grown to the limit, and its entries are in memory twice.
-        self.table = QTable.load(folder / "table.q", 2 * self.settings.memory)
+        self.table = QTable.load(folder / "table.q", 2 * self.settings.memory_mb)
         state = parse_description(
             read_bounded(folder / "state.json", MAX_STATE_BYTES, follow_links=False),
             MAX_STATE_BYTES,
@@ -431,7 +431,7 @@ class QTrainee:
         if not self._played_enough:
             headline.append(
                 "stopped because the table may not take more than "
-                f"{self.settings.memory:,.1f} MB (--memory)"
+                f"{self.settings.memory_mb:,.1f} MB (--memory-mb)"
             )
         if exam is not None:
             headline.append(

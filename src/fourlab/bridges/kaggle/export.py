@@ -50,7 +50,7 @@ def _never(agent: Any) -> bool:
 def _proves_tactics(agent: Any) -> bool:
     """Return whether a tree search proves results and has the simulations to try every reply."""
     has_simulations = agent.simulations is None or agent.simulations >= ENOUGH_SIMULATIONS
-    return bool(agent.solver) and has_simulations
+    return bool(agent.proofs) and has_simulations
 
 
 KINDS = {

@@ -57,12 +57,13 @@ class Kaggle:
     start_seconds: float = option(
         60, "Time limit for loading a submission.", above=0, most=86_400, unit="s"
     )
-    megabytes: float = option(
+    memory_mb: float = option(
         4096,
         "Memory that a submission may use (Linux only).",
         above=0,
         most=1_000_000,
         unit="MB",
+        aliases=("megabytes",),
     )
     _player: "_Host | _BuiltIn" = field(init=False, repr=False, compare=False)
 
@@ -73,7 +74,7 @@ class Kaggle:
         if path is None:
             player = _BuiltIn(_builtin(self.agent))
         else:
-            player = _Host(path, self.start_seconds, self.megabytes)
+            player = _Host(path, self.start_seconds, self.memory_mb)
         # The agent is frozen, like every other; the loaded code is not one of its options.
         object.__setattr__(self, "_player", player)
 

@@ -30,7 +30,7 @@ LISTED_PROVING = "faithful=1,batch=1,fpu=0"
 
 Our networks were trained on games played this way.
 """
-LISTED = f"{LISTED_PROVING},proving=0"
+LISTED = f"{LISTED_PROVING},proofs=0"
 """Arya's search as coded."""
 WITHOUT_FAULTS = "method=puct"
 """The same search with its faults fixed."""

@@ -50,5 +50,5 @@ def q_tables(bench: Workbench, games: int) -> tuple[list[str], list[int]]:
     """Train the faithful and the corrected Q-table; return two specs and two sizes in positions."""
     training = QTraining(bench.folder.resolve() / "q", games, bench.seed)
     trained = bench.repeat(f"q-{games}", training, len(VERSIONS))
-    specs = [f'q:tie=random,table="{training.place(number) / "table.q"}"' for number in (0, 1)]
+    specs = [f'q:ties=random,table="{training.place(number) / "table.q"}"' for number in (0, 1)]
     return specs, [table["positions"] for table in trained]

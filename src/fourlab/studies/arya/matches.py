@@ -26,7 +26,7 @@ from fourlab.studies.arya.lessons import q_tables
 from fourlab.studies.compare import falls, same_share, share
 from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 
-WITHOUT_HEURISTIC = "evaluation=terminal,tie=random"
+WITHOUT_HEURISTIC = "evaluation=terminal,ties=random"
 """Minimax as the text describes it: only finished games have a value, ties are broken at random."""
 WINDOW_MINIMAX = "window-mode minimax"
 CORRECTED_SEARCH = "search corrected"
@@ -285,7 +285,7 @@ def thinking_time(bench: Workbench) -> Iterator[Part]:
     matches = [
         match(
             bench,
-            (f"minimax:depth={depth},tie=random", vanilla(budget, faithful)),
+            (f"minimax:depth={depth},ties=random", vanilla(budget, faithful)),
             ("minimax", "MCTS"),
             bench.size["games"],
             # Deterministic players would repeat one game from the empty board.
@@ -366,8 +366,8 @@ def dqn(bench: Workbench) -> Iterator[Part]:
     opponents = {
         "random": "random",
         "minimax(4), no heuristic": f"minimax:depth=4,{WITHOUT_HEURISTIC}",
-        "minimax(4)": "minimax:depth=4,tie=random",
-        "minimax(6)": "minimax:depth=6,tie=random",
+        "minimax(4)": "minimax:depth=4,ties=random",
+        "minimax(6)": "minimax:depth=6,ties=random",
         f"MCTS as listed, {rollouts:,} rollouts": vanilla(rollouts, True),
         f"MCTS corrected, {rollouts:,} rollouts": vanilla(rollouts, False),
     }

@@ -130,7 +130,7 @@ def _two_games(bench: Workbench, faithful: bool) -> str:
     score = {"X": 0, "O": 0, "draws": 0}
     for game in (1, 2):
         agents = {
-            "X": make("minimax:depth=4,tie=random"),
+            "X": make("minimax:depth=4,ties=random"),
             "O": make(vanilla(bench.size["rollouts"], faithful)),
         }
         rng = np.random.default_rng([bench.seed, game])

@@ -61,7 +61,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     ]
     # Ties at random, else minimax would repeat its games.
     minimax = [
-        Player(f"minimax:depth={depth},tie=random", name=f"minimax {depth}") for depth in DEPTHS
+        Player(f"minimax:depth={depth},ties=random", name=f"minimax {depth}") for depth in DEPTHS
     ]
     tournament = Tournament(
         (*steps, *minimax), openings="random:4", rounds=bench.size["rounds"], seed=bench.seed

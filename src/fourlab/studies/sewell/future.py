@@ -16,7 +16,7 @@ from fourlab.studies.sewell import curves
 from fourlab.studies.sewell.learner import TreeTraining, train_all
 from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
 
-PERFECT = "perfect:choice=random"
+PERFECT = "perfect:ties=random"
 SEWELLS_AGENT = "sewell"
 CHALLENGERS = {
     "SeWell's search, with a new tree each game": SEWELLS_AGENT,

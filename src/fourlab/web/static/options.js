@@ -25,6 +25,12 @@ export function writeSpec(name, given) {
 // change.
 export function optionsForm(agent, spec, change) {
   const { name, given } = parseSpec(spec);
+  for (const { name: current, aliases } of agent.options) {
+    const old = aliases.find((alias) => given.has(alias));
+    if (old === undefined) continue;
+    given.set(current, given.get(old));
+    given.delete(old);
+  }
   const rows = agent.options.map((option) => {
     const control = controlOf(option, given.get(option.name));
     control.id = `option-${++made}`;
