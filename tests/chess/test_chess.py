@@ -22,6 +22,7 @@ from fourlab.chess.game import (
     priors,
     profit,
 )
+from fourlab.chess.job import ChessJob
 from fourlab.chess.match import ChessGame, ChessMatch, Games, summarize
 from fourlab.chess.players import PRESETS, ChessDecision, Searcher, player
 from fourlab.chess.uci import Bounds, Engine
@@ -205,7 +206,7 @@ def test_mates_in_one_are_found(fen: str) -> None:
     state = ChessState.of(fen)
     mate = mate_in_one(state)
     assert (mate.uci() if mate else None) in (MATES[fen] or {None})
-    for name in ("improved", "document") if MATES[fen] else ():
+    for name in ("improved", "arya") if MATES[fen] else ():
         decision = player(name).decide(state, Limit(), rng())
         assert decision.move.uci() in MATES[fen]
         assert decision.value == 1
@@ -421,9 +422,16 @@ def test_the_engine_ends_soon_after_its_input_or_if_its_output_is_closed(
 
 @pytest.mark.soak
 def test_the_improved_player_is_far_stronger_than_aryas(figure: Report) -> None:
-    planned = ChessMatch(("improved", "document"), 10)
+    planned = ChessMatch(("improved", "arya"), 10)
     games = [planned(number, None) for number in range(planned.games)]
     figure("score, 0.85 being 300 Elo", summarize(planned, games)["score"], 0.85, at_least=True)
+
+
+def test_the_old_name_of_aryas_player_stays_valid_in_runs() -> None:
+    assert player("document") is player("arya")
+    old = ChessMatch(("document", "random"), 2)
+    # A run keeps the name that it was begun with, so that the same command finds it again.
+    assert ChessJob(old).config["players"] == ["document", "random"]
 
 
 def test_the_engine_reports_errors_and_continues() -> None:

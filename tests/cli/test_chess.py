@@ -23,7 +23,7 @@ def engine() -> Iterator[chess.engine.SimpleEngine]:
         yield started
 
 
-@pytest.mark.parametrize("preset", ["improved", "document"])
+@pytest.mark.parametrize("preset", ["improved", "arya"])
 def test_python_chess_drives_the_engine_through_a_game(
     engine: chess.engine.SimpleEngine, preset: str
 ) -> None:

@@ -363,6 +363,6 @@ def test_chess_games_keep_the_rules(tmp_path: Path) -> None:
     assert rules.faithful == "0 of 6 moves, 0 of 6 games"
     improved = by_label["improved against random: wins, 1 rollouts per move"]
     assert improved.corrected.startswith("50.0 %")
-    assert chess._Games(2, None, 0).rollouts("improved", "document") == "400 and 50"
-    faithful = by_label["document against random: wins, 1 rollouts per move"]
+    assert chess._Games(2, None, 0).rollouts("improved", "arya") == "400 and 50"
+    faithful = by_label["arya against random: wins, 1 rollouts per move"]
     assert "2 games per pair" in faithful.why

@@ -143,6 +143,10 @@ def test_means_of_convergence_have_intervals(folder: Path) -> None:
 def test_every_player_meets_every_other(folder: Path) -> None:
     table = next(part for part in conducted(folder, "002-future") if isinstance(part, Table))
     assert [row[1] for row in table.rows] == [18] * 10
+    # The search is stored under its old name.
+    names = {row[0] for row in table.rows}
+    assert "the report's search" in names
+    assert "the document's search" not in names
 
 
 def test_a_gain_has_an_interval_and_one_pair_has_none(folder: Path) -> None:

@@ -194,16 +194,21 @@ def _line(edge: Edge[ChessState, chess.Move]) -> tuple[chess.Move, ...]:
 
 
 PRESETS: dict[str, ChessPlayer] = {
-    # Arya's player. Arya counts results from 0 to 1 and has c = 1; on the scale from -1 to +1,
+    # Arya counts results from 0 to 1 and has c = 1; on the scale from -1 to +1,
     # which is twice as wide, the same search has c = 2.
-    "document": Searcher(simulations=50, c=2.0, choose="mean"),
+    "arya": Searcher(simulations=50, c=2.0, choose="mean"),
     "improved": Searcher(simulations=400, c=1.5, choose="visits", cut=4),
     "random": RandomMover(),
 }
 
 
+OLD_NAMES = {"document": "arya"}
+"""Names that earlier versions used. Runs keep the names that they were begun with."""
+
+
 def player(name: str) -> ChessPlayer:
-    """Return the player of this name."""
+    """Return the player of this name, which may be an old one."""
+    name = OLD_NAMES.get(name, name)
     if name not in PRESETS:
         raise UserError(
             f"there is no chess player {name!r}; players are {', '.join(PRESETS)}, "

@@ -38,14 +38,14 @@ SimulationsPerMoveOption = Annotated[
 def _chess() -> None:
     """Play chess with the same tree search.
 
-    Players are document (Arya's program), improved and random.
+    Players are arya (the program of Arya's report), improved and random.
     """
 
 
 @app.command()
 def play(
     white: Annotated[
-        str, typer.Option(metavar="PLAYER", help="human, document, improved or random.")
+        str, typer.Option(metavar="PLAYER", help="human, arya, improved or random.")
     ] = "human",
     black: Annotated[str, typer.Option(metavar="PLAYER", help="The same for black.")] = "improved",
     fen: Annotated[
@@ -223,7 +223,7 @@ def _resume_command(game: _Game, white: str, black: str) -> str:
 def uci() -> None:
     """Run as a UCI chess engine on standard input and output.
 
-    UCI options: Preset (document, improved, random), Simulations (0: as many as the time allows, or
+    UCI options: Preset (arya, improved, random), Simulations (0: as many as the time allows, or
     the preset's own number) and Seed.
     """
     from fourlab.chess.uci import Engine
@@ -239,7 +239,7 @@ def uci() -> None:
 @app.command()
 @with_settings
 def match(
-    one: Annotated[str, typer.Argument(metavar="A", help="document, improved or random.")],
+    one: Annotated[str, typer.Argument(metavar="A", help="arya, improved or random.")],
     other: Annotated[str, typer.Argument(metavar="B", help="Its opponent.")],
     workers: Workers,
     running: Running,

@@ -10,8 +10,8 @@ from fourlab.studies.workbench import Finding, Part, Table, Text, Workbench
 if TYPE_CHECKING:
     from fourlab.chess.match import ChessMatch
 
-PAIRS = (("document", "random"), ("improved", "document"), ("improved", "random"))
-"""Players of the three matches; "document" is the player of the thesis."""
+PAIRS = (("arya", "random"), ("improved", "arya"), ("improved", "random"))
+"""Players of the three matches; "arya" is the player of the thesis."""
 HASH_BITS = 32
 NODES = 50
 """Rollouts per move of Arya's player; a search holds about as many positions."""

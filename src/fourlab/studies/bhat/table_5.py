@@ -28,7 +28,7 @@ SHIFTED_LEGEND = {"MC40": "Draw", "MC200": "MC40", "draw": "MC200"}
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ShownGame:
     """What the figures show of a game."""
 
     winner: str
@@ -38,7 +38,7 @@ class Outcome:
     """By player: the mean value (wins / rollouts, 0 to 1) of the positions it moved to."""
 
 
-def _outcomes(bench: Workbench, first: str, faithful: int) -> list[Outcome]:
+def _shown_games(bench: Workbench, first: str, faithful: int) -> list[ShownGame]:
     # Each name once, in the order of play.
     second = NAMES[1 - NAMES.index(first)]
     players = tuple(
@@ -47,10 +47,10 @@ def _outcomes(bench: Workbench, first: str, faithful: int) -> list[Outcome]:
     tournament = Tournament(players, (BOARD,), "empty", bench.size["games"], "fixed", bench.seed)
     # The name of the stored games.
     name = f"{first}-first{'-faithful' if faithful else ''}"
-    return [_outcome(game) for game in bench.play(name, tournament, thoughts=True)]
+    return [_shown_game(game) for game in bench.play(name, tournament, thoughts=True)]
 
 
-def _outcome(game: StoredGame) -> Outcome:
+def _shown_game(game: StoredGame) -> ShownGame:
     # Agents' values are in [-1, +1], the report's in [0, 1].
     values = [((thought.value or 0.0) + 1) / 2 for thought in game.record.thoughts]
     confidence = {
@@ -59,13 +59,13 @@ def _outcome(game: StoredGame) -> Outcome:
         for name, own in ((game.red, values[::2]), (game.yellow, values[1::2]))
     }
     winner = {1: game.red, -1: game.yellow}.get(game.result or 0, "draw")
-    return Outcome(winner, game.plies, confidence)
+    return ShownGame(winner, game.plies, confidence)
 
 
 def table_5(bench: Workbench) -> Iterator[Part]:
     """Compare winners, lengths of games and mean values, by first player."""
     faithful, corrected = (
-        {first: _outcomes(bench, first, switch) for first in NAMES} for switch in (1, 0)
+        {first: _shown_games(bench, first, switch) for first in NAMES} for switch in (1, 0)
     )
     for first in NAMES:
         yield from _results(first, faithful[first], corrected[first])
@@ -81,7 +81,7 @@ def table_5(bench: Workbench) -> Iterator[Part]:
 
 
 def _results(
-    first: str, faithful: Sequence[Outcome], corrected: Sequence[Outcome]
+    first: str, faithful: Sequence[ShownGame], corrected: Sequence[ShownGame]
 ) -> Iterator[Finding]:
     for place, winner in enumerate((*NAMES, "draw")):
         # The places of TABLE_5: MC40, MC200, draws.
@@ -101,7 +101,7 @@ def _results(
         )
 
 
-def _speed(faithful: dict[str, list[Outcome]], corrected: dict[str, list[Outcome]]) -> Finding:
+def _speed(faithful: dict[str, list[ShownGame]], corrected: dict[str, list[ShownGame]]) -> Finding:
     """Test the claim of Figures 3 and 4."""
     lengths, better = (
         [
@@ -130,7 +130,7 @@ def _fewer(ones: Sequence[int], others: Sequence[int]) -> bool:
     return other - one > Z_95 * error
 
 
-def _legend(outcomes: Sequence[Outcome]) -> Finding:
+def _legend(outcomes: Sequence[ShownGame]) -> Finding:
     """Test the legend of Figure 4: the parity of a game's length determines its winner."""
     odd, even = (
         {
@@ -153,7 +153,7 @@ def _legend(outcomes: Sequence[Outcome]) -> Finding:
 
 
 def _confidence(
-    first: str, faithful: Sequence[Outcome], corrected: Sequence[Outcome]
+    first: str, faithful: Sequence[ShownGame], corrected: Sequence[ShownGame]
 ) -> Iterator[Finding]:
     """Compare Figure 5 and the claim about it."""
     ours, better = (
@@ -187,7 +187,7 @@ def _confidence(
 
 
 def _figure_3_or_4(
-    file: str, first: str, outcomes: Sequence[Outcome], renamed: dict[str, str]
+    file: str, first: str, outcomes: Sequence[ShownGame], renamed: dict[str, str]
 ) -> Picture:
     """Draw moves by game; `renamed` maps the right names to those of the published legend."""
 
@@ -222,7 +222,7 @@ def _figure_3_or_4(
     return Picture(file, f"{caption}.", draw, Table("", ("game", "moves", "won by"), rows))
 
 
-def _figure_5(shown: dict[str, list[Outcome]]) -> Picture:
+def _figure_5(shown: dict[str, list[ShownGame]]) -> Picture:
     def draw() -> Figure:
         figure, all_axes = panels(9, 3.6, rows=2)
         for axes, (first, outcomes) in zip(all_axes, shown.items(), strict=True):

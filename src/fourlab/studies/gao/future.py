@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from fourlab.agent import Limit
 from fourlab.agents.registry import make
 from fourlab.arena.results import Results
+from fourlab.arena.store import StoredGame
 from fourlab.arena.tally import Tally
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.game.position import Position
@@ -16,7 +18,9 @@ from fourlab.reporting import figures
 from fourlab.studies.compare import share
 from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench, completed
 
-BASE, BEST = "the document's search", "+ wins proven"
+BASE, BEST = "the report's search", "+ wins proven"
+STORED_NAMES = {BASE: "the document's search"}
+"""Names under which games are stored, where these differ: stored games keep their names."""
 STEPS = {
     BASE: "gao:simulations={}",
     "the same, 10 × simulations": "gao:simulations={}0",
@@ -29,7 +33,7 @@ STEPS = {
 """The players: improvements of the report's search, where + adds to the step before.
 
 The number of simulations is the same for all unless the name says otherwise. The names are stored
-with the games.
+with the games, see `STORED_NAMES`.
 """
 WHY = {
     "the same, 10 × simulations": "a deeper search, but the opponent in the tree still plays "
@@ -68,8 +72,8 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     )
     # Counted as in any tournament, with pairs of games as units.
     results = Results(tournament)
-    for game in bench.play("games", tournament):
-        results.add(game)
+    for game in bench.play("games", _stored(tournament)):
+        results.add(_renamed(game))
     opponents = [player.label for player in minimax]
     yield from _gains(results, opponents)
     ratings = {rating.name: rating for rating in results.ratings(bench.seed)}
@@ -98,6 +102,23 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     caption = "Score of each row's player against each column's player, in percent"
     yield Picture("cross-table", caption, lambda: figures.cross_table(names, scores), table)
     yield from _parallel(bench)
+
+
+def _stored(tournament: Tournament) -> Tournament:
+    """Return the tournament with the names under which its games are stored."""
+    players = (
+        replace(player, name=STORED_NAMES.get(player.name, player.name))
+        for player in tournament.players
+    )
+    return replace(tournament, players=tuple(players))
+
+
+def _renamed(game: StoredGame) -> StoredGame:
+    """Return a stored game with the names that are shown."""
+    shown = {stored: name for name, stored in STORED_NAMES.items()}
+    return game._replace(
+        red=shown.get(game.red, game.red), yellow=shown.get(game.yellow, game.yellow)
+    )
 
 
 def _gains(results: Results, opponents: list[str]) -> Iterator[Finding]:
