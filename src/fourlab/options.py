@@ -328,6 +328,12 @@ def as_data(settings: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def values_of(built: Any) -> dict[str, Any]:
+    """Return the values of an object's options; the default where its class keeps no value."""
+    options = options_of(type(built))
+    return {name: getattr(built, name, option.default) for name, option in options.items()}
+
+
 def schema_of(factory: Any, names: Iterable[str] | None = None) -> dict[str, Any]:
     """Return the JSON schema of a class's options, or of those in `names`."""
     options = options_of(factory)

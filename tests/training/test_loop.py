@@ -15,7 +15,13 @@ import pytest
 from fourlab.errors import UserError
 from fourlab.jobs.run import Run, open_run
 from fourlab.reporting.curves import Curve, number
-from fourlab.training.loop import CHECKPOINTS_KEPT, last_metrics, read_metrics, train
+from fourlab.training.loop import (
+    CHECKPOINT_SECONDS,
+    CHECKPOINTS_KEPT,
+    last_metrics,
+    read_metrics,
+    train,
+)
 from fourlab.training.report import write_training_report
 
 
@@ -27,6 +33,7 @@ class Sum:
     done: int = 0
     sum: int = 0
     unit: str = "numbers"
+    checkpoint_seconds: float = CHECKPOINT_SECONDS
     curves: tuple[Curve, ...] = field(
         default=(Curve("the sum so far", ("sum", "half.sum")), Curve("nothing", ("none",)))
     )

@@ -6,6 +6,7 @@ from fourlab.agents.registry import make
 from fourlab.agents.simple.human import Human
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.errors import UserError
+from fourlab.options import values_of
 
 
 def check_players(tournament: Tournament) -> None:
@@ -35,7 +36,5 @@ def is_repeatable(player: Player) -> bool:
     entry = registry.AGENTS.get(base)
     if player.limit.seconds is not None or (entry is not None and not entry.repeatable):
         return False
-    agent = make(player.spec)
-    options = registry.options_of(base)
-    values = {option.name: getattr(agent, option.name, option.default) for option in options}
+    values = values_of(make(player.spec))
     return values.get("seconds") is None and values.get("threads", 1) == 1

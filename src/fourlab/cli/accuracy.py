@@ -21,6 +21,7 @@ from fourlab.cli.options import (
     progress,
 )
 from fourlab.errors import UserError
+from fourlab.options import values_of
 
 if TYPE_CHECKING:
     from fourlab.arena.accuracy import Accuracy
@@ -161,8 +162,9 @@ def accuracy(
 def _refuse_own_limits(agents: dict[str, Agent]) -> None:
     """Raise UserError if an agent's spec sets a limit, which would overrule the budgets."""
     for spec, agent in agents.items():
+        values = values_of(agent)
         for bound in ("simulations", "seconds"):
-            if (value := getattr(agent, bound, None)) is not None:
+            if (value := values.get(bound)) is not None:
                 raise UserError(
                     f"{spec} has a bound of its own, {bound}={value}; "
                     "--budgets is for agents without one"

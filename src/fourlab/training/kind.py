@@ -41,7 +41,7 @@ class Training(Generic[S]):
     needs: tuple[str, ...] = ("torch", "safetensors", "onnx")
     """Required packages that are not part of the core."""
     in_parallel: bool = False
-    """Whether it plays games on the session's workers; its trainee then has a field `executor`."""
+    """Whether it plays games on the session's workers; its trainee is then a `ParallelTrainee`."""
     complete: Callable[[S, Collection[str]], S] = lambda settings, given: settings
     """Fills in settings that follow from others; the second argument names the explicit ones."""
     identity: Callable[[S], dict[str, Any]] = lambda settings: {}
@@ -179,13 +179,17 @@ class TrainingJob:
         if not self.training.in_parallel:
             yield
             return
+        from fourlab.training.loop import ParallelTrainee
+
         conduct = session.conduct
         # Threads by default: self-play is compiled code, which releases the interpreter lock.
         name = conduct.executor or "threads"
         with closing(
             make_executor(name, conduct.workers, conduct.address, keep_alive=True)
         ) as executor:
-            self.trainee.executor = executor  # type: ignore[attr-defined]
+            trainee = self.trainee
+            assert isinstance(trainee, ParallelTrainee)
+            trainee.executor = executor
             yield
 
 

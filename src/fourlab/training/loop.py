@@ -21,10 +21,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from fourlab.errors import UserError
 from fourlab.files import digest, read_bounded
+from fourlab.jobs.executors import Executor
 from fourlab.jobs.run import Run
 from fourlab.parsing import MAX_DESCRIPTION_BYTES, parse_description
 from fourlab.reporting.curves import Curve
@@ -36,7 +37,7 @@ CHECKPOINTS_KEPT = 4
 MAX_ROW_BYTES = 1 << 20
 """No row of metrics is longer."""
 CHECKPOINT_SECONDS = 60.0
-"""Time between checkpoints; one is also written when the training stops or ends."""
+"""Usual time between checkpoints; one is also written when the training stops or ends."""
 
 
 class Trainee(Protocol):
@@ -45,6 +46,8 @@ class Trainee(Protocol):
     unit: str
     """What `done` counts: games, epochs, steps."""
     curves: tuple[Curve, ...]
+    checkpoint_seconds: float
+    """Time between checkpoints, usually CHECKPOINT_SECONDS; 0 for one after every piece."""
 
     @property
     def done(self) -> int:
@@ -81,6 +84,14 @@ class Trainee(Protocol):
         ...
 
 
+@runtime_checkable
+class ParallelTrainee(Trainee, Protocol):
+    """A trainee that plays games on workers, as those of trainings with `in_parallel` must."""
+
+    executor: Executor
+    """Set by the job before the first piece of work."""
+
+
 def train(
     run: Run,
     trainee: Trainee,
@@ -92,12 +103,11 @@ def train(
     """Train until the trainee is finished or `stopped()` is true.
 
     Returns the results, or None if the training was stopped. `on_row` is called with every row of
-    metrics, and when a run is resumed first with its last row; `on_note` is called with warnings. A
-    trainee whose pieces are expensive may choose the time between its checkpoints with an attribute
-    `checkpoint_seconds`.
+    metrics, and when a run is resumed first with its last row; `on_note` is called with warnings.
+    `checkpoint_seconds` overrides the trainee's own.
     """
     if checkpoint_seconds is None:
-        checkpoint_seconds = getattr(trainee, "checkpoint_seconds", CHECKPOINT_SECONDS)
+        checkpoint_seconds = trainee.checkpoint_seconds
     # `seconds` is the training time of all sessions together.
     piece, seconds = _restore(run, trainee, on_note)
     rows = _truncate_metrics(run, piece)

@@ -39,6 +39,7 @@ from fourlab.nets.weights import save_net
 from fourlab.reporting.curves import Curve
 from fourlab.training.evaluation import Benchmark
 from fourlab.training.games import SELF, StepGames, draw
+from fourlab.training.loop import CHECKPOINT_SECONDS
 from fourlab.training.replay import Replay
 from fourlab.training.torch_state import (
     load_state,
@@ -56,6 +57,7 @@ class DqnTrainee:
     """A network in training, its games in progress and its replay buffer."""
 
     unit = "moves"
+    checkpoint_seconds = CHECKPOINT_SECONDS
     curves: tuple[Curve, ...] = (
         Curve("exact value kept", ("exact.decisive", "exact.kept")),
         Curve("score against", ("rules.score", "random.score")),

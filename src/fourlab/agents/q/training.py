@@ -35,6 +35,7 @@ from fourlab.game.rules import Rules
 from fourlab.jobs.run import Run
 from fourlab.parsing import parse_description
 from fourlab.reporting.curves import Curve
+from fourlab.training.loop import CHECKPOINT_SECONDS
 
 # Large enough that Python takes no time, small enough that Ctrl-C and memory limits are noticed.
 CHUNK = 4096
@@ -266,6 +267,7 @@ class QTrainee:
     """A table in training, block by block."""
 
     unit = "games"
+    checkpoint_seconds = CHECKPOINT_SECONDS
     curves: tuple[Curve, ...] = (
         Curve("evaluation: share of games", ("exam.won", "exam.drawn", "exam.lost")),
         Curve("positions in the table", ("states",)),

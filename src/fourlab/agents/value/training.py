@@ -24,6 +24,7 @@ from fourlab.jobs.run import Run
 from fourlab.nets.modules import Net
 from fourlab.nets.weights import save_net
 from fourlab.reporting.curves import Curve
+from fourlab.training.loop import CHECKPOINT_SECONDS
 from fourlab.training.torch_state import (
     load_state,
     load_tensors,
@@ -44,6 +45,7 @@ class ValueTrainee:
 
     settings: ValueSettings
     unit: str = field(default="epochs", init=False)
+    checkpoint_seconds: float = field(default=CHECKPOINT_SECONDS, init=False)
     curves: tuple[Curve, ...] = field(
         default=(
             Curve("mean squared error", ("train_mse", "test_mse")),
