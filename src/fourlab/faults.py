@@ -103,8 +103,8 @@ FAULTS = {
     ),
     "B15": Fault(
         ("arya",),
-        "a rollout is credited to the side that moves at its end",
-        "to the side that moved at the leaf",
+        "a decided rollout counts as a win for the side that moved to the leaf, whoever won it",
+        "it counts as a win for its winner",
         "`arya-vanilla:faithful=1` (`credit=leaf`)",
     ),
     "B16": Fault(

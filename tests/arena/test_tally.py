@@ -107,8 +107,6 @@ def test_pairs_that_cancel_an_advantage_are_more_precise_than_their_games() -> N
         ((0, 0, 0, 0, 0), "too few pairs: 10 are needed"),
         ((0, 0, 1), "too few games: 10 are needed"),
         ((1, 2, 1, 0, 0), "too few pairs: 10 are needed"),
-        ((0, 0, 0, 0, 12), "a score of 100 % has no finite Elo"),
-        ((12, 0, 0), "a score of 0 % has no finite Elo"),
         ((0, 0, 50, 0, 0), "every pair ended alike: not enough information"),
         ((0, 50, 0), "every game ended alike: not enough information"),
     ],
@@ -116,6 +114,15 @@ def test_pairs_that_cancel_an_advantage_are_more_precise_than_their_games() -> N
 def test_counts_that_allow_no_estimate_give_a_reason(counts: tuple[int, ...], words: str) -> None:
     tally = Tally(counts)
     assert [str(tally.elo()), str(tally.normalized_elo()), str(tally.los())] == [words] * 3
+
+
+@pytest.mark.parametrize(("counts", "score"), [((0, 0, 0, 0, 12), "100 %"), ((12, 0, 0), "0 %")])
+def test_a_clean_score_allows_no_estimate(counts: tuple[int, ...], score: str) -> None:
+    tally = Tally(counts)
+    for elo in (tally.elo(), tally.normalized_elo()):
+        assert str(elo) == f"a score of {score} has no finite Elo"
+    # A probability is no Elo: it has a reason of its own.
+    assert str(tally.los()) == f"cannot be estimated from a score of {score}"
 
 
 def test_an_interval_beyond_a_score_of_one_has_no_upper_bound() -> None:

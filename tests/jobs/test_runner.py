@@ -33,6 +33,14 @@ class Squares:
     def config(self) -> dict[str, Any]:
         return {"kind": "squares", "base": self.base, "numbers": self.numbers}
 
+    @property
+    def games(self) -> int:
+        """Every number is a game to the runner."""
+        return self.numbers
+
+    def with_games(self, games: int) -> "Squares":
+        return replace(self, numbers=games)
+
     def check(self) -> None:
         if self.numbers < 1:
             raise UserError("there must be a number")
@@ -184,4 +192,4 @@ def test_a_smaller_extent_than_the_run_has_is_noted(tmp_path: Path) -> None:
     run = begin(Squares(4), tmp_path)
     work(Squares(4), run)
     work(Squares(2), run, Session(on_event=events.append))
-    assert events == [Note("the run has numbers = 4 already, more than the 2 asked for")]
+    assert events == [Note("the run has 4 games already, more than the 2 asked for")]

@@ -49,6 +49,11 @@ class TournamentJob:
         # The registry of agents is above this layer, so it is imported by name.
         import_module("fourlab.agents.players").check_players(self.tournament)
 
+    @property
+    def games(self) -> int:
+        """The number of games in total."""
+        return len(self.tournament)
+
     def with_games(self, games: int) -> "TournamentJob":
         """Return the same job with this number of games in total."""
         games_per_round = len(self.tournament) // self.tournament.all_rounds

@@ -94,13 +94,18 @@ class Tally:
         # A single unit is always a clean score or "alike", which would be a misleading reason.
         if self.units < 2:
             return f"too few {self.unit}s: {FEWEST} are needed"
-        if self.counts[0] == self.units or self.counts[-1] == self.units:
-            return f"a score of {self.score:.0%} has no finite Elo".replace("%", " %")
+        if self._is_clean:
+            return f"a score of {100 * self.score:.0f} % has no finite Elo"
         if max(self.counts) == self.units:
             return f"every {self.unit} ended alike: not enough information"
         if self.units < FEWEST:
             return f"too few {self.unit}s: {FEWEST} are needed"
         return ""
+
+    @property
+    def _is_clean(self) -> bool:
+        """Whether there are several units, and one side has won all their points."""
+        return self.units > 1 and self.units in (self.counts[0], self.counts[-1])
 
     def elo(self) -> Estimate:
         """Return the Elo difference: the mean score and its normal 95 % interval, as Elo."""
@@ -133,6 +138,9 @@ class Tally:
 
         It is the probability that the first agent is the stronger one, by the normal approximation.
         """
+        if self._is_clean:
+            # Without a spread the standard error is 0.
+            return Estimate(why=f"cannot be estimated from a score of {100 * self.score:.0f} %")
         if self.why_not:
             return Estimate(why=self.why_not)
         # Φ(z) = erfc(-z / √2) / 2; erfc keeps its precision in the tail, where 1 + erf cancels.

@@ -55,6 +55,11 @@ class ChessJob:
         if self.keep.exists():
             Games(self.match, self.keep, read_only=True)
 
+    @property
+    def games(self) -> int:
+        """The number of games in total."""
+        return self.match.games
+
     def with_games(self, games: int) -> "ChessJob":
         """Return the same job with this number of games in total."""
         return replace(self, match=replace(self.match, games=games))

@@ -28,6 +28,8 @@ class Entry(NamedTuple):
     """Module in `fourlab.cli` and the function or `Typer` in it, as "module:attribute"."""
     help: str
     """The first paragraph of the command's own help; a test compares the two."""
+    hidden: bool = False
+    """Whether `fourlab --help` leaves it out: an old name."""
 
 
 _STUDY = Entry("study:study", "Reproduce the experiments of five student reports.")
@@ -46,7 +48,8 @@ COMMANDS = {
     "resume": Entry("resume:resume", "Resume a run that was stopped or killed."),
     "verify": Entry("verify:verify", "Check a run for damage, and repair its games."),
     "study": _STUDY,
-    "reproduce": _STUDY,  # the name before "study"; run folders still have this kind
+    # The name before "study"; run folders still have this kind.
+    "reproduce": _STUDY._replace(hidden=True),
     "games": Entry("games:games", "List, show, replay or export the games of a run."),
     "runs": Entry("runs:runs", "List runs, or compare some of them."),
     "agents": Entry("agents:agents", "List the agents and their options."),
@@ -73,7 +76,7 @@ class LazyGroup(TyperGroup):
         super().__init__(**attributes)
         # Placeholders are enough for the list of commands and for suggestions after a typo.
         for name, entry in COMMANDS.items():
-            self.commands[name] = TyperCommand(name, help=entry.help)
+            self.commands[name] = TyperCommand(name, help=entry.help, hidden=entry.hidden)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Resolve a command: import it now if it is one of those that are imported on use."""

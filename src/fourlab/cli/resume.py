@@ -26,7 +26,8 @@ from fourlab.jobs.run import Run, find_run
 def resume(
     name: RunArgument,
     games: Annotated[
-        int | None, typer.Option(min=1, help="Extend a match or tournament to this many games.")
+        int | None,
+        typer.Option(min=1, help="Extend a match, of chess too, or tournament to this many games."),
     ] = None,
     accuracy: AccuracyOption = False,
     workers: Workers = DEFAULT_WORKERS,
@@ -37,10 +38,10 @@ def resume(
 ) -> None:
     """Resume a run that was stopped or killed.
 
-    Works for matches, tournaments, trainings, studies, books and data sets. They end with the same
-    results as an uninterrupted run; a complete run prints its results. --accuracy adds the exact
-    values to the games of a match or tournament. A run whose agents are programs needs
-    --allow-programs, since its folder may come from somebody else.
+    Works for every kind of run: matches, of chess too, tournaments, trainings, studies, books and
+    data sets. They end with the same results as an uninterrupted run; a complete run prints its
+    results. --accuracy adds the exact values to the games of a match or tournament. A run whose
+    agents are programs needs --allow-programs, since its folder may come from somebody else.
     """
     run = find_run(home, name)
     job = job_of(run, allow_programs)
@@ -59,15 +60,14 @@ def _changed(job: Job, run: Run, games: int | None, accuracy: bool) -> Job:
 
     if games is not None:
         if not isinstance(job, Extendable):
-            raise UserError(_refusal("--games", run))
+            raise UserError(_refusal("--games", "matches, of chess too, and tournaments", run))
         job = job.with_games(games)
     if accuracy:
         if not isinstance(job, TournamentJob):
-            raise UserError(_refusal("--accuracy", run))
+            raise UserError(_refusal("--accuracy", "matches and tournaments", run))
         job = replace(job, accuracy=True)
     return job
 
 
-def _refusal(option: str, run: Run) -> str:
-    kind = run.config["kind"]
-    return f"{option} is for matches and tournaments; {run.folder} is a run of kind {kind!r}"
+def _refusal(option: str, kinds: str, run: Run) -> str:
+    return f"{option} is for {kinds}; {run.folder} is a run of kind {run.config['kind']!r}"

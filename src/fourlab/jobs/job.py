@@ -130,6 +130,11 @@ class Session:
 class Extendable(Protocol):
     """A job whose number of games can be raised."""
 
+    @property
+    def games(self) -> int:
+        """The number of games in total."""
+        ...
+
     def with_games(self, games: int) -> "Job":
         """Return the same job with `games` games in total."""
         ...

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fourlab.errors import UserError
-from fourlab.jobs.job import Event, Job, Progress, Session
+from fourlab.jobs.job import Event, Extendable, Job, Progress, Session
 from fourlab.jobs.kinds import job_of
 from fourlab.jobs.run import Run, open_run
 from fourlab.jobs.seal import refuse_damage, seal, unseal
@@ -53,14 +53,12 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
         refuse_damage(run.folder)
         unseal(run.folder)
         extended = job.extended(run.config)
-        # Numbers of games or rounds; the path of a product may differ without a word.
-        for name in job.extent:
-            requested = job.config.get(name)
-            existing = extended.config.get(name)
-            if isinstance(existing, int) and requested != existing:
-                session.note(
-                    f"the run has {name} = {existing} already, more than the {requested} asked for"
-                )
+        requested = job.games if isinstance(job, Extendable) else None
+        existing = extended.games if isinstance(extended, Extendable) else None
+        if existing != requested:
+            session.note(
+                f"the run has {existing} games already, more than the {requested} asked for"
+            )
         run.extend(extended.config, job.extent)
         writer = _ProgressWriter(run)
         session.subscribe(writer.on_event)

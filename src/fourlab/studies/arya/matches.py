@@ -32,7 +32,7 @@ WINDOW_MINIMAX = "window-mode minimax"
 CORRECTED_SEARCH = "search corrected"
 AGAINST_CORRECTED = "as listed against corrected"
 CREDIT_FAULT = (
-    "B15: the result of a rollout is credited to the side to move at its end, "
+    "B15: a decided rollout is credited to the side that moved to the leaf, whoever won it, "
     "so every leaf is credited with a win"
 )
 
