@@ -326,7 +326,7 @@ def test_agents_levels_and_named_positions_are_listed(client: Client) -> None:
     assert listed["alphazero"]["boards"] == "7x6x4"
     assert listed["bhat-mc40"]["group"] == "documents"
     assert not {"engine", "human", "q"} & listed.keys()
-    assert "memory" not in [option["name"] for option in listed["mcts"]["options"]]
+    assert "memory_mb" not in [option["name"] for option in listed["mcts"]["options"]]
     named = client.get("/api/v1/positions").json()
     assert "vannucci-abril" in [position["name"] for position in named]
     assert client.get("/api/v1/about").json()["caps"]["move_seconds"] == 10

@@ -223,7 +223,7 @@ def test_settings_are_read_back_and_wrong_ones_refused() -> None:
         ({"rate": True}, "rate must be a number"),
         ({"games": True}, "games must be a whole number from 1 to 2,147,483,647, not True"),
         ({"mirror": "False"}, "mirror must be true or false, not 'False'"),
-        ({"proving": "no"}, "proving must be true or false"),
+        ({"proofs": "no"}, "proofs must be true or false"),
         ({"mirror": 1}, "mirror must be true or false"),
         ({"networks": 5}, "networks must be a list of texts, not 5"),
         ({"networks": [1, 2]}, "networks must be a list of texts"),

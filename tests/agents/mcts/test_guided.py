@@ -135,7 +135,7 @@ def test_without_the_evaluator_it_is_the_plain_search(
             "epsilon": 1.0,
             "batch": 1,
             "rollouts": rollouts,
-            "solver": solver,
+            "proofs": solver,
         }
         decision = decide(Position(moves), Indifferent(), seed, **settings)
         expected = plain.decide(Position(moves), Limit(), np.random.default_rng(seed))
@@ -286,7 +286,7 @@ def test_a_proven_draw_is_played_unless_another_column_looks_better() -> None:
 def test_one_open_column_and_one_empty_cell() -> None:
     for rows in (". X .\nO X O\nX O X", ". X O\nO X O\nX O X"):
         position = Position(rows, board="3x3x4", check_counts=False)
-        for settings in ({}, {"depth": 0}, {"rollouts": "uniform", "solver": False}):
+        for settings in ({}, {"depth": 0}, {"rollouts": "uniform", "proofs": False}):
             decision = decide(position, Indifferent(position.rules), simulations=20, **settings)
             assert decision.column in position.legal_columns()
             assert sum(decision.policy or ()) == pytest.approx(1)
@@ -374,7 +374,7 @@ def test_the_settings_of_sewell() -> None:
         "epsilon": 0.25,
         "depth": None,
         "rollouts": "uniform",
-        "solver": False,
+        "proofs": False,
     }
     assert {name: options[name] for name in expected} == expected
     # In the original the network had no influence.

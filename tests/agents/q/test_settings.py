@@ -81,7 +81,7 @@ def test_the_learner_is_trained_in_the_seats_it_plays(
         ({"games": 0}, "games must be a whole number from 1 to"),
         ({"wins": 0}, "wins must be a whole number from 1 to"),
         ({"form": "afterthought"}, "form must be afterstate or state-action, not 'afterthought'"),
-        ({"tie": "last"}, "tie must be first or random"),
+        ({"ties": "last"}, "ties must be first or random"),
         ({"win": -1.0}, "a win must be worth more than a loss"),
         ({"against": ()}, "against needs at least one opponent"),
         ({"exam_against": ("self",)}, "exam_against must name other agents, not self"),
@@ -90,7 +90,7 @@ def test_the_learner_is_trained_in_the_seats_it_plays(
         ({"against": ("random",)}, "for anything else use --target best"),
         ({"win": 1e39, "loss": -1e39}, "win must be a number from -1e+30 to 1e+30, not 1e+39"),
         ({"initial": -1e31}, "initial must be a number from -1e+30"),
-        ({"memory": -1.0}, "memory must be a number from 0 to"),
+        ({"memory_mb": -1.0}, "memory_mb must be a number from 0 to"),
     ],
 )
 def test_inconsistent_settings_are_refused(changed: dict[str, object], message: str) -> None:

@@ -43,7 +43,7 @@ CASES = {
         "draw": 0.5,
         "loss": -2.0,
         "initial": 1.0,
-        "tie": "first",
+        "ties": "first",
     },
     "best": {"target": "best", "endings": "learn", "step": -0.01},
     "negamax": {"target": "negamax", "mirror": True},

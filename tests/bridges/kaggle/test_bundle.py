@@ -84,7 +84,7 @@ def test_files_are_written_in_lines() -> None:
             {"transpositions": True, "c": 2.0, "final": "mean", "simulations": 10_000},
         ),
         ("mcts:seconds=0.5", {"seconds": 0.5, "simulations": None}),
-        ("bhat-mc40", {"scale": "wins", "solver": False}),
+        ("bhat-mc40", {"scale": "wins", "proofs": False}),
         ("minimax:depth=6,ties=random", {"depth": 6, "ties": "random"}),
         ("perfect:mistakes=0.5,book=0", {"mistakes": 0.5, "book": False}),
         ("alphazero:method=puct,c=3", {"method": "puct", "c": 3.0, "simulations": 600}),
