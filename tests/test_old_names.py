@@ -127,6 +127,14 @@ def test_a_run_of_an_earlier_version_is_resumed_with_its_settings(
     assert manifest["config"]["tie"] == "first"
 
 
+def test_planes_of_discs_keep_their_name_in_files() -> None:
+    """Networks and runs call them stones."""
+    for name in ("alphazero", "dqn", "value"):
+        read = TRAININGS[name].read
+        assert read({"features": "discs"}) == read({"features": "stones"})
+        assert as_data(read({"features": "discs"}))["features"] == "stones"
+
+
 def test_commands_and_settings_files_accept_old_names(tmp_path: Path) -> None:
     (tmp_path / "old.toml").write_text('tie = "first"\nmemory = 5.0\n')
     fixed = [f"--{name.replace('_', '-')}={value}" for name, value in TINY.items()]

@@ -51,6 +51,18 @@ def test_a_problem_is_reported_with_its_line(check: Check, text: str, problem: s
     assert line.startswith(problem)
 
 
+@pytest.mark.parametrize("name", ["a.mjs", "a.toml", "a.md", "a.html"])
+def test_phrases_are_looked_for_in_every_kind_of_text(check: Check, name: str) -> None:
+    (line,) = check(name, "// as so many\n")
+    assert line.startswith(f"src/{name}:1: phrase 'so many'")
+
+
+def test_the_whole_project_has_the_files_beside_its_folders() -> None:
+    for name in ("CHANGELOG.md", "SECURITY.md", "README.md", "CONTRIBUTING.md"):
+        assert name in words.WHOLE
+        assert (words.ROOT / name).is_file()
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

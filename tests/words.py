@@ -13,7 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-WHOLE = ("src", "tests", "benchmarks", "examples", "docs", "README.md", "CONTRIBUTING.md")
+WHOLE = (
+    *("src", "tests", "benchmarks", "examples", "docs"),
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "pyproject.toml"),
+)
 EXCEPTIONS = Path(__file__).with_name("words_exceptions.txt")
 MAX_COLUMNS = 100
 BANNED_NAMES = {"each", "found", "heard", "hear", "known", "tell", "tells", "told"}
@@ -41,8 +44,8 @@ PATTERN = re.compile(
     rf"\b(?:{'|'.join(BANNED_PHRASES).replace(' ', GAP)})\b",
     re.IGNORECASE,
 )
-CODE = {".py", ".js"}
-TEXT = {*CODE, ".md", ".html", ".css"}
+CODE = {".py", ".js", ".mjs"}
+TEXT = {*CODE, ".md", ".html", ".css", ".toml"}
 OWN = ("words.py", "test_words.py")
 """They contain the words that they look for."""
 LEDGER = "docs/measurements.md"

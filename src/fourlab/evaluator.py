@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 Planes = Literal["discs", "empty", "threats", "cells"]
 
 
+def stored_planes(kind: str) -> str:
+    """Return the name of input planes in networks and runs, which call discs "stones"."""
+    return "stones" if kind == "discs" else kind
+
+
 @dataclass(frozen=True)
 class Batch:
     """Positions on one board. An evaluator must neither change the arrays nor keep them."""
@@ -59,9 +64,7 @@ class Batch:
 
         if kind not in get_args(Planes):
             raise UserError(f"planes are {', '.join(get_args(Planes))}, not {kind!r}")
-        # Saved networks name the kind "stones".
-        internal_kind = "stones" if kind == "discs" else kind
-        return encode(self.own, self.mask, self.rules.geometry, internal_kind)
+        return encode(self.own, self.mask, self.rules.geometry, stored_planes(kind))
 
 
 @dataclass(frozen=True)

@@ -276,7 +276,7 @@ def test_shipped_networks_are_evaluated() -> None:
 def test_statements_about_the_game(tmp_path: Path) -> None:
     by_label = findings(conduct("004-theory", tmp_path))
     first = by_label["values of the first player's columns 1 to 7"]
-    assert first.truth == "loss, loss, draw, win, draw, loss, loss"
+    assert first.exact == "loss, loss, draw, win, draw, loss, loss"
     assert first.agrees is False
     assert by_label["the ply at which the middle column wins"].agrees is True
     assert by_label["threats that minimax blocks"].agrees is True

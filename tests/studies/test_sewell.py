@@ -305,7 +305,7 @@ def test_boards_of_the_figures_and_the_count_of_87(tmp_path: Path) -> None:
     parts = conducted("003-figures-2-4", tmp_path, {"networks": 0})
     by_label = findings(parts)
     boards = {what: finding for what, finding in by_label.items() if what.startswith("Figure")}
-    assert [finding.truth.split(":")[0] for finding in boards.values()] == [
+    assert [finding.exact.split(":")[0] for finding in boards.values()] == [
         "won",
         "won",
         "lost",

@@ -101,7 +101,7 @@ def test_running_means() -> None:
 
 def test_the_agents_moves_are_4_6_4_and_exactly_right(folder: Path) -> None:
     moves = findings(folder, "000-own-moves").values()
-    assert [move.document for move in moves] == [move.truth for move in moves] == ["4", "6", "4"]
+    assert [move.document for move in moves] == [move.exact for move in moves] == ["4", "6", "4"]
     assert all(move.faithful.startswith(f"{move.document} in 100.0 %") for move in moves)
     assert all(move.agrees is None for move in moves), "one mean is too few to tell"
 
@@ -169,7 +169,7 @@ def test_the_variants_means_have_intervals(folder: Path) -> None:
 
 
 def test_the_empty_boards_exact_values_stand_beside_the_means(folder: Path) -> None:
-    truths = [finding.truth for finding in findings(folder, "000-empty-board").values()][:7]
+    truths = [finding.exact for finding in findings(folder, "000-empty-board").values()][:7]
     assert [truth.split()[0] for truth in truths] == [
         "loses",
         "loses",

@@ -106,14 +106,14 @@ def exact_scores(positions: Iterable[Position], solver: Solver) -> Iterator[dict
 
 
 def ask(
-    agent: Agent, positions: list[Position], truth: list[dict[int, int]], limit: Limit, seed: int
+    agent: Agent, positions: list[Position], exact: list[dict[int, int]], limit: Limit, seed: int
 ) -> Iterator[Answer]:
     """Yield the agent's answer to every position.
 
-    `truth` holds the exact scores by column. Each position has its own random generator, seeded
+    `exact` holds the exact scores by column. Each position has its own random generator, seeded
     with [seed, index], so that an answer does not depend on the positions before it.
     """
-    for i, (position, scores) in enumerate(zip(positions, truth, strict=True)):
+    for i, (position, scores) in enumerate(zip(positions, exact, strict=True)):
         rng = np.random.default_rng([seed, i])
         before = time.perf_counter()
         column = agent.decide(position, limit, rng).column

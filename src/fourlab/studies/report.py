@@ -41,6 +41,8 @@ INDEX_TITLE = "The experiments of the five reports, replicated"
 INDEX_HEAD = ("experiment", "claim of the report", "agrees", "differs", "without comparison")
 FOUND = "found.json"
 """The file in an experiment's work folder that holds its parts, written when it is complete."""
+STORED_NAMES = {"exact": "truth"}
+"""Fields of a finding whose names in files differ; files of earlier versions stay readable."""
 Parts = Sequence[Mapping[str, Any]]
 """The parts of an experiment as stored: the fields of each one, and its kind."""
 
@@ -55,7 +57,8 @@ def save_parts(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
     stored: list[dict[str, Any]] = []
     for part in parts:
         if isinstance(part, Finding | Text):
-            stored.append({"kind": type(part).__name__.lower(), **asdict(part)})
+            fields = {STORED_NAMES.get(name, name): value for name, value in asdict(part).items()}
+            stored.append({"kind": type(part).__name__.lower(), **fields})
         elif isinstance(part, Table):
             name = data.file_name(item, part.title, "table")
             _write(home / "data" / f"{name}.csv", _csv(data.numeric(part)))
@@ -217,7 +220,7 @@ def _finding_rows(parts: Parts) -> Iterator[tuple[object, ...]]:
     for part in parts:
         if part["kind"] == "finding":
             yield tuple(
-                VERDICTS[part["agrees"]] if name == "agrees" else part[name]
+                VERDICTS[part["agrees"]] if name == "agrees" else part[STORED_NAMES.get(name, name)]
                 for name in Finding.__dataclass_fields__
             )
 

@@ -39,7 +39,7 @@ class Finding:
     """Our value with the report's faults, with an interval if it depends on chance."""
     corrected: str = ""
     """Our value without the faults."""
-    truth: str = ""
+    exact: str = ""
     """The exact value, where it is known."""
     agrees: bool | None = None
     """Whether the reported and the faithful value agree; None if they cannot be compared."""

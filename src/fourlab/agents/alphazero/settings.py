@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from fourlab.errors import UserError
+from fourlab.evaluator import stored_planes
 from fourlab.game.rules import Rules
 from fourlab.options import check, option
 from fourlab.training.kind import Training
@@ -39,7 +40,7 @@ class AlphaZeroSettings:
         "Initial weights instead of random ones, for a network of the first tower's form: "
         "`alphazero`, or the alphazero-fp32.json of a run.",
     )
-    features: str = option("threats", "Input planes: cells, stones, empty or threats.")
+    features: str = option("threats", "Input planes: cells, discs, empty or threats.")
     policy_filters: int = option(
         16, "Filters of the policy head's convolution.", least=1, most=100_000, unit="filters"
     )
@@ -227,6 +228,7 @@ class AlphaZeroSettings:
 
     def __post_init__(self) -> None:
         check(self)
+        object.__setattr__(self, "features", stored_planes(self.features))
         Rules.parse(self.board)
         # The first network starts at 0 games; a tower without "from GAMES" has 0, too.
         starts = [stage.games for stage in self.stages]

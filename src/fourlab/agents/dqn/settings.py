@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from fourlab.errors import UserError
+from fourlab.evaluator import stored_planes
 from fourlab.game.rules import Rules
 from fourlab.options import check, option
 from fourlab.training.kind import Training
@@ -47,7 +48,7 @@ class DqnSettings:
         200, "Updates between renewals of the target network.", least=1, most=10**9, unit="updates"
     )
     mirror: bool = option(True, "Mirror half of the training moves, chosen at random.")
-    features: str = option("threats", "Input planes: cells, stones or threats.")
+    features: str = option("threats", "Input planes: cells, discs or threats.")
     layers: tuple[str, ...] = option(
         ("conv 16", "relu", "conv 16", "relu", "dense 128", "relu"),
         "Layers before the last, which has one output per column.",
@@ -77,6 +78,7 @@ class DqnSettings:
 
     def __post_init__(self) -> None:
         check(self)
+        object.__setattr__(self, "features", stored_planes(self.features))
         Rules.parse(self.board)
         if not self.against:
             raise UserError("against needs at least one opponent; self is one")

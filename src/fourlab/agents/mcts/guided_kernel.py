@@ -323,7 +323,7 @@ def best_cell(
 
 @kernel
 def back_up_batch(nodes: Nodes, games: Games, leaves: int) -> None:
-    """Back up the results of all games, rounded to points and clipped to -1 to +1."""
+    """Back up the results of all games, clipped to -1 to +1 and rounded to points of 1 / WON."""
     for leaf in range(leaves):
         points = math.floor(WON * min(max(games.results[leaf], -1.0), 1.0) + 0.5)
         # A win of the side to move at the leaf is a loss of the side that moved there.
@@ -334,8 +334,8 @@ def back_up_batch(nodes: Nodes, games: Games, leaves: int) -> None:
 def back_up(nodes: Nodes, path: np.ndarray, depth: int, points: int) -> None:
     """Replace the virtual loss of every edge of a path by points, alternating their sign.
 
-    `points` are from the point of view of the side that played the last edge. As in
-    `verbs.back_up`, a side that has a proven draw backs up nothing worse.
+    A win is WON `points`, a loss -WON. They are from the point of view of the side that played the
+    last edge. As in `verbs.back_up`, a side that has a proven draw backs up nothing worse.
     """
     for level in range(depth - 1, -1, -1):
         # WON takes back the virtual loss; the visit stays.

@@ -316,7 +316,7 @@ class TextbookSearch(Generic[State, Move]):
             result = 0 if has_draw and result < 0 else -result
 
     def prove(self, path: Path[State, Move]) -> bool:
-        """Back up a proof of the last move as far as it reaches; return whether it is the root."""
+        """Back up a proof of the last move; return whether it reaches the root."""
         # MCTS-Solver (Winands et al., 2008), for draws as well: one winning move proves a node, any
         # other result needs all moves proven.
         for level in reversed(range(len(path))):

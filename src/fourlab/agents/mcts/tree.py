@@ -224,8 +224,10 @@ class SearchTree:
     def descend(self, position: Position) -> "Subtree | None":
         """Return the subtree of a position, expanding the path to it.
 
-        Searches of the subtree are backed up to the columns that lead to it. Returns None if the
-        position cannot be reached from the root, or the tree is full.
+        Results of its searches are added to the column that leads to it and, if the opponent is a
+        part of the transition, to our own column before that; nothing above them changes. Returns
+        None if the position cannot be reached from the root, if it is the opponent's turn there and
+        the opponent is a part of the transition, or if the tree is full.
         """
         path = self._path_to(position)
         if path is None:

@@ -135,7 +135,8 @@ def new_tree(blocks: int, slots: int, g: Geometry) -> Tree:
 def tree_in(words: np.ndarray, g: Geometry) -> Tree:
     """Return a tree whose memory is int32[blocks * PARTS * columns]; its root is not initialised.
 
-    Blocks 0, which is never used, and 1, the root, are in use.
+    Block 0 is reserved, so that 0 can mean "no node", and block 1 is the root, so `used` starts
+    at 2.
     """
     used = np.full(1, 2, np.int64)
     return Tree(
@@ -380,7 +381,7 @@ def back_up(
 
 @kernel
 def back_up_proof(tree: Tree, path: np.ndarray, depth: int, proof: int) -> bool:
-    """Back up a proof of the path's last edge as far as it reaches; return whether it is the root.
+    """Back up a proof of the path's last edge; return whether it reaches the root.
 
     `proof` is from the point of view of the side that played the edge. Nodes that transpositions
     share have their own record of it, since other paths lead to them, too.

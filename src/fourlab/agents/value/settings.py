@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fourlab.errors import UserError
+from fourlab.evaluator import stored_planes
 from fourlab.nets.network import Labels, Network
 from fourlab.options import check, option
 from fourlab.training.kind import Training
@@ -30,7 +31,7 @@ class ValueSettings:
         False,
         "Also train on the positions after every column, where `extra` has their values.",
     )
-    features: str = option("threats", "Input planes: cells, stones or threats.")
+    features: str = option("threats", "Input planes: cells, discs or threats.")
     body: tuple[str, ...] = option(
         ("conv 64", "batchnorm", "relu", "residual 64", "residual 64", "residual 64"),
         "First layers of the network.",
@@ -85,6 +86,7 @@ class ValueSettings:
 
     def __post_init__(self) -> None:
         check(self)
+        object.__setattr__(self, "features", stored_planes(self.features))
         # `most=1` includes 1, and options have no upper bound that is excluded.
         if self.share == 1:
             raise UserError("share must be less than 1, or no positions are left for the test set")

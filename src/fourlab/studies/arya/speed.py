@@ -172,7 +172,7 @@ def theory(bench: Workbench) -> Iterator[Part]:
         "values of the first player's columns 1 to 7",
         "win in the middle, draw everywhere else",
         "",
-        truth=", ".join(values),
+        exact=", ".join(values),
         agrees=values == ["draw"] * 3 + ["win"] + ["draw"] * 3,
         why="the columns next to the middle draw, those further out lose",
     )
@@ -181,7 +181,7 @@ def theory(bench: Workbench) -> Iterator[Part]:
         "41",
         "",
         # A win with the side's last disc scores 1, one disc earlier 2, and so on.
-        truth=str(43 - 2 * max(scores)),
+        exact=str(43 - 2 * max(scores)),
         agrees=max(scores) == 1,
     )
     games = bench.calculate("open-columns", partial(_open_columns, bench.size["games"], bench.seed))

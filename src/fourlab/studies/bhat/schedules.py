@@ -112,7 +112,7 @@ def figure_8(bench: Workbench) -> Iterator[Part]:
         "",
         share(*_near(faithful, chances)),
         share(*_near(corrected, corrected_chances)),
-        truth="about 95 % for a random player",
+        exact="about 95 % for a random player",
         why="each compared with a random player against the same MC25",
     )
     for rows in ROWS:

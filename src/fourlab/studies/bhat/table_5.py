@@ -145,7 +145,7 @@ def _legend(outcomes: Sequence[ShownGame]) -> Finding:
         "Figure 4, MC200 first: winners of games with an odd and with an even number of moves",
         "MC40 / draw",
         " / ".join(winners),
-        truth="the first player / the second player, and a draw only with a full board",
+        exact="the first player / the second player, and a draw only with a full board",
         # As labelled, MC40 wins the odd games and nobody the even ones.
         agrees=odd == {"MC40"} and not even,
         why="B9: the legend's names are shifted by one place",

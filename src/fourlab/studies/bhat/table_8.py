@@ -179,7 +179,7 @@ def _changes(results: Results) -> Finding:
         "very small",
         ", ".join(f"{change:.1e}" for change in faithful),
         ", ".join(f"{change:.1e}" for change in corrected),
-        truth="the alphas add up to less than twice the first; "
+        exact="the alphas add up to less than twice the first; "
         "convergence requires that their sum diverges (Robbins and Monro 1951)",
         # Our reading of "very small", on a scale of rewards from -2 to 2.
         agrees=max(faithful) < 0.001,

@@ -156,7 +156,7 @@ def _mirrored(ours: Floats) -> Iterator[Finding]:
             f"column {left + 1} minus its mirror image {right + 1}",
             f"{reported:+d} points",
             f"{band(differences, 1)} points",
-            truth="0",
+            exact="0",
             agrees=within(reported, differences),
             why="mirror symmetry is exact, but the columns of one run share 500 simulations; "
             f"with 500 simulations per column, such a difference would have p = {chance:.0e}",

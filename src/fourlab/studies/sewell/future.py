@@ -77,7 +77,7 @@ def _either_side(bench: Workbench) -> Iterator[Part]:
         lambda: curves.draw_kinds(kinds),
         curves.data(kinds),
     )
-    for side, order, truth in (
+    for side, order, exact in (
         (RED, "first", "red can always win"),
         (YELLOW, "second", "red always wins"),
     ):
@@ -87,7 +87,7 @@ def _either_side(bench: Workbench) -> Iterator[Part]:
             f"games won by the trained tree against the perfect player, as {order} player",
             "",
             share(results.count(1), len(results)),
-            truth=truth,
+            exact=exact,
             why=f"{results.count(0)} drawn",
         )
 
@@ -117,7 +117,7 @@ def _against_perfect(bench: Workbench) -> Iterator[Part]:
                     "",
                     won if is_sewells else "",
                     "" if is_sewells else won,
-                    truth="red can always win",
+                    exact="red can always win",
                     why=f"{results[0]} drawn",
                 )
     yield Table(

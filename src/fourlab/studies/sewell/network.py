@@ -107,7 +107,7 @@ def _counts(bench: Workbench) -> Iterator[Finding]:
         "their exact results for the first player",
         reported,
         ours,
-        truth=ours,
+        exact=ours,
         agrees=reported == ours,
     )
     parts = tuple(counts["parts"])

@@ -156,7 +156,7 @@ def _board_finding(name: str, reported: float, answers: Answers, exact: float) -
         f"{reported}",
         f"{_range(unit)} with labels {SCALES['unit']}",
         f"{_range(signed)} with labels {SCALES['signed']}",
-        truth={1.0: "won: 1, or 1", 0.5: "drawn: 1/2, or 0", 0.0: "lost: 0, or -1"}[exact],
+        exact={1.0: "won: 1, or 1", 0.5: "drawn: 1/2, or 0", 0.0: "lost: 0, or -1"}[exact],
         agrees=(reported > 0.5) == (median(unit) > 0.5),
         why="B12: in the figures, lost boards are near 0, as on the scale 0, 1/2, 1, but the text "
         "has labels -1, 0, 1; agrees: on the same side of 1/2, the most that the value of a single "

@@ -112,7 +112,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
             f"value of action {action} against a random opponent",
             CAPTION[action],
             "",
-            truth=exact["rows"][place][1],
+            exact=exact["rows"][place][1],
             # The report prints two decimals.
             agrees=abs(exact["values"][place] - REPORTED[action]) < 0.01,
             why="B1, B2: the search as coded averages over good and bad moves "
@@ -120,13 +120,13 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         )
     ranking = "action 4 before action 6"
     yield Finding(
-        "ranking", ranking, "", truth=ranking, agrees=exact["values"][0] > exact["values"][1]
+        "ranking", ranking, "", exact=ranking, agrees=exact["values"][0] > exact["values"][1]
     )
     yield Finding(
         "reachable positions",
         "2048 iterations certainly exhaust the tree",
         "",
-        truth=f"{exact['positions']}, of which {exact['over']} are terminal",
+        exact=f"{exact['positions']}, of which {exact['over']} are terminal",
         why="B2: they exhaust a tree with one frozen reply to every move, not the game",
     )
     head = (

@@ -86,7 +86,7 @@ def figure_2(bench: Workbench) -> Iterator[Part]:
             f"{REPORTED[action]:.4f}",
             ours["faithful"],
             ours["corrected"],
-            truth=with_decimals(exact[action]),
+            exact=with_decimals(exact[action]),
             agrees=consistent(REPORTED[action], faithful.runs[:, place].tolist(), of=RUNS),
             why=why(place, corrected),
         )
@@ -237,7 +237,7 @@ def own_moves(bench: Workbench) -> Iterator[Part]:
             str(move),
             f"{move} in {share(*faithful)} means of {RUNS} runs",
             f"{move} in {share(*corrected)}",
-            truth=str(max(exact, key=lambda column: exact[column])),
+            exact=str(max(exact, key=lambda column: exact[column])),
             agrees=may_happen(*faithful),
             why=FROZEN,
         )
