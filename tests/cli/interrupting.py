@@ -3,12 +3,15 @@
     python interrupting.py POINT COUNT SIGNAL ARGUMENTS...
 
 The signal is sent to the whole process group, as by a terminal, when the point is reached for the
-COUNTth time.
+COUNTth time. If COUNT is 0 no signal is sent, and the last line on standard error is the number of
+times.
 """
 
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -79,6 +82,35 @@ def event(reached: Reached) -> None:
     _call_after(Session, "emit", reached)
 
 
+def moment(reached: Reached) -> None:
+    """A job has emitted an event, or is about to open, rename or remove a file of its run."""
+    event(reached)
+    operations = ("open", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "sqlite3.connect")
+
+    def on_operation(name: str, arguments: tuple[Any, ...]) -> None:
+        # The tests name the folders of their runs FOLDER/run.
+        if name in operations and "/run/" in f"{arguments[0]}/":
+            reached()
+
+    sys.addaudithook(on_operation)
+
+
+def clock(reached: Reached) -> None:
+    """A hundredth of a second has passed since the first event of a job, COUNT times."""
+    from fourlab.jobs.job import Session
+
+    started = threading.Event()
+    _call_after(Session, "emit", started.set)
+
+    def tick() -> None:
+        started.wait()
+        while True:
+            time.sleep(0.01)
+            reached()
+
+    threading.Thread(target=tick, daemon=True).start()
+
+
 def worker_start(reached: Reached) -> None:
     """A worker process has been started and is not ready yet."""
     _call_after(BaseProcess, "start", reached)
@@ -99,18 +131,22 @@ def _call_after(owner: Any, name: str, reached: Reached) -> None:
 def main() -> None:
     """Watch for the point, then run the command."""
     point, count, number, *arguments = sys.argv[1:]
-    left = int(count)
+    times = 0
 
     def reached() -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
+        nonlocal times
+        times += 1
+        if times == int(count):
             os.killpg(os.getpgrp(), signal.Signals[number])
 
     globals()[point](reached)
     from fourlab.cli import main as fourlab
 
-    fourlab(arguments)
+    try:
+        fourlab(arguments)
+    finally:
+        if int(count) == 0:
+            print(times, file=sys.stderr)
 
 
 if __name__ == "__main__":

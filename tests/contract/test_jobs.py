@@ -1,6 +1,11 @@
-"""A job of any kind that is killed and resumed ends with the same products."""
+"""A job of any kind that is killed at any moment and resumed ends with the same products.
+
+A generator with a fixed seed draws the moments from the whole life of a job: its events and all its
+operations on the files of its run. `make soak` draws more of them.
+"""
 
 import json
+import random
 import shlex
 import signal
 import sqlite3
@@ -40,8 +45,11 @@ JOBS = {
     ),
 }
 """A command for every kind of job."""
-KILLED_AT = {"match": (2, 4), "train-value": (1, 3), "reproduce": (2, 3)}
-"""The events after which a job is killed, the first and the second time; 2 and 2 by default."""
+KILLS = 3
+"""How often a job is killed, if it lives that long."""
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 6))]
+STOPPED_AT = {"train-value": 1}
+"""The event after which a job gets Ctrl-C; 2 by default."""
 
 
 def test_every_kind_of_job_is_tested() -> None:
@@ -95,24 +103,67 @@ def folder(tmp_path: Path, fourlab: Callable[..., Result]) -> Path:
 
 
 @pytest.mark.parametrize("kind", JOBS)
-def test_a_killed_and_resumed_job_has_the_same_products(
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_job_killed_at_any_moment_has_the_same_products(
+    kind: str, seed: int, folder: Path, fourlab: Callable[..., Result]
+) -> None:
+    moments = moments_of(folder, command_of(kind, folder, "whole"), "moment")
+    rng = random.Random(f"{kind} {seed}")
+    # A resumed job has less to do, and the number of batches depends on the workers' speed, so only
+    # the first moment is certain to come.
+    drawn = [rng.randint(1, moments // 2), *(rng.randint(1, moments) for _ in range(KILLS - 1))]
+    killed = killed_at(drawn, "moment", folder, command_of(kind, folder, "killed"), rng)
+    assert killed[0], f"it was not killed at {drawn[0]} of {moments}"
+    # Nobody works on it any more; the last kill may have come after the results were written.
+    listed = json.loads(fourlab("runs", "--runs", "killed", "--json").stdout)
+    assert {run["status"] for run in listed} <= {"stopped", "finished"}
+    finishes_like_the_whole(kind, folder, fourlab)
+
+
+@pytest.mark.parametrize("kind", ["match", "train-dqn"])
+def test_a_job_killed_by_the_clock_has_the_same_products(
     kind: str, folder: Path, fourlab: Callable[..., Result]
 ) -> None:
-    first, second = KILLED_AT.get(kind, (2, 2))
-    command = command_of(kind, folder, "killed")
-    resume = ["resume", "killed/run", "--quiet"]
-    for attempt, at in ((command, first), (resume, second)):
-        process = interrupted(folder, attempt, "event", at, signal.SIGKILL)
-        process.communicate()
-        assert process.returncode == -signal.SIGKILL, "it was not killed in the middle"
-    listed = json.loads(fourlab("runs", "--runs", "killed", "--json").stdout)
-    assert [(run["kind"], run["status"]) for run in listed] == [(kind, "stopped")]
-    done = fourlab("resume", "last", "--runs", "killed", "--quiet")
+    """The clock strikes anywhere, in compiled code and between two system calls, too."""
+    ticks = moments_of(folder, command_of(kind, folder, "whole"), "clock")
+    rng = random.Random(f"{kind} by the clock")
+    drawn = [rng.randint(1, max(ticks, 1)) for _ in range(KILLS)]
+    killed_at(drawn, "clock", folder, command_of(kind, folder, "killed"), rng)
+    finishes_like_the_whole(kind, folder, fourlab)
+
+
+def moments_of(folder: Path, command: list[str], point: str) -> int:
+    """Run a command to its end; return how often it reached a point."""
+    process = interrupted(folder, command, point, 0)
+    _, printed = process.communicate()
+    assert process.returncode == 0, printed
+    return int(printed.splitlines()[-1])
+
+
+def killed_at(
+    moments: list[int], point: str, folder: Path, command: list[str], rng: random.Random
+) -> list[bool]:
+    """Start a job and kill it, again and again; return whether each start was killed."""
+    killed = []
+    for moment in moments:
+        # Before there is a manifest there is no run to resume.
+        has_run = (folder / "killed" / "run" / "manifest.json").exists()
+        resume = ["resume", "killed/run", "--quiet"]
+        attempt = resume if has_run and rng.random() < 0.5 else command
+        process = interrupted(folder, attempt, point, moment, signal.SIGKILL)
+        _, printed = process.communicate()
+        assert process.returncode in (0, -signal.SIGKILL), printed
+        killed.append(process.returncode != 0)
+    return killed
+
+
+def finishes_like_the_whole(kind: str, folder: Path, fourlab: Callable[..., Result]) -> None:
+    """Check that the killed run is resumed, finished, and equal to the whole one."""
+    words = shlex.split(JOBS[kind].replace("FOLDER", "killed"))
+    done = fourlab(*words, "--run", "killed/run", "--quiet")
     assert done.returncode == 0, done.stderr
     listed = json.loads(fourlab("runs", "--runs", "killed", "--json").stdout)
-    assert listed[0]["status"] == "finished"
-    whole = fourlab(*command_of(kind, folder, "whole"))
-    assert whole.returncode == 0, whole.stderr
+    assert [(run["kind"], run["status"]) for run in listed] == [(kind, "finished")]
     assert products(folder / "killed") == products(folder / "whole")
 
 
@@ -120,7 +171,7 @@ def test_a_killed_and_resumed_job_has_the_same_products(
 def test_ctrl_c_prints_the_command_that_resumes(
     kind: str, folder: Path, fourlab: Callable[..., Result]
 ) -> None:
-    at = KILLED_AT.get(kind, (2, 2))[0]
+    at = STOPPED_AT.get(kind, 2)
     command = [word for word in command_of(kind, folder, "stopped") if word != "--quiet"]
     printed = stopped_by_ctrl_c(folder, command, "event", at)
     message, resume = printed.splitlines()[-2:]
