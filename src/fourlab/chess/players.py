@@ -112,7 +112,7 @@ class Searcher:
         below = random.Random(int(rng.integers(2**62))).randrange
         search = self._search(below)
         # The search proves mates but would not look at all moves before it finds one.
-        if search.solver and (mate := mate_in_one(state)) is not None:
+        if search.proofs and (mate := mate_in_one(state)) is not None:
             return ChessDecision(mate, 1.0, line=(mate,))
 
         def decision(root: Root) -> ChessDecision:
@@ -151,7 +151,7 @@ class Searcher:
             ChessWithCaptures(),
             below,
             self.c,
-            solver=True,
+            proofs=True,
             wins_at_once=lambda state: mate_in_one(state) is not None,
             priors=priors,
             evaluate=evaluate,

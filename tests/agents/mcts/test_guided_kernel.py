@@ -77,7 +77,7 @@ class Twin(TextbookSearch[Position, int]):
                 root.visits += 1
                 if is_proven:
                     self.back_up(path, result, False)
-                    if self.solver and self.prove(path):
+                    if self.proofs and self.prove(path):
                         proven = True
                         break
                 else:
@@ -168,7 +168,7 @@ def slow(
     position: Position, s: verbs.Switches, p: guided.Policy, batches: int, batch: int, seed: int
 ) -> tuple[Any, int]:
     stream = Stream(seed)
-    twin = Twin(ConnectFour(), stream.below, c=s.c / guided.FINE, solver=s.solver, policy=p)
+    twin = Twin(ConnectFour(), stream.below, c=s.c / guided.FINE, proofs=s.solver, policy=p)
     return twin.search_in_batches(position, batches, batch), stream.state
 
 

@@ -172,10 +172,10 @@ def textbook(
         draw=s.draw / verbs.POINTS,
         draw_leaf_wins=s.draw_leaf_wins,
         leaf_wins=s.leaf_wins,
-        tie=TIES[s.tie],
+        ties=TIES[s.tie],
         reply=replies[s.opponent],
         frozen=s.opponent >= verbs.FROZEN,
-        solver=s.solver,
+        proofs=s.solver,
         merged=merging,
         max_nodes=blocks - 1,
     )

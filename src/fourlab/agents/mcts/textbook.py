@@ -104,12 +104,12 @@ class TextbookSearch(Generic[State, Move]):
     """The result of a draw for both sides, -1 to +1."""
     draw_leaf_wins: bool = False
     leaf_wins: bool = False
-    tie: Literal["first", "last", "random"] = "random"
+    ties: Literal["first", "last", "random"] = "random"
     reply: Callable[[State, Below], Move] | None = None
     """Reply of an opponent that is part of the transition; None for one that maximises, too."""
     frozen: bool = False
     """The reply is fixed when a node is created, not sampled at every visit."""
-    solver: bool = False
+    proofs: bool = False
     wins_at_once: Callable[[State], bool] | None = None
     """Whether the side to move can win at once, if there is a faster way than to try its moves."""
     merged: bool = False
@@ -139,7 +139,7 @@ class TextbookSearch(Generic[State, Move]):
             path, result, proven, rolled_out = self.descend(root)
             self.back_up(path, result, rolled_out)
             root.visits += 1
-            if self.solver and proven and self.prove(path):
+            if self.proofs and proven and self.prove(path):
                 break
         return root
 
@@ -163,7 +163,7 @@ class TextbookSearch(Generic[State, Move]):
                 edge = self.select(node)
             path.append((node, edge))
             self.has_draw.append(
-                self.solver and not entering and any(move.proven == 0 for move in node.edges)
+                self.proofs and not entering and any(move.proven == 0 for move in node.edges)
             )
             if edge.proven is not None:
                 return path, edge.proven, True, False
@@ -196,16 +196,16 @@ class TextbookSearch(Generic[State, Move]):
         With priors, untried moves have a bound, too.
         """
         if self.priors is None:
-            # UCB1 tries every move once before it compares bounds; `tie` decides the order.
+            # UCB1 tries every move once before it compares bounds; `ties` decides the order.
             untried = [edge for edge in node.edges if edge.visits == 0]
-            if untried and self.tie == "random":
+            if untried and self.ties == "random":
                 return untried[self.below(len(untried))]
             if untried:
-                return untried[0 if self.tie == "first" else -1]
+                return untried[0 if self.ties == "first" else -1]
         best, chosen, equals = -math.inf, None, 0
         mean = 0.0 if self.priors is None else node.mean
         for edge in node.edges:
-            if self.solver and edge.proven is not None:
+            if self.proofs and edge.proven is not None:
                 continue
             if self.priors is None:
                 bound = self.upper_bound(edge, node.visits)
@@ -216,7 +216,7 @@ class TextbookSearch(Generic[State, Move]):
             elif bound == best:
                 # At random, the k-th of the equals replaces the choice with probability 1/k.
                 equals += 1
-                if self.tie == "last" or (self.tie == "random" and self.below(equals) == 0):
+                if self.ties == "last" or (self.ties == "random" and self.below(equals) == 0):
                     chosen = edge
         assert chosen is not None
         return chosen
@@ -247,7 +247,7 @@ class TextbookSearch(Generic[State, Move]):
         if self.past_wins and self.game.legal_moves(state):
             return None
         # The side that has just moved loses; the compiled `examine` looks one ply ahead, too.
-        if result is None and self.solver and self.can_win_at_once(state):
+        if result is None and self.proofs and self.can_win_at_once(state):
             return -1
         return result
 
