@@ -21,16 +21,18 @@ export function writeSpec(name, given) {
   return options.length > 0 ? `${name}:${options.join(',')}` : name;
 }
 
+// The given options under their current names: saved addresses may have older ones.
+export function withCurrentNames(given, options) {
+  const pairs = options.flatMap(({ name, aliases }) => aliases.map((old) => [old, name]));
+  const current = new Map(pairs);
+  return new Map([...given].map(([name, text]) => [current.get(name) ?? name, text]));
+}
+
 // A form of the agent's options, filled in from the spec; change(spec) is called for every valid
 // change.
 export function optionsForm(agent, spec, change) {
-  const { name, given } = parseSpec(spec);
-  for (const { name: current, aliases } of agent.options) {
-    const old = aliases.find((alias) => given.has(alias));
-    if (old === undefined) continue;
-    given.set(current, given.get(old));
-    given.delete(old);
-  }
+  const { name, given: written } = parseSpec(spec);
+  const given = withCurrentNames(written, agent.options);
   const rows = agent.options.map((option) => {
     const control = controlOf(option, given.get(option.name));
     control.id = `option-${++made}`;
@@ -39,7 +41,7 @@ export function optionsForm(agent, spec, change) {
     control.addEventListener('change', () => {
       if (!control.reportValidity()) return;
       const text = textOf(control);
-      if (text === '' || text === written(option.default)) given.delete(option.name);
+      if (text === '' || text === asText(option.default)) given.delete(option.name);
       else given.set(option.name, text);
       change(writeSpec(name, given));
     });
@@ -58,7 +60,7 @@ export function optionsForm(agent, spec, change) {
 let made = 0;
 
 // A value as it is written in a spec.
-const written = (value) => (value === null ? 'none' : String(value));
+const asText = (value) => (value === null ? 'none' : String(value));
 
 const textOf = (control) =>
   control.type === 'checkbox' ? String(control.checked) : control.value.trim();
@@ -67,17 +69,17 @@ function controlOf({ name, default: usual, json_schema: schema }, text) {
   const types = [schema.type].flat();
   if (schema.enum) {
     const choices = schema.enum.map((value) =>
-      h('option', { value: written(value) }, written(value)),
+      h('option', { value: asText(value) }, asText(value)),
     );
     const select = h('select', { name }, choices);
-    select.value = text ?? written(usual);
+    select.value = text ?? asText(usual);
     return select;
   }
   if (types.includes('boolean')) {
     const on = text === undefined ? usual : ['1', 'true', 'yes'].includes(text.toLowerCase());
     return h('input', { name, type: 'checkbox', checked: on });
   }
-  const value = text ?? (usual === null ? '' : written(usual));
+  const value = text ?? (usual === null ? '' : asText(usual));
   if (!types.includes('integer') && !types.includes('number')) return h('input', { name, value });
   return h('input', {
     name,
@@ -86,6 +88,6 @@ function controlOf({ name, default: usual, json_schema: schema }, text) {
     min: schema.minimum ?? schema.exclusiveMinimum,
     max: schema.maximum,
     step: types.includes('integer') ? 1 : 'any',
-    placeholder: usual === null ? 'none' : written(usual),
+    placeholder: usual === null ? 'none' : asText(usual),
   });
 }
