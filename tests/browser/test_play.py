@@ -487,3 +487,8 @@ def test_options_are_set_in_a_form_built_from_their_declarations(page: Page) -> 
     spec.press("Enter")
     expect(form.get_by_label("final", exact=True)).to_have_value("mean")
     expect(form.get_by_label("scale", exact=True)).to_have_value("signed")
+    spec.fill("mcts:solver=0")  # the old name of proofs, as in a saved address
+    spec.press("Enter")
+    expect(form.get_by_label("proofs", exact=True)).not_to_be_checked()
+    form.get_by_label("scale", exact=True).select_option("wins")
+    expect(spec).to_have_value("mcts:proofs=0,scale=wins")
