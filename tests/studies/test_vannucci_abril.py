@@ -77,7 +77,7 @@ def test_exact_chances_against_a_random_opponent() -> None:
 
 def test_all_positions_below_the_given_one_are_counted(folder: Path) -> None:
     results = findings(folder, "000-exact")
-    assert results["reachable positions"].truth == "313, of which 105 are terminal"
+    assert results["reachable positions"].exact == "313, of which 105 are terminal"
     assert results["ranking"].agrees
     assert not results["value of action 4 against a random opponent"].agrees
     (table,) = [part for part in conducted(folder, "000-exact") if isinstance(part, Table)]
