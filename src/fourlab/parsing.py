@@ -20,9 +20,9 @@ MAX_TOML_BYTES = 2 * MEGABYTE
 """Tournaments, settings and the configurations of runs."""
 MAX_MANIFEST_BYTES = 4 * MAX_TOML_BYTES
 """A manifest has its run's configuration, too, up to three times as long as in TOML."""
-MAX_RESULTS_BYTES = 32 * MEGABYTE
+MAX_RESULTS_BYTES = 24 * MEGABYTE
 """Results of a run; those of a match list up to 140,000 mistakes."""
-MAX_METRICS_BYTES = 32 * MEGABYTE
+MAX_METRICS_BYTES = 24 * MEGABYTE
 """Metrics of a training, one JSON object per line."""
 MAX_SEAL_BYTES = 16 * MEGABYTE
 MAX_POSITIONS_BYTES = 16 * MEGABYTE
