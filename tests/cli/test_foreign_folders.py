@@ -136,6 +136,16 @@ def test_commands_do_not_follow_links_out_of_a_run(
     assert place in done.stdout
 
 
+@no_links
+def test_a_list_of_runs_shows_no_results_of_somewhere_else(
+    fourlab: Command, small_match: Path, tmp_path: Path
+) -> None:
+    (small_match / "results.json").rename(tmp_path / "secret.json")
+    (small_match / "results.json").symlink_to(tmp_path / "secret.json")
+    (row,) = json.loads(fourlab("runs", "--json").stdout)
+    assert (row["status"], row["results"]) == ("damaged", None)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes on Windows")
 @pytest.mark.parametrize(
     "name",

@@ -28,8 +28,10 @@ def runs(
     # Settings are read only to compare: a list also shows runs whose files are damaged.
     differing = overview.compare(chosen)["settings"] if names else {}
     if json:
+        # A damaged run may have a link to somewhere else in the place of its results.
         listed = [
-            {**summary, "results": run.results} for summary, run in zip(rows, chosen, strict=True)
+            {**summary, "results": None if summary["status"] == "damaged" else run.results}
+            for summary, run in zip(rows, chosen, strict=True)
         ]
         print_json({"settings": differing, "runs": listed} if names else listed)
         return
