@@ -256,6 +256,8 @@ class Store:
             raise StoreError(f"cannot open {file}: {error}") from None
         except sqlite3.DatabaseError as error:
             raise DamagedStore(f"cannot open {file}: {error}") from None
+        except UnicodeDecodeError as error:  # SQLite's message quotes what is damaged
+            raise DamagedStore(f"cannot open {file}: it is damaged ({error})") from None
 
     def _set_up(self, check: bool) -> None:
         self._connection.isolation_level = None  # transactions are explicit
