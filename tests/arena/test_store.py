@@ -321,14 +321,6 @@ def test_a_schema_that_is_no_text_is_damage(file: Path) -> None:
         Store(file, read_only=True, check=False)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="making links needs a privilege on Windows")
-def test_a_link_is_not_opened(file: Path) -> None:
-    file.symlink_to(file.with_name("elsewhere"))
-    with pytest.raises(UserError, match="is not a regular file"):
-        Store(file)
-    assert not file.with_name("elsewhere").exists()
-
-
 def test_a_missing_folder_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"^cannot open [^\n]*: unable to open database file$"):
         Store(tmp_path / "nowhere" / "games.sqlite")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fourlab.arena.store import Store
 from fourlab.arena.verify import verify
 from fourlab.errors import UserError
 from fourlab.jobs import links
@@ -93,3 +94,11 @@ def test_no_job_works_in_a_run_with_links(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is not a regular file"):
         _ = run.is_locked
     assert not outside.exists()
+
+
+def test_a_link_to_games_is_not_opened(tmp_path: Path) -> None:
+    file = tmp_path / "games.sqlite"
+    file.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="is not a regular file"):
+        Store(file)
+    assert not (tmp_path / "elsewhere").exists()
