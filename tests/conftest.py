@@ -32,6 +32,14 @@ settings.load_profile("fourlab")
 pytest_plugins = ["tests.missing_parts", "tests.promises", "tests.quick"]
 
 Result = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep the products of runs (`fourlab.jobs.products`) out of the developer's records."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
 ROOT = Path(__file__).parents[1]
 
 

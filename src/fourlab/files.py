@@ -1,4 +1,4 @@
-"""Atomic writes, bounded reads and checksums of files."""
+"""Atomic writes, bounded reads and checksums of files, without waiting for pipes and devices."""
 
 import contextlib
 import hashlib
@@ -6,6 +6,7 @@ import os
 import stat
 import tempfile
 from pathlib import Path
+from typing import TextIO
 
 from fourlab.errors import UserError
 
@@ -71,3 +72,28 @@ def read_bounded(file: Path, max_bytes: int, follow_links: bool = True) -> bytes
             return stream.read(status.st_size)
     finally:
         os.close(handle)
+
+
+def open_to_append(file: Path) -> TextIO:
+    """Open a text file to append to, made if there is none; raises OSError or UserError.
+
+    A link is not followed and a pipe is not waited for: the folder may come from somebody else.
+    """
+    require_regular(file)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+    # Should a link or a pipe take the file's place at this moment.
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    return os.fdopen(os.open(file, flags, 0o666), "a", encoding="utf-8")
+
+
+def require_regular(file: Path) -> None:
+    """Raise UserError if a file exists and is a link, a pipe, a device or a folder.
+
+    For files that SQLite opens, which would follow a link and wait for a pipe.
+    """
+    try:
+        mode = file.lstat().st_mode
+    except (OSError, ValueError):
+        return  # whoever opens it says why that fails
+    if not stat.S_ISREG(mode):
+        raise UserError(f"{file} is not a regular file")

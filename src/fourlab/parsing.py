@@ -2,16 +2,35 @@
 
 Besides the syntax, size, depth and numbers are bounded. Deep nesting exhausts Python's stack, here
 or later; Python refuses to convert numbers of thousands of digits from and to text; SQLite and
-compiled code take 64 bits.
+compiled code take 64 bits. The number of values is counted before they are made, since three bytes
+of JSON can become a hundred bytes of memory.
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from fourlab.errors import UserError
+from fourlab.files import read_bounded
 
-MAX_BYTES = 64 * 1024 * 1024
+MEGABYTE = 1024 * 1024
+# The largest files that are read, by kind. With these limits, reading a file takes at most 300 MB.
+MAX_TOML_BYTES = 2 * MEGABYTE
+"""Tournaments, settings and the configurations of runs."""
+MAX_MANIFEST_BYTES = 4 * MAX_TOML_BYTES
+"""A manifest has its run's configuration, too, up to three times as long as in TOML."""
+MAX_RESULTS_BYTES = 24 * MEGABYTE
+"""Results of a run; those of a match list up to 140,000 mistakes."""
+MAX_METRICS_BYTES = 24 * MEGABYTE
+"""Metrics of a training, one JSON object per line."""
+MAX_SEAL_BYTES = 16 * MEGABYTE
+MAX_POSITIONS_BYTES = 16 * MEGABYTE
+"""Files of positions, one per line."""
+MAX_VALUES = 1_000_000
+"""Most tables, lists and values in a JSON text."""
+MAX_TOML_VALUES = 200_000
+"""The same in a TOML text, whose parser is slower: this many take seconds."""
 MAX_DESCRIPTION_BYTES = 256 * 1024
 """Most bytes of the description inside a binary file."""
 MAX_DEPTH = 32
@@ -19,17 +38,29 @@ MAX_DEPTH = 32
 LEAST = -(2**63)
 MOST = 2**63 - 1
 """The range of whole numbers, as TOML's standard has it."""
+# Strings and comments of TOML, in the order in which they must be tried.
+_TOML_TEXTS = re.compile(
+    r""""{3}(?:[^"\\]++|\\.|"(?!""))*+"{3,5}|'{3}(?:[^']++|'(?!''))*+'{3,5}"""
+    r"""|"(?:[^"\\\n]++|\\.)*+"|'[^'\n]*+'|#[^\n]*+""",
+    re.DOTALL,
+)
+# Python's parser takes time in the square of the length of a dotted key.
+_LONG_KEY = re.compile(rf"(?:\.[ \t\w-]*){{{MAX_DEPTH}}}")
 
 
 def read_toml(file: Path) -> dict[str, Any]:
     """Return the contents of a TOML file."""
-    return parse_toml(_text_of(file, "TOML"), file)
+    return parse_toml(_text_of(file, "TOML", MAX_TOML_BYTES), file)
 
 
 def parse_toml(text: str, source: object) -> dict[str, Any]:
     """Return the contents of a TOML text; `source` is the subject of error messages."""
     import tomllib  # deferred: most commands read no TOML
 
+    if sum(map(text.count, ",=[{")) > MAX_TOML_VALUES:
+        raise UserError(f"{source} has more than {MAX_TOML_VALUES:,} values")
+    if _LONG_KEY.search(_TOML_TEXTS.sub("s", text)):
+        raise UserError(f"{source} is nested more than {MAX_DEPTH} levels deep")
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -38,13 +69,15 @@ def parse_toml(text: str, source: object) -> dict[str, Any]:
     return data
 
 
-def read_json(file: Path) -> Any:
+def read_json(file: Path, max_bytes: int = MAX_MANIFEST_BYTES) -> Any:
     """Return the contents of a JSON file."""
-    return parse_json(_text_of(file, "JSON"), file)
+    return parse_json(_text_of(file, "JSON", max_bytes), file)
 
 
 def parse_json(text: str, source: object) -> Any:
     """Return the contents of a JSON text; `source` is the subject of error messages."""
+    if sum(map(text.count, ",[{")) > MAX_VALUES:
+        raise UserError(f"{source} has more than {MAX_VALUES:,} values")
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -71,19 +104,28 @@ def parse_description(data: bytes, max_bytes: int = MAX_DESCRIPTION_BYTES) -> di
     return content
 
 
-def _text_of(file: Path, form: str) -> str:
+def read_json_lines(file: Path, max_bytes: int) -> list[dict[str, Any]]:
+    """Return the objects of a file with one JSON object per line; none if there is no such file.
+
+    What follows the last newline is left out: a crash may have cut it short.
+    """
+    if not file.exists():
+        return []
+    lines = _text_of(file, "JSON", max_bytes).split("\n")[:-1]
+    # As one list, so that the bounds are those of the whole file.
+    rows: list[dict[str, Any]] = parse_json(f"[{','.join(lines)}]", file)
+    if not all(isinstance(row, dict) for row in rows):
+        raise UserError(f"{file} is not a file of JSON objects")
+    return rows
+
+
+def _text_of(file: Path, form: str, max_bytes: int) -> str:
     try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise UserError(f"{file} has more than {MAX_BYTES:,} bytes")
-        return data.decode()
+        return read_bounded(file, max_bytes).decode()
     except UnicodeDecodeError as error:
         raise UserError(f"{file} is not {form}: {error}") from None
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}") from None
-    except ValueError as error:  # a null character in the path
-        raise UserError(f"cannot read {str(file)!r}: {error}") from None
 
 
 def _check(data: Any, source: object) -> None:

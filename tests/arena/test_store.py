@@ -313,6 +313,14 @@ def test_a_file_of_another_kind_is_refused_in_one_line_and_left_alone(
     assert file.read_bytes() == content
 
 
+def test_a_schema_that_is_no_text_is_damage(file: Path) -> None:
+    with Store(file) as store:
+        store.add([game(0)])
+    file.write_bytes(file.read_bytes().replace(b"CREATE TABLE games", b"CREATE TABL\xd4 games"))
+    with pytest.raises(DamagedStore, match=r"cannot open .*games"):
+        Store(file, read_only=True, check=False)
+
+
 def test_a_missing_folder_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"^cannot open [^\n]*: unable to open database file$"):
         Store(tmp_path / "nowhere" / "games.sqlite")

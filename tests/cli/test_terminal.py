@@ -12,10 +12,14 @@ from pathlib import Path
 import pytest
 
 from fourlab.cli import terminal
+from fourlab.cli.working import line
+from fourlab.jobs.job import Progress
 from tests.cli.hostile import without_hashes
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
+LINES = "one\nrun: /etc\tdone"
+LINES_SHOWN = r"one\u000arun: /etc\u0009done"
 NASTY = "x\x1b[31m\x1b]0;title\x07\rfourlab: \x9b2J\u202e"
 SHOWN = r"x\u001b[31m\u001b]0;title\u0007\u000dfourlab: \u009b2J\u202e"
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
@@ -82,6 +86,32 @@ def test_names_in_files_are_escaped(fourlab: Command, tmp_path: Path) -> None:
         json.loads(fourlab("games", "last", "0", "--json").stdout)[side]
         for side in ("red", "yellow")
     ]
+
+
+def test_a_name_with_line_breaks_stays_in_its_line(fourlab: Command, tmp_path: Path) -> None:
+    (tmp_path / "t.toml").write_text(
+        f'rounds = 1\nagents = [{{spec = "random", name = {json.dumps(LINES)}}}, "rules"]\n'
+    )
+    for command in (
+        ("tournament", "t.toml", "--workers", "1"),
+        ("games", "last"),
+        ("games", "last", "0"),
+        ("runs",),
+        ("runs", "last"),
+        ("resume", "last"),
+    ):
+        done = fourlab(*command)
+        assert done.returncode == 0, (command, done.stderr)
+        assert LINES_SHOWN in done.stdout, command
+        assert "one\n" not in done.stdout + done.stderr, command
+        assert "\t" not in done.stdout + done.stderr, command
+    assert json.loads(fourlab("games", "last", "0", "--json").stdout)["red"] == LINES
+
+
+def test_progress_and_notes_are_one_line() -> None:
+    assert line(Progress(1, 2, "games", text=LINES), 0.0) == f"1/2 games  {LINES_SHOWN}"
+    data = {LINES: [LINES, 1, None, (LINES,)]}
+    assert terminal.in_one_line(data) == {LINES_SHOWN: [LINES_SHOWN, 1, None, [LINES_SHOWN]]}
 
 
 def test_stored_details_and_specs_are_escaped(fourlab: Command, small_match: Path) -> None:

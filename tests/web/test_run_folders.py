@@ -96,7 +96,7 @@ def test_no_link_leads_out_of_a_run(
     assert lab.get("/api/v1/compare", params={"run": "one"}).status_code == 400
     row = rows(lab)["one"]
     assert row["status"] == "damaged"
-    assert row["headline"] == f"not served: {link} is not a file of its folder"
+    assert row["headline"] == f"one: {link} is not a file of its folder but a link to elsewhere"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="making links needs a privilege on Windows")

@@ -19,6 +19,7 @@ from fourlab.arena.store import Store, StoredGame, StoreError
 from fourlab.arena.tables import Table
 from fourlab.arena.tournament import read_config
 from fourlab.errors import NotThere, UserError
+from fourlab.jobs.links import refuse_links
 from fourlab.jobs.run import Run, all_runs, settings_of
 from fourlab.jobs.runner import PROGRESS_FILE
 from fourlab.parsing import read_json
@@ -65,6 +66,7 @@ def row(run: Run) -> dict[str, Any]:
     None where it is unknown. The headline of a damaged run says what is wrong.
     """
     try:
+        refuse_links(run.folder)
         outcome = _outcome(run)
         done, total, unit = _progress(run, outcome)
         # A study writes its results after every experiment, so results alone do not end it.

@@ -3,18 +3,24 @@
 Every opening is played twice with colours swapped, so it need not be balanced, only undecided.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fourlab.errors import UserError
 from fourlab.game.position import Position
+from fourlab.game.rules import Rules
 
 if TYPE_CHECKING:
     import numpy as np
 
 MOST_PLIES = {"random": 60, "all": 8, "balanced": 60}
 """The kinds of generated openings and the largest K each accepts; all:8 yields 77,715."""
+MOST_OPENINGS = 100_000
+"""Most openings in a list or of all:K; more would take minutes and gigabytes."""
+MOST_RANDOM_OPENINGS = 1_000_000
+"""Most random openings of a tournament; further rounds use them again."""
 MOST_TRIES = 200
 """Give up after this many random games in a row that yield no new opening."""
 
@@ -78,6 +84,7 @@ def _all(plies: int, board: str) -> list[Position]:
     """Return all undecided positions after `plies` moves, by breadth-first enumeration."""
     # Positions by canonical key: transpositions and mirror images are merged at every ply.
     layer = {0: Position(board=board)}
+    _refuse_too_many(plies, board)
     for _ in range(plies):
         next_layer: dict[int, Position] = {}
         for position in layer.values():
@@ -86,6 +93,21 @@ def _all(plies: int, board: str) -> list[Position]:
                 next_layer.setdefault(child.canonical_key, child)
         layer = next_layer
     return [position for position in layer.values() if is_undecided(position)]
+
+
+def _refuse_too_many(plies: int, board: str) -> None:
+    """Raise UserError if there are more than MOST_OPENINGS unfinished positions."""
+    rules = Rules.parse(board)
+    if rules.columns**plies <= MOST_OPENINGS:
+        return
+    from fourlab.solver.build import unfinished_positions
+
+    # Compiled code counts in milliseconds what takes seconds to list.
+    for keys in itertools.islice(unfinished_positions(rules), plies + 1):
+        if len(keys) > MOST_OPENINGS:
+            raise UserError(
+                f"openings all:{plies}: there are more than {MOST_OPENINGS:,} on a {board} board"
+            )
 
 
 def _random(plies: int, board: str, number: int, seed: int, balanced: bool) -> list[Position]:
@@ -127,9 +149,12 @@ def read_openings(source: str, folder: Path, board: str | None) -> str | tuple[s
     if not source.startswith("file:"):
         return source
     name = source.removeprefix("file:")
-    positions = [line.position for line in read_position_file(folder / name, board)]
+    lines = read_position_file(folder / name, board)
+    positions = [line.position for line in itertools.islice(lines, MOST_OPENINGS + 1)]
     if not positions:
         raise UserError(f"there are no positions in {name}")
+    if len(positions) > MOST_OPENINGS:
+        raise UserError(f"{name} has more than {MOST_OPENINGS:,} positions")
     # A position without known moves, such as one given as a diagram, can only be kept as a FEN.
     return tuple(
         position.write("fen" if position.moves is None else "moves") for position in positions

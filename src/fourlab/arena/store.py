@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from fourlab.arena.hashes import Flaw, Root, flaws, row_hash
 from fourlab.errors import Damaged, UserError
+from fourlab.files import require_regular
 from fourlab.game.outcome import Outcome
 from fourlab.game.position import Position
 from fourlab.game.record import Cause, Record, Thought
@@ -233,6 +234,7 @@ class Store:
         self._rows_since_checkpoint = 0
         if read_only and not file.exists():
             raise UserError(f"there are no games in {file.parent}")
+        require_regular(file)
         # In an URI a name may hold ? and #, which `quote` escapes; rwc creates the file.
         address = f"file:{quote(str(file))}?mode={'ro' if read_only else 'rwc'}"
         if (
@@ -254,6 +256,8 @@ class Store:
             raise StoreError(f"cannot open {file}: {error}") from None
         except sqlite3.DatabaseError as error:
             raise DamagedStore(f"cannot open {file}: {error}") from None
+        except UnicodeDecodeError as error:  # SQLite's message quotes what is damaged
+            raise DamagedStore(f"cannot open {file}: it is damaged ({error})") from None
 
     def _set_up(self, check: bool) -> None:
         self._connection.isolation_level = None  # transactions are explicit

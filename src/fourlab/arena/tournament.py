@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from fourlab.agent import UNLIMITED, Agent, Limit
 from fourlab.arena.game import close_all, play_game
-from fourlab.arena.openings import openings
+from fourlab.arena.openings import MOST_OPENINGS, MOST_RANDOM_OPENINGS, openings
 from fourlab.arena.sprt import Sprt
 from fourlab.arena.store import StoredGame
 from fourlab.errors import UserError
@@ -22,6 +22,8 @@ from fourlab.options import check, option, options_of
 BOUNDS = ("seconds", "simulations", "nodes", "depth")
 """The fields of a `Limit` that a configuration can set."""
 MOST_GAMES = 100_000_000
+MOST_PLAYERS = 500
+"""Their pairings and the tables of results grow with the square of their number."""
 DEFAULT_ROUNDS = 50
 """Number of rounds where neither the settings nor a list of openings determine it."""
 WARM_UP_LIMIT = Limit(seconds=0.01, simulations=1, nodes=1, depth=1)
@@ -78,6 +80,10 @@ class Tournament:
         check(self)
         if len(self.players) < 2:
             raise UserError("a tournament needs at least two agents")
+        if len(self.players) > MOST_PLAYERS:
+            raise UserError(
+                f"{len(self.players):,} agents are too many; at most {MOST_PLAYERS} are allowed"
+            )
         labels = [player.label for player in self.players]
         duplicate = next((label for label in labels if labels.count(label) > 1), None)
         if duplicate is not None:
@@ -88,6 +94,11 @@ class Tournament:
             raise UserError("boards must be named, each once")
         if not self.openings:
             raise UserError("there are no openings in the list")
+        if not isinstance(self.openings, str) and len(self.openings) > MOST_OPENINGS:
+            raise UserError(
+                f"{len(self.openings):,} openings are too many; at most {MOST_OPENINGS:,} are "
+                "allowed"
+            )
         if self.sprt is not None and len(self.players) != 2:
             raise UserError(f"an SPRT compares two agents, not {len(self.players)}")
         if len(self) > MOST_GAMES:
@@ -96,7 +107,7 @@ class Tournament:
     @cached_property
     def starts_on(self) -> tuple[tuple[Position, ...], ...]:
         """The openings on each board; if fewer than the rounds, they are used again in turn."""
-        number = self.rounds or DEFAULT_ROUNDS
+        number = min(self.rounds or DEFAULT_ROUNDS, MOST_RANDOM_OPENINGS)
         return tuple(
             # With the same seed, a larger number begins with the openings of a smaller one, so
             # that more rounds extend a run.
@@ -109,7 +120,9 @@ class Tournament:
         """The number of rounds, with the default filled in."""
         if self.rounds is not None:
             return self.rounds
-        is_list = not isinstance(self.openings, str) or self.openings.startswith("all:")
+        if not isinstance(self.openings, str):
+            return len(self.openings)
+        is_list = self.openings.startswith("all:")
         return max(len(starts) for starts in self.starts_on) if is_list else DEFAULT_ROUNDS
 
     @cached_property
@@ -221,7 +234,12 @@ def limit_as_data(limit: Limit) -> dict[str, Any]:
 
 
 def read_config(config: Mapping[str, Any]) -> Tournament:
-    """Return the tournament of a run's configuration, which also holds `kind` and `accuracy`."""
+    """Return the tournament of a run's configuration, which also holds `kind` and `accuracy`.
+
+    This is cheap: a run's configuration has the number of rounds, so no opening is looked for.
+    """
+    if config.get("rounds") is None:
+        raise UserError("the configuration of a run must have the number of rounds")
     return read({name: value for name, value in config.items() if name not in ("kind", "accuracy")})
 
 

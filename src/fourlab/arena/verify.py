@@ -17,6 +17,7 @@ from fourlab.arena.store import Store, StoredGame, StoreError
 from fourlab.arena.tournament import Tournament
 from fourlab.errors import UserError
 from fourlab.game.record import Cause, Record
+from fourlab.jobs.links import refuse_links
 from fourlab.jobs.run import Run
 from fourlab.jobs.seal import SEAL_FILE, Damage, damage, is_sealed
 
@@ -59,6 +60,7 @@ class Verification:
 
 def verify(run: Run) -> Verification:
     """Compare the files and games of a run with the hashes that were stored with them."""
+    refuse_links(run.folder)
     games = 0
     files = []
     flaws: dict[str, tuple[Flaw, ...]] = {}

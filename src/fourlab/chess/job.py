@@ -46,6 +46,15 @@ class ChessJob:
         }
         return {name: value for name, value in config.items() if value is not None}
 
+    @property
+    def product(self) -> Path | None:
+        """The file to write outside the run folder."""
+        return self.keep
+
+    def with_product(self, file: Path) -> "ChessJob":
+        """Return the same job with another file."""
+        return replace(self, keep=file)
+
     def check(self) -> None:
         """Raise UserError if `keep` cannot be written or holds games of another match."""
         if self.keep is None:

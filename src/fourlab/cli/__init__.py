@@ -9,6 +9,9 @@ import io
 import os
 import sys
 
+MAX_MESSAGE = 2000
+"""Characters of an error message that are printed."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -91,7 +94,11 @@ def _make_streams_usable() -> None:
 
 def _fail(message: str, code: int = 2) -> "NoReturn":
     """Print the message as one line on standard error and exit."""
-    print(f"fourlab: {' '.join(message.split())}", file=sys.stderr)
+    line = " ".join(message.split())
+    # A file can have a name or a setting of any length.
+    if len(line) > MAX_MESSAGE:
+        line = f"{line[:MAX_MESSAGE]}…"
+    print(f"fourlab: {line}", file=sys.stderr)
     sys.exit(code)
 
 

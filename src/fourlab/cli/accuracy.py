@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from fourlab.arena.accuracy import Accuracy
     from fourlab.game.position import Position
 
+MOST_POSITIONS = 100_000
+"""Most positions of a file; solving them takes longer than reading."""
 # The widths are those of `_row`.
 HEADER = (
     f"{'agent':32}  positions  can go wrong  {'mistakes':23}   early middle   late  "
@@ -86,7 +88,10 @@ class Sources:
         return positions, list(exact_scores(progress(positions, "solving"), Solver()))
 
     def _read(self, file: Path) -> "list[Position]":
-        positions = [line.position for line in positions_of(file, self.board)]
+        lines = islice(positions_of(file, self.board), MOST_POSITIONS + 1)
+        positions = [line.position for line in lines]
+        if len(positions) > MOST_POSITIONS:
+            raise UserError(f"{file} holds more than {MOST_POSITIONS:,} positions")
         for position in positions:
             if position.outcome() is not None:
                 raise UserError(f"{file} holds a finished game: {position!r}")

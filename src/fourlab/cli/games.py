@@ -24,6 +24,7 @@ from fourlab.cli.options import (
     RunArgument,
     print_json,
 )
+from fourlab.cli.terminal import one_line
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.game.outcome import SIDE_NAMES, Outcome, Result
@@ -160,10 +161,10 @@ def _list(games: Iterable[StoredGame]) -> None:
     for game in games:
         result = "-" if game.result is None else Outcome(game.result).winner_name
         start = f"({game.start}) " if game.start else ""
-        print(
-            f"{game.number:6}  {game.red:24}  {game.yellow:24}  {result:6}  {game.cause:12}"
-            f"  {start}{game.moves}"
+        red, yellow, cause, moves = map(
+            one_line, (game.red, game.yellow, game.cause, f"{start}{game.moves}")
         )
+        print(f"{game.number:6}  {red:24}  {yellow:24}  {result:6}  {cause:12}  {moves}")
 
 
 def _show(game: StoredGame, replay: float | None, json: bool) -> None:
@@ -172,13 +173,15 @@ def _show(game: StoredGame, replay: float | None, json: bool) -> None:
         print_json(_as_full_data(game))
         return
     record = game.record
-    print(f"game {game.number}: {game.red} (red) against {game.yellow} (yellow)")
+    red, yellow = one_line(game.red), one_line(game.yellow)
+    print(f"game {game.number}: {red} (red) against {yellow} (yellow)")
     if replay is None:
         _print_moves(game, record)
     else:
         _replay(game, record, replay)
     if record.cause != "normal":
-        print(f"ended by {record.cause}{f': {record.detail}' if record.detail else ''}")
+        detail = f": {one_line(record.detail)}" if record.detail else ""
+        print(f"ended by {record.cause}{detail}")
 
 
 def _print_moves(game: StoredGame, record: Record) -> None:

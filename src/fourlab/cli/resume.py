@@ -1,6 +1,7 @@
 """`fourlab resume`: resume any run that was stopped or killed."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -30,6 +31,12 @@ def resume(
         typer.Option(min=1, help="Extend a match, of chess too, or tournament to this many games."),
     ] = None,
     accuracy: AccuracyOption = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where to write a book, data set or chess games."
+        ),
+    ] = None,
     workers: Workers = DEFAULT_WORKERS,
     allow_programs: AllowProgramsOption = False,
     home: HomeOption = DEFAULT_HOME,
@@ -41,10 +48,11 @@ def resume(
     Works for every kind of run: matches, of chess too, tournaments, trainings, studies, books and
     data sets. They end with the same results as an uninterrupted run; a complete run prints its
     results. --accuracy adds the exact values to the games of a match or tournament. A run whose
-    agents are programs needs --allow-programs, since its folder may come from somebody else.
+    agents are programs needs --allow-programs, and a run that was not begun here and writes a file
+    outside its folder needs --output, since the folder may come from somebody else.
     """
     run = find_run(home, name)
-    job = job_of(run, allow_programs)
+    job = job_of(run, allow_programs, output)
     # Its configuration must not have been edited, except for the extent, which --games changes.
     run.check(job.extent)
     job = _changed(job, run, games, accuracy)

@@ -18,6 +18,7 @@ from fourlab.cli.options import (
     print_json,
 )
 from fourlab.cli.standings import print_chess, print_findings, print_summary
+from fourlab.cli.terminal import in_one_line
 from fourlab.cli.working import Desk
 from fourlab.jobs.job import Conduct
 from fourlab.jobs.run import Run
@@ -51,7 +52,8 @@ class Running:
         `resume_options` are added to the command that resumes the run.
         """
         # Raises UserError for an unknown executor, before a run folder is made.
-        conduct = Conduct(workers.workers or Conduct().workers, workers.executor, workers.address)
+        number = Conduct().workers if workers.workers is None else workers.workers
+        conduct = Conduct(number, workers.executor, workers.address)
         options = as_arguments({f"--{name}": value for name, value in vars(workers).items()})
         return Desk(self, conduct, (*options, *resume_options))
 
@@ -64,6 +66,7 @@ def print_results(run: Run, results: dict[str, Any], json: bool) -> None:
     if json:
         print_json({"run": str(run.folder), **results})
         return
+    results = in_one_line(results)
     kind = run.config["kind"]
     if kind in ("match", "tournament"):
         print_summary(results)

@@ -6,6 +6,7 @@ import typer
 
 from fourlab.analysis import overview
 from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, print_json
+from fourlab.cli.terminal import in_one_line
 from fourlab.jobs.run import all_runs, find_run
 
 
@@ -27,12 +28,16 @@ def runs(
     # Settings are read only to compare: a list also shows runs whose files are damaged.
     differing = overview.compare(chosen)["settings"] if names else {}
     if json:
+        # A damaged run may have a link to somewhere else in the place of its results.
         listed = [
-            {**summary, "results": run.results} for summary, run in zip(rows, chosen, strict=True)
+            {**summary, "results": None if summary["status"] == "damaged" else run.results}
+            for summary, run in zip(rows, chosen, strict=True)
         ]
         print_json({"settings": differing, "runs": listed} if names else listed)
-    elif names:
-        _print_comparison(rows, differing)
+        return
+    rows = in_one_line(rows)
+    if names:
+        _print_comparison(rows, in_one_line(differing))
     else:
         for summary in rows:
             print(f"{summary['name']}  {_state(summary)}  {summary['headline']}")

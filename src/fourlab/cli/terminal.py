@@ -8,7 +8,7 @@ output of commands passes here: `print` through streams that `protect` replaces,
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,6 +23,25 @@ _CONTROLS = re.compile(
 def visible(text: str) -> str:
     """Return the text with control characters as escapes, which are also valid in JSON."""
     return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def one_line(text: object) -> str:
+    """Return a text from a file with all control characters as escapes, line breaks and tabs too.
+
+    A name with a line break could imitate a line of ours.
+    """
+    return visible(str(text)).replace("\n", "\\u000a").replace("\t", "\\u0009")
+
+
+def in_one_line(data: Any) -> Any:
+    """Return JSON data with all texts, names of entries too, as `one_line` shows them."""
+    if isinstance(data, str):
+        return one_line(data)
+    if isinstance(data, Mapping):
+        return {in_one_line(name): in_one_line(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [in_one_line(value) for value in data]
+    return data
 
 
 class VisibleStream:

@@ -13,6 +13,7 @@ from fourlab.cli.options import (
     RunArgument,
     print_json,
 )
+from fourlab.cli.terminal import one_line
 from fourlab.errors import UserError
 
 if TYPE_CHECKING:
@@ -62,10 +63,11 @@ def verify(
 
 def _print(run: "Run", verification: "Verification") -> None:
     for file in verification.files:
-        print(f"{file}{' (written again by --repair)' if file.is_rewritten else ''}")
+        again = " (written again by --repair)" if file.is_rewritten else ""
+        print(f"{one_line(file)}{again}")
     for name, flaws in verification.flaws.items():
         for flaw in flaws[:SHOWN]:
-            print(f"{name}: {flaw}")
+            print(one_line(f"{name}: {flaw}"))
         if len(flaws) > SHOWN:
             print(f"{name}: and {len(flaws) - SHOWN} more games")
     checked = f"{verification.games} games compared with their hashes"

@@ -14,7 +14,7 @@ import typer
 
 from fourlab.agents.programs import OPTION, programs_in
 from fourlab.cli.options import may_be_terminal
-from fourlab.cli.terminal import console, visible
+from fourlab.cli.terminal import console, one_line, visible
 from fourlab.errors import Damaged, UserError
 from fourlab.jobs.job import Conduct, Event, Job, Note, Progress, Session
 from fourlab.jobs.runner import begin, work
@@ -45,7 +45,7 @@ class Desk:
     def note(self, text: str) -> None:
         """Print a remark to standard error, unless quiet."""
         if not self.running.quiet:
-            print(f"note: {text}", file=sys.stderr)
+            print(f"note: {one_line(text)}", file=sys.stderr)
 
     def work(self, job: Job) -> "tuple[Run, dict[str, Any]]":
         """Begin or resume a job; return its run and its results.
@@ -159,7 +159,7 @@ def terminal() -> "Console | None":
 
 def _print_note(event: Event) -> None:
     if isinstance(event, Note):
-        print(f"note: {event.text}", file=sys.stderr)
+        print(f"note: {one_line(event.text)}", file=sys.stderr)
 
 
 class _Speed:
@@ -229,7 +229,7 @@ def line(event: Progress, speed: float) -> str:
         if event.total is not None and event.total > event.done:
             words.append(f"{_duration((event.total - event.done) / speed)} left")
     if event.text:
-        words.append(event.text)
+        words.append(one_line(event.text))
     return "  ".join(words)
 
 
@@ -266,7 +266,7 @@ def _bar(screen: "Console") -> Iterator[Callable[[Event], None]]:
         def on_event(event: Event) -> None:
             nonlocal task, shown
             if isinstance(event, Note):
-                screen.print(f"note: {event.text}")
+                screen.print(f"note: {one_line(event.text)}")
                 return
             # Each stage is a task of its own, because it has its own speed.
             if shown is None or not _is_same_stage(shown, event):
@@ -276,6 +276,6 @@ def _bar(screen: "Console") -> Iterator[Callable[[Event], None]]:
                 )
             shown = event
             bar.update(task, completed=event.done, total=event.total)
-            live.update(Group(bar, Text(visible(event.text))) if event.text else bar)
+            live.update(Group(bar, Text(one_line(event.text))) if event.text else bar)
 
         yield on_event

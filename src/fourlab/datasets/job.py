@@ -1,7 +1,7 @@
 """Jobs that solve data sets for hours; a journal in the run folder keeps what is solved."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +24,15 @@ class DatasetJob:
     extent: ClassVar[frozenset[str]] = frozenset({"file"})
 
     file: Path
+
+    @property
+    def product(self) -> Path:
+        """The file to write outside the run folder."""
+        return self.file
+
+    def with_product(self, file: Path) -> Self:
+        """Return the same job with another file."""
+        return replace(self, file=file)
 
     def extended(self, config: dict[str, Any]) -> Self:
         """Return the job itself: the size of a data set is part of its identity."""

@@ -74,7 +74,7 @@ def _from_file() -> dict[str, NamedPosition]:
     if file is None:
         return {}
     # Having no file, or none that may be read, is normal; a file with errors in it is reported.
-    if not os.access(file, os.R_OK):
+    if not os.access(file, os.R_OK) or str(file) == os.devnull:
         return {}
     entries = read_toml(file)
     for name, text in entries.items():

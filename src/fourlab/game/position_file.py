@@ -1,13 +1,16 @@
 """Files of positions, one per line, optionally with a score as in Pascal Pons's test sets."""
 
+import io
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from fourlab.errors import UserError
+from fourlab.files import read_bounded
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
+from fourlab.parsing import MAX_POSITIONS_BYTES
 
 # Pons's files have moves from 1, a space and the score.
 _WITH_SCORE = re.compile(r"(\d+)\s+([+-]?\d{1,9})")
@@ -29,11 +32,14 @@ def read_position_file(
 ) -> Iterator[Line]:
     """Yield the positions of a file."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        data = read_bounded(file, MAX_POSITIONS_BYTES)
+        data.decode()
     except (OSError, UnicodeDecodeError) as error:
         # An OSError's own text would repeat the file name; a UnicodeDecodeError has no strerror.
         reason = getattr(error, "strerror", None) or error
         raise UserError(f"cannot read {file}: {reason}") from None
+    # Line by line: a list of millions of short lines would take far more memory than the file.
+    lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")
     return read_positions(lines, str(file), board, check_counts)
 
 

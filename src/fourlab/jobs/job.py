@@ -8,6 +8,7 @@ stopped or killed at any moment and then resumed ends with the same results as a
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fourlab.jobs.executors import Executor, check, make_executor
@@ -137,6 +138,20 @@ class Extendable(Protocol):
 
     def with_games(self, games: int) -> "Job":
         """Return the same job with `games` games in total."""
+        ...
+
+
+@runtime_checkable
+class Producing(Protocol):
+    """A job that writes a file outside its run folder."""
+
+    @property
+    def product(self) -> Path | None:
+        """The file, None if it writes none."""
+        ...
+
+    def with_product(self, file: Path) -> "Job":
+        """Return the same job with another file."""
         ...
 
 

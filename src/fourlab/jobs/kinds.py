@@ -3,10 +3,13 @@
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from fourlab.errors import UserError
 from fourlab.jobs.job import Job
+from fourlab.jobs.links import refuse_links
+from fourlab.jobs.products import with_product
 from fourlab.jobs.run import Run
 
 KINDS = {
@@ -28,20 +31,26 @@ keep the list of runs fast: it imports no torch.
 """
 
 
-def job_of(run: Run, allow_programs: bool = False) -> Job:
-    """Return the job of a run folder; raise UserError if it names programs that are not allowed."""
+def job_of(run: Run, allow_programs: bool = False, product: Path | None = None) -> Job:
+    """Return the job of a run folder, which may come from somebody else.
+
+    Raises UserError if the folder names programs that are not allowed, has links to elsewhere, or
+    names a product that the user did not. `product` is the file to write instead.
+    """
+    refuse_links(run.folder)
     kind = run.config.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"{run.folder} is a run of kind {kind!r}, which this version does not know")
-    # The folder may come from somebody else. The registry of agents is above this layer.
+    # The registry of agents is above this layer.
     refuse_programs = import_module("fourlab.agents.programs").refuse_programs
     refuse_programs(run.config, run.folder, allow_programs)
     module, _, attribute = KINDS[kind].partition(":")
     read_job: Callable[[Mapping[str, Any]], Job] = attrgetter(attribute)(import_module(module))
     try:
-        return read_job(run.config)
+        job = read_job(run.config)
     except UserError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         # The configuration is not one that this version writes.
         raise UserError(f"{run.folder} has an unusable configuration: {error!r}") from None
+    return with_product(job, run.folder, product)

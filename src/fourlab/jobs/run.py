@@ -31,9 +31,10 @@ from typing import Any
 from urllib.parse import quote
 
 from fourlab.errors import UserError
-from fourlab.files import write_atomically
+from fourlab.files import require_regular, write_atomically
+from fourlab.jobs.links import refuse_links
 from fourlab.jobs.renamed import current_names
-from fourlab.parsing import read_json, read_toml
+from fourlab.parsing import MAX_RESULTS_BYTES, MAX_TOML_BYTES, read_json, read_toml
 from fourlab.version import __version__
 
 PACKAGES = ("numpy", "numba", "ray", "torch")
@@ -82,7 +83,8 @@ class Run:
     def results(self) -> dict[str, Any] | None:
         """The results, or None if the run is not complete."""
         try:
-            results: dict[str, Any] = read_json(self.folder / "results.json")
+            file = self.folder / "results.json"
+            results: dict[str, Any] = read_json(file, MAX_RESULTS_BYTES)
         except UserError:
             return None
         return results
@@ -125,9 +127,11 @@ class Run:
 
         An SQLite transaction serves as the lock, because it ends with its process.
         """
+        file = self.folder / "lock"
+        require_regular(file)
         try:
             # isolation_level None: sqlite3 begins no transactions of its own.
-            lock = sqlite3.connect(self.folder / "lock", timeout=LOCK_SECONDS, isolation_level=None)
+            lock = sqlite3.connect(file, timeout=LOCK_SECONDS, isolation_level=None)
         except sqlite3.Error as error:
             raise UserError(f"cannot write to {self.folder}: {error}") from None
         with closing(lock):
@@ -146,7 +150,9 @@ class Run:
 
         Reading this does not keep another process from taking the lock at the same moment.
         """
-        address = f"file:{quote(str(self.folder / 'lock'))}?mode=ro"
+        file = self.folder / "lock"
+        require_regular(file)
+        address = f"file:{quote(str(file))}?mode=ro"
         try:
             lock = sqlite3.connect(address, uri=True, timeout=0)
         except sqlite3.Error:
@@ -214,8 +220,15 @@ def find_run(home: Path, text: str) -> Run:
     """Return the run that `text` refers to.
 
     It may be a folder, the name of a run in `home` or a unique part of it, or `last`, the run that
-    was worked on most recently.
+    was worked on most recently. Raises UserError if there is none, or if it has links that lead out
+    of its folder.
     """
+    run = _named(home, text)
+    refuse_links(run.folder)
+    return run
+
+
+def _named(home: Path, text: str) -> Run:
     if (Path(text) / "manifest.json").exists():
         return Run(Path(text))
     runs = all_runs(home)
@@ -282,6 +295,10 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _create(run: Run, config: dict[str, Any]) -> None:
+    settings = toml(config)
+    if len(settings.encode()) > MAX_TOML_BYTES:
+        # It could not be read again.
+        raise UserError(f"the configuration of a run may have {MAX_TOML_BYTES:,} bytes")
     try:
         run.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -295,7 +312,7 @@ def _create(run: Run, config: dict[str, Any]) -> None:
         "commit": _commit(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
     }
-    run.write("config.toml", toml(config))
+    run.write("config.toml", settings)
     # Written last, because the manifest is what makes the folder a run.
     run.write("manifest.json", manifest)
 

@@ -16,6 +16,8 @@ from typing import Any
 from fourlab.errors import UserError
 from fourlab.jobs.job import Event, Extendable, Job, Progress, Session
 from fourlab.jobs.kinds import job_of
+from fourlab.jobs.links import refuse_links
+from fourlab.jobs.products import record_product
 from fourlab.jobs.run import Run, open_run
 from fourlab.jobs.seal import refuse_damage, seal, unseal
 
@@ -46,11 +48,15 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
     If the run was extended further than `job` asks for, the larger extent is completed: nothing
     that exists is thrown away.
 
-    Raises UserError if a file that the job would read was damaged since work on the run ended.
+    Raises UserError if a file that the job would read was damaged since work on the run ended, or
+    if the folder has links that lead out of it.
     """
     session = session or Session()
+    # Before anything is read or written, also if the folder was found by its configuration.
+    refuse_links(run.folder)
     with run.locked():
         refuse_damage(run.folder)
+        record_product(job, run.folder)
         unseal(run.folder)
         extended = job.extended(run.config)
         requested = job.games if isinstance(job, Extendable) else None
@@ -74,13 +80,17 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
 
 
 def resume(
-    run: Run, session: Session | None = None, allow_programs: bool = False
+    run: Run,
+    session: Session | None = None,
+    allow_programs: bool = False,
+    product: Path | None = None,
 ) -> dict[str, Any] | None:
     """Resume a run; returns its results, immediately if it is complete.
 
-    Raises UserError if the run folder names programs, unless they are allowed.
+    Raises UserError if the run folder names programs, unless they are allowed, or a file outside it
+    that was not named on this machine; `product` is the file to write instead.
     """
-    job = job_of(run, allow_programs)
+    job = job_of(run, allow_programs, product)
     run.check(job.extent)
     return work(job, run, session)
 

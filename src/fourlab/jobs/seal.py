@@ -16,9 +16,9 @@ from typing import Any
 
 from fourlab.errors import UserError
 from fourlab.files import digest, write_atomically
+from fourlab.parsing import MAX_SEAL_BYTES, read_json
 
 SEAL_FILE = "seal.json"
-MAX_SEAL_BYTES = 64 * 1024 * 1024
 UNSEALED = ("lock", "progress.json", SEAL_FILE)
 """Files that change without work on the run, or hold nothing of it."""
 UNSEALED_SUFFIXES = ("-wal", "-shm", "-journal")
@@ -106,13 +106,13 @@ def refuse_damage(folder: Path) -> None:
 def _read(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the sealed files; raise ValueError if the seal is damaged."""
     file = folder / SEAL_FILE
-    if file.is_symlink() or file.stat().st_size > MAX_SEAL_BYTES:
-        raise ValueError("it is no seal")
     try:
-        content = json.loads(file.read_bytes())
+        if file.is_symlink():
+            raise ValueError("it is a link")
+        content = read_json(file, MAX_SEAL_BYTES)
         files: dict[str, dict[str, Any]] = content["files"]
         is_intact = content["version"] == 1 and content["sha256"] == _hash_of(files)
-    except (RecursionError, KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):
         raise ValueError("it is not what was written") from None
     if not is_intact:
         raise ValueError("its own hash is wrong")

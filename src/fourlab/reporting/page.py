@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from fourlab.jobs.run import Run
+from fourlab.jobs.run import Run, toml
 from fourlab.reporting import figures
 
 STYLE = """
@@ -41,7 +41,7 @@ def page(title: str, parts: Iterable[str]) -> str:
 
 def how_it_was_made(run: Run) -> Iterator[str]:
     """Yield the configuration and the environment of a run."""
-    config = (run.folder / "config.toml").read_text(encoding="utf-8")
+    config = toml(run.config)
     # The configuration is shown above as TOML.
     environment = {name: value for name, value in run.manifest.items() if name != "config"}
     yield "<h2>How it was made</h2>"

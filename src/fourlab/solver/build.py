@@ -1,7 +1,7 @@
 """Build a book: solve all positions of the last ply, then back up scores to the empty board."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -53,6 +53,15 @@ class BookJob:
             "plies": self.plies,
             "file": str(self.file.resolve()),
         }
+
+    @property
+    def product(self) -> Path:
+        """The file to write outside the run folder."""
+        return self.file
+
+    def with_product(self, file: Path) -> "BookJob":
+        """Return the same job with another file."""
+        return replace(self, file=file)
 
     def check(self) -> None:
         """Raise UserError if the file cannot be written or no game lasts that many plies."""

@@ -24,10 +24,15 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from fourlab.errors import UserError
-from fourlab.files import digest, read_bounded
+from fourlab.files import digest, open_to_append, read_bounded, require_regular
 from fourlab.jobs.executors import Executor
 from fourlab.jobs.run import Run
-from fourlab.parsing import MAX_DESCRIPTION_BYTES, parse_description
+from fourlab.parsing import (
+    MAX_DESCRIPTION_BYTES,
+    MAX_METRICS_BYTES,
+    parse_description,
+    read_json_lines,
+)
 from fourlab.reporting.curves import Curve
 from fourlab.training.tensorboard import Events
 
@@ -122,7 +127,7 @@ def train(
     saved_at = time.monotonic()
     saved_piece = piece
     with (
-        (run.folder / "metrics.jsonl").open("a", encoding="utf-8") as metrics,
+        open_to_append(run.folder / "metrics.jsonl") as metrics,
         closing(Events(run.folder / "tensorboard")) as events,
     ):
         while not trainee.finished and not stopped():
@@ -154,20 +159,16 @@ def train(
 def read_metrics(run: Run) -> list[dict[str, Any]]:
     """Return every complete row of metrics; a crash may have cut the last line short."""
     file = run.folder / "metrics.jsonl"
-    if not file.exists():
-        return []
-    data = file.read_bytes()
-    complete = data[: data.rfind(b"\n") + 1]
     try:
-        rows: list[dict[str, Any]] = [json.loads(line) for line in complete.splitlines()]
-    except (ValueError, RecursionError) as error:
+        return read_json_lines(file, MAX_METRICS_BYTES)
+    except UserError as error:
         raise UserError(f"{file} is damaged: {error}") from None
-    return rows
 
 
 def last_metrics(run: Run) -> dict[str, Any] | None:
     """Return the last complete row of metrics without reading the whole file."""
     file = run.folder / "metrics.jsonl"
+    require_regular(file)
     try:
         with file.open("rb") as stream:
             # From the end, since lists of runs read only the last row of many files.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fourlab.errors import NotThere, UserError
+from fourlab.jobs.links import link_to_elsewhere
 from fourlab.jobs.run import Run
 from fourlab.web.settings import MOST_FIGURE_BYTES
 
@@ -40,35 +41,9 @@ def find(home: Path, name: str) -> Run:
     if name not in names(home):
         raise NotThere(f"there is no run {name!r}")
     folder = home / name
-    if (link := link_to_elsewhere(folder)) is not None:
-        raise UserError(f"{name} is not served: {link} is not a file of its folder")
+    if (reason := link_to_elsewhere(folder)) is not None:
+        raise UserError(f"{name} is not served: {reason}")
     return Run(folder)
-
-
-def link_to_elsewhere(folder: Path) -> str | None:
-    """Return a file of a run that is a link out of its folder or no file; None if there is none.
-
-    The files that the web reads are at most three levels deep: `work/NAME/found.json`.
-    """
-    return _link_in(os.fspath(folder), os.path.realpath(folder), 3)
-
-
-def _link_in(folder: str, inside: str, levels: int) -> str | None:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_symlink():
-                target = os.path.realpath(entry.path)
-                if os.path.commonpath([inside, target]) != inside:
-                    return entry.name
-            elif entry.is_dir(follow_symlinks=False):
-                if levels == 1:
-                    continue
-                link = _link_in(entry.path, inside, levels - 1)
-                if link is not None:
-                    return f"{entry.name}/{link}"
-            elif not entry.is_file(follow_symlinks=False):
-                return entry.name  # reading a pipe or a device could take forever
-    return None
 
 
 def stamp(home: Path, name: str) -> Stamp:
@@ -92,14 +67,7 @@ def row(home: Path, name: str) -> dict[str, Any]:
     """Return the row of a run in the list of runs (`fourlab.analysis.overview.row`)."""
     from fourlab.analysis import overview
 
-    folder = home / name
-    try:
-        link = link_to_elsewhere(folder)
-    except OSError as error:
-        link = error.strerror
-    if link is None:
-        return overview.row(Run(folder))
-    return damaged_row(name, f"not served: {link} is not a file of its folder")
+    return overview.row(Run(home / name))
 
 
 def damaged_row(name: str, headline: str) -> dict[str, Any]:

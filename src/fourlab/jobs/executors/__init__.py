@@ -4,6 +4,7 @@ The function must return the same result for an item wherever and however often 
 that the items of a worker that died can simply be done again.
 """
 
+import os
 from importlib.util import find_spec
 
 from fourlab.errors import UserError
@@ -12,12 +13,23 @@ from fourlab.jobs.executors.work import Executor, Lost, Pace, Watch, Work
 __all__ = ["Executor", "Lost", "Pace", "Watch", "Work", "check", "make_executor"]
 
 
+MOST_RAY_WORKERS = 10_000
+
+
+def most_workers() -> int:
+    """Return the most workers on this machine: more would only use up its memory."""
+    return max(64, 4 * (os.cpu_count() or 1))
+
+
 def check(name: str, workers: int, address: str | None = None) -> None:
     """Raise UserError for a choice of executor that cannot work."""
     if name not in ("local", "threads", "ray"):
         raise UserError(f"there is no executor {name!r}; executors are local, threads, ray")
     if workers < 1:
         raise UserError(f"at least one worker is needed, not {workers}")
+    most = MOST_RAY_WORKERS if name == "ray" else most_workers()
+    if workers > most:
+        raise UserError(f"at most {most} workers are possible here, not {workers}")
     if address is not None and name != "ray":
         raise UserError("an address is for the executor ray")
     if name == "ray" and find_spec("ray") is None:
