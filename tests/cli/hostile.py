@@ -63,8 +63,7 @@ def _swap_value(text: str, rng: random.Random) -> bytes:
         data = json.loads(text)
     except ValueError:
         lines = text.splitlines()
-        places = [number for number, line in enumerate(lines) if "=" in line]
-        place = rng.choice(places)
+        place = rng.choice([number for number, line in enumerate(lines) if "=" in line])
         lines[place] = f"{lines[place].partition('=')[0]}= {rng.choice(VALUES)}"
         return "\n".join(lines).encode()
     owner, key = rng.choice(list(places(data)))
