@@ -1,27 +1,31 @@
 """Damage to a run is found, and its games are repaired."""
 
+import json
 import random
 import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fourlab.agent import Limit
 from fourlab.agents.players import is_repeatable
+from fourlab.analysis import overview
 from fourlab.arena.job import TournamentJob
-from fourlab.arena.store import DamagedStore, Store
+from fourlab.arena.store import DamagedStore, Store, StoredGame
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.arena.verify import LOST, Verification, lost_game, salvage, verify
 from fourlab.errors import UserError
 from fourlab.jobs.job import Conduct, Session
 from fourlab.jobs.run import Run
 from fourlab.jobs.runner import begin, work
-from fourlab.jobs.seal import SEAL_FILE, is_sealed, seal, unseal
+from fourlab.jobs.seal import SEAL_FILE, _hash_of, is_sealed, seal, unseal
 from tests.in_process import run_in_process
 
+PROGRESS = "progress.json"
 TOURNAMENT = Tournament((Player("random"), Player("rules")), rounds=4, seed=1)
 
 
@@ -73,13 +77,12 @@ def flip(file: Path, rng: random.Random) -> Callable[[], None]:
 def check_flips(run: Run, flips: int, seed: int) -> None:
     """Flip single bits of all sealed files and of the seal; every flip must be found."""
     rng = random.Random(seed)
-    unsealed = ("lock", "progress.json")
     files = [
         file
         for file in sorted(run.folder.rglob("*"))
-        if file.is_file() and file.name not in unsealed and not file.name.endswith(("-shm", "-wal"))
+        if file.is_file() and file.name != "lock" and not file.name.endswith(("-shm", "-wal"))
     ]
-    assert {file.name for file in files} >= {"config.toml", "games.sqlite", SEAL_FILE}
+    assert {file.name for file in files} >= {"config.toml", "games.sqlite", PROGRESS, SEAL_FILE}
     for _ in range(flips):
         file = rng.choice(files)
         restore = flip(file, rng)
@@ -139,9 +142,86 @@ def test_a_game_and_its_hash_that_are_deleted_together_are_missed_by_the_root(ru
 
 def test_the_games_of_a_killed_run_are_checked_without_a_seal(run: Run) -> None:
     unseal(run.folder)
+    (run.folder / "results.json").unlink()
     assert verify(run).is_sound
     execute(run, "UPDATE games SET detail = 'edited' WHERE number = 0")
     assert reasons(verify(run)) == ["game 0 was changed since it was stored"]
+
+
+def test_a_finished_run_without_a_seal_is_a_finding(run: Run) -> None:
+    unseal(run.folder)
+    (reason,) = reasons(verify(run))
+    assert reason.startswith("seal.json is missing, although the run is finished")
+    result = run_fourlab("verify", str(run.folder))
+    assert result.returncode == 1
+    assert reason in result.stdout
+    assert run_fourlab("verify", str(run.folder), "--repair", "--quiet").returncode == 0
+    assert is_sealed(run.folder)
+    assert verify(run).is_sound
+
+
+def test_a_stopped_run_needs_no_seal(run: Run) -> None:
+    unseal(run.folder)
+    results = json.loads((run.folder / "results.json").read_text())
+    (run.folder / "results.json").write_text(json.dumps({**results, "games": 3}))
+    assert verify(run).is_sound
+    # Whoever removes the seal can damage the results as well.
+    for damaged in ("", "[]", "{}", "null"):
+        (run.folder / "results.json").write_text(damaged)
+        assert not verify(run).is_sound
+
+
+def test_a_changed_progress_file_is_found_and_does_not_prevent_a_resume(run: Run) -> None:
+    (run.folder / PROGRESS).write_text('{"done": 7000}')
+    assert reasons(verify(run)) == ["progress.json was changed"]
+    result = run_fourlab("verify", str(run.folder), "--repair", "--quiet")
+    assert result.returncode == 0, result.stderr
+    assert verify(run).is_sound
+    (run.folder / PROGRESS).write_text('{"done": 7000}')
+    assert work(TournamentJob(TOURNAMENT), run, session()) is not None
+    assert verify(run).is_sound
+    assert "7000" not in (run.folder / PROGRESS).read_text()
+
+
+@pytest.mark.parametrize(
+    "files", [[], {"x": 1}, {"x": {}}, {"x": {"bytes": "1", "sha256": "1"}}, {"x": {"bytes": 1}}]
+)
+def test_a_seal_of_other_types_is_damaged_even_if_its_hash_is_right(run: Run, files: Any) -> None:
+    content = {"version": 1, "files": files, "sha256": _hash_of(files)}
+    (run.folder / SEAL_FILE).write_text(json.dumps(content))
+    assert any("seal.json is damaged" in reason for reason in reasons(verify(run)))
+
+
+def test_games_outside_the_tournament_are_reported_and_not_resumed(run: Run) -> None:
+    """Somebody can add games and leave out all hashes, as version 1 did."""
+    columns = ", ".join(StoredGame._fields[1:])
+    without_hashes = ("DROP TABLE hashes", "DROP TABLE root", "PRAGMA user_version = 1")
+    for change, reason in (
+        (f"INSERT INTO games SELECT 10000000000, {columns} FROM games", "game 10000000000 is not"),
+        (f"INSERT INTO games SELECT -1, {columns} FROM games", "game -1 is damaged"),
+        ("UPDATE games SET red = 'else'", "game 3 is not of this tournament"),
+        ("UPDATE games SET unit = 77", "game 3 is not of this tournament"),
+        ("UPDATE games SET plies = 1000000", "game 3 is damaged: plies is 1000000"),
+    ):
+        folder = run.folder.with_name("changed")
+        shutil.copytree(run.folder, folder)
+        changed = Run(folder)
+        execute(changed, *without_hashes, f"{change} WHERE number = 3")
+        unseal(folder)
+        assert any(reason in text for text in reasons(verify(changed))), reason
+        result = run_fourlab("resume", str(folder), "--quiet", "--workers", "1")
+        assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+        assert reason in result.stderr
+        shutil.rmtree(folder)
+
+
+def test_a_list_of_runs_names_games_outside_the_tournament(run: Run) -> None:
+    (run.folder / "results.json").unlink()
+    assert overview.row(run)["status"] == "stopped"
+    execute(run, "UPDATE games SET number = 1000000 WHERE number = 3")
+    row = overview.row(run)
+    assert row["status"] == "damaged"
+    assert row["headline"] == f"{run.name} has a game 1000000, but is of 8 games"
 
 
 def test_damaged_files_are_not_resumed(run: Run) -> None:

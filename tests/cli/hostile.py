@@ -63,19 +63,18 @@ def _swap_value(text: str, rng: random.Random) -> bytes:
         data = json.loads(text)
     except ValueError:
         lines = text.splitlines()
-        places = [number for number, line in enumerate(lines) if "=" in line]
-        place = rng.choice(places)
+        place = rng.choice([number for number, line in enumerate(lines) if "=" in line])
         lines[place] = f"{lines[place].partition('=')[0]}= {rng.choice(VALUES)}"
         return "\n".join(lines).encode()
-    owner, key = rng.choice(list(_places(data)))
+    owner, key = rng.choice(list(places(data)))
     owner[key] = mark = "replaced here"
     return json.dumps(data).replace(json.dumps(mark), rng.choice([*VALUES, "null"])).encode()
 
 
-def _places(data: Any) -> Iterator[tuple[Any, Any]]:
+def places(data: Any) -> Iterator[tuple[Any, Any]]:
     """Yield every container and key in a tree."""
     keys = list(data) if isinstance(data, dict) else range(len(data))
     for key in keys:
         yield data, key
         if isinstance(data[key], dict | list):
-            yield from _places(data[key])
+            yield from places(data[key])

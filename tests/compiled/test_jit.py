@@ -1,5 +1,6 @@
 """The decorator: the cache of compiled code, and that kernels compute what plain Python does."""
 
+import hashlib
 import importlib
 import json
 import os
@@ -12,13 +13,14 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import fourlab
 import fourlab.compiled
 from fourlab import modules
-from fourlab.compiled import _cache, _jit
+from fourlab.compiled import _cache, _jit, warmup
 from fourlab.compiled._jit import Kernel
 from fourlab.compiled.warmup import GROUPS, load
 from fourlab.modules import closure
@@ -242,17 +244,157 @@ def misses(folder: Path) -> int:
     return sum(compiled.stats.cache_misses.values())
 
 
+def with_checksum(data: bytes) -> bytes:
+    """Return an entry that has a correct checksum, whatever its contents."""
+    return hashlib.sha256(data).digest() + data
+
+
+class Exploding:
+    """An object whose unpickling fails."""
+
+    def __reduce__(self) -> tuple[Callable[[str], int], tuple[str]]:
+        return int, ("not a number",)
+
+
 @pytest.mark.parametrize(
-    "damage", [lambda data: b"", lambda data: data[:-1], lambda data: b"x" + data[1:]]
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[:-1],
+        lambda data: b"x" + data[1:],
+        lambda data: with_checksum(b""),
+        lambda data: with_checksum(b"not a pickle"),
+        lambda data: with_checksum(data[32:-100]),
+        lambda data: with_checksum(pickle.dumps(None)),
+        lambda data: with_checksum(pickle.dumps(("too", "few"))),
+        lambda data: with_checksum(pickle.dumps(tuple("0123456789"))),
+        lambda data: with_checksum(pickle.dumps(Exploding())),
+    ],
 )
 def test_a_damaged_entry_is_compiled_again(
-    damage: Callable[[bytes], bytes], tmp_path: Path
+    damage: Callable[[bytes], bytes], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert misses(tmp_path) == 1
     (file,) = tmp_path.glob("*.kernel")
-    file.write_bytes(damage(file.read_bytes()))
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
     assert misses(tmp_path) == 1
+    (record,) = caplog.records
+    assert f"compiling again, since {file} is damaged" in record.message
+    assert "\n" not in record.message
     assert misses(tmp_path) == 0
+    assert len(caplog.records) == 1
+
+
+def test_a_damaged_stamp_counts_for_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stamp = tmp_path / "perft.ready"
+    monkeypatch.setattr(warmup, "stamp_of", lambda name: stamp)
+    stamp.write_bytes(b"")
+    assert warmup.is_compiled("perft")
+    for content in (b"\xff\xfe", b"gone.kernel", b"nul\0.kernel"):
+        stamp.write_bytes(content)
+        assert not warmup.is_compiled("perft")
+
+
+def test_threads_that_store_one_entry_use_names_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = threading.Barrier(2, timeout=60)
+    names = []
+    replace = os.replace
+
+    def slowly(source: str, target: Path) -> None:
+        names.append(str(source))
+        together.wait()  # both have written, neither has its entry in place
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", slowly)
+    assert misses_of_two_savers(tmp_path) == 0
+    assert len(set(names)) == 2
+    assert [file.suffix for file in tmp_path.iterdir()] == [".kernel"]
+
+
+def misses_of_two_savers(folder: Path) -> int:
+    """Let two threads store the same entry; return how often it must then be compiled."""
+
+    def double(x: int) -> int:
+        return 2 * x
+
+    compiled = _jit.Kernel(double, inlined=False)
+
+    class Unsaved(_cache.KernelCache):
+        def save_overload(self, signature: Any, result: Any) -> None:
+            kept.append((signature, result))
+
+    kept: list[tuple[Any, Any]] = []
+    compiled._cache = Unsaved(double, folder)
+    assert compiled(21) == 42
+    stores = [_cache.KernelCache(double, folder) for _ in range(2)]
+    threads = [threading.Thread(target=store.save_overload, args=kept[0]) for store in stores]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    again = _jit.Kernel(double, inlined=False)
+    again._cache = _cache.KernelCache(double, folder)
+    assert again(21) == 42
+    return sum(again.stats.cache_misses.values())
+
+
+TINY = """
+import sys
+from fourlab.compiled import _jit
+
+@_jit.kernel
+def double(x):
+    return 2 * x
+
+print("ready", flush=True)
+sys.stdin.readline()
+print(double(21), sum(double.stats.cache_misses.values()), flush=True)
+"""
+
+
+def test_two_processes_that_begin_with_an_empty_cache_both_succeed(tmp_path: Path) -> None:
+    (tmp_path / "tiny.py").write_text(TINY)
+    environment = {
+        **os.environ,
+        "FOURLAB_CACHE_DIR": str(tmp_path),
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(PACKAGE.parent)]),
+    }
+
+    def start() -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", "import tiny"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    def finish(process: subprocess.Popen[str]) -> str:
+        output, errors = process.communicate("go\n")
+        assert (process.returncode, errors) == (0, "")
+        return output
+
+    both = [start() for _ in range(2)]
+    for process in both:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    assert entries(tmp_path) == {}
+    for process in both:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    # The one that is faster may leave its entry for the other.
+    assert sorted(finish(process) for process in both) in (["42 0\n", "42 1\n"], ["42 1\n"] * 2)
+    (file,) = (tmp_path / "kernels").iterdir()
+    assert file.suffix == ".kernel"
+    later = start()
+    assert finish(later) == "ready\n42 0\n"
 
 
 def test_entries_unused_for_a_month_are_deleted(tmp_path: Path) -> None:

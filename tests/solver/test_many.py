@@ -95,3 +95,79 @@ def test_a_journal_of_other_work_is_refused(tmp_path: Path) -> None:
     journal.write_text(journal.read_text() + '{"start": 16, "scores": [[1, 2], [3]]}\n')
     with pytest.raises(UserError, match="is not the journal"):
         solve(score, journal)
+
+
+NUMBERS = [0] * CHUNK
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("null", "7", "[]", "{}", '"x"', "NaN", "[" * 99_999, "9" * 5_000, ""),
+        json.dumps({"start": "0", "scores": NUMBERS}),
+        json.dumps({"start": 1e999, "scores": NUMBERS}),
+        json.dumps({"start": 0.0, "scores": NUMBERS}),
+        json.dumps({"start": True, "scores": NUMBERS}),
+        json.dumps({"start": 0, "scores": None}),
+        json.dumps({"start": 0, "scores": {}}),
+        json.dumps({"start": 0, "scores": [0.5] * CHUNK}),
+        json.dumps({"start": 0, "scores": ["0"] * CHUNK}),
+        json.dumps({"start": 0, "scores": [True] * CHUNK}),
+        json.dumps({"start": 0, "scores": [10**9] * CHUNK}),
+        json.dumps({"start": 0, "scores": [10**30] * CHUNK}),
+        json.dumps({"start": 0, "scores": [[0], 1]}),
+        json.dumps({"start": 0}),
+    ],
+)
+def test_a_line_that_is_no_chunk_is_refused_and_nothing_is_lost(tmp_path: Path, line: str) -> None:
+    journal = tmp_path / "journal"
+    journal.write_text(json.dumps({**ABOUT, "chunk": CHUNK}) + f"\n{line}\n")
+    before = journal.read_bytes()
+    with pytest.raises(UserError, match="is not the journal of a book or data set"):
+        solve_all(keys(), SMALL, score, journal, ABOUT, Threads(1))
+    assert journal.read_bytes() == before
+
+
+@pytest.mark.parametrize("first", ["[" * 99_999, "null", "[]", "9" * 5_000, "\xff", '{"x": [[]]}'])
+def test_a_first_line_of_something_else_is_refused(tmp_path: Path, first: str) -> None:
+    journal = tmp_path / "journal"
+    journal.write_text(f"{first}\n", encoding="latin-1")
+    with pytest.raises(UserError, match="move it away to begin anew"):
+        solve_all(keys(), SMALL, score, journal, ABOUT, Threads(1))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (score, [0]),
+        (score, [0, 0, 0, 0]),
+        (score, 9),
+        (score, CLOSED),
+        (result, 2),
+        (column_scores, 0),
+        (column_scores, [0, 0, 0]),
+        (column_scores, [9, 0, 0, 0]),
+        (column_scores, [[0], [0], [0], [0]]),
+    ],
+)
+def test_answers_that_do_not_fit_the_question_are_computed_again(
+    tmp_path: Path, question: Question, answer: object
+) -> None:
+    journal = tmp_path / "journal"
+    heading = json.dumps({**ABOUT, "chunk": CHUNK})
+    chunk = json.dumps({"start": 0, "scores": [answer] * CHUNK})
+    journal.write_text(f"{heading}\n{chunk}\n")
+    answers = solve_all(keys(), SMALL, question, journal, ABOUT, Threads(1))
+    expected = np.array(solve_chunk(keys(), str(SMALL), question), np.int8)
+    assert answers is not None
+    assert answers.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("content", [b"\xff\n", b"[" * 99_999, b"", b"null\n"])
+def test_a_file_beside_the_product_that_is_no_journal_is_left_alone(
+    tmp_path: Path, content: bytes
+) -> None:
+    earlier = tmp_path / "book.npz.journal"
+    earlier.write_bytes(content)
+    solve_all(keys()[:1], SMALL, score, tmp_path / "j", ABOUT, Threads(1), earlier=earlier)
+    assert earlier.read_bytes() == content

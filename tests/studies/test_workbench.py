@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,12 @@ import pytest
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.errors import UserError
 from fourlab.jobs.executors.threads import Threads
-from fourlab.studies.catalogue import all_experiments, chosen
-from fourlab.studies.workbench import Stopped, Workbench, completed
+from fourlab.jobs.kinds import job_of
+from fourlab.jobs.run import Run
+from fourlab.studies.catalogue import Experiment, all_experiments, chosen
+from fourlab.studies.job import _conduct
+from fourlab.studies.report import load_parts
+from fourlab.studies.workbench import Part, Stopped, Text, Workbench, completed
 
 
 class Stopping(Threads):
@@ -107,3 +112,86 @@ def test_every_experiment_is_complete() -> None:
         assert experiment.document in ("000", "001", "002", "003", "004", "all")
         assert experiment.ids
         assert experiment.claim.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[", "[" * 99_999, "[" * 40 + "]" * 40, "9" * 5_000, "\udcff", "7", "[]"]
+)
+def test_a_damaged_work_file_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "squares.json").write_bytes(content.encode(errors="surrogateescape"))
+    with pytest.raises(UserError, match=r"squares\.json is damaged; remove it"):
+        bench(tmp_path).repeat("squares", lambda number: number**2, 10)
+
+
+FINDING = {"kind": "finding", "agrees": True}
+FINDING |= dict.fromkeys(("what", "document", "faithful", "corrected", "truth", "why"), "")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *(7, None, [], {}, "x", {"kind": "poem"}, {"kind": ["text"]}, {"kind": "text"}),
+        {**FINDING, "agrees": "yes"},
+        {**FINDING, "what": 7},
+        {name: value for name, value in FINDING.items() if name != "agrees"},
+        {"kind": "text", "title": "x", "lines": ["x"]},
+        {"kind": "table", "title": "x", "file": "x.csv", "head": [7], "rows": []},
+        {"kind": "table", "title": "x", "file": "x.csv", "head": ["x"], "rows": [7]},
+        {"kind": "table", "title": "x", "file": "../x.csv", "head": ["x"], "rows": []},
+        {"kind": "picture", "caption": "x", "file": "../../x"},
+        {"kind": "picture", "caption": 7, "file": "x"},
+    ],
+)
+def test_parts_that_no_experiment_has_are_damage(tmp_path: Path, part: object) -> None:
+    run = Run(tmp_path)
+    file = tmp_path / "work" / "000-exact" / "found.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps([FINDING]))
+    assert load_parts(run, "000-exact") == [FINDING]
+    file.write_text(json.dumps([FINDING, part]))
+    with pytest.raises(UserError, match=r"found\.json is damaged; remove it"):
+        load_parts(run, "000-exact")
+
+
+def test_earlier_work_of_other_types_is_named_and_a_fault_without_it_is_not_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment = all_experiments()["000-exact"]
+
+    def conduct(self: object, bench: Workbench) -> Iterator[Part]:
+        assert self == experiment
+        rows = bench.calculate("rows", lambda: {"rows": 1})["rows"]
+        yield Text("rows", "x" * rows)
+        raise KeyError("a fault")
+
+    monkeypatch.setattr(Experiment, "conduct", conduct)
+    with pytest.raises(KeyError, match="a fault"):
+        _conduct(experiment, bench(tmp_path))
+    (tmp_path / "rows.json").write_text("[]")
+    with pytest.raises(UserError, match="000-exact cannot use its earlier work in"):
+        _conduct(experiment, bench(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"experiments": ["000-nothing"]},
+        {"experiments": [["000-exact"]]},
+        {"experiments": 7},
+        {"scale": "huge"},
+        {"scale": []},
+        {"seed": "x"},
+        {"seed": -1},
+        {"seed": 0.5},
+    ],
+)
+def test_a_study_with_an_impossible_configuration_is_refused(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    config = {"kind": "reproduce", "scale": "smoke", "seed": 0, "experiments": ["000-exact"]}
+    for name, content in (("ours", config), ("theirs", {**config, **change})):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text(json.dumps({"config": content}))
+    assert job_of(Run(tmp_path / "ours")).config == config
+    with pytest.raises(UserError):
+        job_of(Run(tmp_path / "theirs"))

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from fourlab.errors import UserError
+from fourlab.files import digest
 from fourlab.jobs.run import Run, open_run
 from fourlab.reporting.curves import Curve, number
 from fourlab.training.loop import (
@@ -272,3 +273,94 @@ def test_the_report_has_the_results_the_curves_and_the_configuration(tmp_path: P
     assert "train-sum" in page
     assert "nothing" not in page  # a curve without numbers is not drawn
     assert (run.folder / "figures" / "training.svg").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        '"piece": 1e999',
+        '"piece": NaN',
+        '"piece": "10"',
+        '"piece": true',
+        '"piece": -1',
+        '"piece": [[]]',
+        '"seconds": 1e999',
+        '"seconds": NaN',
+        '"seconds": {}',
+        '"sha256": []',
+    ],
+)
+def test_a_checkpoint_with_odd_values_is_damaged(tmp_path: Path, change: str) -> None:
+    run = sum_run(tmp_path)
+    results = train(run, Sum(), checkpoint_seconds=0)
+    assert results is not None
+    newest = run.folder / "checkpoints" / "000010" / "checkpoint.json"
+    # Of two equal keys JSON takes the last.
+    newest.write_text(newest.read_text().rstrip().removesuffix("}") + f", {change}}}")
+    notes: list[str] = []
+    again = train(run, Sum(), on_note=notes.append)
+    assert again is not None
+    assert again["sum"] == 210
+    assert any("is damaged (checkpoint.json)" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "{}", "[]", "null", "7", "[" * 99_999, '{"headline": 7}', '{"headline": ["x"]}'),
+        '{"headline": "x", "lines": 7}',
+        '{"headline": "x", "lines": [7]}',
+    ],
+)
+def test_results_that_cannot_be_shown_are_written_again(tmp_path: Path, content: str) -> None:
+    run = sum_run(tmp_path)
+    before = train(run, Sum())
+    (run.folder / "results.json").write_text(content)
+    results = train(run, Sum())
+    assert results is not None
+    assert before is not None
+    assert results["headline"] == before["headline"]
+    assert run.results == results
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        *("null", "7", "[]", "{}", "[" * 99_999, "9" * 5_000, '{"piece": "2"}', "\xff"),
+        *('{"piece": 1e999}', '{"piece": NaN}', '{"piece": true}', '{"piece": 1}', '{"piece": 3}'),
+    ],
+)
+def test_metrics_that_no_training_writes_are_refused(tmp_path: Path, row: str) -> None:
+    run = sum_run(tmp_path)
+    assert train(run, Sum(), stop_after(3)) is None
+    file = run.folder / "metrics.jsonl"
+    lines = file.read_text().splitlines()
+    lines[1] = row
+    content = "".join(f"{line}\n" for line in lines).encode("latin-1")
+    file.write_bytes(content)
+    with pytest.raises(UserError, match=r"metrics\.jsonl is damaged"):
+        train(run, Sum())
+    assert file.read_bytes() == content
+
+
+def test_a_state_that_work_cannot_use_is_one_line_and_a_fault_of_the_training_is_not(
+    tmp_path: Path,
+) -> None:
+    class Faulty(Sum):
+        def advance(self) -> dict[str, Any]:
+            if self.sum > 20:
+                raise TypeError("no number")
+            return super().advance()
+
+    with pytest.raises(TypeError):
+        train(sum_run(tmp_path / "faulty"), Faulty(), checkpoint_seconds=0)
+    run = sum_run(tmp_path)
+    assert train(run, Sum(), stop_after(2)) is None
+    folder = run.folder / "checkpoints" / "000002"
+    (folder / "sum.json").write_text('[4, "ten"]')
+    about = json.loads((folder / "checkpoint.json").read_text())
+    about["sha256"]["sum.json"] = digest(folder / "sum.json")
+    (folder / "checkpoint.json").write_text(json.dumps(about))
+    with pytest.raises(UserError, match="cannot be resumed from checkpoint 2, or") as caught:
+        train(run, Sum())
+    assert isinstance(caught.value.__cause__, TypeError)

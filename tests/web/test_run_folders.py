@@ -9,9 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
+from fourlab.errors import UserError
 from fourlab.jobs.run import Run, toml
-from fourlab.web import run_folders
-from fourlab.web.settings import Settings
+from fourlab.web import run_folders, searching
+from fourlab.web.settings import Caps, Settings
 from tests.processes import wait_until
 from tests.web.conftest import nothing_to_compile, serving
 
@@ -200,3 +201,29 @@ def test_of_many_runs_only_the_changed_ones_are_read(
 def test_a_missing_folder_of_runs_is_an_empty_list(lab: httpx.Client) -> None:
     wait_until(lambda: lab.get("/api/v1/ping").status_code == 200)
     assert rows(lab) == {}
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        {"config": {"kind": 7}},
+        {"config": {"kind": ["x"]}},
+        {"config": {"kind": "other"}, "created": 7},
+        {"config": {"kind": "other"}, "created": {}},
+    ],
+)
+def test_values_of_other_types_are_one_line(home: Path, manifest: dict[str, Any]) -> None:
+    folder = make_run(home, "one")
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    fields = {"home": str(home), "name": "one"}
+    with pytest.raises(UserError, match=r"^the files of the run are damaged: \w+$"):
+        searching.run(fields, Caps(), lambda: False, lambda text: None)
+
+
+def test_metrics_of_other_types_are_one_line(home: Path) -> None:
+    folder = make_run(home, "one")
+    training = {"unit": 7, "total": 3, "curves": []}
+    (folder / "training.json").write_text(json.dumps(training))
+    fields = {"home": str(home), "name": "one"}
+    with pytest.raises(UserError, match="the files of the run are damaged"):
+        searching.run(fields, Caps(), lambda: False, lambda text: None)

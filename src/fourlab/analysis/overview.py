@@ -29,7 +29,10 @@ from fourlab.training.loop import last_metrics, read_metrics
 # A chart on the page is about 500 pixels wide.
 MOST_ROWS = 500
 """Longer metrics are thinned to at most this many rows, enough for a curve."""
-READ_ERRORS = (UserError, OSError, AttributeError, LookupError, TypeError, ValueError)
+READ_ERRORS = (
+    *(UserError, OSError, ArithmeticError),
+    *(AttributeError, LookupError, TypeError, ValueError),
+)
 """What reading a run folder raises if its files are missing or have unexpected contents."""
 EXPERIMENTS = "experiments"
 """The unit of progress of `fourlab reproduce`."""
@@ -242,6 +245,8 @@ def _progress(run: Run, outcome: _Outcome | None) -> tuple[int | None, int | Non
         if not run.games_file.exists():
             return 0, total, "games"
         with _open_games(run) as store:
+            if (outside := store.number_outside(total)) is not None:
+                raise UserError(f"{run.name} has a game {outside}, but is of {total} games")
             return store.progress(), total, "games"
     if run.config.get("kind") == "reproduce":
         # Older versions did not record which experiments were requested; their work folders show

@@ -128,9 +128,10 @@ class Results:
 
     @classmethod
     def of(cls, tournament: Tournament, store: Store) -> "Results":
-        """Count all stored games."""
+        """Count all stored games; raise UserError if one is not of this tournament."""
         results = cls(tournament)
         for game in store.games():
+            tournament.refuse_foreign(game)
             results.add(game)
         return results
 

@@ -9,6 +9,7 @@ damage and careless edits are noticed when the file is opened.
 """
 
 import json
+import math
 import os
 import re
 import sqlite3
@@ -19,6 +20,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from fourlab.arena.hashes import Flaw, Root, flaws, row_hash
+from fourlab.arena.schema import TABLES, distrust, refuse_foreign
 from fourlab.errors import Damaged, UserError
 from fourlab.files import require_regular
 from fourlab.game.outcome import Outcome
@@ -31,6 +33,8 @@ ROWS_BETWEEN_CHECKPOINTS = 5000
 """A checkpoint syncs the disk, which is slow; between two of them the log grows."""
 BUSY_SECONDS = 30
 """How long a statement waits for a lock that another process holds."""
+MAX_PLIES = 64
+"""No board has more cells."""
 RECENT = 2000
 """Games begin in the order of their numbers, so only the last few numbers can have gaps."""
 
@@ -98,7 +102,7 @@ class StoredGame(NamedTuple):
         )
 
     def check(self) -> None:
-        """Raise UserError if the row has fields of other types, or moves that are no columns.
+        """Raise UserError if the row has fields that no game has.
 
         SQLite stores anything in any column, and the file may come from somebody else.
         """
@@ -107,6 +111,19 @@ class StoredGame(NamedTuple):
                 raise UserError(f"game {str(self.number)[:20]} is damaged: {name} is {value!r:.40}")
         if not _MOVES.fullmatch(self.moves):
             raise UserError(f"game {self.number} is damaged: moves are {self.moves!r:.40}")
+        possible = {
+            "number": self.number >= 0,
+            "unit": self.unit >= 0,
+            "plies": 0 <= self.plies <= MAX_PLIES,
+            "result": self.result in (None, -1, 0, 1),
+            "cause": self.cause in _CAUSES,
+            "red_seconds": 0 <= self.red_seconds < math.inf,
+            "yellow_seconds": 0 <= self.yellow_seconds < math.inf,
+        }
+        for name, is_possible in possible.items():
+            if not is_possible:
+                value = getattr(self, name)
+                raise UserError(f"game {self.number} is damaged: {name} is {value!r:.40}")
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -172,33 +189,10 @@ _TYPES = (
     *(int | None, str, str, int, int | float, int | float, str, str | None),
 )
 """The types of the fields of StoredGame, in their order."""
-_MOVES = re.compile(r"[0-9]{0,64}|(?:[0-9]{1,2},)+[0-9]{0,2}")
+_MOVES = re.compile(r"[1-9]{0,64}|(?:[1-9][0-9]?,){1,64}(?:[1-9][0-9]?)?")
+_CAUSES = frozenset(cause.value for cause in Cause)
 
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS games (
-    number INTEGER PRIMARY KEY,
-    unit INTEGER NOT NULL,
-    red TEXT NOT NULL,
-    yellow TEXT NOT NULL,
-    board TEXT NOT NULL,
-    start TEXT NOT NULL,
-    moves TEXT NOT NULL,
-    plies INTEGER NOT NULL,
-    result INTEGER CHECK (result IN (-1, 0, 1)),
-    cause TEXT NOT NULL
-        CHECK (cause IN ('normal', 'illegal move', 'timeout', 'crash', 'interrupted')),
-    detail TEXT NOT NULL,
-    seed INTEGER NOT NULL,
-    red_seconds REAL NOT NULL,
-    yellow_seconds REAL NOT NULL,
-    thoughts TEXT NOT NULL,
-    scores TEXT
-)
-"""
-HASHES = "CREATE TABLE IF NOT EXISTS hashes (number INTEGER PRIMARY KEY, hash BLOB NOT NULL)"
-ROOT = "CREATE TABLE IF NOT EXISTS root (games INTEGER NOT NULL, hash BLOB NOT NULL)"
-TABLES = {"games": SCHEMA, "hashes": HASHES, "root": ROOT}
 _NUMBERS = "SELECT number FROM games"
 WITHOUT_THOUGHTS = ", ".join("'[]'" if name == "thoughts" else name for name in StoredGame._fields)
 """All columns of a row, but an empty list for the thoughts, which are most of its bytes."""
@@ -219,6 +213,16 @@ class StoreError(OSError):
 
 class DamagedStore(StoreError, Damaged):
     """The file is corrupt and no longer holds what was stored."""
+
+
+def _store_error(what: str, error: sqlite3.Error) -> StoreError:
+    """Return the error to raise instead of SQLite's."""
+    # OperationalError is about locks, permissions and space, which may pass, but also, without a
+    # code or with the general one, about texts that are not UTF-8 and statements that do not fit.
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    may_pass = isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR
+    message = " ".join(f"{what}: {error}".split())
+    return StoreError(message) if may_pass else DamagedStore(message)
 
 
 class Store:
@@ -247,15 +251,13 @@ class Store:
         try:
             self._connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)
             try:
+                distrust(self._connection)
                 self._set_up(check)
             except BaseException:
                 self._connection.close()
                 raise
-        # OperationalError, a subclass, is about locks, permissions and space, which may pass.
-        except sqlite3.OperationalError as error:
-            raise StoreError(f"cannot open {file}: {error}") from None
-        except sqlite3.DatabaseError as error:
-            raise DamagedStore(f"cannot open {file}: {error}") from None
+        except sqlite3.Error as error:
+            raise _store_error(f"cannot open {file}", error) from None
         except UnicodeDecodeError as error:  # SQLite's message quotes what is damaged
             raise DamagedStore(f"cannot open {file}: it is damaged ({error})") from None
 
@@ -264,7 +266,9 @@ class Store:
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         if version > VERSION:
             raise UserError(f"{self._file} was written by a newer Fourlab")
-        self._refuse_foreign_schema()
+        refuse_foreign(self._connection)
+        if self._read_only and not self._has_table("games"):
+            raise UserError(f"there are no games in {self._file.parent}")
         if version >= 2 and not self.has_hashes:
             raise sqlite3.DatabaseError("the hashes of its games are missing")
         if check:
@@ -286,17 +290,11 @@ class Store:
                     f"{flaw} (fourlab verify {self._file.parent} shows all damage)"
                 )
 
-    def _refuse_foreign_schema(self) -> None:
-        """Raise DatabaseError if the file has anything but our tables: a trigger, say.
-
-        SQLite would run a trigger that somebody has planted whenever a game is stored.
-        """
-        for kind, name in self._connection.execute("SELECT type, name FROM sqlite_master"):
-            if kind != "table" or name not in TABLES:
-                raise sqlite3.DatabaseError(f"it has a {kind} {name!r}, which is not Fourlab's")
-        columns = [row[1] for row in self._connection.execute("PRAGMA table_info(games)")]
-        if columns not in ([], list(StoredGame._fields)):
-            raise sqlite3.DatabaseError("the table of games has other columns")
+    def number_outside(self, total: int) -> int | None:
+        """Return the number of a game that a tournament of `total` games does not have, or None."""
+        first = self._count("SELECT ifnull(min(number), 0) FROM games")
+        last = self.end() - 1
+        return first if first < 0 else last if last >= total else None
 
     def _create(self) -> None:
         """Create the tables of a new file; games of version 1 get hashes."""
@@ -316,8 +314,11 @@ class Store:
     @property
     def has_hashes(self) -> bool:
         """Whether the file has hashes; files of version 1 have none until they are written to."""
+        return self._has_table("hashes")
+
+    def _has_table(self, name: str) -> bool:
         tables = self._connection.execute("SELECT name FROM sqlite_master").fetchall()
-        return ("hashes",) in tables
+        return (name,) in tables
 
     def structure(self) -> list[Flaw]:
         """Return what is wrong with the file itself, by SQLite's own full check."""
@@ -411,10 +412,13 @@ class Store:
 
     def finished(self) -> set[int]:
         """Return the numbers of the games that need not be played again."""
-        rows = self._connection.execute(
-            "SELECT number FROM games WHERE cause != ?", (Cause.INTERRUPTED.value,)
-        )
-        return {number for (number,) in rows}
+        try:
+            rows = self._connection.execute(
+                "SELECT number FROM games WHERE cause != ?", (Cause.INTERRUPTED.value,)
+            )
+            return {number for (number,) in rows}
+        except sqlite3.Error as error:
+            raise _store_error(f"cannot read {self._file}", error) from None
 
     def __len__(self) -> int:
         return self._count("SELECT count(*) FROM games")
@@ -436,7 +440,7 @@ class Store:
         try:
             (count,) = self._connection.execute(statement, values).fetchone()
         except sqlite3.Error as error:
-            raise StoreError(f"cannot read {self._file}: {error}") from None
+            raise _store_error(f"cannot read {self._file}", error) from None
         return int(count)
 
     def games(
@@ -455,7 +459,7 @@ class Store:
                 game.check()
                 yield game
         except sqlite3.Error as error:
-            raise StoreError(f"cannot read {self._file}: {error}") from None
+            raise _store_error(f"cannot read {self._file}", error) from None
 
     def game(self, number: int) -> StoredGame | None:
         """Return one game with its thoughts, None if it is not stored."""

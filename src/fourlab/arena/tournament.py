@@ -157,6 +157,23 @@ class Tournament:
         yellow = self.players[game.yellow].label
         return StoredGame.of(game.number, game.unit, red, yellow, record, self.seed)
 
+    def refuse_foreign(self, stored: StoredGame) -> None:
+        """Raise UserError if a stored game is not one of this tournament's."""
+        if not 0 <= stored.number < len(self):
+            raise UserError(
+                f"game {stored.number} is not of this tournament, which has {len(self)} games"
+            )
+        game = self.game(stored.number)
+        expected = (
+            game.unit,
+            self.players[game.red].label,
+            self.players[game.yellow].label,
+            str(game.start.rules),
+            self.seed,
+        )
+        if expected != (stored.unit, stored.red, stored.yellow, stored.board, stored.seed):
+            raise UserError(f"game {stored.number} is not of this tournament: {expected} is")
+
     def as_data(self) -> dict[str, Any]:
         """Return the tournament as TOML or JSON data; `read` is the inverse."""
         data: dict[str, Any] = {

@@ -6,21 +6,28 @@ Files are compared with the run's seal (`jobs/seal.py`), games with their hashes
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from fourlab.arena.hashes import Flaw, row_hash
+from fourlab.arena.schema import distrust
 from fourlab.arena.store import Store, StoredGame, StoreError
-from fourlab.arena.tournament import Tournament
+from fourlab.arena.tournament import Tournament, read_config
 from fourlab.errors import UserError
 from fourlab.game.record import Cause, Record
 from fourlab.jobs.links import refuse_links
 from fourlab.jobs.run import Run
 from fourlab.jobs.seal import SEAL_FILE, Damage, damage, is_sealed
 
+READ_ERRORS = (UserError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What files raise whose contents are not those that Fourlab writes."""
+UNSEALED = (
+    "is missing, although the run is finished: it was removed, the run is of an older version, or "
+    "it was killed at its very end (fourlab resume writes it)"
+)
 LOST = "lost: the stored game was damaged and cannot be played again in the same way"
 """The detail of a game that stands for a damaged one that cannot be replayed."""
 
@@ -71,10 +78,14 @@ def verify(run: Run) -> Verification:
                 if store.has_hashes:
                     games += len(store)
                 flaws_of_file = [*store.structure(), *store.flaws()]
+                if path == run.games_file and not flaws_of_file:
+                    flaws_of_file += _foreign_games(run, store)
         except (StoreError, UserError, sqlite3.Error) as error:
             flaws_of_file = [Flaw(None, f"cannot be read: {error}")]
         if flaws_of_file:
             flaws[name] = tuple(flaws_of_file)
+    if not is_sealed(run.folder) and _is_finished(run) and not run.is_locked:
+        files.append(Damage(SEAL_FILE, UNSEALED))
     for item in damage(run.folder):
         if item.file.endswith(".sqlite"):
             # Its games are sound, but for example an unused part of the file has changed.
@@ -82,6 +93,39 @@ def verify(run: Run) -> Verification:
         else:
             files.append(item)
     return Verification(is_sealed(run.folder), games, tuple(files), flaws)
+
+
+def _foreign_games(run: Run, store: Store) -> Iterator[Flaw]:
+    """Yield the games that are not of the run's tournament, or have values that no game has.
+
+    Somebody who adds a game to a file can also compute its hash, or leave out all hashes.
+    """
+    try:
+        tournament = read_config(run.config)
+    except READ_ERRORS as error:
+        yield Flaw(None, f"cannot be compared with the run's configuration: {error}")
+        return
+    try:
+        for game in store.games():
+            tournament.refuse_foreign(game)
+    except UserError as error:
+        yield Flaw(None, f"has games of something else: {error}")
+
+
+def _is_finished(run: Run) -> bool:
+    """Return whether a run has results of all its work, or results that cannot be read."""
+    if not (run.folder / "results.json").exists():
+        return False
+    results: Any = run.results
+    if not isinstance(results, dict):
+        return True
+    with contextlib.suppress(*READ_ERRORS):
+        # Matches and studies write results when they are stopped, too.
+        if "of" in results and results["games"] < results["of"]:
+            return False
+        if "experiments" in results:
+            return set(run.config["experiments"]) <= set(results["experiments"])
+    return True
 
 
 def salvage(file: Path, total: int, lost: Callable[[int], StoredGame | None]) -> int:
@@ -98,6 +142,7 @@ def salvage(file: Path, total: int, lost: Callable[[int], StoredGame | None]) ->
     source = sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)
     source.text_factory = lambda text: text.decode(errors="surrogateescape")
     with contextlib.closing(source):
+        distrust(source)
         # One query per game: in a damaged file, a scan ends at the first page that is unreadable.
         for number in range(total) if total else sorted(_numbers(source)):
             try:

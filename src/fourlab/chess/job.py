@@ -88,7 +88,7 @@ class ChessJob:
                     games.add(game)
                     played.add(game.number)
         # A game is a function of its number: any subset can be played later.
-        missing = sorted(set(range(self.match.games)) - played)
+        missing = [number for number in range(self.match.games) if number not in played]
         self._emit_progress(session, games)
         batches = session.executor().map(self.match, missing)
         for number, game in chain.from_iterable(batches):

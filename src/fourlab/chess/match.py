@@ -16,8 +16,14 @@ from fourlab.arena.tally import Tally
 from fourlab.chess.game import ChessState, mate_in_one
 from fourlab.chess.players import player
 from fourlab.errors import UserError
-from fourlab.files import write_atomically
+from fourlab.files import read_bounded, write_atomically
+from fourlab.options import check, option
+from fourlab.parsing import parse_json
 
+MOST_GAMES = 1_000_000
+MAX_GAME_BYTES = 16_384
+"""No line of a file of games is longer: a move takes 6 bytes, and the rules end long games."""
+MAX_FILE_BYTES = 1 << 30
 SCORES = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
 """White's score by result."""
 
@@ -36,21 +42,33 @@ class ChessGame:
     ending: str
     """checkmate, or the reason for the draw."""
 
+    def __post_init__(self) -> None:
+        texts = (self.start, self.moves, self.result, self.ending)
+        if type(self.number) is not int or not all(isinstance(text, str) for text in texts):
+            raise UserError("a game has fields of other types")
+        if not 0 <= self.number < MOST_GAMES:
+            raise UserError(f"there is no game {self.number}")
+        if self.result not in SCORES:
+            raise UserError(f"game {self.number} cannot end with {self.result!r:.20}")
+
 
 @dataclass(frozen=True)
 class ChessMatch:
     """A match as a value: each game is a function of the match and the game's number."""
 
     players: tuple[str, str]
-    games: int = 100
-    """Two for each opening; in the even-numbered one the first player has white."""
-    plies: int = 4
-    """Length of the openings: random moves after which there is no mate in one."""
-    simulations: int | None = None
-    seconds: float | None = None
-    seed: int = 0
+    games: int = option(
+        100, "Two per opening; in even ones the first player has white.", least=2, most=MOST_GAMES
+    )
+    plies: int = option(
+        4, "Random moves of an opening, after which there is no mate in one.", least=0, most=20
+    )
+    simulations: int | None = option(None, "Simulations per move.", least=1, most=10**12)
+    seconds: float | None = option(None, "Time per move.", above=0, most=86_400, unit="s")
+    seed: int = option(0, "The same seed gives the same games.", least=0, most=2**63 - 1)
 
     def __post_init__(self) -> None:
+        check(self)
         if self.games < 2 or self.games % 2:
             raise UserError(
                 "every opening is played twice, so the number of games must be even, "
@@ -107,12 +125,14 @@ class Games:
         self.file = file
         heading = json.dumps(asdict(match)) + "\n"
         try:
-            text = file.read_text(encoding="utf-8") if file.exists() else heading
-            # A crash may have cut off the last line.
-            lines = [line for line in text.splitlines(keepends=True) if line.endswith("\n")]
-            self.games = [ChessGame(**json.loads(line)) for line in lines[1:]]
-        except (OSError, ValueError, TypeError) as error:
+            lines = _lines(file) if file.exists() else [heading]
+            self.games = [_game(line) for line in lines[1:]]
+        except (OSError, ValueError) as error:
             raise UserError(f"cannot read chess games in {file}: {error}") from None
+        numbers = Counter(game.number for game in self.games)
+        for number, count in numbers.most_common(1):
+            if count > 1:
+                raise UserError(f"cannot read chess games in {file}: game {number} is there twice")
         if not lines or _identity(lines[0]) != _identity(heading):
             raise UserError(f"{file} does not hold the games of {heading.strip()}")
         lines[0] = heading  # the number of games may have changed
@@ -128,12 +148,29 @@ class Games:
         self.games.append(game)
 
 
+def _lines(file: Path) -> list[str]:
+    """Return the complete lines of a file; a crash may have cut off the last one."""
+    text = read_bounded(file, MAX_FILE_BYTES).decode()
+    # Only line feeds end lines: a player's name may have other separators.
+    lines = [f"{line}\n" for line in text.split("\n")[:-1]]
+    if max(map(len, lines), default=0) > MAX_GAME_BYTES:
+        raise UserError(f"a line has more than {MAX_GAME_BYTES:,} characters")
+    return lines
+
+
+def _game(line: str) -> ChessGame:
+    fields = parse_json(line, "a game")
+    if not isinstance(fields, dict) or fields.keys() != ChessGame.__dataclass_fields__.keys():
+        raise UserError(f"{line.strip()!r:.40} is not a game")
+    return ChessGame(**fields)
+
+
 def _identity(heading: str) -> dict[str, Any]:
     """Return what identifies a match: its settings except the number of games."""
     try:
-        match: dict[str, Any] = json.loads(heading)
+        match: dict[str, Any] = parse_json(heading, "the first line")
         return {name: value for name, value in match.items() if name != "games"}
-    except (ValueError, AttributeError):
+    except (UserError, AttributeError):
         return {}
 
 

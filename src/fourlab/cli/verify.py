@@ -84,7 +84,7 @@ def _repair(run: "Run", verification: "Verification", quiet: bool, allow_program
     from fourlab.arena.verify import salvage, unrepairable
     from fourlab.cli.running import Running
     from fourlab.jobs.kinds import job_of
-    from fourlab.jobs.seal import unseal
+    from fourlab.jobs.seal import PROGRESS_FILE, unseal
 
     beyond_repair = unrepairable(verification)
     if beyond_repair is not None:
@@ -97,6 +97,8 @@ def _repair(run: "Run", verification: "Verification", quiet: bool, allow_program
             damaged = salvage(run.folder / name, total, lambda number: _lost(job, number))
             print(f"{name}: {damaged} damaged games; the old file is {name}.damaged")
         unseal(run.folder)
+        if any(item.file == PROGRESS_FILE for item in verification.files):
+            (run.folder / PROGRESS_FILE).unlink(missing_ok=True)  # only shown, written by new work
     Running(quiet=quiet).desk().work_on(job, run)
 
 

@@ -14,6 +14,7 @@ depend on it.
 import atexit
 import contextlib
 import hashlib
+import logging
 import os
 import pickle  # Numba has no other format for machine code; only the user can write the folder
 import re
@@ -35,6 +36,8 @@ from numba.core.compiler import CompileResult
 
 from fourlab.modules import closure
 
+_LOGGER = logging.getLogger("fourlab.kernels")
+"""The logger of `_jit.py`; by default Python prints its messages to standard error."""
 _TEMPORARY = "fourlab-kernels-"
 _ALWAYS = ("fourlab.compiled._jit", "fourlab.compiled._cache")
 """Modules that determine how every kernel is compiled."""
@@ -65,28 +68,42 @@ class KernelCache(_Cache):  # type: ignore[misc]
         # As Numba's own cache does: the context must be initialised before code is loaded.
         target_context.refresh()
         file = self.file_of(signature, target_context.codegen())
-        with contextlib.suppress(OSError):
+        try:
             content = file.read_bytes()
+        except OSError:  # there is no entry, or it cannot be read
+            return None
+        try:
             checksum = content[:_CHECKSUM_BYTES]
             data = content[_CHECKSUM_BYTES:]
-            if hashlib.sha256(data).digest() == checksum:
-                os.utime(file)  # marks the entry as used, see `prune`
-                return CompileResult._rebuild(target_context, *pickle.loads(data))
-            file.unlink()
-        return None
+            if hashlib.sha256(data).digest() != checksum:
+                raise ValueError("its checksum is wrong")
+            compiled = CompileResult._rebuild(target_context, *pickle.loads(data))
+        except Exception as error:  # a pickle of anything can raise anything
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            _LOGGER.warning("compiling again, since %s is damaged (%s)", file, reason)
+            with contextlib.suppress(OSError):
+                file.unlink()
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(file)  # marks the entry as used, see `prune`
+        return compiled
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Write the entry for a signature. Failing to write is not an error."""
         data = serialize.dumps(compiled._reduce())
         file = self.file_of(signature, compiled.codegen)
-        # Write to another name first: a process that reads meanwhile must not see half an entry.
-        unfinished = file.with_suffix(f".{os.getpid()}.tmp")
+        # Another name first, which no other call uses: neither a process that reads meanwhile nor
+        # one that writes the same entry may meet half of it.
+        unfinished = None
         try:
-            unfinished.write_bytes(hashlib.sha256(data).digest() + data)
-            unfinished.replace(file)
+            handle, unfinished = tempfile.mkstemp(".tmp", f"{file.stem}.", self._folder)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(hashlib.sha256(data).digest() + data)
+            os.replace(unfinished, file)
         except OSError:
             with contextlib.suppress(OSError):
-                unfinished.unlink()
+                if unfinished is not None:
+                    os.unlink(unfinished)
             return
         prune(self._folder)
 

@@ -86,9 +86,9 @@ def is_compiled(name: str) -> bool:
     try:
         # `prune` may have deleted an entry that the stamp lists, so all must still exist.
         entries = [] if stamp is None else stamp.read_text().split()
-    except OSError:
+        return stamp is not None and all((stamp.parent / entry).exists() for entry in entries)
+    except (OSError, ValueError):  # there is no stamp, or it is damaged
         return False
-    return stamp is not None and all((stamp.parent / entry).exists() for entry in entries)
 
 
 def stamp_of(name: str) -> Path | None:

@@ -16,6 +16,9 @@ from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
 from fourlab.solver.many import OnProgress, check_target, earlier_journal
 
+MAX_POSITIONS = 20_000_000
+"""More could not be loaded."""
+
 
 @dataclass(frozen=True)
 class DatasetJob:
@@ -70,8 +73,8 @@ class Uci8Job(DatasetJob):
             if solved is None:
                 return None
             write_atomically(product, labels.as_text(solved))
+        solved = labels.load(product)
         text = product.read_bytes()
-        solved = labels.parse_text(text)
         write_atomically(self.file, labels.compress(text, self.file.suffix))
         about = {"positions": len(solved), **solved.counts, "sha256": sha256(text).hexdigest()}
         return _finish(run, journal, self.file, about)
@@ -119,6 +122,10 @@ class SolvedJob(DatasetJob):
         check_target(self.file)
         if self.file.suffix != ".npz":
             raise UserError(f"the file of a solved data set must end in .npz: {self.file}")
+        if self.positions > MAX_POSITIONS:
+            raise UserError(
+                f"a data set has at most {MAX_POSITIONS:,} positions, not {self.positions:,}"
+            )
         _sampled(self.rules, self.positions, self.plies, self.seed)
 
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
@@ -158,7 +165,16 @@ def read_job(config: Mapping[str, Any]) -> Uci8Job | SolvedJob:
         return Uci8Job(file)
     first, last = config["plies"]
     rules = Rules.parse(config["board"])
-    return SolvedJob(file, rules, config["positions"], (first, last), config["seed"])
+    positions, seed = config["positions"], config["seed"]
+    for name, value in (
+        ("plies", first),
+        ("plies", last),
+        ("positions", positions),
+        ("seed", seed),
+    ):
+        if type(value) is not int or value < 0:
+            raise UserError(f"{name} of a data set cannot be {value!r:.40}")
+    return SolvedJob(file, rules, positions, (first, last), seed)
 
 
 # `check` and `work` need the same positions.

@@ -19,11 +19,12 @@ from fourlab.files import digest, write_atomically
 from fourlab.parsing import MAX_SEAL_BYTES, read_json
 
 SEAL_FILE = "seal.json"
-UNSEALED = ("lock", "progress.json", SEAL_FILE)
-"""Files that change without work on the run, or hold nothing of it."""
+PROGRESS_FILE = "progress.json"
+UNSEALED = ("lock", SEAL_FILE)
+"""The lock is an empty database that holds nothing of the run; a seal does not list itself."""
 UNSEALED_SUFFIXES = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside an open database."""
-REWRITTEN = ("report.html", "report.md", "results.json", "figures/")
+REWRITTEN = (PROGRESS_FILE, "report.html", "report.md", "results.json", "figures/")
 """Files that are made from the others, and so are written again by `fourlab resume`."""
 
 
@@ -92,10 +93,13 @@ def damage(folder: Path, skip: Iterable[str] = ()) -> Iterator[Damage]:
 def refuse_damage(folder: Path) -> None:
     """Raise UserError if a file that a resumed run would read has changed since it was sealed.
 
-    Databases are left to their own checks, which say what is wrong with which game.
+    Databases are left to their own checks, which say what is wrong with which game. A damaged
+    progress file is removed: it is only shown, and finished work may not write it again.
     """
     databases = [name for name in _files(folder) if name.endswith(".sqlite")]
     for flaw in damage(folder, skip=databases):
+        if flaw.file == PROGRESS_FILE:
+            (folder / PROGRESS_FILE).unlink(missing_ok=True)
         if flaw.file == SEAL_FILE or (not flaw.is_rewritten and flaw.why != "was added"):
             raise UserError(
                 f"{folder}: {flaw} since work on the run ended "
@@ -112,10 +116,13 @@ def _read(folder: Path) -> dict[str, dict[str, Any]]:
         content = read_json(file, MAX_SEAL_BYTES)
         files: dict[str, dict[str, Any]] = content["files"]
         is_intact = content["version"] == 1 and content["sha256"] == _hash_of(files)
-    except (KeyError, TypeError, ValueError):
+        entries = [(entry["bytes"], entry["sha256"]) for entry in files.values()]
+    except (AttributeError, RecursionError, KeyError, TypeError, ValueError):
         raise ValueError("it is not what was written") from None
     if not is_intact:
         raise ValueError("its own hash is wrong")
+    if not all(type(size) is int and isinstance(sha256, str) for size, sha256 in entries):
+        raise ValueError("it is not what was written")
     return files
 
 

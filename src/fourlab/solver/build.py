@@ -66,12 +66,7 @@ class BookJob:
     def check(self) -> None:
         """Raise UserError if the file cannot be written or no game lasts that many plies."""
         check_target(self.file)
-        entries = sum(map(len, _levels(self.rules, self.plies)))
-        if entries > MAX_ENTRIES:
-            raise UserError(
-                f"a book of {self.plies} plies on {self.rules} has {entries:,} positions, "
-                f"more than the {MAX_ENTRIES:,} that can be loaded"
-            )
+        _levels(self.rules, self.plies)
 
     def extended(self, config: dict[str, Any]) -> "BookJob":
         """Return the job itself: a book has nothing to extend."""
@@ -110,7 +105,10 @@ class BookJob:
 
 def read_job(config: Mapping[str, Any]) -> BookJob:
     """Return the job that a run's configuration describes."""
-    return BookJob(Rules.parse(config["board"]), config["plies"], Path(config["file"]))
+    plies = config["plies"]
+    if type(plies) is not int or plies < 0:
+        raise UserError(f"a book has a number of plies, not {plies!r:.40}")
+    return BookJob(Rules.parse(config["board"]), plies, Path(config["file"]))
 
 
 def build_book(
@@ -142,8 +140,19 @@ def build_book(
 # `check` and `build_book` need the same levels, and a deep one takes seconds to enumerate.
 @lru_cache(maxsize=1)
 def _levels(rules: Rules, plies: int) -> list[np.ndarray]:
-    """Return the canonical keys of the positions after 0, 1, …, `plies` discs."""
-    levels = list(islice(unfinished_positions(rules), plies + 1))
+    """Return the canonical keys of the positions after 0, 1, …, `plies` discs.
+
+    Raises UserError if no book could have that many, before they are all enumerated.
+    """
+    levels: list[np.ndarray] = []
+    # A full board is never unfinished.
+    for level in islice(unfinished_positions(rules), min(plies, rules.columns * rules.rows) + 1):
+        levels.append(level)
+        if (entries := sum(map(len, levels))) > MAX_ENTRIES:
+            raise UserError(
+                f"a book of {plies} plies on {rules} has at least {entries:,} positions, "
+                f"more than the {MAX_ENTRIES:,} that can be loaded"
+            )
     if len(levels) <= plies:
         raise UserError(f"no game on {rules} lasts {plies} plies without an end")
     return levels

@@ -17,16 +17,18 @@ from typing import Any, TextIO
 import numpy as np
 
 from fourlab.errors import UserError
-from fourlab.files import write_atomically
+from fourlab.files import read_bounded, write_atomically
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.jobs.executors import Executor, Lost
+from fourlab.parsing import parse_json
 from fourlab.solver.solver import Solver
 
 CHUNK = 16
 """Positions per chunk."""
 WORKER_MEGABYTES = 16
 """The size of a worker's transposition table."""
+MAX_JOURNAL_BYTES = 1 << 30
 CLOSED = -128
 """The score of a full column: the lowest int8, which no score reaches."""
 
@@ -65,10 +67,10 @@ def _take_over(earlier: Path, journal: Path, heading: dict[str, object]) -> None
     """Move the journal of an earlier version here, if it belongs to the same work."""
     if journal.exists() or not earlier.exists():
         return
-    first = earlier.read_text(encoding="utf-8").partition("\n")[0]
-    with suppress(ValueError):
-        if json.loads(first) == heading:
-            write_atomically(journal, earlier.read_bytes())
+    with suppress(OSError, ValueError):  # it is something else
+        data = read_bounded(earlier, MAX_JOURNAL_BYTES)
+        if parse_json(data.partition(b"\n")[0].decode(), earlier) == heading:
+            write_atomically(journal, data)
             earlier.unlink()
 
 
@@ -106,7 +108,7 @@ def solve_all(
     answers = {}
     for start, chunk_answers in _read(journal, heading):
         # An entry that does not fit its chunk is ignored, and the chunk is solved again.
-        if len(chunk_answers) == len(chunks.get(start, ())):
+        if _fits(chunk_answers, len(chunks.get(start, ())), question, rules):
             answers[start] = chunk_answers
     missing = [start for start in chunks if start not in answers]
     done = sum(len(chunk_answers) for chunk_answers in answers.values())
@@ -128,6 +130,18 @@ def solve_all(
         return None
     # In the order of the positions, whatever the order in which workers finished.
     return np.concatenate([answers[start] for start in chunks])
+
+
+def _fits(answers: np.ndarray, positions: int, question: Question, rules: Rules) -> bool:
+    """Return whether these could be the answers for a number of positions."""
+    # An answer is a number, or one for every column.
+    by_column = question is column_scores
+    shape = (positions, rules.columns) if by_column else (positions,)
+    most = 1 if question is result else (rules.columns * rules.rows + 1) // 2
+    possible = (answers >= -most) & (answers <= most)
+    if by_column:
+        possible |= answers == CLOSED
+    return answers.shape == shape and bool(possible.all())
 
 
 @dataclass(frozen=True)
@@ -186,25 +200,40 @@ def _read(journal: Path, heading: dict[str, object]) -> list[tuple[int, np.ndarr
     """
     if not journal.exists():
         return []
-    data = journal.read_bytes()
-    # Everything up to the last line feed; rfind is -1, hence 0 bytes, if there is none.
-    whole = data[: data.rfind(b"\n") + 1]
+    damaged = UserError(
+        f"{journal} is not the journal of a book or data set; move it away to begin anew"
+    )
     try:
-        entries = [json.loads(line) for line in whole.splitlines()]
-        matches = not entries or entries[0] == heading
-        chunks = [
-            (int(entry["start"]), np.array(entry["scores"], np.int8))
-            for entry in entries[1:]
-            if matches
-        ]
-    except (ValueError, TypeError, KeyError, OverflowError):
-        raise UserError(
-            f"{journal} is not the journal of a book or data set; move it away to begin anew"
-        ) from None
-    if not matches:
+        data = read_bounded(journal, MAX_JOURNAL_BYTES)
+        # Everything up to the last line feed; rfind is -1, hence 0 bytes, if there is none.
+        whole = data[: data.rfind(b"\n") + 1]
+        entries = [parse_json(line.decode(), journal) for line in whole.split(b"\n")[:-1]]
+    except OSError as error:
+        raise UserError(f"cannot read {journal}: {error.strerror}") from None
+    except ValueError:
+        raise damaged from None
+    if entries and entries[0] != heading:
+        if not isinstance(entries[0], dict):
+            raise damaged
         raise UserError(
             f"{journal} belongs to another book or data set ({entries[0]}); "
             "move it away to begin anew"
         )
+    try:
+        chunks = [_chunk(entry) for entry in entries[1:]]
+    except (KeyError, TypeError, ValueError):
+        raise damaged from None
     os.truncate(journal, len(whole))
     return chunks
+
+
+def _chunk(entry: Any) -> tuple[int, np.ndarray]:
+    """Return a chunk of a journal; raise KeyError, TypeError or ValueError if it is not one."""
+    start = entry["start"]
+    scores = np.array(entry["scores"])
+    # NumPy would silently cut off fractions, and turn truth values and texts into numbers.
+    if type(start) is not int or scores.dtype.kind != "i":
+        raise TypeError("not whole numbers")
+    if scores.size == 0 or scores.min() < CLOSED or scores.max() > -CLOSED - 1:
+        raise ValueError("no scores")
+    return start, scores.astype(np.int8)

@@ -5,11 +5,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from fourlab.errors import UserError
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
-from fourlab.studies.catalogue import Experiment, all_experiments
+from fourlab.studies.catalogue import SCALES, Experiment, all_experiments
 from fourlab.studies.report import check_work, lacks_figures, load_parts, save_parts, write_reports
-from fourlab.studies.workbench import Stopped, Workbench
+from fourlab.studies.workbench import Part, Stopped, Workbench
+
+UNFIT = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+"""What an experiment raises if its stored work is of other types than it writes."""
 
 
 @dataclass(frozen=True)
@@ -95,19 +99,45 @@ class StudyJob:
                     on_progress,
                     self.by_clock,
                 )
-                save_parts(run, experiment, list(experiment.conduct(bench)))
+                save_parts(run, experiment, _conduct(experiment, bench))
             finished = True
         # A stopped job still gets pages, with the experiments that are complete.
         results = write_reports(run)
         return results if finished else None
 
 
+def _conduct(experiment: Experiment, bench: Workbench) -> list[Part]:
+    """Run an experiment; raise UserError if it cannot use the work that an earlier session left."""
+    began_before = any(file.name != "begun.json" for file in bench.folder.glob("*"))
+    try:
+        return list(experiment.conduct(bench))
+    except (UserError, Stopped):
+        raise
+    except UNFIT as error:
+        # Without earlier work this is a fault of the experiment, which must be seen.
+        if not began_before:
+            raise
+        raise UserError(
+            f"{experiment.name} cannot use its earlier work in {bench.folder} ({error!r:.100}); "
+            "remove that folder and give the command again"
+        ) from None
+
+
 def read_job(config: Mapping[str, Any]) -> StudyJob:
     """Return the job of a run's configuration, with every experiment ever requested from it."""
+    experiments = tuple(config.get("experiments", ()))
+    for name in experiments:
+        if name not in all_experiments():
+            raise UserError(f"there is no experiment {name!r:.60}")
+    scale, seed = config["scale"], config["seed"]
+    if scale not in SCALES:
+        raise UserError(f"there is no scale {scale!r:.60}; scales are {', '.join(SCALES)}")
+    if type(seed) is not int or seed < 0:
+        raise UserError(f"a seed is a whole number of at least 0, not {seed!r:.60}")
     return StudyJob(
-        tuple(config.get("experiments", ())),
-        config["scale"],
-        config["seed"],
+        experiments,
+        scale,
+        seed,
         by_clock=bool(config.get("time", False)),
         resumed=True,
     )

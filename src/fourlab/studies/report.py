@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -43,6 +44,7 @@ FOUND = "found.json"
 """The file in an experiment's work folder that holds its parts, written when it is complete."""
 STORED_NAMES = {"exact": "truth"}
 """Fields of a finding whose names in files differ; files of earlier versions stay readable."""
+_FILE_NAME = re.compile(r"[\w.,+=-]{1,200}")
 Parts = Sequence[Mapping[str, Any]]
 """The parts of an experiment as stored: the fields of each one, and its kind."""
 
@@ -91,7 +93,40 @@ def home_of(run: Run, document: str) -> Path:
 def load_parts(run: Run, name: str) -> list[dict[str, Any]] | None:
     """Return the stored parts of an experiment, or None if it is not complete."""
     file = run.folder / "work" / name / FOUND
-    return read_json(file, list) if file.exists() else None
+    if not file.exists():
+        return None
+    parts: list[dict[str, Any]] = read_json(file, list)
+    if not all(_is_part(part) for part in parts):
+        raise UserError(f"{file} is damaged; remove it and give the command again")
+    return parts
+
+
+def _is_part(part: Any) -> bool:
+    """Return whether data have the fields of a stored part, with values of their types."""
+    if not isinstance(part, dict) or not isinstance(kind := part.get("kind"), str):
+        return False
+    texts = {
+        "finding": [name for name in Finding.__dataclass_fields__ if name != "agrees"],
+        "text": ["title", "lines"],
+        "table": ["title", "file"],
+        "picture": ["caption", "file"],
+    }
+    if kind not in texts or not all(isinstance(part.get(name), str) for name in texts[kind]):
+        return False
+    # Pages are made with names of files; these must not lead elsewhere.
+    if kind in ("table", "picture") and not _FILE_NAME.fullmatch(part["file"]):
+        return False
+    if kind == "finding":
+        return part.get("agrees", "") in (True, False, None)
+    if kind == "table":
+        head, rows = part.get("head"), part.get("rows")
+        return (
+            isinstance(head, list)
+            and all(isinstance(cell, str) for cell in head)
+            and isinstance(rows, list)
+            and all(isinstance(row, list) for row in rows)
+        )
+    return True
 
 
 def lacks_figures(run: Run, name: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fourlab import parsing
 from fourlab.agents.registry import make
 from fourlab.arena.play import play_tournament
 from fourlab.arena.store import Store, StoredGame
@@ -177,8 +178,8 @@ class Workbench:
 
 def read_json(file: Path, kind: type = object) -> Any:
     """Return the content of a work file; raise UserError if it is damaged or not a `kind`."""
-    with suppress(ValueError):
-        content = json.loads(file.read_text(encoding="utf-8"))
+    with suppress(UserError):
+        content = parsing.read_json(file)
         if isinstance(content, kind):
             return content
     raise UserError(f"{file} is damaged; remove it and give the command again")

@@ -14,6 +14,7 @@ ends with the same bytes as one that never was.
 """
 
 import json
+import math
 import os
 import shutil
 import time
@@ -31,6 +32,7 @@ from fourlab.parsing import (
     MAX_DESCRIPTION_BYTES,
     MAX_METRICS_BYTES,
     parse_description,
+    parse_json,
     read_json_lines,
 )
 from fourlab.reporting.curves import Curve
@@ -115,6 +117,7 @@ def train(
         checkpoint_seconds = trainee.checkpoint_seconds
     # `seconds` is the training time of all sessions together.
     piece, seconds = _restore(run, trainee, on_note)
+    advance, finish = (_checked(work, run, piece) for work in (trainee.advance, trainee.finish))
     rows = _truncate_metrics(run, piece)
     curves = [asdict(curve) for curve in trainee.curves]
     about = {"unit": trainee.unit, "total": trainee.total, "curves": curves}
@@ -122,8 +125,8 @@ def train(
     if rows:
         on_row(rows[-1])
     # A finished training may have been killed before its results were written.
-    if trainee.finished and run.results is not None:
-        return run.results
+    if trainee.finished and (results := _usable_results(run)) is not None:
+        return results
     saved_at = time.monotonic()
     saved_piece = piece
     with (
@@ -132,7 +135,7 @@ def train(
     ):
         while not trainee.finished and not stopped():
             started_at = time.perf_counter()
-            row = trainee.advance()
+            row = advance()
             seconds += time.perf_counter() - started_at
             piece += 1
             row = {"piece": piece, **row, "seconds": round(seconds, 3)}
@@ -151,9 +154,43 @@ def train(
         _checkpoint(run, trainee, piece, seconds)
     if not trainee.finished:
         return None
-    results = {**trainee.finish(run), trainee.unit: trainee.done, "seconds": round(seconds, 3)}
+    results = {**finish(run), trainee.unit: trainee.done, "seconds": round(seconds, 3)}
     run.write("results.json", results)
     return results
+
+
+def _checked(work: Callable[..., dict[str, Any]], run: Run, restored: int) -> Callable[..., Any]:
+    """Return the function with UserError for what it raises because of the checkpoint's state.
+
+    A checkpoint from somebody else can have correct checksums and values that only the next piece
+    of work cannot use. Callers from Python see the cause.
+    """
+
+    def checked(*arguments: Any) -> dict[str, Any]:
+        try:
+            return work(*arguments)
+        except UserError:
+            raise
+        except UNFIT as error:
+            if restored == 0:
+                raise  # nothing was loaded: this is a fault of the training
+            reason = " ".join(repr(error).split())[:200]
+            raise UserError(
+                f"{run.folder} cannot be resumed from checkpoint {restored}, "
+                f"or there is a fault in the training: {reason}"
+            ) from error
+
+    return checked
+
+
+def _usable_results(run: Run) -> dict[str, Any] | None:
+    """Return the results if they can be shown; else they are written again."""
+    results: Any = run.results
+    if not isinstance(results, dict) or not isinstance(results.get("headline"), str):
+        return None
+    lines = results.get("lines", [])
+    is_text = isinstance(lines, list) and all(isinstance(line, str) for line in lines)
+    return results if is_text else None
 
 
 def read_metrics(run: Run) -> list[dict[str, Any]]:
@@ -163,6 +200,13 @@ def read_metrics(run: Run) -> list[dict[str, Any]]:
         return read_json_lines(file, MAX_METRICS_BYTES)
     except UserError as error:
         raise UserError(f"{file} is damaged: {error}") from None
+
+
+def _row(line: bytes) -> dict[str, Any]:
+    row = parse_json(line.decode(), "a row")
+    if not isinstance(row, dict):
+        raise UserError("a row is not an object")
+    return row
 
 
 def last_metrics(run: Run) -> dict[str, Any] | None:
@@ -175,20 +219,21 @@ def last_metrics(run: Run) -> dict[str, Any] | None:
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - MAX_ROW_BYTES))
             # What follows the last newline is empty or was cut short by a crash.
             lines = stream.read().split(b"\n")[:-1]
-        return json.loads(lines[-1]) if lines else None
+        return _row(lines[-1]) if lines else None
     except FileNotFoundError:
         return None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UserError(f"{file} is damaged: {error}") from None
 
 
 def _truncate_metrics(run: Run, piece: int) -> list[dict[str, Any]]:
     """Remove the rows after `piece`, whose work will be done again; returns the remaining ones."""
     rows = read_metrics(run)
-    try:
-        kept = [row for row in rows if row["piece"] <= piece]
-    except (KeyError, TypeError) as error:
-        raise UserError(f"{run.folder / 'metrics.jsonl'} is damaged: {error}") from None
+    for number, row in enumerate(rows, 1):
+        # Rows are written in order, one per piece; those after the checkpoint may be any number.
+        if row.get("piece") != number or isinstance(row["piece"], bool):
+            raise UserError(f"{run.folder / 'metrics.jsonl'} is damaged: row {number} is another")
+    kept = rows[:piece]
     if len(kept) < piece:
         raise UserError(
             f"{run.folder / 'metrics.jsonl'} has only {len(kept)} of the {piece} rows "
@@ -236,7 +281,7 @@ def _restore(run: Run, trainee: Trainee, on_note: Callable[[str], None]) -> tupl
     for folder in checkpoints:
         try:
             piece, seconds, damaged = _read_checkpoint(folder)
-        except (OSError, UserError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, *UNFIT):
             damaged = ["checkpoint.json"]
         if damaged:
             on_note(f"the checkpoint {folder} is damaged ({damaged[0]}); trying the one before")
@@ -269,7 +314,10 @@ def _read_checkpoint(folder: Path) -> tuple[int, float, list[str]]:
     if not damaged:
         # The checksums also notice files that the disk has lost or cut short.
         damaged = [name for name, file in files.items() if digest(file) != about["sha256"][name]]
-    return int(about["piece"]), float(about["seconds"]), damaged
+    piece, seconds = about["piece"], float(about["seconds"])
+    if type(piece) is not int or piece < 1 or not 0 <= seconds < math.inf:
+        raise ValueError("no such piece of work")
+    return piece, seconds, damaged
 
 
 def _checkpoints(run: Run) -> Iterator[Path]:

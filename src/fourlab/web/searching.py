@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from fourlab.agent import Limit, Stop, is_unbounded
 from fourlab.errors import UserError
@@ -184,12 +184,21 @@ def rows(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     return json.dumps({"rows": described, "locked": sorted(locked)})
 
 
+def _checked(model: type[BaseModel], data: Any) -> str:
+    """Return data of a run folder as an answer; raise UserError if they have other types."""
+    try:
+        return model.model_validate(data).model_dump_json()
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        raise UserError(f"the files of the run are damaged: {place:.80}") from None
+
+
 def run(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     """Return a run: settings, tables, figures, curves."""
     from fourlab.analysis import overview
 
     data = overview.detail(run_folders.find(Path(fields["home"]), fields["name"]))
-    return r.RunAnswer.model_validate(data).model_dump_json()
+    return _checked(r.RunAnswer, data)
 
 
 def compare(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
@@ -197,7 +206,7 @@ def compare(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     from fourlab.analysis import overview
 
     runs = [run_folders.find(Path(fields["home"]), name) for name in fields["names"]]
-    return r.Comparison.model_validate(overview.compare(runs)).model_dump_json()
+    return _checked(r.Comparison, overview.compare(runs))
 
 
 def games(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
@@ -206,7 +215,7 @@ def games(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
 
     run = run_folders.find(Path(fields["home"]), fields["name"])
     data = overview.games(run, fields["offset"], fields["limit"])
-    return r.GamesAnswer.model_validate(data).model_dump_json()
+    return _checked(r.GamesAnswer, data)
 
 
 def game(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
@@ -215,7 +224,7 @@ def game(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
 
     run = run_folders.find(Path(fields["home"]), fields["name"])
     data = overview.game(run, fields["number"])
-    return r.GameAnswer.model_validate(data).model_dump_json()
+    return _checked(r.GameAnswer, data)
 
 
 def figure(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:

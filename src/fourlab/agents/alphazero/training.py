@@ -39,6 +39,7 @@ from fourlab.nets.quantise import quantise
 from fourlab.nets.weights import load_net, save_net, to_onnx
 from fourlab.reporting.curves import Curve
 from fourlab.training.games import Chooser, match
+from fourlab.training.state import count
 from fourlab.training.test_set import solved_set, win_block_accuracy
 from fourlab.training.torch_state import (
     load_state,
@@ -429,25 +430,25 @@ class AlphaZeroTrainee:
     def load(self, folder: Path) -> None:
         """Restore what `save` wrote."""
         state = load_state(folder / "state.json")
-        self._enter_stage(state["stage"])
+        self._enter_stage(count(state, "stage"))
         for name, net in (("net", self.net), ("average", self.average)):
             net.load_state_dict(load_tensors(folder / f"{name}.safetensors", net.state_dict()))
         self.average.eval()
         restore_optimizer(self.optimizer, load_tensors(folder / "optimizer.safetensors"))
         arrays = load_tensors(folder / "window.safetensors")
         self.window.restore({name: tensor.numpy() for name, tensor in arrays.items()})
-        self.window.added = state["added"]
+        self.window.added = count(state, "added")
         self.rng.bit_generator.state = state["random"]
-        self.games = state["games"]
-        self.generation = state["generation"]
-        self.fresh = state["fresh"]
-        self.updates = state["updates"]
+        self.games = count(state, "games")
+        self.generation = count(state, "generation")
+        self.fresh = count(state, "fresh")
+        self.updates = count(state, "updates")
         self.playing = read_bounded(folder / "playing.onnx", MAX_ONNX_BYTES, follow_links=False)
         self._accept()
         # Only runs with a gate write this file, and older checkpoints lack it.
         file = folder / "accepted.safetensors"
         if file.exists():
-            self.accepted_stage = state["accepted_stage"]
+            self.accepted_stage = count(state, "accepted_stage")
             stage = self.settings.stages[self.accepted_stage]
             self.accepted = Net(network_of(self.settings, stage))
             self.accepted.load_state_dict(load_tensors(file, self.accepted.state_dict()))

@@ -41,6 +41,7 @@ from fourlab.training.evaluation import Benchmark
 from fourlab.training.games import SELF, StepGames, draw
 from fourlab.training.loop import CHECKPOINT_SECONDS
 from fourlab.training.replay import Replay
+from fourlab.training.state import count
 from fourlab.training.torch_state import (
     load_state,
     load_tensors,
@@ -234,8 +235,8 @@ class DqnTrainee:
         restore_optimizer(self.optimizer, load_tensors(folder / "optimizer.safetensors"))
         state = load_state(folder / "state.json")
         # Before the arrays, because `added` determines how many moves the buffer has.
-        self.replay.added = int(state["added"])
-        self.counts = state["counts"]
+        self.replay.added = count(state, "added")
+        self.counts = {name: count(state["counts"], name) for name in self.counts}
         self.rng.bit_generator.state = state["random"]
         arrays = self._arrays()
         expected = {name: torch.from_numpy(array) for name, array in arrays.items()}

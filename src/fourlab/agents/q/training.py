@@ -36,6 +36,7 @@ from fourlab.jobs.run import Run
 from fourlab.parsing import parse_description
 from fourlab.reporting.curves import Curve
 from fourlab.training.loop import CHECKPOINT_SECONDS
+from fourlab.training.state import count
 
 # Large enough that Python takes no time, small enough that Ctrl-C and memory limits are noticed.
 CHUNK = 4096
@@ -409,16 +410,27 @@ class QTrainee:
             read_bounded(folder / "state.json", MAX_STATE_BYTES, follow_links=False),
             MAX_STATE_BYTES,
         )
+        pace = np.array(state["pace"], np.float64)
+        counts = np.array(state["counts"])
+        fresh = self._progress
+        # Compiled code indexes these arrays without a check.
+        if (
+            pace.shape != fresh.pace.shape
+            or counts.shape != fresh.counts.shape
+            or counts.dtype.kind != "i"
+            or not np.isfinite(pace).all()
+        ):
+            raise ValueError("its state is of another training")
         # The seed follows from the settings and is not stored.
-        self._progress = Progress(
-            np.array(state["pace"]),
-            np.array(state["counts"], np.int64),
-            int(state["state"]),
-            self._progress.seed,
-        )
-        rules = self.table.form.rules
+        generator = count(state, "state")
+        self._progress = Progress(pace, counts.astype(np.int64), generator, fresh.seed)
+        rules = form_of(self.settings).rules
+        if self.table.form.rules != rules:
+            raise ValueError(f"its table is for {self.table.form.rules}")
         self._sample = [Position.from_key(key, rules) for key in state["sample"]]
         self._columns = list(state["columns"])
+        if not all(type(column) is int for column in self._columns):
+            raise ValueError("its columns are no numbers")
 
     def finish(self, run: Run) -> dict[str, Any]:
         """Write table.q and evaluate; on small boards also try all replies to the learned play."""
