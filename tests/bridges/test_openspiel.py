@@ -216,7 +216,7 @@ def test_options_reach_the_search() -> None:
     ("options", "why"),
     [
         ("simulations=1", "from 2 to 2,147,483,647 or none, not '1'"),
-        ("rollouts=0", "must be a whole number from 1 to 1,000,000"),
+        ("rollouts=101", "must be a whole number from 1 to 100"),
         ("c=-1", "must be a number from 0 to 1,000"),
     ],
 )

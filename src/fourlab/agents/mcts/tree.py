@@ -154,6 +154,8 @@ class SearchTree:
         line: list[int] = [] if first is None else [first]
         block, _ = self._walk(tuple(line))
         while block:
+            if self.switches.past_wins and self._is_over_after(line):
+                break
             visits, _, leads = self._numbers(block).tolist()
             best_rank, best = (False, False, 0), -1
             for column, count in enumerate(visits):
@@ -168,6 +170,13 @@ class SearchTree:
             line.append(best)
             block = self._leads(block, best)
         return tuple(line)
+
+    def _is_over_after(self, line: list[int]) -> bool:
+        """Return whether the game is over after a line, by the real rules."""
+        position = self.position
+        for column in line:
+            position = position.play(column)
+        return position.outcome() is not None
 
     def snapshot(self, simulations: int) -> Snapshot:
         """Return the root as it is after this many simulations; threads may be searching."""
