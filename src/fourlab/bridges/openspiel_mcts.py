@@ -33,6 +33,9 @@ class OpenSpielMCTS:
         most=MOST_SIMULATIONS,
         unit="simulations",
     )
+    seconds: float | None = option(
+        None, "Stop after this many seconds per move.", above=0, most=86_400, unit="s"
+    )
     c: float = option(
         2.0,
         "Exploration constant: the bound is mean + c * sqrt(log N / n), results from -1 to +1.",
@@ -61,8 +64,8 @@ class OpenSpielMCTS:
         from fourlab.bridges.openspiel import game_of, mcts_bot, to_state
 
         started = time.perf_counter()
-        is_over = limit.alarm()
-        simulations, seconds = limit.bounds(self.simulations, None, DEFAULT_SIMULATIONS)
+        simulations, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
+        is_over = Limit(seconds=seconds, stop=limit.stop).alarm()
         budget = MOST_SIMULATIONS if simulations is None else simulations
         slice_size = budget if limit.stop is None else min(budget, self._slice(position))
         game = game_of(position.rules)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import repeat
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -272,15 +271,14 @@ class MCTS:
         budget = self._budget(limit)
         blocks = min(self._room(position), budget.max_blocks(self._blocks_per_simulation))
         if self.runs == 1:
-            trees = [self._tree(position, blocks)]
+            trees = [self._tree(position, blocks, budget)]
             trace = self._search_one(trees[0], budget, search_seed, traced, watch)
+            columns = tuple(trees[0].columns())
         else:
-            trees = [
-                SearchTree(position, self.switches(), blocks, self.transpositions)
-                for _ in range(self.runs)
-            ]
-            trace = self._search_each(trees, budget, search_seed, traced)
-        columns = _averaged(trees)
+            runs = self._search_each(position, blocks, budget, search_seed)
+            trees = [run.tree for run in runs]
+            trace = [run.tree.snapshot(run.budget.done) for run in runs] if traced else []
+            columns = _averaged([run.columns for run in runs])
         chosen = self._choose(columns, choice_seed)
         return Result(
             decision(chosen, columns, trees, budget.done, budget.elapsed()),
@@ -309,11 +307,14 @@ class MCTS:
         times = [seconds for seconds in (self.seconds, limit.seconds) if seconds is not None]
         if not counts and not times and limit.stop is None:
             counts = [DEFAULT_SIMULATIONS]
+        # The option `clock` is for the agent's own seconds; those of a limit are wall-clock time.
+        by_cpu = self.clock == "cpu" and self.seconds is not None
         return Budget(
             simulations=min(counts, default=None),
-            seconds=min(times, default=None),
+            seconds=self.seconds if by_cpu else min(times, default=None),
             stop=limit.stop,
-            clock=time.process_time if self.clock == "cpu" else time.perf_counter,
+            clock=time.process_time if by_cpu else time.perf_counter,
+            wall_seconds=limit.seconds if by_cpu else None,
         )
 
     def switches(self) -> verbs.Switches:
@@ -344,7 +345,7 @@ class MCTS:
         signed = self.draw if self.scale == "signed" else 2 * self.draw - 1
         return signed * verbs.POINTS
 
-    def _tree(self, position: Position, blocks: int) -> SearchTree:
+    def _tree(self, position: Position, blocks: int, budget: Budget) -> SearchTree:
         """Return a new tree of this many blocks, or the one kept from earlier moves or games."""
         if self.reuse == "none":
             return SearchTree(position, self.switches(), blocks, self.transpositions)
@@ -356,9 +357,7 @@ class MCTS:
                 kept = self._kept["tree"] = SearchTree(start, self.switches(), room)
             # A position outside the kept tree, or a full tree: search a tree for this move only.
             return kept.descend(position) or SearchTree(position, self.switches(), blocks)
-        if kept is not None and kept.move_root(position):
-            kept.prune()
-        else:
+        if kept is None or not kept.move_root(position) or not kept.prune(budget.is_over):
             kept = self._kept["tree"] = SearchTree(position, self.switches(), room)
         return kept
 
@@ -367,6 +366,8 @@ class MCTS:
         # Three int32 per column; with transpositions also up to four slots of two int64 and two
         # int32 per block.
         block_bytes = 12 * position.rules.columns + (72 if self.transpositions else 0)
+        if self.reuse == "moves":
+            block_bytes += 4  # pruning takes an int32 per block
         return self.memory * 2**20 // block_bytes
 
     def _start(self, position: Position) -> Position:
@@ -419,24 +420,34 @@ class MCTS:
         return trace
 
     def _search_each(
-        self, trees: list[SearchTree], budget: Budget, seed: int, traced: bool
-    ) -> list[Snapshot]:
-        """Search every tree with all the simulations; returns one snapshot per run if traced."""
-        budgets = [budget.share(self.runs, self.threads) for _ in trees]
+        self, position: Position, blocks: int, budget: Budget, seed: int
+    ) -> "list[_Run]":
+        """Search independent trees, each with all the simulations, until the time is up."""
+        begun: list[Budget] = []
+
+        def search(state: int) -> _Run | None:
+            # At least one run; later ones are left out when the time is up or the flag is set.
+            if begun and budget.is_over():
+                return None
+            share = budget.share(self.runs, self.threads)
+            begun.append(share)
+            tree = SearchTree(position, self.switches(), blocks, self.transpositions)
+            share.spend(tree, state, None)
+            return _Run(tree, share, tree.columns())
+
         # A random state per run, not per thread, so that the results do not depend on scheduling.
         states = seed_states(seed, self.runs)
         with ThreadPoolExecutor(self.threads) as pool:
             try:
                 # Reading the results raises the first exception of a run.
-                list(pool.map(Budget.spend, budgets, trees, states, repeat(None)))
+                runs = [run for run in pool.map(search, states) if run is not None]
             except BaseException:
-                for run in budgets:
-                    run.finished = True
+                for share in begun:
+                    share.finished = True
+                budget.stop = np.ones(1, np.uint8)  # no run begins any more
                 raise
-        budget.done = sum(run.done for run in budgets)
-        if not traced:
-            return []
-        return [tree.snapshot(run.done) for tree, run in zip(trees, budgets, strict=True)]
+        budget.done = sum(run.budget.done for run in runs)
+        return runs
 
     def _choose(self, columns: tuple[ColumnAnalysis, ...], seed: int) -> ColumnAnalysis:
         """Choose the column to play."""
@@ -461,13 +472,20 @@ class MCTS:
         return best[0] if self.final_tie == "first" else best[-1]
 
 
-def _averaged(trees: list[SearchTree]) -> tuple[ColumnAnalysis, ...]:
-    """Return the columns of all trees: visits added, means averaged over the runs that have one."""
-    if len(trees) == 1:
-        return tuple(trees[0].columns())
-    # Every tree lists the same columns, those that are open at the root.
+@dataclass(frozen=True)
+class _Run:
+    """One of several independent searches."""
+
+    tree: SearchTree
+    budget: Budget
+    columns: list[ColumnAnalysis]
+
+
+def _averaged(searches: list[list[ColumnAnalysis]]) -> tuple[ColumnAnalysis, ...]:
+    """Return the columns of all runs: visits added, means averaged over the runs that have one."""
+    # Every run lists the same columns, those that are open at the root.
     averages = []
-    for runs in zip(*(tree.columns() for tree in trees), strict=True):
+    for runs in zip(*searches, strict=True):
         proofs = (run.proven for run in runs if run.proven is not None)
         # A proof is exact, so that of any run holds for all of them.
         averages.append(

@@ -50,15 +50,17 @@ def ask(
     mark: int,
     step: int,
     bank: float = BANK,
+    *,
+    struct: Callable[..., Struct] = Struct,
     **configuration: Any,
 ) -> Any:
-    """Ask an agent for a column.
+    """Ask an agent for a column; `struct` makes its configuration.
 
     `cells` are listed from the top left: 0 is empty, 1 and 2 are the sides. `mark` is the side to
     move, `step` the number of discs on the board.
     """
     observation = Struct(board=list(cells), mark=mark, step=step, remainingOverageTime=bank)
-    arguments = [observation, Struct(**{**USUAL, **configuration})]
+    arguments = [observation, struct(**{**USUAL, **configuration})]
     if hasattr(agent, "__code__"):  # some agents take the observation only
         arguments = arguments[: agent.__code__.co_argcount]
     return agent(*arguments)
