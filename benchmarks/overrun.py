@@ -219,13 +219,15 @@ def main() -> None:
         time.perf_counter = time.process_time
     rows = {}
     with tempfile.TemporaryDirectory() as folder:
-        known = specs(Path(folder))
+        specs_by_name = specs(Path(folder))
         if not arguments.json:
             print(f"{'late, in ms':44} answers   p50    p99    max   control p99    max")
         if arguments.clock == "cpu":
-            known = {name: spec for name, spec in known.items() if name not in PROGRAMS}
-        for name in arguments.agents or known:
-            result = measure(known.get(name, name), arguments.cases, arguments.seed)
+            specs_by_name = {
+                name: spec for name, spec in specs_by_name.items() if name not in PROGRAMS
+            }
+        for name in arguments.agents or specs_by_name:
+            result = measure(specs_by_name.get(name, name), arguments.cases, arguments.seed)
             milliseconds = {
                 key: 1000 * quantile(numbers, share)
                 for key, numbers, share in (

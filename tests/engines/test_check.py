@@ -20,12 +20,9 @@ SCRIPT = ROOT / "tests" / "engines" / "engine.py"
 
 def findings_of(kind: str, start_seconds: float = 600, grace: float = 60) -> Iterator[Finding]:
     engine = Engine(
-        shlex.join([sys.executable, "-S", str(SCRIPT), kind]),
-        start_seconds,
-        grace,
-        move_seconds=2,
-        overtime=600,
+        shlex.join([sys.executable, "-S", str(SCRIPT), kind]), start_seconds, grace, move_seconds=2
     )
+    engine.overtime = 600
     return check(engine, [SMALL])
 
 

@@ -160,7 +160,8 @@ def test_a_fault_is_a_forfeit_and_harms_nothing_else(
     detail: str,
     pids: Path,
 ) -> None:
-    agent = engine(kind, pids, **options, overtime=600 if kind == "late" else 0)
+    agent = engine(kind, pids, **options)
+    agent.overtime = 600 if kind == "late" else 0
     with pytest.raises(Forfeit, match=f"^({detail})") as forfeit:
         ask(agent)
     assert forfeit.value.cause == cause

@@ -93,9 +93,8 @@ def check(
     from fourlab.engines.program import Engine
 
     boards = engine_check.BOARDS if board is None else (Rules.parse(board),)
-    engine = Engine(
-        cmd, start_seconds=start_seconds, grace=grace, move_seconds=MOVE_SECONDS, overtime=1.0
-    )
+    engine = Engine(cmd, start_seconds=start_seconds, grace=grace, move_seconds=MOVE_SECONDS)
+    engine.overtime = 1.0
     rules = []
     for finding in engine_check.check(engine, boards):
         rules.append(vars(finding))

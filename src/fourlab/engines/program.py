@@ -82,9 +82,9 @@ class Engine:
     )
     options: str = option("", 'Options to set in the program, such as "Threads=2;Style=wild".')
 
-    overtime: float = field(default=0.0, repr=False)
+    overtime: float = field(default=0.0, init=False, repr=False)
     """Seconds to wait for an answer that is already forfeited, so that the message can say how late
-    it was; from Python only."""
+    it was; `fourlab engine check` sets it."""
     _program: Program | None = field(default=None, init=False, repr=False)
     _finalizer: "weakref.finalize[[], Engine] | None" = field(default=None, init=False, repr=False)
     _game: "tuple[np.random.Generator, Position] | None" = field(

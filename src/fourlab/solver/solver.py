@@ -174,13 +174,15 @@ class Solver:
     def _rest_of(self, limit: Limit) -> Callable[[int], Limit | None]:
         """Return a function that divides what is left of a limit, beginning now.
 
-        It returns one of `parts` equal shares, or None if nothing is left.
+        It returns one of `parts` equal shares, or None if nothing is left or the stop flag is set.
         """
         started = time.perf_counter()
         before = self._spent
 
         def share_of(parts: int) -> Limit | None:
             share = limit
+            if limit.stop is not None and limit.stop.is_set():
+                return None
             if limit.nodes is not None:
                 nodes_left = limit.nodes - (self._spent - before)
                 if nodes_left < parts:
@@ -304,7 +306,7 @@ class Solver:
         # Threads share the table and differ in their move order (jitter), so that each finds
         # entries of the others: lazy SMP, as in chess engines. Bounds of any thread are proven for
         # all.
-        stop_all = np.zeros(1, np.uint8)
+        stop_all = stop.copy()
         counts = np.zeros((self.threads, 1), np.int64)
         share, rest = divmod(max_nodes, self.threads)
 

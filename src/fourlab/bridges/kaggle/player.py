@@ -14,9 +14,8 @@ import sys
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ import numpy as np
 
 from fourlab.agent import UNLIMITED, Decision, Forfeit, Limit, Stop
 from fourlab.agents.generators import generator
-from fourlab.bridges.kaggle.submission import BANK, USUAL, Struct, Submission, ask, cells_of
+from fourlab.bridges.kaggle.submission import BANK, USUAL, Struct, Submission, call, cells_of
 from fourlab.engines.process import CPU_SECONDS, STOP_POLL_SECONDS, Program
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -124,8 +123,8 @@ class Kaggle:
 class _Question:
     """What an agent is asked, and how long its answer is waited for."""
 
-    observation: Sequence[Any]
-    """Cells, mark, step and overage time: the arguments of `submission.ask`."""
+    observation: tuple[list[int], int, int, float]
+    """Cells, mark, step and overage time: arguments of `submission.call`."""
     configuration: dict[str, Any]
     seed: int
     seconds: float
@@ -178,15 +177,11 @@ class _BuiltIn:
                 raise question.too_late()
 
         look()
+        configuration = _Watched(look, **{**USUAL, **question.configuration})
         # What an agent prints must not get into our own output, which may be a protocol.
         with _seeded(question.seed), contextlib.redirect_stdout(io.StringIO()):
             try:
-                answer = ask(
-                    self._agent,
-                    *question.observation,
-                    struct=partial(_Watched, look),
-                    **question.configuration,
-                )
+                answer = call(self._agent, *question.observation, configuration)
             except (_StoppedError, Forfeit):
                 raise
             except (Exception, SystemExit) as error:
