@@ -4,7 +4,6 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from typing import ClassVar, Literal
@@ -15,6 +14,7 @@ from fourlab.agent import UNLIMITED, ColumnAnalysis, Decision, Limit
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import kernel, verbs
 from fourlab.agents.mcts.budget import Budget
+from fourlab.agents.mcts.runs import averaged, search_runs
 from fourlab.agents.mcts.tree import SearchTree, candidates, decision
 from fourlab.agents.mcts.xray import Snapshot
 from fourlab.compiled.random import seed_states
@@ -275,10 +275,16 @@ class MCTS:
             trace = self._search_one(trees[0], budget, search_seed, traced, watch)
             columns = tuple(trees[0].columns())
         else:
-            runs = self._search_each(position, blocks, budget, search_seed)
+            runs = search_runs(
+                lambda: SearchTree(position, self.switches(), blocks, self.transpositions),
+                budget,
+                self.runs,
+                self.threads,
+                search_seed,
+            )
             trees = [run.tree for run in runs]
             trace = [run.tree.snapshot(run.budget.done) for run in runs] if traced else []
-            columns = _averaged([run.columns for run in runs])
+            columns = averaged([run.columns for run in runs])
         chosen = self._choose(columns, choice_seed)
         return Result(
             decision(chosen, columns, trees, budget.done, budget.elapsed()),
@@ -419,36 +425,6 @@ class MCTS:
             snap()
         return trace
 
-    def _search_each(
-        self, position: Position, blocks: int, budget: Budget, seed: int
-    ) -> "list[_Run]":
-        """Search independent trees, each with all the simulations, until the time is up."""
-        begun: list[Budget] = []
-
-        def search(state: int) -> _Run | None:
-            # At least one run; later ones are left out when the time is up or the flag is set.
-            if begun and budget.is_over():
-                return None
-            share = budget.share(self.runs, self.threads)
-            begun.append(share)
-            tree = SearchTree(position, self.switches(), blocks, self.transpositions)
-            share.spend(tree, state, None)
-            return _Run(tree, share, tree.columns())
-
-        # A random state per run, not per thread, so that the results do not depend on scheduling.
-        states = seed_states(seed, self.runs)
-        with ThreadPoolExecutor(self.threads) as pool:
-            try:
-                # Reading the results raises the first exception of a run.
-                runs = [run for run in pool.map(search, states) if run is not None]
-            except BaseException:
-                for share in begun:
-                    share.finished = True
-                budget.stop = np.ones(1, np.uint8)  # no run begins any more
-                raise
-        budget.done = sum(run.budget.done for run in runs)
-        return runs
-
     def _choose(self, columns: tuple[ColumnAnalysis, ...], seed: int) -> ColumnAnalysis:
         """Choose the column to play."""
         if self.solver:
@@ -470,35 +446,3 @@ class MCTS:
         if self.final_tie == "random":
             return best[int(np.random.default_rng(seed).integers(len(best)))]
         return best[0] if self.final_tie == "first" else best[-1]
-
-
-@dataclass(frozen=True)
-class _Run:
-    """One of several independent searches."""
-
-    tree: SearchTree
-    budget: Budget
-    columns: list[ColumnAnalysis]
-
-
-def _averaged(searches: list[list[ColumnAnalysis]]) -> tuple[ColumnAnalysis, ...]:
-    """Return the columns of all runs: visits added, means averaged over the runs that have one."""
-    # Every run lists the same columns, those that are open at the root.
-    averages = []
-    for runs in zip(*searches, strict=True):
-        proofs = (run.proven for run in runs if run.proven is not None)
-        # A proof is exact, so that of any run holds for all of them.
-        averages.append(
-            ColumnAnalysis(
-                runs[0].column,
-                sum(run.visits for run in runs),
-                _mean([run.value for run in runs if run.value is not None]),
-                _mean([run.bound for run in runs if run.bound is not None]),
-                proven=next(proofs, None),
-            )
-        )
-    return tuple(averages)
-
-
-def _mean(numbers: list[float]) -> float | None:
-    return sum(numbers) / len(numbers) if numbers else None
