@@ -9,7 +9,7 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms.evaluate_bots import evaluate_bots
 
-from fourlab import RED, Agent, Limit, Position, UserError, make
+from fourlab import RED, Agent, Limit, Position, Stop, UserError, make
 from fourlab.bridges.openspiel import AgentBot, BotAgent, game_of, mcts_bot, to_position, to_state
 from fourlab.bridges.openspiel_mcts import OpenSpielMCTS
 from fourlab.game.rules import Rules
@@ -216,13 +216,61 @@ def test_options_reach_the_search() -> None:
     ("options", "why"),
     [
         ("simulations=1", "from 2 to 2,147,483,647 or none, not '1'"),
-        ("rollouts=0", "must be a whole number from 1 to 1,000,000"),
+        ("rollouts=101", "must be a whole number from 1 to 100"),
         ("c=-1", "must be a number from 0 to 1,000"),
     ],
 )
 def test_what_cannot_be_is_refused(options: str, why: str) -> None:
     with pytest.raises(UserError, match=why):
         make(f"openspiel-mcts:{options}")
+
+
+@pytest.mark.parametrize("spec", ["openspiel-mcts", "openspiel-mcts:rollouts=100"])
+@pytest.mark.parametrize("board", ["7x6x4", "20x2x9", "31x1x4", "1x61x4"])
+def test_work_between_two_looks_at_a_stop_flag_is_bounded(spec: str, board: str) -> None:
+    """The search itself cannot be stopped, so searches with a flag are many small ones."""
+    position = Position(board=board)
+    agent = make(spec)
+    assert isinstance(agent, OpenSpielMCTS)
+    stop = Stop()
+    stop.set()
+    decision = agent.decide(position, Limit(stop=stop), rng())
+    assert decision.column in position.legal_columns()
+    assert 2 <= (decision.analysis.simulations or 0) <= 2000
+    assert (decision.analysis.simulations or 0) * agent.rollouts <= 2000
+
+
+def test_several_searches_are_added_up() -> None:
+    position = Position("4453")
+    decision = make("openspiel-mcts").decide(position, Limit(simulations=5000, stop=Stop()), rng())
+    assert decision.analysis.simulations == 5000
+    assert decision.policy is not None
+    assert sum(decision.policy) == pytest.approx(1)
+    assert decision.policy[decision.column] == max(decision.policy)
+    assert decision.line[0] == decision.column
+    again = make("openspiel-mcts").decide(position, Limit(simulations=5000, stop=Stop()), rng())
+    assert (again.column, again.policy, again.line) == (
+        decision.column,
+        decision.policy,
+        decision.line,
+    )
+    # A flag that is not set changes nothing if one search is enough.
+    few = [
+        make("openspiel-mcts").decide(position, Limit(simulations=300, stop=stop), rng())
+        for stop in (None, Stop())
+    ]
+    assert few[0].policy == few[1].policy
+    # Proofs end the searches.
+    proven = make("openspiel-mcts").decide(Position("121212"), Limit(stop=Stop()), rng())
+    assert proven.proven is not None
+    assert (proven.column, proven.value) == (0, 1.0)
+
+
+def test_time_that_is_up_at_once_still_gives_a_column() -> None:
+    agent = make("openspiel-mcts:rollouts=100")
+    for _ in range(5):
+        decision = agent.decide(Position(board="20x2x9"), Limit(seconds=1e-6), rng())
+        assert decision.column in range(20)
 
 
 def test_it_can_be_compared_by_its_settings() -> None:

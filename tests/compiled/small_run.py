@@ -150,6 +150,8 @@ tree = whole_tree.nodes
 verbs.new_block(tree, 1, mask, g)
 copied = verbs.tree_in(np.zeros(30, np.int32), g).nodes
 n = f2.nodes  # for the accessors
+places = np.zeros(len(n.words) // n.size, np.int32)
+places[1] = 1
 path = np.array([2 * 15, 0])
 games = guided.new_games(1, g)
 policy = guided.Policy(-1, guided.COINS // 2, True, False)
@@ -292,6 +294,11 @@ RESULTS = {
         [written(nodes.copy_subtree, 1, forest.new_forest(1, 64, 1, g).nodes, 0, whole)]
         for whole in (False, True)
     ],
+    "agents.mcts.nodes.number_subtree": lambda: [
+        nodes.number_subtree(n, places, 1, len(places), 1),
+        places.tolist(),
+    ],
+    "agents.mcts.nodes.move_blocks": lambda: written(nodes.move_blocks, places, 1, len(places)),
     "agents.mcts.nodes.copy_block": lambda: [
         nodes.copy_block(tree, 1, copied, 0),
         copied.words.tolist(),
@@ -357,7 +364,7 @@ RESULTS = {
     "solver.table.store": lambda: table.store(solved, 12345, -3, 4, 100),
     "solver.table.probe": lambda: [table.probe(solved, 12345), table.probe(solved, 54321)],
     "solver.table.copy_entries": lambda: [
-        table.copy_entries(solved, larger),
+        table.copy_entries(solved, larger, 0, len(solved)),
         table.probe(larger, 12345),
     ],
     "solver.kernel.solve": lambda: [

@@ -163,18 +163,22 @@ MAX_WORK = 1 << 20
 NEVER_CHECK = {
     "dqn": "evaluates its network once",
     "human": "waits for a person",
-    "kaggle": "a submission uses Kaggle's clock",
-    "openspiel-mcts": "OpenSpiel's search cannot be interrupted",
     "q": "looks up its table",
     "random": "does not search",
     "rules": "does not search",
     "value": "evaluates its network once",
 }
 """Agents that check neither the clock nor the flag, and why they need not."""
+OWN_TESTS = {
+    "engine": "tests/engines/test_program.py",
+    "kaggle": "tests/bridges/kaggle/test_host.py and test_player.py",
+    "openspiel-mcts": "tests/bridges/test_openspiel.py",
+}
+"""Agents whose clock cannot be replaced by one of Python's, and where theirs is tested."""
 CHECKING = [
     name
     for name in registry.names()
-    if base_of(name) not in {*NEVER_CHECK, "engine", "expectimax-random"}
+    if base_of(name) not in {*NEVER_CHECK, *OWN_TESTS, "expectimax-random"}
 ]
 
 
@@ -230,6 +234,9 @@ def test_a_stop_flag_ends_the_search_at_once(name: str) -> None:
         ("negamax:depth=7", "20x2x9"),
         ("perfect", "20x2x9"),
         ("textbook", "20x2x9"),
+        ("mcts:opponent=negamax,rollouts=uniform,solver=0", "9x5x62"),
+        ("mcts:runs=10000", "20x2x9"),
+        ("arya-vanilla", "7x6x4"),
     ],
 )
 def test_searches_on_wide_boards_stop_with_the_clock(

@@ -22,6 +22,7 @@ def findings_of(kind: str, start_seconds: float = 600, grace: float = 60) -> Ite
     engine = Engine(
         shlex.join([sys.executable, "-S", str(SCRIPT), kind]), start_seconds, grace, move_seconds=2
     )
+    engine.overtime = 600
     return check(engine, [SMALL])
 
 

@@ -159,11 +159,9 @@ def test_a_fault_is_a_forfeit_and_harms_nothing_else(
     cause: Cause,
     detail: str,
     pids: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if kind == "late":
-        monkeypatch.setattr(program, "OVERTIME", 600)
     agent = engine(kind, pids, **options)
+    agent.overtime = 600 if kind == "late" else 0
     with pytest.raises(Forfeit, match=f"^({detail})") as forfeit:
         ask(agent)
     assert forfeit.value.cause == cause

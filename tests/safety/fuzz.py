@@ -2,37 +2,40 @@
 
     python -m tests.safety.fuzz SEED CASES
 
-Every case is printed to standard error before it runs if FOURLAB_FUZZ_VERBOSE is set. A case ends
-well if the spec is refused in one line, or if the agent plays a legal column and reports only
-finite numbers. Anything else is printed, and the exit code is 1. A crash ends the process: the
-caller sees the exit code, and the file named by FOURLAB_FUZZ_LAST has the case.
+A case ends well if the spec is refused in one line, or if the agent plays legal columns and reports
+only finite numbers. Anything else is printed, and the exit code is 1. The last line is a summary in
+JSON. A crash, or a case of more than CASE_SECONDS, ends the process: the caller sees the exit code,
+and the file named by FOURLAB_FUZZ_LAST has the case. `fuzz_soak.py` runs many such processes.
 """
 
 import faulthandler
+import json
 import math
 import os
 import random
 import sys
+import time
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from fourlab.agent import Decision, Limit
+from fourlab.agent import Agent, Decision, Limit, Stop
 from fourlab.agents import registry
 from fourlab.errors import UserError
+from fourlab.game.geometry import MAX_BITS
 from fourlab.game.position import Position
 from fourlab.options import Option, as_text
 
 AGENTS = [
-    name
-    for name in registry.names()
-    if registry.AGENTS.get(name, registry.Entry("")).repeatable and name != "openspiel-mcts"
+    name for name in registry.names() if registry.AGENTS.get(name, registry.Entry("")).repeatable
 ]
-"""All agents but programs, people and OpenSpiel's own search."""
+"""All agents but programs and people."""
+CLASSIC = "7x6x4"
 BOARDS = (
-    *["7x6x4"] * 6,
     *("5x4x4", "8x6x4", "6x5x4", "1x1x3", "1x1x4", "2x2x3", "1x61x62", "31x1x4", "20x2x9"),
     *("12x4x5", "4x3x3", "3x3x4", "10x5x4", "7x7x4", "1x7x4", "15x3x3", "9x5x62"),
 )
@@ -43,17 +46,22 @@ HOSTILE = (
 )
 MEGABYTES = 64
 """Memory options are not set higher: an allocation that is allowed to be large is not a fault."""
+CASE_SECONDS = 120
+"""A case that takes longer counts as endless; the longest limit is a tenth of a second."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """An agent, a position and a limit."""
+    """An agent, a position, a limit and how many moves of a game to decide."""
 
     spec: str
     board: str
     columns: tuple[int, ...]
     limit: Limit
     seed: int
+    moves: int = 1
+    stopped: bool = False
+    """Whether the stop flag is set from the beginning."""
 
     def position(self) -> Position:
         """Play the moves."""
@@ -69,24 +77,72 @@ def cases(seed: int, count: int) -> Iterator[Case]:
     options = {name: registry.options_of(name) for name in AGENTS}
     for number in range(count):
         name = rng.choice(AGENTS)
-        spec = ",".join(
-            f'{option.name}="{_value(option, rng)}"'
-            for option in options[name]
-            if rng.random() < 0.35
-        )
-        board = rng.choice(BOARDS)
+        spec = f"{name}:{_options(options[name], rng, hostile=0.1)}"
+        # Most hostile specs are refused. Two of three cases are specs that the agent accepts.
+        if rng.random() < 2 / 3:
+            for share in (0.35, 0.35, 0.2, 0.2, 0.1):
+                spec = f"{name}:{_options(options[name], rng, hostile=0, share=share)}"
+                if not _is_refused(spec):
+                    break
+        board = _board(rng, is_classic=_knows_one_board(name) and rng.random() < 0.9)
+        # Few cases think long enough to fill a tree of one megabyte.
+        thinks = rng.random() < 0.02
         limit = Limit(
-            seconds=0.004,
-            simulations=rng.choice([1, 2, 3, 10, 50]),
-            nodes=rng.choice([1, 2, 10, 1000]),
+            seconds=0.1 if thinks else rng.choice([0.0005, 0.004, 0.004, 0.01]),
+            simulations=20_000 if thinks else rng.choice([1, 2, 3, 10, 50, 500]),
+            nodes=100_000 if thinks else rng.choice([1, 2, 10, 1000]),
             depth=rng.choice([None, 1, 3, 62]),
         )
-        yield Case(f"{name}:{spec}", board, _moves(board, rng), limit, number)
+        yield Case(
+            spec,
+            board,
+            _moves(board, rng),
+            limit,
+            number,
+            moves=rng.choice([1, 1, 1, 1, 3]),
+            stopped=rng.random() < 0.03,
+        )
 
 
-def _value(option: Option, rng: random.Random) -> str:
+def _options(options: list[Option], rng: random.Random, hostile: float, share: float = 0.35) -> str:
+    """Return random values for a share of the options, as the part of a spec after the colon."""
+    return ",".join(
+        f'{option.name}="{_value(option, rng, hostile)}"'
+        for option in options
+        if rng.random() < share
+    )
+
+
+def _is_refused(spec: str) -> bool:
+    try:
+        registry.make(spec)
+    except UserError:
+        return True
+    except Exception:
+        return False  # a fault, which `fault` reports
+    return False
+
+
+def _knows_one_board(name: str) -> bool:
+    preset = registry.preset(name)
+    base = name if preset is None else registry.parse_spec(preset.spec)[0]
+    return registry.AGENTS.get(base, registry.Entry("")).one_board
+
+
+def _board(rng: random.Random, is_classic: bool) -> str:
+    """Return the classic board, one of BOARDS, or any board that the rules allow."""
+    if is_classic or rng.random() < 0.3:
+        return CLASSIC
+    if rng.random() < 0.5:
+        return rng.choice(BOARDS)
+    columns = rng.randint(1, MAX_BITS // 2)
+    rows = rng.randint(1, MAX_BITS // columns - 1)
+    return f"{columns}x{rows}x{rng.choice([3, 4, 4, 5, 6, 9, rng.randint(3, MAX_BITS)])}"
+
+
+def _value(option: Option, rng: random.Random, hostile: float) -> str:
     """Return a value of an option: at or near the ends of its range, inside it, or hostile."""
-    if rng.random() < 0.1:
+    if rng.random() < hostile:
         return rng.choice(HOSTILE).replace('"', "")
     if option.choices:
         return as_text(rng.choice(option.choices))
@@ -122,16 +178,42 @@ def _moves(board: str, rng: random.Random) -> tuple[int, ...]:
 
 
 def fault(case: Case) -> str | None:
-    """Run a case; return what is wrong with the answer, None if nothing is."""
+    """Run a case; return what is wrong with the answers, None if nothing is."""
+    return run(case)[1]
+
+
+def run(case: Case) -> tuple[int, str | None]:
+    """Run a case; return the number of decisions, and what is wrong with them if anything is."""
+    decided = 0
     try:
-        position = case.position()
         agent = registry.make(case.spec)
-        decision = agent.decide(position, case.limit, np.random.default_rng(case.seed))
+        for decision, position in _decisions(agent, case):
+            decided += 1
+            if (why := fault_of(decision, position)) is not None:
+                return decided, why
     except UserError as error:
-        return None if "\n" not in str(error) else "the refusal has several lines"
+        return decided, None if "\n" not in str(error) else "the refusal has several lines"
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return fault_of(decision, position)
+        return decided, f"{type(error).__name__}: {error}"
+    return decided, None
+
+
+def _decisions(agent: Agent, case: Case) -> Iterator[tuple[Decision, Position]]:
+    """Yield an agent's decisions with their positions; a random player replies."""
+    rng = np.random.default_rng(case.seed)
+    stop = Stop()
+    if case.stopped:
+        stop.set()
+    limit = replace(case.limit, stop=stop) if case.stopped else case.limit
+    position = case.position()
+    for _ in range(case.moves):
+        decision = agent.decide(position, limit, rng)
+        yield decision, position
+        position = position.play(decision.column)
+        if position.outcome() is None:
+            position = position.play(int(rng.choice(position.legal_columns())))
+        if position.outcome() is not None:
+            return
 
 
 def fault_of(decision: Decision, position: Position) -> str | None:
@@ -147,29 +229,45 @@ def fault_of(decision: Decision, position: Position) -> str | None:
         and math.isclose(sum(policy), 1, abs_tol=1e-3)
     ):
         return f"the policy is {policy}"
-    for column in decision.analysis.columns:
-        numbers = (column.value, column.bound, column.prior, column.estimate)
+    after = position
+    for column in decision.line:
+        if after.outcome() is not None or column not in after.legal_columns():
+            return f"the line is {decision.line}"
+        after = after.play(column)
+    for entry in decision.analysis.columns:
+        numbers = (entry.value, entry.bound, entry.prior, entry.estimate)
         if not all(number is None or math.isfinite(number) for number in numbers):
-            return f"column {column.column} has {numbers}"
+            return f"column {entry.column} has {numbers}"
     return None
 
 
-def main(seed: int, count: int) -> int:
-    """Run cases; return how many had a fault."""
+def main(seed: int, count: int) -> dict[str, Any]:
+    """Run cases; return how many there were, how many were answered, and how many had a fault."""
     faulthandler.enable()
     last = os.environ.get("FOURLAB_FUZZ_LAST")
-    faults = 0
+    counts = Counter(cases=0, answered=0, decisions=0, faults=0)
+    # Processor time, which other programs on a busy machine do not change.
+    slowest, slowest_case = 0.0, ""
     for case in cases(seed, count):
         if last:
             Path(last).write_text(repr(case), encoding="utf-8")
-        why = fault(case)
+        faulthandler.dump_traceback_later(CASE_SECONDS, exit=True)
+        started = time.process_time()
+        decided, why = run(case)
+        spent = time.process_time() - started
+        if spent > slowest:
+            slowest, slowest_case = spent, repr(case)
+        counts["cases"] += 1
+        counts["answered"] += decided > 0
+        counts["decisions"] += decided
         if why is not None:
-            faults += 1
+            counts["faults"] += 1
             print(f"{why[:300]}\n    {case}", flush=True)
-    return faults
+    faulthandler.cancel_dump_traceback_later()
+    return {**counts, "slowest": round(slowest, 3), "slowest_case": slowest_case}
 
 
 if __name__ == "__main__":
-    faults = main(int(sys.argv[1]), int(sys.argv[2]))
-    print(f"{faults} faults")
-    sys.exit(min(faults, 1))
+    summary = main(int(sys.argv[1]), int(sys.argv[2]))
+    print(json.dumps(summary))
+    sys.exit(1 if summary["faults"] else 0)

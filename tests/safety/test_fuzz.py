@@ -1,8 +1,8 @@
 """No option, board or position makes an agent crash, play an illegal column or report NaN."""
 
+import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,42 +12,56 @@ from fourlab.agents import registry
 from fourlab.agents.registry import MAX_SPEC, make, parse_spec
 from fourlab.errors import UserError
 from fourlab.game.position import Position
-from tests.conftest import ROOT
+from tests.promises import Report
 from tests.safety.fuzz import Case, fault
-
-SOAK_CASES = int(os.environ.get("FOURLAB_FUZZ_CASES", "1000000"))
-CASES_PER_PROCESS = 50_000
-
-
-def run(seed: int, cases: int, last: Path, **environment: str) -> None:
-    """Run cases in a process of their own, so that a crash shows which case it was."""
-    result = subprocess.run(
-        [sys.executable, "-m", "tests.safety.fuzz", str(seed), str(cases)],
-        cwd=ROOT,
-        env={**os.environ, "FOURLAB_FUZZ_LAST": str(last), **environment},
-        capture_output=True,
-        text=True,
-    )
-    last_case = last.read_text(encoding="utf-8") if last.exists() else ""
-    assert result.returncode == 0, f"{result.stdout[-3000:]}{result.stderr[-3000:]}{last_case}"
+from tests.safety.fuzz_soak import CASES, CHUNK, FIRST_SEED, run_chunk, run_chunks
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_thousand_random_specs_on_random_boards(seed: int, tmp_path: Path) -> None:
-    run(seed, 1000, tmp_path / "case")
+    result = run_chunk(seed, 1000, tmp_path)
+    assert result["faults"] == 0, result["output"]
+    assert result["cases"] == 1000
+    # Otherwise too many specs are refused for the test to mean anything.
+    assert result["answered"] > 700
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("checked", ["0", "1"])
 def test_a_million_random_specs_with_and_without_bounds_checking(
-    checked: str, tmp_path: Path
+    checked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, figure: Report
 ) -> None:
-    # Kernels with bounds checking are other kernels, so they have a cache of their own.
-    environment = {"NUMBA_BOUNDSCHECK": checked}
-    if checked == "1":
-        environment["FOURLAB_CACHE_DIR"] = str(tmp_path / "cache")
-    for seed, start in enumerate(range(0, SOAK_CASES, CASES_PER_PROCESS), 1000):
-        run(seed, min(CASES_PER_PROCESS, SOAK_CASES - start), tmp_path / "case", **environment)
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", checked)
+    folder = Path(os.environ.get("FOURLAB_FUZZ_FOLDER", tmp_path))
+    result = run_chunks(CASES, folder)
+    assert result["faults"] == 0, result["output"]
+    figure("cases", result["cases"], CASES, at_least=True)
+    figure("cases that were answered", result["answered"], 0.7 * CASES, at_least=True)
+
+
+def test_a_soak_is_resumed_and_reports_crashes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = {"cases": 5, "answered": 4, "decisions": 4, "faults": 0, "slowest": 0.1}
+    runs: list[int] = []
+
+    def process(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        runs.append(int(command[-2]))
+        crashed = runs[-1] == FIRST_SEED + 1
+        return subprocess.CompletedProcess(
+            command, -11 if crashed else 0, "" if crashed else json.dumps(summary), "Segmentation"
+        )
+
+    monkeypatch.setattr(subprocess, "run", process)
+    first = run_chunks(2 * CHUNK, tmp_path)
+    assert sorted(runs) == [FIRST_SEED, FIRST_SEED + 1]
+    assert first["faults"] == 1
+    assert "Segmentation" in first["output"]
+    assert "exit code -11" in first["output"]
+    # A longer run repeats nothing, and still knows the fault.
+    again = run_chunks(3 * CHUNK, tmp_path)
+    assert sorted(runs) == [FIRST_SEED, FIRST_SEED + 1, FIRST_SEED + 2]
+    assert (again["cases"], again["faults"]) == (10, 1)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """OpenSpiel's Monte Carlo tree search as an agent, for comparison with ours."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 DEFAULT_SIMULATIONS = 1000
 MOST_SIMULATIONS = 2**31 - 1
 """The largest C++ int: the budget of searches that end by a time limit."""
+SLICE_WORK = 400_000
+"""Work between two looks at a stop flag, about 10 ms: a simulation costs about as many units as the
+board has cells, times the columns and three."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +33,17 @@ class OpenSpielMCTS:
         most=MOST_SIMULATIONS,
         unit="simulations",
     )
+    seconds: float | None = option(
+        None, "Stop after this many seconds per move.", above=0, most=86_400, unit="s"
+    )
     c: float = option(
         2.0,
         "Exploration constant: the bound is mean + c * sqrt(log N / n), results from -1 to +1.",
         least=0,
         most=1000,
     )
-    rollouts: int = option(1, "Rollouts per simulation.", least=1, most=1_000_000, unit="rollouts")
+    # A simulation cannot be interrupted; a hundred rollouts take milliseconds.
+    rollouts: int = option(1, "Rollouts per simulation.", least=1, most=100, unit="rollouts")
     proofs: bool = option(True, "Prove wins and losses while the tree grows.", aliases=("solve",))
 
     def __post_init__(self) -> None:
@@ -46,47 +54,112 @@ class OpenSpielMCTS:
     def decide(
         self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
     ) -> Decision:
-        """Search with a new tree; nothing interrupts the search, not even a stop flag."""
+        """Search with a new tree; with a stop flag, with one tree after another.
+
+        OpenSpiel's search cannot be interrupted, and holds Python's lock, so that no other thread
+        could set a flag. Searches with a flag are therefore a sequence of small ones, whose results
+        at the root are added (root parallelisation; Chaslot et al., 2008).
+        """
         rng = generator(rng)
         from fourlab.bridges.openspiel import game_of, mcts_bot, to_state
 
         started = time.perf_counter()
-        # With only a stop flag, which this search cannot see, the default bounds it too.
-        simulations, seconds = limit.bounds(self.simulations, None, DEFAULT_SIMULATIONS)
-        if simulations is None:
-            simulations = DEFAULT_SIMULATIONS if seconds is None else MOST_SIMULATIONS
+        simulations, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
+        is_over = Limit(seconds=seconds, stop=limit.stop).alarm()
+        budget = MOST_SIMULATIONS if simulations is None else simulations
+        slice_size = budget if limit.stop is None else min(budget, self._slice(position))
         game = game_of(position.rules)
-        seed = int(rng.integers(2**31))  # a C++ int
-        # With one simulation, OpenSpiel's root would have no visited child to choose.
-        bot = mcts_bot(game, max(simulations, 2), seed, self.c, self.rollouts, self.proofs, seconds)
-        root = bot.mcts_search(to_state(position))
-        return _decision(root, position, time.perf_counter() - started)
+        state = to_state(position)
+        roots: list[Any] = []
+        done = 0
+        while not roots or (done < budget and not roots[-1].outcome and not is_over()):
+            seed = int(rng.integers(2**31))  # a C++ int
+            left = None
+            if seconds is not None:
+                left = max(seconds - (time.perf_counter() - started), 1e-6)
+            # With one simulation, OpenSpiel's root would have no visited child to choose.
+            count = max(min(slice_size, budget - done), 2)
+            bot = mcts_bot(game, count, seed, self.c, self.rollouts, self.proofs, left)
+            root = bot.mcts_search(state)
+            if not root.children and not roots:
+                # The time was up before the first simulation.
+                bot = mcts_bot(game, 2, seed, self.c, self.rollouts, self.proofs)
+                root = bot.mcts_search(state)
+            if root.children:
+                roots.append(root)
+            done += max(root.explore_count, 1)
+        return _decision(roots, position, time.perf_counter() - started)
+
+    def _slice(self, position: Position) -> int:
+        """Return how many simulations take about 10 ms."""
+        rules = position.rules
+        work = rules.columns * rules.rows * (rules.columns + 3) * self.rollouts
+        return max(SLICE_WORK // work, 2)
 
 
-def _decision(root: Any, position: Position, seconds: float) -> Decision:
-    best = root.best_child()
-    visits = {child.action: child.explore_count for child in root.children}
-    total = sum(visits.values())
-    # Outcomes are per player, where a node is solved. Rewards are already from the point of view
-    # of the player who made the move, here the side to move at the root.
-    if best.outcome:
-        value = best.outcome[position.to_move]
+@dataclass
+class _Column:
+    """A column of the root, added up over the searches."""
+
+    action: int
+    visits: int = 0
+    reward: float = 0.0
+    outcome: float | None = None
+    """Where one of the searches has proven it, the result for the side to move."""
+
+    @property
+    def rank(self) -> tuple[float, int, float]:
+        """The order in which OpenSpiel prefers columns."""
+        return self.outcome or 0.0, self.visits, self.reward
+
+
+def _columns(roots: Sequence[Any], side: int) -> dict[int, _Column]:
+    columns: dict[int, _Column] = {}
+    for root in roots:
+        for child in root.children:
+            column = columns.setdefault(child.action, _Column(child.action))
+            column.visits += child.explore_count
+            column.reward += child.total_reward
+            # Outcomes are per player, where a node is solved.
+            if child.outcome:
+                column.outcome = child.outcome[side]
+    return columns
+
+
+def _decision(roots: Sequence[Any], position: Position, seconds: float) -> Decision:
+    # Only the last search can have proven the position, since a proof ends them.
+    last = roots[-1]
+    columns = _columns([last] if last.outcome else roots, position.to_move)
+    if last.outcome or len(roots) == 1:
+        best = columns[last.best_child().action]
     else:
-        value = best.total_reward / max(best.explore_count, 1)
+        best = max(columns.values(), key=lambda column: column.rank)
+    total = sum(column.visits for column in columns.values())
+    # Rewards are already from the point of view of the player who made the move, here the side to
+    # move at the root.
+    value = best.reward / max(best.visits, 1) if best.outcome is None else best.outcome
     policy = None
     if total:
-        columns = range(position.rules.columns)
-        policy = tuple(visits.get(column, 0) / total for column in columns)
-    # Unvisited children have no statistics, so the line ends before them.
-    line = []
-    node = root
-    while node.children and (node := node.best_child()).explore_count:
-        line.append(node.action)
+        shares = {action: column.visits / total for action, column in columns.items()}
+        policy = tuple(shares.get(column, 0.0) for column in range(position.rules.columns))
     return Decision(
         best.action,
         value=float(value),
         policy=policy,
-        analysis=Analysis(simulations=root.explore_count, seconds=seconds),
-        line=tuple(line),
-        proven=Exact(Result(round(root.outcome[position.to_move]))) if root.outcome else None,
+        analysis=Analysis(simulations=sum(root.explore_count for root in roots), seconds=seconds),
+        line=_line(roots, best.action),
+        proven=Exact(Result(round(last.outcome[position.to_move]))) if last.outcome else None,
     )
+
+
+def _line(roots: Sequence[Any], first: int) -> tuple[int, ...]:
+    """Return the expected line in the last search that prefers the column."""
+    for root in reversed(roots):
+        line = []
+        node = root
+        # Unvisited children have no statistics, so the line ends before them.
+        while node.children and (node := node.best_child()).explore_count:
+            line.append(node.action)
+        if line[:1] == [first]:
+            return tuple(line)
+    return (first,)

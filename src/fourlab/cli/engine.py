@@ -94,6 +94,7 @@ def check(
 
     boards = engine_check.BOARDS if board is None else (Rules.parse(board),)
     engine = Engine(cmd, start_seconds=start_seconds, grace=grace, move_seconds=MOVE_SECONDS)
+    engine.overtime = 1.0
     rules = []
     for finding in engine_check.check(engine, boards):
         rules.append(vars(finding))

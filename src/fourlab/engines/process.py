@@ -17,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -42,6 +43,8 @@ MEMORY_SLACK = 4
 only a part, while the bound is on memory in use."""
 POLL_SECONDS = 0.05
 """Longest time between two looks at the clock and at the program's memory."""
+STOP_POLL_SECONDS = 0.005
+"""Longest time between two looks at a stop flag, which another thread may set."""
 LAUNCH_SECONDS = 60.0
 """How long the launcher may take to start a program; on an idle machine it takes 0.05 s."""
 CPU_SECONDS = 3600.0
@@ -76,6 +79,7 @@ class Program:
         env: Sequence[str] = (),
     ) -> None:
         self.owner = os.getpid()
+        self._is_killed = False
         self.pings = itertools.count(1)
         self.greeting: list[str] = []
         self._max_memory = int(megabytes * 1e6)
@@ -193,7 +197,7 @@ class Program:
         spent = time.monotonic() - now
         self._next_memory_check = now + max(POLL_SECONDS, MEMORY_SHARE * spent)
         if used > self._max_memory:
-            self._kill(hard=True)  # without `quit`, since it allocates until it is killed
+            self.kill()  # without `quit`, since it allocates until it is killed
             raise Forfeit(
                 Cause.CRASH,
                 f"used {used / 1e6:.0f} MB of memory, more than its {self._max_memory / 1e6:g} MB",
@@ -233,8 +237,24 @@ class Program:
         while self._popen.poll() is None and time.monotonic() < deadline:
             self._read(0.01)
 
+    def kill(self) -> None:
+        """Order the end of the program and all its descendants, and do not wait for it."""
+        self._is_killed = True
+        self._kill(hard=True)
+
     def close(self) -> None:
-        """Send `quit`, then SIGTERM, then kill all that is left, and close the pipes."""
+        """Send `quit`, then SIGTERM, then kill all that is left, and close the pipes.
+
+        Nobody waits for a program that was killed because it did not answer in time.
+        """
+        if self._is_killed:
+            # At the interpreter's exit no thread can be started; then the launcher ends the rest.
+            with contextlib.suppress(RuntimeError):
+                threading.Thread(target=self._close, daemon=True).start()
+                return
+        self._close()
+
+    def _close(self) -> None:
         try:
             if self.owner == os.getpid():  # a forked copy must leave its parent's program alone
                 self._end()
@@ -246,13 +266,13 @@ class Program:
 
     def _end(self) -> None:
         try:
-            if self._popen.poll() is None:
+            if self._popen.poll() is None and not self._is_killed:
                 with contextlib.suppress(Forfeit):
                     self.send("quit")
                 self._pipes[0].close()
                 self._wait(EXIT_SECONDS)
             # SIGTERM first, so that a program can end its own children and delete its files.
-            if self._popen.poll() is None:
+            if self._popen.poll() is None and not self._is_killed:
                 self._kill(hard=False)
                 self._wait(EXIT_SECONDS)
         finally:  # also if Ctrl-C interrupts the waiting

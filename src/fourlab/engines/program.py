@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Forfeit, Limit
 from fourlab.agents.generators import generator
 from fourlab.engines import protocol as c4i
-from fourlab.engines.process import CPU_SECONDS, POLL_SECONDS, Program
+from fourlab.engines.process import CPU_SECONDS, POLL_SECONDS, STOP_POLL_SECONDS, Program
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
@@ -29,9 +29,6 @@ from fourlab.options import check, option
 if TYPE_CHECKING:
     import numpy as np
 
-OVERTIME = 1.0
-"""Seconds to wait for an answer that is already forfeited, so that the message can say how late it
-was."""
 EXAMPLE = 'engine:cmd="./my-engine --fast"'
 
 
@@ -86,6 +83,9 @@ class Engine:
     )
     options: str = option("", 'Options to set in the program, such as "Threads=2;Style=wild".')
 
+    overtime: float = field(default=0.0, init=False, repr=False)
+    """Seconds to wait for an answer that is already forfeited, so that the message can say how late
+    it was; `fourlab engine check` sets it."""
     _program: Program | None = field(default=None, init=False, repr=False)
     _finalizer: "weakref.finalize[[], Engine] | None" = field(default=None, init=False, repr=False)
     _game: "tuple[np.random.Generator, Position] | None" = field(
@@ -230,6 +230,7 @@ class Engine:
         program.send(c4i.write_position(position), c4i.Go(limit, endless, self.multipv).write())
         began = time.monotonic()
         deadline = began + (self.move_seconds if limit.seconds is None else limit.seconds)
+        poll_seconds = POLL_SECONDS if limit.stop is None else STOP_POLL_SECONDS
         report = _Report()
         stopped = False
         while True:
@@ -240,11 +241,13 @@ class Engine:
             if not stopped and now >= deadline:
                 program.send("stop")
                 stopped = True
-            if now >= deadline + self.grace + OVERTIME:
+            last = deadline + self.grace + self.overtime
+            if now >= last:
+                program.kill()  # it has been asked to stop, and does not
                 raise Forfeit(
                     Cause.TIMEOUT, f"had not answered {now - deadline:.2f} s after its time"
                 )
-            line = program.read_line(now + POLL_SECONDS)
+            line = program.read_line(min(now + poll_seconds, last if stopped else deadline))
             match c4i.words_of(line) if line else []:
                 case ["info", *words]:
                     report.add(c4i.Info.read(words))

@@ -458,4 +458,4 @@ def warm_up() -> None:
     stop = np.zeros(1, np.uint8)
     nodes = np.zeros(1, np.int64)
     solve(0, 0, -9, 9, (-40, 40), board, table, 0, 1 << 60, stop, nodes)
-    copy_entries(table, new_table(128))
+    copy_entries(table, new_table(128), 0, len(table))

@@ -29,6 +29,8 @@ SLICE, TIMED_SLICE = 1 << 21, 1 << 15
 the solver checks the clock and Python handles Ctrl-C. A slice that does not move the bounds is
 followed by one twice as long: otherwise a table that is too small might lose the work of every
 slice."""
+COPIED_WORDS = 1 << 18
+"""Words between two looks at the clock while the table grows, a few milliseconds."""
 MAX_MEGABYTES = 1 << 20
 NEVER_STOP = np.zeros(1, np.uint8)
 # No score is beyond 31: boards have at most 62 bits, and a score is at most half of the cells.
@@ -172,13 +174,15 @@ class Solver:
     def _rest_of(self, limit: Limit) -> Callable[[int], Limit | None]:
         """Return a function that divides what is left of a limit, beginning now.
 
-        It returns one of `parts` equal shares, or None if nothing is left.
+        It returns one of `parts` equal shares, or None if nothing is left or the stop flag is set.
         """
         started = time.perf_counter()
         before = self._spent
 
         def share_of(parts: int) -> Limit | None:
             share = limit
+            if limit.stop is not None and limit.stop.is_set():
+                return None
             if limit.nodes is not None:
                 nodes_left = limit.nodes - (self._spent - before)
                 if nodes_left < parts:
@@ -218,6 +222,7 @@ class Solver:
         if position.rules != self._rules:
             self._prepare(position.rules)
         started = time.perf_counter()
+        is_over = limit.alarm()
         # The cost of a node grows with the length of a line, roughly as its cube.
         timed_slice = max(TIMED_SLICE * 4**3 // position.rules.in_a_row**3, 16)
         size = SLICE if limit.seconds is None else timed_slice
@@ -226,7 +231,7 @@ class Solver:
         lower = -(left // 2)
         upper = (left + 1) // 2
         while max(lower, window[0]) < min(upper, window[1]):
-            slice_nodes = min(size, self._make_room(), max_nodes - spent)
+            slice_nodes = min(size, self._make_room(is_over), max_nodes - spent)
             # The kernel returns when its nodes are spent, with bounds that are proven; what it has
             # not finished remains in the table.
             before = (lower, upper)
@@ -257,17 +262,24 @@ class Solver:
         self._table = new_table(self._first_words)
         self._filled = 0
 
-    def _make_room(self) -> int:
-        """Grow the table if it is full; return the number of nodes until it is full again."""
+    def _make_room(self, is_over: Callable[[], bool]) -> int:
+        """Grow the table if it is full; return the number of nodes until it is full again.
+
+        If `is_over` interrupts this, the table stays as it is, which costs only speed.
+        """
         if len(self._table) == self._last_words:
             # At its full size the table never grows again.
             return 1 << 60
         if self._filled >= len(self._table):
             # Entries are kept, so growing costs one pass over the old table.
             larger = new_table(min(GROWTH * len(self._table), self._last_words))
-            copy_entries(self._table, larger)
+            for begin in range(0, len(self._table), COPIED_WORDS):
+                if is_over():
+                    return 1
+                end = min(begin + COPIED_WORDS, len(self._table))
+                copy_entries(self._table, larger, begin, end)
             self._table = larger
-            return self._make_room()
+            return self._make_room(is_over)
         return len(self._table) - self._filled
 
     def _run(
@@ -294,7 +306,7 @@ class Solver:
         # Threads share the table and differ in their move order (jitter), so that each finds
         # entries of the others: lazy SMP, as in chess engines. Bounds of any thread are proven for
         # all.
-        stop_all = np.zeros(1, np.uint8)
+        stop_all = stop.copy()
         counts = np.zeros((self.threads, 1), np.int64)
         share, rest = divmod(max_nodes, self.threads)
 

@@ -134,10 +134,10 @@ def store(table: np.ndarray, mixed: int, lower: int, upper: int, nodes: int) -> 
 
 
 @kernel
-def copy_entries(table: np.ndarray, larger: np.ndarray) -> None:
-    """Copy all entries into a larger table."""
+def copy_entries(table: np.ndarray, larger: np.ndarray, begin: int, end: int) -> None:
+    """Copy the entries in words `begin` to `end` into a larger table."""
     shift = bit_length(len(table)) - 3  # the bits that select the bucket
-    for word in range(len(table)):
+    for word in range(begin, end):
         entry = int(table[word])
         if entry != 0:
             # Tag and bucket are the two parts of the mixed key, so the key need not be stored.

@@ -1,5 +1,7 @@
 """The agent mcts: reuse of trees, full memory and transpositions."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,85 @@ def test_a_moved_root_keeps_exactly_the_tree_below_it() -> None:
     assert contents(tree, ()) == before
     assert tree.nodes < nodes
     assert not tree.move_root(Position("77"))
+
+
+def test_pruning_moves_the_tree_in_place_and_again_and_again() -> None:
+    position = Position("44")
+    (tree,) = search("mcts:simulations=30000", position).trees
+    words = tree.tree.nodes.words
+    for column in (3, 2, 4):
+        before = contents(tree, (column,))
+        position = position.play(column)
+        assert tree.move_root(position)
+        assert tree.prune()
+        assert tree.tree.nodes.words is words
+        assert contents(tree, ()) == before
+        # Parents come before their children, which the next pruning relies on.
+        for block in range(1, tree.nodes + 1):
+            leads = [tree._leads(block, column) for column in range(7)]
+            assert all(child == 0 or child > block for child in leads)
+
+
+def test_pruning_stops_with_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fourlab.agents.mcts.tree.PRUNED_BLOCKS", 100)
+    start = Position("44")
+    for looks, usable in ((0, True), (3, True), (60, False), (10_000, True)):
+        (tree,) = search("mcts:simulations=20000", start).trees
+        before = contents(tree, (2, 4))
+        assert tree.move_root(start.play(2).play(4))
+        nodes = tree.nodes
+        clock = itertools.count()
+        assert tree.prune(lambda looks=looks, clock=clock: next(clock) >= looks) == usable
+        assert next(clock) <= looks + 2
+        if usable:
+            assert contents(tree, ()) == before
+            assert (tree.nodes < nodes) == (looks == 10_000)
+
+
+def test_a_tree_that_could_not_be_pruned_in_time_is_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    agent = make("mcts:simulations=5000,reuse=moves")
+    position = Position("44")
+    first = agent.decide(position, Limit(), np.random.default_rng(0))
+    monkeypatch.setattr(SearchTree, "prune", lambda self, is_over: False)
+    position = position.play(first.column).play(first.line[1])
+    second = agent.decide(position, Limit(), np.random.default_rng(0))
+    assert total_visits(second) == 5000
+
+
+@pytest.mark.parametrize("reuse", ["moves", "games"])
+def test_kept_trees_stay_within_their_memory(reuse: str) -> None:
+    agent = make(f"mcts:simulations=30000,reuse={reuse},memory=1")
+    rng = np.random.default_rng(0)
+    for _ in range(2):
+        position = Position()
+        while position.outcome() is None:
+            decision = agent.decide(position, Limit(), rng)
+            assert decision.analysis.memory_bytes is not None
+            assert decision.analysis.memory_bytes <= 2**20
+            assert kept_tree(agent).tree.nodes.words.nbytes <= 2**20
+            position = position.play(decision.column)
+
+
+def test_a_tree_has_no_more_blocks_than_its_numbers_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fourlab.agents.mcts.nodes.MAX_BLOCKS", 50)
+    result = search("mcts:simulations=2000,memory=1000", Position())
+    assert result.trees[0].nodes < 50
+    assert result.decision.analysis.simulations == 2000
+
+
+def test_a_full_count_of_visits_ends_the_use_of_a_tree_for_all_games(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    agent = make("mcts:simulations=400,reuse=games")
+    rng = np.random.default_rng(0)
+    agent.decide(Position("4"), Limit(), rng)
+    monkeypatch.setattr("fourlab.agents.mcts.verbs.MAX_VISITS", 300)
+    before = kept_tree(agent).columns((3,))
+    decision = agent.decide(Position("4"), Limit(), rng)
+    assert kept_tree(agent).columns((3,)) == before  # a tree of its own was searched
+    assert decision.column in range(7)
 
 
 def test_a_kept_tree_continues_to_grow() -> None:

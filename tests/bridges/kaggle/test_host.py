@@ -2,14 +2,14 @@
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from fourlab import Limit, Position, UserError, make
+from fourlab import Limit, Position, Stop, UserError, make
 from fourlab.agent import Forfeit
-from fourlab.bridges.kaggle import player
 from fourlab.game.record import Cause
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -52,17 +52,29 @@ def test_an_endless_import_is_refused(submission: Callable[[str], str]) -> None:
         make(f"{spec},start_seconds=0.5")
 
 
-def test_an_endless_move_costs_the_game(
-    submission: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(player, "OVERTIME", 0.4)
-    source = "def agent(o, c):\n    while o.step == 0:\n        pass\n    return 3"
-    agent = make(submission(source))
+ENDLESS = "def agent(o, c):\n    while o.step == 0:\n        pass\n    return 3"
+"""A submission that does not answer if the board is empty."""
+
+
+def test_an_endless_move_costs_the_game(submission: Callable[[str], str]) -> None:
+    agent = make(f"{submission(ENDLESS)},grace=0.4")
     with pytest.raises(Forfeit, match=r"had not answered after 0\.5 s") as fault:
         agent.decide(Position(), Limit(seconds=0.1))
     assert fault.value.cause == Cause.TIMEOUT
-    monkeypatch.setattr(player, "OVERTIME", 600)
-    assert agent.decide(Position("44"), Limit(seconds=0.1)).column == 3  # in a new process
+    assert agent.decide(Position("44"), Limit(seconds=600)).column == 3  # in a new process
+
+
+def test_a_stop_flag_ends_a_submission_and_a_random_column_is_played(
+    submission: Callable[[str], str],
+) -> None:
+    agent = make(submission(ENDLESS))
+    stop = Stop()
+    timer = threading.Timer(0.1, stop.set)
+    timer.start()
+    column = agent.decide(Position(), Limit(seconds=600, stop=stop)).column
+    timer.join()
+    assert column in range(7)
+    assert agent.decide(Position("44")).column == 3  # in a new process
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
+import itertools
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fourlab import Limit, Position, UserError, make
+from fourlab import Limit, Position, Stop, UserError, make
 from fourlab.agent import Forfeit
 from fourlab.arena.game import play_game
 from fourlab.bridges.kaggle.export import source_of
@@ -140,6 +142,22 @@ def test_their_negamax_plays_in_our_arena(environments: Any) -> None:
         UserError, match="Kaggle has no agent 'nobody'; it has random, negamax, and a submission is"
     ):
         make("kaggle:agent=nobody")
+
+
+def test_their_negamax_obeys_the_clock_and_the_stop_flag(
+    environments: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = make("kaggle:grace=0")
+    clock = itertools.count()
+    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
+    with pytest.raises(Forfeit, match="had not answered after 100 s") as late:
+        agent.decide(Position(board="12x4x5"), Limit(seconds=100), rng())
+    assert late.value.cause == Cause.TIMEOUT
+    assert next(clock) < 110
+    stop = Stop()
+    monkeypatch.setattr(time, "perf_counter", lambda: stop.set() or next(clock))
+    assert agent.decide(Position(), Limit(stop=stop), rng()).column in range(7)
+    assert next(clock) < 120
 
 
 def test_a_match_on_the_command_line(fourlab: Run, submission: Callable[[str], str]) -> None:

@@ -4,10 +4,8 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import repeat
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -16,6 +14,7 @@ from fourlab.agent import UNLIMITED, ColumnAnalysis, Decision, Limit
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import kernel, verbs
 from fourlab.agents.mcts.budget import Budget
+from fourlab.agents.mcts.runs import averaged, search_runs
 from fourlab.agents.mcts.tree import SearchTree, candidates, decision
 from fourlab.agents.mcts.xray import Snapshot
 from fourlab.compiled.random import seed_states
@@ -277,15 +276,20 @@ class MCTS:
         budget = self._budget(limit)
         blocks = min(self._room(position), budget.max_blocks(self._blocks_per_simulation))
         if self.runs == 1:
-            trees = [self._tree(position, blocks)]
+            trees = [self._tree(position, blocks, budget)]
             trace = self._search_one(trees[0], budget, search_seed, traced, watch)
+            columns = tuple(trees[0].columns())
         else:
-            trees = [
-                SearchTree(position, self.switches(), blocks, self.transpositions)
-                for _ in range(self.runs)
-            ]
-            trace = self._search_each(trees, budget, search_seed, traced)
-        columns = _averaged(trees)
+            runs = search_runs(
+                lambda: SearchTree(position, self.switches(), blocks, self.transpositions),
+                budget,
+                self.runs,
+                self.threads,
+                search_seed,
+            )
+            trees = [run.tree for run in runs]
+            trace = [run.tree.snapshot(run.budget.done) for run in runs] if traced else []
+            columns = averaged([run.columns for run in runs])
         chosen = self._choose(columns, choice_seed)
         return SearchResult(
             decision(chosen, columns, trees, budget.done, budget.elapsed()),
@@ -314,11 +318,14 @@ class MCTS:
         times = [seconds for seconds in (self.seconds, limit.seconds) if seconds is not None]
         if not counts and not times and limit.stop is None:
             counts = [DEFAULT_SIMULATIONS]
+        # The option `clock` is for the agent's own seconds; those of a limit are wall-clock time.
+        by_cpu = self.clock == "cpu" and self.seconds is not None
         return Budget(
             simulations=min(counts, default=None),
-            seconds=min(times, default=None),
+            seconds=self.seconds if by_cpu else min(times, default=None),
             stop=limit.stop,
-            clock=time.process_time if self.clock == "cpu" else time.perf_counter,
+            clock=time.process_time if by_cpu else time.perf_counter,
+            wall_seconds=limit.seconds if by_cpu else None,
         )
 
     def switches(self) -> verbs.Switches:
@@ -349,7 +356,7 @@ class MCTS:
         signed = self.draw if self.scale == "signed" else 2 * self.draw - 1
         return signed * verbs.POINTS
 
-    def _tree(self, position: Position, blocks: int) -> SearchTree:
+    def _tree(self, position: Position, blocks: int, budget: Budget) -> SearchTree:
         """Return a new tree of this many blocks, or the one kept from earlier moves or games."""
         if self.reuse == "none":
             return SearchTree(position, self.switches(), blocks, self.transpositions)
@@ -361,9 +368,7 @@ class MCTS:
                 kept = self._kept["tree"] = SearchTree(start, self.switches(), room)
             # A position outside the kept tree, or a full tree: search a tree for this move only.
             return kept.descend(position) or SearchTree(position, self.switches(), blocks)
-        if kept is not None and kept.move_root(position):
-            kept.prune()
-        else:
+        if kept is None or not kept.move_root(position) or not kept.prune(budget.is_over):
             kept = self._kept["tree"] = SearchTree(position, self.switches(), room)
         return kept
 
@@ -372,6 +377,8 @@ class MCTS:
         # Three int32 per column; with transpositions also up to four slots of two int64 and two
         # int32 per block.
         block_bytes = 12 * position.rules.columns + (72 if self.transpositions else 0)
+        if self.reuse == "moves":
+            block_bytes += 4  # pruning takes an int32 per block
         return self.memory_mb * 2**20 // block_bytes
 
     def _start(self, position: Position) -> Position:
@@ -423,26 +430,6 @@ class MCTS:
             snap()
         return trace
 
-    def _search_each(
-        self, trees: list[SearchTree], budget: Budget, seed: int, traced: bool
-    ) -> list[Snapshot]:
-        """Search every tree with all the simulations; returns one snapshot per run if traced."""
-        budgets = [budget.share(self.runs, self.threads) for _ in trees]
-        # A random state per run, not per thread, so that the results do not depend on scheduling.
-        states = seed_states(seed, self.runs)
-        with ThreadPoolExecutor(self.threads) as pool:
-            try:
-                # Reading the results raises the first exception of a run.
-                list(pool.map(Budget.spend, budgets, trees, states, repeat(None)))
-            except BaseException:
-                for run in budgets:
-                    run.finished = True
-                raise
-        budget.done = sum(run.done for run in budgets)
-        if not traced:
-            return []
-        return [tree.snapshot(run.done) for tree, run in zip(trees, budgets, strict=True)]
-
     def _choose(self, columns: tuple[ColumnAnalysis, ...], seed: int) -> ColumnAnalysis:
         """Choose the column to play."""
         if self.proofs:
@@ -464,28 +451,3 @@ class MCTS:
         if self.final_ties == "random":
             return best[int(np.random.default_rng(seed).integers(len(best)))]
         return best[0] if self.final_ties == "first" else best[-1]
-
-
-def _averaged(trees: list[SearchTree]) -> tuple[ColumnAnalysis, ...]:
-    """Return the columns of all trees: visits added, means averaged over the runs that have one."""
-    if len(trees) == 1:
-        return tuple(trees[0].columns())
-    # Every tree lists the same columns, those that are open at the root.
-    averages = []
-    for runs in zip(*(tree.columns() for tree in trees), strict=True):
-        proofs = (run.proven for run in runs if run.proven is not None)
-        # A proof is exact, so that of any run holds for all of them.
-        averages.append(
-            ColumnAnalysis(
-                runs[0].column,
-                sum(run.visits for run in runs),
-                _mean([run.value for run in runs if run.value is not None]),
-                _mean([run.bound for run in runs if run.bound is not None]),
-                proven=next(proofs, None),
-            )
-        )
-    return tuple(averages)
-
-
-def _mean(numbers: list[float]) -> float | None:
-    return sum(numbers) / len(numbers) if numbers else None

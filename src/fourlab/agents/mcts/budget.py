@@ -1,5 +1,6 @@
 """The budget of a tree search: simulations, time and a stop flag, shared by its threads."""
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -27,13 +28,16 @@ class Budget:
         seconds: float | None,
         stop: Stop | None,
         clock: Callable[[], float],
+        wall_seconds: float | None = None,
     ) -> None:
+        """Start the clock; `wall_seconds` is a second bound if `clock` is not the wall clock."""
         self.simulations = simulations
         self.seconds = seconds
         # uint8[1], a view of the caller's flag: kernels see it as soon as another thread sets it.
         self.stop = np.zeros(1, np.uint8) if stop is None else np.frombuffer(stop.flag, np.uint8)
         self.clock = clock
         self.started: float | None = clock()
+        self.deadline = None if wall_seconds is None else time.perf_counter() + wall_seconds
         # Simulations given out to threads, and simulations completed.
         self.taken = self.done = 0
         self.finished = False
@@ -55,6 +59,17 @@ class Budget:
         if self.started is None:
             self.started = self.clock()
         return self.clock() - self.started
+
+    def left(self) -> float:
+        """Return the seconds that are left, infinite without a bound."""
+        left = math.inf if self.seconds is None else self.seconds - self.elapsed()
+        if self.deadline is not None:
+            left = min(left, self.deadline - time.perf_counter())
+        return left
+
+    def is_over(self) -> bool:
+        """Return whether the time is up or the search is stopped."""
+        return bool(self.stop[0]) or self.left() <= 0
 
     def max_blocks(self, per_simulation: int) -> int:
         """Return an upper bound on the blocks that the budget can fill."""
@@ -93,15 +108,15 @@ class Budget:
             spent = time.perf_counter() - before
             with self.lock:
                 self.done += done
-            out_of_time = self.seconds is not None and self.elapsed() >= self.seconds
-            if reason != kernel.RUNNING or out_of_time or tree.visits >= verbs.MAX_VISITS:
+            out_of_time = self.left() <= 0
+            if reason != kernel.RUNNING or out_of_time or tree.most_visits >= verbs.MAX_VISITS:
                 self.finished = True
             if snap is not None and self.done >= mark:
                 snap()
                 while mark <= self.done:
                     mark = next(counts)
             if self.seconds is not None:
-                chunk = min(_next_chunk(done, spent, self.seconds - self.elapsed()), largest)
+                chunk = min(_next_chunk(done, spent, self.left()), largest)
 
 
 def _next_chunk(done: int, spent: float, left: float) -> int:

@@ -7,10 +7,11 @@ import numpy as np
 
 from fourlab.agents.mcts.nodes import (
     conclusion,
-    copy_subtree,
     edge_of,
     leads_of,
+    move_blocks,
     node_of,
+    number_subtree,
     proof_of,
     result_of,
     set_leads,
@@ -233,12 +234,12 @@ def search_together(
 
 
 def warm_up() -> None:
-    """Load or compile the single-threaded search, and the copying of trees."""
+    """Load or compile the single-threaded search, and the pruning of trees."""
     _warm_up(shared=False)
 
 
 def warm_up_threads() -> None:
-    """Load or compile the search by several threads, and the copying of trees."""
+    """Load or compile the search by several threads, and the pruning of trees."""
     _warm_up(shared=True)
 
 
@@ -248,4 +249,6 @@ def _warm_up(shared: bool) -> None:
     new_block(tree.nodes, 1, 0, board)
     run = search_together if shared else search
     run(tree, 1, 0, 0, board, Switches(solver=True, shared=shared), 10, 1, np.zeros(1, np.uint8))
-    copy_subtree(tree.nodes, 1, new_tree(20, 0, board).nodes, 1, True)
+    places = np.zeros(20, np.int32)
+    number_subtree(tree.nodes, places, 1, 2, 1)
+    move_blocks(tree.nodes, places, 1, 2)

@@ -52,6 +52,10 @@ DRAWN = -(2**29)
 """UCT adds these to the visits of columns that are proven to be lost or drawn (verbs.py)."""
 
 
+MAX_BLOCKS = 2**28
+"""A tree has fewer blocks, so that LEADS with a proof fits into 32 bits."""
+
+
 class Nodes(NamedTuple):
     """The blocks of one tree, or of several trees."""
 
@@ -311,6 +315,51 @@ def copy_subtree(nodes: Nodes, root: int, to: Nodes, first: int, whole: bool) ->
                 set_leads(to, edge, settled(0, proof_of(leads)))
         scanned += 1
     return next_block
+
+
+# Pruning in place, in slices between which the caller looks at the clock. A child's block is always
+# greater than its parent's, so one pass in ascending order finds a subtree, and another moves it to
+# the front without overwriting what it has not moved yet.
+
+
+@kernel
+def number_subtree(
+    nodes: Nodes,
+    places: np.ndarray,  # int32[blocks]: new numbers; 0 for blocks that are not in the subtree
+    begin: int,
+    end: int,
+    next_place: int,
+) -> int:
+    """Number the blocks of a subtree from `begin` to `end`; returns the next number.
+
+    The caller has set the place of the subtree's root to any number but 0.
+    """
+    for block in range(begin, end):
+        if places[block] == 0:
+            continue
+        places[block] = next_place
+        next_place += 1
+        for column in range(nodes.columns):
+            child = block_of(leads_of(nodes, edge_of(nodes, block, column)))
+            if child > 0:
+                places[child] = 1  # numbered when its turn comes
+    return next_place
+
+
+@kernel
+def move_blocks(nodes: Nodes, places: np.ndarray, begin: int, end: int) -> None:
+    """Move the numbered blocks from `begin` to `end` to their places."""
+    for block in range(begin, end):
+        if places[block] == 0:
+            continue
+        for column in range(nodes.columns):
+            edge = edge_of(nodes, block, column)
+            leads = leads_of(nodes, edge)
+            child = block_of(leads)
+            if child > 0:
+                place = int(places[child])
+                set_leads(nodes, edge, place if leads > 0 else settled(place, proof_of(leads)))
+        copy_block(nodes, block, nodes, int(places[block]))
 
 
 @kernel

@@ -1,6 +1,7 @@
 """A search tree in memory: grown by the compiled search, read from Python."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -81,6 +82,10 @@ def decision(
     )
 
 
+PRUNED_BLOCKS = 1 << 18
+"""Blocks between two looks at the clock while a tree is pruned, a few milliseconds."""
+
+
 class SearchTree:
     """The arrays of one tree and the position at its root."""
 
@@ -92,7 +97,7 @@ class SearchTree:
         self.switches = switches
         self.geometry = g
         # Block 0, the root, and one child.
-        blocks = max(blocks, 3)
+        blocks = min(max(blocks, 3), nodes.MAX_BLOCKS)
         # Two to four slots per block keep the open-addressing table at most half full.
         slots = 1 << (2 * blocks).bit_length() if merging else 0
         try:
@@ -126,6 +131,11 @@ class SearchTree:
         return int(self.tree.counts[0])
 
     @property
+    def most_visits(self) -> int:
+        """Return the visits that `verbs.MAX_VISITS` limits."""
+        return self.visits
+
+    @property
     def nodes(self) -> int:
         """Return the number of expanded nodes."""
         return int(self.tree.nodes.used[0]) - 1
@@ -154,6 +164,8 @@ class SearchTree:
         line: list[int] = [] if first is None else [first]
         block, _ = self._walk(tuple(line))
         while block:
+            if self.switches.past_wins and self._is_over_after(line):
+                break
             visits, _, leads = self._numbers(block).tolist()
             best_rank, best = (False, False, 0), -1
             for column, count in enumerate(visits):
@@ -168,6 +180,13 @@ class SearchTree:
             line.append(best)
             block = self._leads(block, best)
         return tuple(line)
+
+    def _is_over_after(self, line: list[int]) -> bool:
+        """Return whether the game is over after a line, by the real rules."""
+        position = self.position
+        for column in line:
+            position = position.play(column)
+        return position.outcome() is not None
 
     def snapshot(self, simulations: int) -> Snapshot:
         """Return the root as it is after this many simulations; threads may be searching."""
@@ -210,16 +229,34 @@ class SearchTree:
         self.tree.counts[0] = visits
         return True
 
-    def prune(self) -> None:
-        """Keep the subtree of the root only, and free all other blocks."""
+    def prune(self, is_over: Callable[[], bool] = lambda: False) -> bool:
+        """Keep the subtree of the root only, in place, and free all other blocks.
+
+        If `is_over` ends this early, the tree is unpruned (True is returned, as if it were done) or
+        no longer usable (False).
+        """
         # The caller has moved the root. Transpositions are never kept, so the keys need no update.
-        before = self.tree.nodes
-        words = np.empty_like(before.words)
-        after = before._replace(words=words, numbers=words.view(np.float32))
         # Proven subtrees are kept, since expected lines and the X-ray read them.
-        after.used[0] = nodes.copy_subtree(before, self.root, after, 1, True)
-        self.tree = self.tree._replace(nodes=after)
+        tree = self.tree.nodes
+        used = int(tree.used[0])
+        places = np.zeros(used, np.int32)
+        places[self.root] = 1
+        next_place = 1
+        slices = [
+            (begin, min(begin + PRUNED_BLOCKS, used))
+            for begin in range(self.root, used, PRUNED_BLOCKS)
+        ]
+        for begin, end in slices:
+            if is_over():
+                return True
+            next_place = nodes.number_subtree(tree, places, begin, end, next_place)
+        for begin, end in slices:
+            if is_over() and begin != self.root:
+                return False
+            nodes.move_blocks(tree, places, begin, end)
+        tree.used[0] = next_place
         self.root = 1
+        return True
 
     def descend(self, position: Position) -> "Subtree | None":
         """Return the subtree of a position, expanding the path to it.
@@ -227,7 +264,7 @@ class SearchTree:
         Results of its searches are added to the column that leads to it and, if the opponent is a
         part of the transition, to our own column before that; nothing above them changes. Returns
         None if the position cannot be reached from the root, if it is the opponent's turn there and
-        the opponent is a part of the transition, or if the tree is full.
+        the opponent is a part of the transition, or if the tree has no room for blocks or visits.
         """
         path = self._path_to(position)
         if path is None:
@@ -247,6 +284,8 @@ class SearchTree:
                 tree.used[0] += 1
                 verbs.new_block(tree, new, here.mask, self.geometry)
                 tree.words[_leads_at(tree, edge)] = new
+            if _true_visits(int(tree.words[edge])) >= verbs.MAX_VISITS:
+                return None
             if tree.words[edge] == verbs.FULL:
                 # The opponent did not play the frozen reply: the actual one replaces it.
                 self._numbers(block)[VISITS] = verbs.FULL
@@ -314,6 +353,13 @@ class Subtree(SearchTree):
             # A block's visits are those of the edge that leads to it.
             visits = _true_visits(int(self.tree.nodes.words[edge]))
             self.tree = whole.tree._replace(counts=np.array([visits, 0, 0]))
+
+    @property
+    def most_visits(self) -> int:
+        """Return the greatest number of visits on the way here: our own column may have more."""
+        if self.own_edge < 0:
+            return self.visits
+        return max(self.visits, _true_visits(int(self.tree.nodes.words[self.own_edge])))
 
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
         """Search, and add the results to the columns that lead here."""

@@ -67,12 +67,14 @@ class _Expectimax:
         self.us = us
         self.max_positions = max_positions
         self.is_over = is_over
-        self.values: dict[Position, Fraction] = {}
+        # By position key: numerator and denominator. Python's garbage collector does not look at
+        # numbers and tuples of them; with objects it would stop the search for tenths of a second.
+        self.values: dict[int, tuple[int, int]] = {}
 
     def value(self, position: Position) -> Fraction:
         """Return the expected result for us, -1 to +1."""
-        if position in self.values:
-            return self.values[position]
+        if (ratio := self.values.get(position.key)) is not None:
+            return Fraction(*ratio)
         if self.is_over():
             raise UserError("expectimax-random ran out of time; it has no approximate answer")
         outcome = position.outcome()
@@ -90,5 +92,5 @@ class _Expectimax:
                 "expectimax-random is for positions with few empty cells; "
                 f"this one leads to more than {self.max_positions} others"
             )
-        self.values[position] = value
+        self.values[position.key] = value.as_integer_ratio()
         return value

@@ -14,17 +14,17 @@ import sys
 import time
 import warnings
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fourlab.agent import UNLIMITED, Decision, Forfeit, Limit
+from fourlab.agent import UNLIMITED, Decision, Forfeit, Limit, Stop
 from fourlab.agents.generators import generator
-from fourlab.bridges.kaggle.submission import BANK, USUAL, Submission, ask, cells_of
-from fourlab.engines.process import CPU_SECONDS, Program
+from fourlab.bridges.kaggle.submission import BANK, USUAL, Struct, Submission, call, cells_of
+from fourlab.engines.process import CPU_SECONDS, STOP_POLL_SECONDS, Program
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
@@ -34,9 +34,6 @@ INSTALL = "pip install jsonschema requests && pip install --no-deps kaggle-envir
 """All that ConnectX needs, in the tested version; all declared requirements take gigabytes."""
 
 
-OVERTIME = 10.0
-"""Seconds to wait for an answer after a limit of seconds; the referee decides whether a late answer
-counts."""
 HOST = "import sys; sys.path.append(sys.argv[1]); from {} import main; main(sys.argv[2])"
 SOURCES = Path(__file__).parents[3]
 """The folder of the package `fourlab`, which the host must find."""
@@ -56,6 +53,13 @@ class Kaggle:
     )
     start_seconds: float = option(
         60, "Time limit for loading a submission.", above=0, most=86_400, unit="s"
+    )
+    grace: float = option(
+        0.5,
+        "Time by which an answer may be late before the game is forfeited.",
+        least=0,
+        most=86_400,
+        unit="s",
     )
     memory_mb: float = option(
         4096,
@@ -83,7 +87,8 @@ class Kaggle:
     ) -> Decision:
         """Ask for a column.
 
-        A limit of seconds allows no overtime; without one, Kaggle's limits hold.
+        A limit of seconds allows no overtime; without one, Kaggle's limits hold. If the stop flag
+        is set before there is an answer, the submission is ended, and the column is a random one.
         """
         rng = generator(rng)
         seconds = limit.seconds or USUAL["actTimeout"]
@@ -91,15 +96,69 @@ class Kaggle:
         rules = position.rules
         observation = (cells_of(position), 1 + position.to_move, position.ply, bank)
         board = {"columns": rules.columns, "rows": rules.rows, "inarow": rules.in_a_row}
-        configuration = {**board, "actTimeout": seconds}
-        answer = self._player.ask(observation, configuration, int(rng.integers(2**32)))
+        question = _Question(
+            observation,
+            {**board, "actTimeout": seconds},
+            seed=int(rng.integers(2**32)),
+            seconds=seconds + (bank or self.grace),
+            stop=limit.stop,
+        )
+        try:
+            answer = self._player.ask(question)
+        except _StoppedError:
+            return Decision(int(rng.choice(position.legal_columns())))
         if answer not in position.legal_columns():
             raise Forfeit(Cause.ILLEGAL, f"answered column {answer + 1}, which is not open")
         return Decision(answer)
 
+    def start(self) -> None:
+        """Start the submission's process if it has ended, so that no move pays for it."""
+        self._player.start()
+
     def close(self) -> None:
         """End the submission's process; the next question starts it again."""
         self._player.close()
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What an agent is asked, and how long its answer is waited for."""
+
+    observation: tuple[list[int], int, int, float]
+    """Cells, mark, step and overage time: arguments of `submission.call`."""
+    configuration: dict[str, Any]
+    seed: int
+    seconds: float
+    stop: Stop | None
+
+    def is_stopped(self) -> bool:
+        """Return whether the stop flag is set."""
+        return self.stop is not None and self.stop.is_set()
+
+    def too_late(self) -> Forfeit:
+        """Return the forfeit of an agent that has not answered."""
+        return Forfeit(Cause.TIMEOUT, f"had not answered after {self.seconds:g} s")
+
+
+class _StoppedError(Exception):
+    """The stop flag was set before there was an answer."""
+
+
+class _Watched(Struct):
+    """A configuration that looks at the clock and the stop flag whenever `inarow` is read.
+
+    Kaggle's negamax reads that for every column of every position that it searches.
+    """
+
+    def __init__(self, look: Callable[[], None], **values: Any) -> None:
+        super().__init__(**values)
+        self.__dict__["_look"] = look
+
+    @property
+    def inarow(self) -> Any:
+        """The length of a line."""
+        self.__dict__["_look"]()
+        return self["inarow"]
 
 
 class _BuiltIn:
@@ -108,18 +167,33 @@ class _BuiltIn:
     def __init__(self, agent: Submission) -> None:
         self._agent = agent
 
-    def ask(self, observation: Sequence[Any], configuration: dict[str, Any], seed: int) -> int:
+    def ask(self, question: _Question) -> int:
         """Return the column that the agent answers, from 0."""
+        deadline = time.perf_counter() + question.seconds
+
+        def look() -> None:
+            if question.is_stopped():
+                raise _StoppedError
+            if time.perf_counter() >= deadline:
+                raise question.too_late()
+
+        look()
+        configuration = _Watched(look, **{**USUAL, **question.configuration})
         # What an agent prints must not get into our own output, which may be a protocol.
-        with _seeded(seed), contextlib.redirect_stdout(io.StringIO()):
+        with _seeded(question.seed), contextlib.redirect_stdout(io.StringIO()):
             try:
-                answer = ask(self._agent, *observation, **configuration)
+                answer = call(self._agent, *question.observation, configuration)
+            except (_StoppedError, Forfeit):
+                raise
             except (Exception, SystemExit) as error:
                 raise Forfeit(Cause.CRASH, f"raised {type(error).__name__}: {error}") from None
         # In Python, True is an int and would pass as a column.
         if isinstance(answer, bool) or not isinstance(answer, int | np.integer):
             raise Forfeit(Cause.ILLEGAL, f"answered {answer!r}, which is not a column")
         return int(answer)
+
+    def start(self) -> None:
+        """Do nothing: there is no process."""
 
     def close(self) -> None:
         """Do nothing: there is no process."""
@@ -145,15 +219,18 @@ class _Host:
         except Forfeit as fault:
             raise UserError(f"{path} is not a submission: {fault}") from None
 
-    def ask(self, observation: Sequence[Any], configuration: dict[str, Any], seed: int) -> int:
+    def ask(self, question: _Question) -> int:
         """Return the column that the submission answers, from 0; a fault ends its process."""
-        question = {"observation": observation, "configuration": configuration, "seed": seed}
-        seconds = configuration["actTimeout"] + (observation[-1] or OVERTIME)
+        words = {
+            "observation": question.observation,
+            "configuration": question.configuration,
+            "seed": question.seed,
+        }
         with self._ended_by_faults():
-            program = self._started()
+            program = self._started(question.is_stopped)
             program.reset_counters()
-            program.send(json.dumps(question))
-            answer = self._read(program, seconds, f"had not answered after {seconds:g} s")
+            program.send(json.dumps(words))
+            answer = self._read(program, question.seconds, question.too_late(), question.is_stopped)
             if "error" in answer:
                 raise Forfeit(Cause.CRASH, f"raised {answer['error']}")
             column = answer.get("column")
@@ -162,6 +239,10 @@ class _Host:
                     Cause.ILLEGAL, f"answered {answer.get('answer')}, which is not a column"
                 )
             return column
+
+    def start(self) -> None:
+        """Start the process if it is not running."""
+        self._started()
 
     def close(self) -> None:
         """End the process if it is running."""
@@ -179,7 +260,7 @@ class _Host:
             self.close()
             raise
 
-    def _started(self) -> Program:
+    def _started(self, is_stopped: Callable[[], bool] = lambda: False) -> Program:
         """Return the running process, or start one and let it load the file."""
         if self._program is not None and self._program.owner == os.getpid():
             return self._program
@@ -193,16 +274,30 @@ class _Host:
         self._finalizer = weakref.finalize(self, program.close)
         with self._ended_by_faults():
             seconds = self._start_seconds
-            answer = self._read(program, seconds, f"it was not loaded within {seconds:g} s")
+            too_late = Forfeit(Cause.TIMEOUT, f"it was not loaded within {seconds:g} s")
+            answer = self._read(program, seconds, too_late, is_stopped)
             if "error" in answer:
                 raise Forfeit(Cause.CRASH, answer["error"])
         return program
 
-    def _read(self, program: Program, seconds: float, too_late: str) -> dict[str, Any]:
-        """Return the next answer; raise Forfeit with the message `too_late` if there is none."""
-        line = program.read_line(time.monotonic() + seconds)
-        if line is None:
-            raise Forfeit(Cause.TIMEOUT, too_late)
+    def _read(
+        self,
+        program: Program,
+        seconds: float,
+        too_late: Forfeit,
+        is_stopped: Callable[[], bool] = lambda: False,
+    ) -> dict[str, Any]:
+        """Return the next answer; raise `too_late` if there is none, and end the process."""
+        deadline = time.monotonic() + seconds
+        line = None
+        while line is None:
+            now = time.monotonic()
+            line = program.read_line(min(deadline, now + STOP_POLL_SECONDS))
+            if line is None and (is_stopped() or now >= deadline):
+                program.kill()  # it computes, and would not read `quit`
+                if is_stopped():
+                    raise _StoppedError
+                raise too_late
         try:
             answer = json.loads(line)
             if isinstance(answer, dict):

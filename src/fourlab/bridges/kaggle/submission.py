@@ -57,8 +57,20 @@ def ask(
     `cells` are listed from the top left: 0 is empty, 1 and 2 are the sides. `mark` is the side to
     move, `step` the number of discs on the board.
     """
+    return call(agent, cells, mark, step, bank, Struct(**{**USUAL, **configuration}))
+
+
+def call(
+    agent: Submission,
+    cells: Sequence[int],
+    mark: int,
+    step: int,
+    bank: float,
+    configuration: Struct,
+) -> Any:
+    """Call an agent with a complete configuration; otherwise as `ask`."""
     observation = Struct(board=list(cells), mark=mark, step=step, remainingOverageTime=bank)
-    arguments = [observation, Struct(**{**USUAL, **configuration})]
+    arguments = [observation, configuration]
     if hasattr(agent, "__code__"):  # some agents take the observation only
         arguments = arguments[: agent.__code__.co_argcount]
     return agent(*arguments)
