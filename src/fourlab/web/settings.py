@@ -60,6 +60,10 @@ READ_SECONDS = 20.0
 """Time to read a run folder."""
 LOAD_SECONDS = 120.0
 """Time to load a group of kernels, and to compile it if there is no cache."""
+START_SECONDS = 20.0
+"""Time for a worker to start, without what it loads; then it is killed and another one started."""
+START_ATTEMPTS = 2
+"""Workers that are started for one request before it is refused."""
 WORKER_MEGABYTES = 512
 """Memory that a worker may take in addition to what it has at its start."""
 WORKER_SEARCHES = 1000
