@@ -35,6 +35,10 @@ PACED_REQUESTS_PER_SECOND = 100.0
 """Requests per second of one address that are answered at once while others ask, too."""
 BURST_REQUESTS = 200.0
 """Requests that an address may send at once beyond that, to load a page for example."""
+PEAK_REQUESTS_PER_SECOND = 250.0
+"""Rate at which such a burst is worked on while others ask, too: their requests come in between."""
+TOGETHER_REQUESTS = 8
+"""Requests of a burst that need no gaps: a browser opens six connections."""
 SHARED_SECONDS = 2.0
 """Time after its last request for which an address counts as present."""
 MOST_PACED_ADDRESSES = 10_000
