@@ -3,10 +3,8 @@
 Public names are imported on first use, so that `import fourlab` takes next to no time.
 """
 
-from fourlab.version import __version__ as __version__
-
-# Type checkers take this name for true. The module `typing` would double the time before a command
-# can handle Ctrl-C.
+# Type checkers take this name for true. Nothing is imported here, not even `typing`: the command
+# cannot handle Ctrl-C before this module is loaded.
 TYPE_CHECKING = False
 
 # Type checkers and editors read these imports; at run time `__getattr__` does the same lazily.
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
     from fourlab.game.outcome import RED, YELLOW, Outcome, Result
     from fourlab.game.position import IllegalColumn, ImpossiblePosition, Position
     from fourlab.game.rules import Rules
+    from fourlab.version import __version__ as __version__
 
 __all__ = [
     "RED",
@@ -66,6 +65,7 @@ _HOMES = {
     "UserError": "fourlab.errors:UserError",
     "add_position": "fourlab.game.named:add",
     "make": "fourlab.agents.registry:make",
+    "__version__": "fourlab.version:__version__",
 }
 """Where each public name is defined. The imports above repeat this for type checkers, and a test
 compares the two."""
@@ -87,3 +87,31 @@ def __getattr__(name: str) -> object:
 def __dir__() -> list[str]:
     """Return the names of the module, including public names that have not been imported yet."""
     return sorted({*globals(), *__all__})
+
+
+def _command() -> None:
+    """Run the command line: the entry point of `fourlab`, here because nothing is loaded sooner.
+
+    Worker processes import the program's main module, too, so that nothing happens at its import.
+    """
+    try:
+        # Not `signal`, whose own imports take longer than everything before.
+        import _signal  # type: ignore[import-not-found]
+
+        if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+            _signal.signal(_signal.SIGINT, _exit_interrupted)
+        from importlib import import_module
+
+        # By its name: what this module imports counts as part of every kernel and submission.
+        main = import_module("fourlab.cli").main
+    except KeyboardInterrupt:
+        _exit_interrupted(0, None)
+    main(early_handler=_exit_interrupted)
+
+
+def _exit_interrupted(number: int, frame: object) -> None:
+    """End the process at once, as long as there is nothing to clean up."""
+    import os
+
+    os.write(2, b"fourlab: interrupted\n")  # print is not reentrant in a signal handler
+    os._exit(130)

@@ -1,6 +1,6 @@
 """`python -m fourlab` is the command `fourlab`."""
 
-from fourlab.cli import main
+from fourlab import _command
 
 if __name__ == "__main__":
-    main()
+    _command()

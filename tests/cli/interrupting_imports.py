@@ -11,11 +11,11 @@ import sys
 
 CONSOLE_SCRIPT = """
 import sys
-from fourlab.cli import main
+from fourlab import _command
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_command())
 """
-"""As pip and uv write it for the entry point `fourlab.cli:main`."""
+"""As pip and uv write it for the entry point `fourlab:_command`."""
 
 
 def main() -> None:

@@ -48,7 +48,7 @@ def of_fourlab(modules: set[str]) -> set[str]:
 def test_importing_the_package_imports_nothing_else() -> None:
     modules = loaded("import fourlab")
     assert packages(modules) == set()
-    assert of_fourlab(modules) == {"fourlab", "fourlab.version"}
+    assert of_fourlab(modules) == {"fourlab"}
 
 
 def test_a_position_in_python_imports_no_third_party_package() -> None:

@@ -1,6 +1,7 @@
 """A program ends with all its descendants, sees no secrets and has limits of its own."""
 
 import os
+import resource
 import shlex
 import subprocess
 import sys
@@ -12,8 +13,8 @@ import pytest
 
 from fourlab import Limit, make
 from fourlab.agent import Forfeit
-from fourlab.engines import launch
-from fourlab.engines.process import Program, environment
+from fourlab.engines import launch, process
+from fourlab.engines.process import MOST_TASKS, Program, environment
 from fourlab.engines.program import Engine
 from tests.engines.test_program import ask, ends, engine, runs, state
 
@@ -112,6 +113,22 @@ def test_an_engine_gets_no_secrets(pids: Path, monkeypatch: pytest.MonkeyPatch) 
     assert seen[0] <= {*environment(), "LC_CTYPE"}  # which Python itself may add
 
 
+UNWANTED = (
+    *("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT"),
+    *("DYLD_INSERT_LIBRARIES", "NUMBA_DEBUG", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "VIRTUAL_ENV"),
+    *("AWS_SECRET_ACCESS_KEY", "DBUS_SESSION_BUS_ADDRESS", "PATH_TO_KEY", "HOMEPAGE"),
+)
+
+
+def test_a_program_gets_no_variables_that_change_what_code_it_loads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in (*UNWANTED, "TMPDIR", "SYSTEMROOT", "LANG", "HOME"):
+        monkeypatch.setenv(name, "x")
+    assert not environment().keys() & set(UNWANTED)
+    assert {"PATH", "TMPDIR", "SYSTEMROOT", "LANG", "HOME"} <= environment().keys()
+
+
 def test_variables_can_be_named_in_a_spec() -> None:
     agent = make('engine:cmd=x,env="LICENCE; HOST"')
     assert isinstance(agent, Engine)
@@ -133,6 +150,54 @@ def test_memory_of_children_in_other_sessions_counts(tmp_path: Path) -> None:
             program.read_line(time.monotonic() + 600)
     finally:
         program.close()
+
+
+def test_memory_is_limited_while_nobody_reads() -> None:
+    script = "x = b'x' * 200_000_000; import time; time.sleep(100_000)"
+    program = Program([sys.executable, "-S", "-c", script], megabytes=150)
+    try:
+        program._popen.wait()
+        with pytest.raises(Forfeit, match=r"used \d+ MB of memory, more than its 150 MB"):
+            program.read_line(time.monotonic() + 600)
+    finally:
+        program.close()
+
+
+CHILDREN = """
+import subprocess, time
+children = [subprocess.Popen(["sleep", "100000"]) for _ in range(30)]
+time.sleep(100_000)
+"""
+THREADS = """
+import threading, time
+for _ in range(30):
+    threading.Thread(target=time.sleep, args=[100_000]).start()
+"""
+
+
+@pytest.mark.parametrize("script", [CHILDREN, THREADS], ids=["children", "threads"])
+def test_the_number_of_processes_and_threads_is_limited(
+    monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    monkeypatch.setattr(process, "MOST_TASKS", 20)
+    program = Program([sys.executable, "-S", "-c", script], megabytes=1000)
+    try:
+        with pytest.raises(Forfeit, match=r"ran \d+ processes and threads, more than 20"):
+            program.read_until("never", time.monotonic() + 600)
+    finally:
+        program.close()
+
+
+def test_the_system_limits_processes_beyond_those_of_the_user() -> None:
+    script = "import resource; print(resource.getrlimit(resource.RLIMIT_NPROC)[0], flush=True)"
+    program = Program([sys.executable, "-S", "-c", script], megabytes=100)
+    try:
+        line = program.read_line(time.monotonic() + 600)
+    finally:
+        program.close()
+    most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    assert line is not None
+    assert MOST_TASKS < int(line) < MOST_TASKS + 100_000 or int(line) == most
 
 
 def test_an_engine_that_stops_its_launcher_is_ended(pids: Path) -> None:

@@ -1,6 +1,7 @@
 """Connections: their number, sizes and times are bounded, and the server goes on."""
 
 import contextlib
+import logging
 import socket
 import time
 from collections.abc import Iterator
@@ -236,3 +237,49 @@ def test_connections_are_counted_by_address_and_in_all(monkeypatch: pytest.Monke
 def test_thirty_pupils_behind_one_address_can_play() -> None:
     assert MOST_CONNECTIONS_OF_ADDRESS >= 30 * 6, "browsers open up to six connections each"
     assert connections.most_connections() >= MOST_CONNECTIONS_OF_ADDRESS
+
+
+def test_two_hosts_are_refused(client: httpx.Client) -> None:
+    for other in ("Host: evil.example", f"Host: 127.0.0.1:{client.base_url.port}", "hOST: a"):
+        answer = sent(client, head_of(client, "GET /api/v1/ping", other, "Connection: close"))
+        assert answer.startswith(b"HTTP/1.1 400 "), other
+        assert b"several headers host" in answer
+    assert lives(client)
+
+
+@pytest.mark.parametrize("name", ["Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode"])
+def test_headers_that_are_checked_may_not_be_repeated(client: httpx.Client, name: str) -> None:
+    own = {"Origin": str(client.base_url).rstrip("/")}.get(name, "same-origin")
+    headers = (f"{name}: evil", f"{name}: {own}", "Connection: close")
+    answer = sent(client, head_of(client, "GET /api/v1/ping", *headers))
+    assert answer.startswith(b"HTTP/1.1 400 ")
+
+
+UPGRADES = [
+    ("Connection: Upgrade", "Upgrade: websocket"),
+    ("Connection: Upgrade", "Upgrade: h2c", "HTTP2-Settings: AAAA"),
+]
+
+
+def test_requests_that_cannot_be_read_or_upgraded_fill_no_log(client: httpx.Client) -> None:
+    lines: list[str] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(record.getMessage())
+
+    loggers = [logging.getLogger(name) for name in ("uvicorn", "uvicorn.error", "fourlab.web")]
+    handler = Keep()
+    for logger in loggers:
+        logger.addHandler(handler)
+    try:
+        for upgrade in UPGRADES:
+            with connect(client) as connection:
+                connection.sendall(head_of(client, "GET /api/v1/ping", *upgrade))
+                assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+        assert sent(client, b"no HTTP\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+        assert lives(client)
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+    assert lines == []

@@ -54,6 +54,13 @@ SOAK_SECONDS = "FOURLAB_SOAK_SECONDS"
 """The environment variable with the length of the next test; ten minutes by default."""
 
 
+def test_players_of_a_short_soak_lose_no_move() -> None:
+    played = load_test("--soak", "4")["200 players"]
+    assert played["moves"] > 0
+    assert played["lost"] == 0
+    assert played["faults"] == 0
+
+
 @pytest.mark.soak
 def test_200_players_lose_no_move_and_the_server_no_memory(figure: Report) -> None:
     results = load_test("--soak", os.environ.get(SOAK_SECONDS, "600"))

@@ -1,5 +1,7 @@
 """Pacing: whoever sends too many requests waits, but only while others ask, too."""
 
+from itertools import pairwise
+
 import pytest
 
 from fourlab.web.pace import Pace
@@ -7,7 +9,9 @@ from fourlab.web.settings import (
     BURST_REQUESTS,
     MOST_PACED_ADDRESSES,
     PACED_REQUESTS_PER_SECOND,
+    PEAK_REQUESTS_PER_SECOND,
     SHARED_SECONDS,
+    TOGETHER_REQUESTS,
 )
 
 
@@ -36,12 +40,20 @@ def test_an_address_alone_never_waits(pace: Pace, clock: Clock) -> None:
     assert {pace.wait("a") for _ in range(5000)} == {0.0}
 
 
-def test_a_burst_is_answered_at_once_and_the_rest_at_a_constant_rate(pace: Pace) -> None:
+def test_a_burst_leaves_gaps_for_others_and_then_the_rate_is_lower(pace: Pace) -> None:
     pace.wait("b")
-    waits = [pace.wait("a") for _ in range(int(BURST_REQUESTS) + 3)]
-    assert set(waits[:-3]) == {0.0}
-    step = 1 / PACED_REQUESTS_PER_SECOND
-    assert waits[-3:] == pytest.approx([step, 2 * step, 3 * step])
+    waits = [pace.wait("a") for _ in range(int(BURST_REQUESTS) + 300)]
+    steps = [later - sooner for sooner, later in pairwise(waits)]
+    assert set(waits[:TOGETHER_REQUESTS]) == {0.0}
+    assert steps[TOGETHER_REQUESTS] == pytest.approx(1 / PEAK_REQUESTS_PER_SECOND)
+    assert steps[-1] == pytest.approx(1 / PACED_REQUESTS_PER_SECOND)
+
+
+def test_a_client_that_waits_for_its_answers_is_never_delayed(pace: Pace, clock: Clock) -> None:
+    for _ in range(100):
+        pace.wait("b")
+        assert pace.wait("a") == 0.0
+        clock.now += 0.011
 
 
 def test_a_greedy_address_waits_as_soon_as_another_one_comes(pace: Pace) -> None:
@@ -56,7 +68,9 @@ def test_debts_are_paid_by_time(pace: Pace, clock: Clock) -> None:
     pace.wait("b")
     for _ in range(int(BURST_REQUESTS) + 100):
         pace.wait("a")
-    clock.now += 101 / PACED_REQUESTS_PER_SECOND
+    clock.now += max(
+        101 / PACED_REQUESTS_PER_SECOND, (BURST_REQUESTS + 101) / PEAK_REQUESTS_PER_SECOND
+    )
     pace.wait("b")
     assert pace.wait("a") == 0.0
 

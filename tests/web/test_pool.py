@@ -4,11 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+from httpx import Client
 
 from fourlab.web.pool import Pool
 from fourlab.web.settings import SPARE_WORKERS, Caps, Settings
@@ -26,6 +29,10 @@ def move(client: httpx.Client, agent: str) -> httpx.Response:
 
 def plays(client: httpx.Client) -> bool:
     return move(client, "rules").json().get("column") == 4
+
+
+def parent_of(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 @pytest.mark.usefixtures("marks")
@@ -90,7 +97,7 @@ def test_the_server_survives_the_end_of_the_process_that_forks_workers() -> None
     with serving_faulty() as (client, pool):
         assert plays(client)
         (worker, *_) = pool.processes()
-        nursery = int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
+        nursery = parent_of(worker)
         os.kill(nursery, signal.SIGKILL)
         wait_until(lambda: not runs(worker))
         wait_until(lambda: move(client, "rules").status_code == 200)
@@ -156,3 +163,52 @@ def test_no_worker_outlives_the_server(marks: Marks, agent: str, number: int) ->
         wait_until(lambda: not any(map(runs, processes)))
         asked.exception()
         client.close()
+
+
+@contextmanager
+def hanging(marks: Marks, what: str, fork: bool | None = None) -> Iterator[tuple[Client, Pool]]:
+    """Run a server in which the first worker, nursery or load of kernels hangs."""
+    (marks.folder / "hangs").write_text(what)
+    pool = Pool(Caps(searches=1), ["tests.web.hanging_workers"], fork)
+    with serving(Settings(), nothing_to_compile(), pool) as client:
+        yield client, pool
+
+
+@pytest.mark.parametrize("fork", [None, False], ids=["forked", "spawned"])
+def test_a_worker_that_hangs_at_its_start_is_killed_and_replaced(
+    marks: Marks, monkeypatch: pytest.MonkeyPatch, fork: bool | None
+) -> None:
+    monkeypatch.setattr("fourlab.web.pool.START_SECONDS", 3.0)
+    with hanging(marks, "worker", fork) as (client, pool):
+        wait_until(lambda: marks.count("hung") == 1)
+        wait_until(lambda: not runs(int((marks.folder / "process").read_text())))
+        wait_until(lambda: plays(client))
+        wait_until(lambda: pool.busy() == 0)
+
+
+@on_linux
+def test_a_process_that_forks_workers_and_hangs_is_replaced(
+    marks: Marks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fourlab.web.pool.LOAD_SECONDS", 2.0)
+    monkeypatch.setattr("fourlab.web.pool.START_SECONDS", 3.0)
+    with hanging(marks, "nursery") as (client, _):
+        wait_until(lambda: marks.count("hung") == 1)
+        wait_until(lambda: plays(client))
+
+
+@on_linux
+def test_loading_kernels_anew_has_a_time_limit(
+    marks: Marks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with hanging(marks, "nothing") as (client, pool):
+        wait_until(lambda: plays(client))
+        monkeypatch.setattr("fourlab.web.pool.LOAD_SECONDS", 3.0)
+        pool._groups.append("rollouts")
+        (marks.folder / "hangs").write_text("load")
+        nursery = parent_of(pool.processes()[0])
+        os.kill(nursery, signal.SIGKILL)
+        wait_until(lambda: not runs(nursery))
+        wait_until(lambda: plays(client))
+        assert marks.count("hung") == 1
+        assert pool._groups == []

@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 
-def main(arguments: list[str] | None = None) -> "NoReturn":
+def main(arguments: list[str] | None = None, early_handler: object = None) -> "NoReturn":
     """Run the command line and exit.
 
-    Exit codes: 0 success, 1 failure, 2 wrong input, 130 interrupted.
+    Exit codes: 0 success, 1 failure, 2 wrong input, 130 interrupted. `early_handler` is the handler
+    of Ctrl-C that the entry point has set.
     """
     # Everything is imported inside the `try`, since Ctrl-C may come during an import.
     try:
         from fourlab.cli import interrupts
 
-        interrupts.watch()
+        interrupts.watch(early_handler)
         _run(arguments)
     except KeyboardInterrupt:
         _exit_interrupted()

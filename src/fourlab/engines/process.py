@@ -42,26 +42,25 @@ MEMORY_SLACK = 4
 """The kernel's limit is this many times the bound: it counts reserved memory, of which programs use
 only a part, while the bound is on memory in use."""
 POLL_SECONDS = 0.05
-"""Longest time between two looks at the clock and at the program's memory."""
+"""Longest time between two looks at the clock."""
 STOP_POLL_SECONDS = 0.005
 """Longest time between two looks at a stop flag, which another thread may set."""
 LAUNCH_SECONDS = 60.0
 """How long the launcher may take to start a program; on an idle machine it takes 0.05 s."""
 CPU_SECONDS = 3600.0
 """Processor time of a program, unless its caller sets another limit."""
+MOST_TASKS = 1000
+"""Processes and threads of a program and its descendants together (Linux)."""
 ENVIRONMENT = (
-    *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM"),
-    *("TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"),
-    # What programs need to find their libraries: dynamic linkers, Python, Windows.
-    *("LD_LIBRARY_PATH", "DYLD_*", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX"),
+    *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TZ"),
+    *("TMPDIR", "TEMP", "TMP"),
+    # What every program needs on Windows.
     *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA"),
     # Where compiled kernels are, for engines that are Fourlab itself, and numbers of threads.
-    *("FOURLAB_CACHE_DIR", "NUMBA_*", "OMP_NUM_THREADS", "MKL_NUM_THREADS"),
+    *("FOURLAB_CACHE_DIR", "XDG_CACHE_HOME", "OMP_NUM_THREADS", "MKL_NUM_THREADS"),
 )
-"""Patterns of the environment variables that a program gets. Others may hold passwords and keys."""
-MEMORY_SHARE = 20
-"""Reading /proc takes long on a machine with many processes; wait this many times as long before
-the next look, so that it costs at most 5 % of the time."""
+"""Patterns of the environment variables that a program gets. Others may hold passwords and keys, or
+change which code a program loads, as PYTHONPATH and LD_LIBRARY_PATH do."""
 
 
 class Program:
@@ -83,11 +82,13 @@ class Program:
         self.pings = itertools.count(1)
         self.greeting: list[str] = []
         self._max_memory = int(megabytes * 1e6)
-        self._next_memory_check = 0.0
+        self._max_tasks = MOST_TASKS
+        limits = (
+            *(MEMORY_SLACK * self._max_memory, math.ceil(cpu_seconds)),
+            *(self._max_memory, self._max_tasks),
+        )
         try:
-            self._popen, self._control = _start(
-                cmd, environment(env), MEMORY_SLACK * self._max_memory, cpu_seconds
-            )
+            self._popen, self._control = _start(cmd, environment(env), limits)
         except OSError as error:
             raise Forfeit(Cause.CRASH, f"cannot start {cmd}: {error.strerror or error}") from None
         except ValueError as error:
@@ -155,7 +156,6 @@ class Program:
             left = deadline - time.monotonic()
             # Even at the deadline, look once at what has already arrived.
             self._split_lines(self._read(min(left, POLL_SECONDS)))
-            self._check_memory()
             if left <= 0 and not self._lines:
                 return None
         return self._lines.popleft().decode(errors="replace")
@@ -188,21 +188,6 @@ class Program:
             raise Forfeit(Cause.CRASH, f"wrote a line of more than {LINE_BYTES} bytes")
         self._lines.extend(lines)
 
-    def _check_memory(self) -> None:
-        """Kill the program and raise Forfeit if it and its descendants use too much memory."""
-        now = time.monotonic()
-        if now < self._next_memory_check:
-            return
-        used = _memory_below(self._popen.pid)
-        spent = time.monotonic() - now
-        self._next_memory_check = now + max(POLL_SECONDS, MEMORY_SHARE * spent)
-        if used > self._max_memory:
-            self.kill()  # without `quit`, since it allocates until it is killed
-            raise Forfeit(
-                Cause.CRASH,
-                f"used {used / 1e6:.0f} MB of memory, more than its {self._max_memory / 1e6:g} MB",
-            )
-
     def _exit_forfeit(self, otherwise: str) -> Forfeit:
         """Return a Forfeit that says how the program exited, or `otherwise` if it still runs."""
         self._wait(EXIT_SECONDS)
@@ -210,6 +195,8 @@ class Program:
             if not self._read(0) and self._err not in self._open:
                 break
         code = self._popen.poll()
+        if (excess := self._excess()) is not None:
+            return Forfeit(Cause.CRASH, excess)
         if code is None:
             reason = otherwise
         elif code < 0:
@@ -220,6 +207,21 @@ class Program:
         printable = "".join(letter for letter in last if letter.isprintable())
         quote = printable[:STDERR_CHARACTERS].strip()
         return Forfeit(Cause.CRASH, f"{reason}: {quote}" if quote else reason)
+
+    def _excess(self) -> str | None:
+        """Return the limit for which the launcher has killed the program; None if it has not."""
+        if self._control is None:
+            return None
+        try:
+            word, _, number = self._control.recv(64, socket.MSG_DONTWAIT).decode().partition(" ")
+        except OSError:  # there is no message
+            return None
+        if word == "memory":
+            most = f"{self._max_memory / 1e6:g} MB"
+            return f"used {int(number) / 1e6:.0f} MB of memory, more than its {most}"
+        if word == "tasks":
+            return f"ran {int(number)} processes and threads, more than {self._max_tasks}"
+        return None
 
     def close_input(self) -> None:
         """Close the program's stdin."""
@@ -314,9 +316,9 @@ if sys.platform == "win32":
     import msvcrt
 
     def _start(
-        cmd: str | Sequence[str], env: dict[str, str], data: int, cpu_seconds: float
+        cmd: str | Sequence[str], env: dict[str, str], limits: Sequence[int]
     ) -> "tuple[subprocess.Popen[bytes], socket.socket | None]":
-        """Start a program; here it has no limits on memory and processor time."""
+        """Start a program; here it has no limits on memory, processes and processor time."""
         pipe = subprocess.PIPE
         return subprocess.Popen(cmd, 0, stdin=pipe, stdout=pipe, stderr=pipe, env=env), None
 
@@ -338,22 +340,20 @@ if sys.platform == "win32":
 else:
 
     def _start(
-        cmd: str | Sequence[str], env: dict[str, str], data: int, cpu_seconds: float
+        cmd: str | Sequence[str], env: dict[str, str], limits: Sequence[int]
     ) -> "tuple[subprocess.Popen[bytes], socket.socket | None]":
         """Start a program by its launcher; return the launcher and the socket that controls it.
 
-        Raises OSError if the program cannot be started. `data` is the limit on writable memory, in
-        bytes, for every process of the program, as `cpu_seconds` is.
+        Raises OSError if the program cannot be started. `limits` are those of `launch.py`.
         """
         # Split as a shell would; on Windows programs split their own command line.
         arguments = shlex.split(cmd) if isinstance(cmd, str) else list(cmd)
-        limits = f"{data},{math.ceil(cpu_seconds)}"
         control, far_end = socket.socketpair()
         with far_end:
             launcher = [sys.executable, "-I", "-S", launch.__file__, str(far_end.fileno())]
             try:
                 popen = subprocess.Popen(
-                    [*launcher, str(os.getpid()), limits, *arguments],
+                    [*launcher, str(os.getpid()), ",".join(map(str, limits)), *arguments],
                     bufsize=0,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
@@ -396,16 +396,3 @@ else:
             poll.register(pipe, select.POLLIN)
         # Not `select`, which fails for descriptors above 1023. Milliseconds.
         return [pipe for pipe, _ in poll.poll(seconds * 1000)]
-
-
-def _memory_below(launcher: int) -> int:
-    """Return the resident bytes of all descendants of a process; 0 on systems without /proc."""
-    total = 0
-    for pid in launch.descendants(launcher):
-        try:
-            # The second number of statm is the resident set, in pages.
-            with open(f"/proc/{pid}/statm", "rb") as file:
-                total += int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, ValueError, IndexError):  # it has just exited
-            continue
-    return total

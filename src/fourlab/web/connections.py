@@ -7,6 +7,7 @@ connection closed, and so is a connection beyond the numbers allowed.
 
 import asyncio
 import json
+import logging
 from collections import Counter
 from contextlib import suppress
 from typing import Any
@@ -33,6 +34,10 @@ from fourlab.web.settings import (
 TOO_MANY = (503, "too many connections; try again soon")
 SPARE_FILES = 200
 """Open files that are not connections: sockets of workers, files of runs."""
+# uvicorn warns of every request that is not HTTP or asks for an upgrade, so that any client could
+# fill the log. Errors of this server are still logged.
+quiet = logging.getLogger("fourlab.web.connections")
+quiet.setLevel(logging.ERROR)
 
 
 class Refused(Exception):
@@ -85,6 +90,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection; if there are too many, refuse its first request."""
+        self.logger = quiet
         super().connection_made(transport)
         self._address = address_of(self.client[0] if self.client else "")
         self._is_allowed = self.open_connections.add(self._address)

@@ -30,6 +30,8 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 _HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+ONCE = (b"host", b"origin", b"content-length", b"sec-fetch-site", b"sec-fetch-mode")
+"""Headers that a request may have only once: a proxy and this server might read different ones."""
 CODES = {
     400: "bad_request",
     401: "token_needed",
@@ -75,7 +77,10 @@ class Guard:
             return  # a WebSocket; the page uses none
         headers = dict(scope["headers"])
         peer = scope.get("client") or ("", 0)
-        forwarded = headers.get(b"x-forwarded-for", b"")
+        # Several headers of this name are one list.
+        forwarded = b",".join(
+            value for name, value in scope["headers"] if name == b"x-forwarded-for"
+        )
         scope["client"] = (client_of(peer[0], forwarded, self.settings.proxies), peer[1])
         if (seconds := self.pace.wait(scope["client"][0])) > 0:
             await asyncio.sleep(seconds)
@@ -95,7 +100,7 @@ class Guard:
                 message["headers"] = headers
             await send(message)
 
-        refused = self._refused(headers, scope["path"])
+        refused = _repeated(scope["headers"]) or self._refused(headers, scope["path"])
         if refused is None and not self._is_known(scope, headers):
             refused = 401, "open the address with the token that this server printed at its start"
         if refused is not None:
@@ -146,6 +151,15 @@ class Guard:
         if int(length) > MOST_BODY_BYTES:
             return 413, TOO_LARGE
         return None
+
+
+def _repeated(headers: "list[tuple[bytes, bytes]]") -> tuple[int, str] | None:
+    """Return the refusal of a request that has a header twice which may be there only once."""
+    names = [name for name, _ in headers]
+    for name in ONCE:
+        if names.count(name) > 1:
+            return 400, f"the request has several headers {name.decode()}"
+    return None
 
 
 def _bounded(receive: Receive) -> Receive:

@@ -14,7 +14,9 @@ from fourlab.web.settings import (
     BURST_REQUESTS,
     MOST_PACED_ADDRESSES,
     PACED_REQUESTS_PER_SECOND,
+    PEAK_REQUESTS_PER_SECOND,
     SHARED_SECONDS,
+    TOGETHER_REQUESTS,
 )
 
 
@@ -28,6 +30,8 @@ class Bucket:
     tokens: float
     at: float
     """When `tokens` was right, which is when the last request came."""
+    spaced_until: float = 0.0
+    """When all its requests would have been worked on at the peak rate."""
 
 
 class Pace:
@@ -53,7 +57,14 @@ class Pace:
         if not self._is_shared(now):
             # Nobody is kept waiting, so nothing is owed; but the reserve is spent.
             bucket.tokens = max(bucket.tokens, 0.0)
-        return max(-bucket.tokens / PACED_REQUESTS_PER_SECOND, 0.0)
+            bucket.spaced_until = now
+            return 0.0
+        # A burst leaves gaps for others: the generic cell rate algorithm (ITU-T I.371).
+        together = TOGETHER_REQUESTS / PEAK_REQUESTS_PER_SECOND
+        spaced = max(bucket.spaced_until, now)
+        bucket.spaced_until = spaced + 1 / PEAK_REQUESTS_PER_SECOND
+        gap = spaced + 1 / PEAK_REQUESTS_PER_SECOND - together - now
+        return max(gap, -bucket.tokens / PACED_REQUESTS_PER_SECOND, 0.0)
 
     def _is_shared(self, now: float) -> bool:
         """Return whether an address besides the last one has asked recently."""

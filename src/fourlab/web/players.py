@@ -7,6 +7,7 @@ options on their fields.
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from fourlab.agent import Agent
@@ -21,6 +22,10 @@ if TYPE_CHECKING:  # which imports the compiler
 
 MOST_NEGAMAX = 500_000
 """Node limit of negamax, which cannot be interrupted; on wide boards its depth is reduced."""
+
+
+MOST_REMEMBERED = 256
+"""Agents and presets whose options are kept: listing them costs more than the rest of a request."""
 
 
 def spec_of(agent: str, rules: Rules = CLASSIC) -> str:
@@ -48,14 +53,20 @@ def spec_of(agent: str, rules: Rules = CLASSIC) -> str:
     return agent
 
 
-def options_for(name: str) -> list[Option]:
+@lru_cache(maxsize=MOST_REMEMBERED)
+def _options_of(name: str) -> tuple[Option, ...]:
+    return tuple(registry.options_of(name))
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)
+def options_for(name: str) -> tuple[Option, ...]:
     """Return the options that strangers may set, with their public ranges."""
     public = []
-    for option in registry.options_of(name):
+    for option in _options_of(name):
         if option.public:
             most = option.most if option.public_most is None else option.public_most
             public.append(replace(option, most=most))
-    return public
+    return tuple(public)
 
 
 def _value(option: Option, text: str) -> Any:
@@ -72,7 +83,7 @@ def make(agent: str, rules: Rules, megabytes: int) -> Agent:
     base = base_of(name)
     if registry.AGENTS[base].one_board and rules != CLASSIC:
         raise UserError(f"agent {name!r} knows only the board {CLASSIC}, not {rules}")
-    for option in registry.options_of(name):
+    for option in _options_of(name):
         # Every option for memory is in MB; none of them is public, so none is in the request.
         if option.unit == "MB":
             given[option.name] = str(megabytes)

@@ -8,6 +8,7 @@ ignores its time limit is killed, and memory is limited by the system.
 import asyncio
 import json
 import logging
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import asynccontextmanager, suppress
@@ -21,6 +22,8 @@ from fourlab.web.settings import (
     LOAD_SECONDS,
     MOST_ANSWER_BYTES,
     SPARE_WORKERS,
+    START_ATTEMPTS,
+    START_SECONDS,
     STOP_SECONDS,
     WORKER_SEARCHES,
     Caps,
@@ -285,8 +288,12 @@ class Pool:
         assert self._starter is not None
         if not self._starter.shares_memory:
             worker.generation = len(self._groups)
-            with suppress(SearchFailed, OutOfMemory):
-                await worker.answer("load", {"names": self._groups}, lambda data: None)
+            killing = asyncio.get_running_loop().call_later(LOAD_SECONDS, worker.kill)
+            try:
+                with suppress(SearchFailed, OutOfMemory, Overdue):
+                    await worker.answer("load", {"names": self._groups}, lambda data: None)
+            finally:
+                killing.cancel()
 
     async def _take(self) -> Worker:
         """Return an idle worker, or start one."""
@@ -330,34 +337,51 @@ class Pool:
             self._idle.insert(0, worker)  # used last: the others have warm caches
 
     async def _start(self) -> Worker:
-        """Start a worker; if the process that forks them has died, begin anew."""
+        """Start a worker; one that hangs at its start is killed, and another one started."""
+        for _ in range(START_ATTEMPTS):
+            process, connection, starter, generation = await self._process()
+            worker = Worker(process, *await starter.open(connection, MOST_ANSWER_BYTES), generation)
+            try:
+                await self._greet(worker)
+            except TimeoutError:
+                log.error("a worker was not ready in %.0f s and is killed", START_SECONDS)
+                self._later(self._bury, worker)
+            except BaseException:
+                self._later(self._bury, worker)
+                raise
+            else:
+                return worker
+        raise NoProcess("workers hang at their start")
+
+    async def _process(self) -> tuple[Process, socket.socket, Starter, int]:
+        """Start a process; if the one that forks them has ended or hangs, begin anew."""
         while True:
             starter = self._starter
             assert starter is not None
             generation = len(self._groups) if starter.shares_memory else 0
             try:
-                process, connection = await starter.start()
+                # It may be loading a group of kernels, which has its own time limit.
+                async with asyncio.timeout(LOAD_SECONDS + START_SECONDS):
+                    return *await starter.start(), starter, generation
+            except TimeoutError:
+                log.error("the process that starts workers hangs and is killed")
+                starter.close()
             except Unavailable:
-                if self._closed:
-                    raise
-                await self._begin_anew(starter)
-                continue
-            worker = Worker(process, *await starter.open(connection, MOST_ANSWER_BYTES), generation)
-            try:
-                await self._greet(worker)
-            except BaseException:
-                worker.writer.close()
-                process.kill()
-                raise
-            return worker
+                pass
+            if self._closed:
+                raise Unavailable
+            await self._begin_anew(starter)
 
     async def _greet(self, worker: Worker) -> None:
         """Wait until a worker is ready, which does not count as time of its first search."""
-        greeting = await worker.reader.readline()
+        async with asyncio.timeout(START_SECONDS):
+            greeting = await worker.reader.readline()
         if self._closed or not greeting.startswith(b"ready "):
             raise NoProcess("a worker ended at its start")
         if worker.generation < len(self._groups):
             await self._update(worker)
+            if not worker.is_usable():
+                raise NoProcess("a worker could not load the kernels")
 
     async def _begin_anew(self, failed: Starter) -> None:
         """Start another process that forks workers, and load into it what the last one had."""
@@ -368,9 +392,17 @@ class Pool:
             failed.close()
             starter = Forks(Nursery(self._caps, self._imports))
             self._starter = starter
-            for name in self._groups:
-                with suppress(Unavailable):
-                    await starter.load(name)
+            for name in list(self._groups):
+                try:
+                    await asyncio.wait_for(starter.load(name), LOAD_SECONDS)
+                except Unavailable:
+                    return  # the next start begins anew
+                except TimeoutError:
+                    # Searches compile what they need of this group; it is not tried again here.
+                    log.error("the kernels of %s cannot be loaded in %.0f s", name, LOAD_SECONDS)
+                    self._groups.remove(name)
+                    starter.close()
+                    return
 
     async def _bury(self, worker: Worker) -> None:
         worker.writer.close()

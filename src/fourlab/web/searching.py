@@ -6,12 +6,14 @@ killed (`pool.py`).
 """
 
 import json
+import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from fourlab.agent import Limit, Stop, is_unbounded
 from fourlab.errors import UserError
@@ -184,53 +186,79 @@ def rows(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     return json.dumps({"rows": described, "locked": sorted(locked)})
 
 
-def _checked(model: type[BaseModel], data: Any) -> str:
-    """Return data of a run folder as an answer; raise UserError if they have other types."""
+READ_ERRORS = (
+    *(AttributeError, LookupError, TypeError, ValueError),
+    *(ArithmeticError, RecursionError, sqlite3.Error),
+)
+"""What reading a damaged run folder raises, besides UserError and OSError."""
+
+
+@contextmanager
+def _reading(home: Path) -> Iterator[None]:
+    """Turn what damaged files of a run raise into a UserError of one line, without paths."""
     try:
-        return model.model_validate(data).model_dump_json()
-    except ValidationError as error:
-        place = ".".join(map(str, error.errors()[0]["loc"]))
-        raise UserError(f"the files of the run are damaged: {place:.80}") from None
+        yield
+    except ValidationError as error:  # an answer with numbers in place of words, say
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UserError(f"the files of the run are damaged: {where}: {first['msg']}") from None
+    except (UserError, OSError) as error:
+        # An OSError without a number, such as a StoreError, has a message of its own.
+        message = getattr(error, "strerror", None) or str(error)
+        kind = type(error) if isinstance(error, UserError) else UserError
+        raise kind(message.replace(f"{home}/", "").replace(str(home), "")) from None
+    except READ_ERRORS as error:
+        raise UserError(f"the files of the run are damaged: {type(error).__name__}") from None
 
 
 def run(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     """Return a run: settings, tables, figures, curves."""
     from fourlab.analysis import overview
 
-    data = overview.detail(run_folders.find(Path(fields["home"]), fields["name"]))
-    return _checked(r.RunAnswer, data)
+    home = Path(fields["home"])
+    with _reading(home):
+        data = overview.detail(run_folders.find(home, fields["name"]))
+        return r.RunAnswer.model_validate(data).model_dump_json()
 
 
 def compare(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     """Return the settings in which runs differ."""
     from fourlab.analysis import overview
 
-    runs = [run_folders.find(Path(fields["home"]), name) for name in fields["names"]]
-    return _checked(r.Comparison, overview.compare(runs))
+    home = Path(fields["home"])
+    with _reading(home):
+        runs = [run_folders.find(home, name) for name in fields["names"]]
+        return r.Comparison.model_validate(overview.compare(runs)).model_dump_json()
 
 
 def games(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     """List games of a run, page by page."""
     from fourlab.analysis import overview
 
-    run = run_folders.find(Path(fields["home"]), fields["name"])
-    data = overview.games(run, fields["offset"], fields["limit"])
-    return _checked(r.GamesAnswer, data)
+    home = Path(fields["home"])
+    with _reading(home):
+        run = run_folders.find(home, fields["name"])
+        data = overview.games(run, fields["offset"], fields["limit"])
+        return r.GamesAnswer.model_validate(data).model_dump_json()
 
 
 def game(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     """Return a game with what the agents reported."""
     from fourlab.analysis import overview
 
-    run = run_folders.find(Path(fields["home"]), fields["name"])
-    data = overview.game(run, fields["number"])
-    return _checked(r.GameAnswer, data)
+    home = Path(fields["home"])
+    with _reading(home):
+        run = run_folders.find(home, fields["name"])
+        data = overview.game(run, fields["number"])
+        return r.GameAnswer.model_validate(data).model_dump_json()
 
 
 def figure(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     """Return a figure of a run, as a JSON string."""
-    run = run_folders.find(Path(fields["home"]), fields["name"])
-    return json.dumps(run_folders.figure(run, fields["figure"]))
+    home = Path(fields["home"])
+    with _reading(home):
+        run = run_folders.find(home, fields["name"])
+        return json.dumps(run_folders.figure(run, fields["figure"]))
 
 
 KINDS: dict[str, Work] = {

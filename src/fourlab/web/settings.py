@@ -35,6 +35,10 @@ PACED_REQUESTS_PER_SECOND = 100.0
 """Requests per second of one address that are answered at once while others ask, too."""
 BURST_REQUESTS = 200.0
 """Requests that an address may send at once beyond that, to load a page for example."""
+PEAK_REQUESTS_PER_SECOND = 250.0
+"""Rate at which such a burst is worked on while others ask, too: their requests come in between."""
+TOGETHER_REQUESTS = 8
+"""Requests of a burst that need no gaps: a browser opens six connections."""
 SHARED_SECONDS = 2.0
 """Time after its last request for which an address counts as present."""
 MOST_PACED_ADDRESSES = 10_000
@@ -60,6 +64,10 @@ READ_SECONDS = 20.0
 """Time to read a run folder."""
 LOAD_SECONDS = 120.0
 """Time to load a group of kernels, and to compile it if there is no cache."""
+START_SECONDS = 20.0
+"""Time for a worker to start, without what it loads; then it is killed and another one started."""
+START_ATTEMPTS = 2
+"""Workers that are started for one request before it is refused."""
 WORKER_MEGABYTES = 512
 """Memory that a worker may take in addition to what it has at its start."""
 WORKER_SEARCHES = 1000

@@ -1,5 +1,6 @@
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from fourlab import UserError
 from fourlab.bridges.kaggle import export as exporter
 from fourlab.bridges.kaggle.export import KINDS, export, source_of
+from tests.processes import runs
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -53,7 +55,7 @@ def test_a_folder_that_is_not_there_is_said_first(tmp_path: Path) -> None:
         ("def agent(o, c): return 1 / 0", "ZeroDivisionError"),
         ("import fourlab\ndef agent(o, c): return 0", "ModuleNotFoundError"),
         ("print(__file__)\ndef agent(o, c): return 0", "NameError"),
-        ("import os\nos._exit(3)", "failed: no answer"),
+        ("import os\nos._exit(3)", "failed: exited with code 3"),
         (
             "TROUBLE = ['ZeroDivisionError()']\ndef agent(o, c): return o.board.index(0)",
             "something went wrong in it: ZeroDivisionError",
@@ -88,6 +90,30 @@ def test_one_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_p
     with pytest.raises(UserError, match="did not end within 2 s"):
         export("rules", tmp_path / "main.py")
     assert not list(tmp_path.iterdir())
+
+
+def test_one_that_prints_without_end_is_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(exporter, "source_of", lambda spec: "while True: print('x' * 1000)")
+    with pytest.raises(UserError, match="failed: wrote more than"):
+        export("rules", tmp_path / "main.py")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_what_a_file_starts_ends_with_its_test(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # The child keeps the pipe to its grandparent open, in a session of its own.
+    child = [sys.executable, "-S", "-c", "import time; time.sleep(100_000)"]
+    source = (
+        f"import os, subprocess\nchild = subprocess.Popen({child}, start_new_session=True)\n"
+        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(child.pid))\nos._exit(3)"
+    )
+    monkeypatch.setattr(exporter, "source_of", lambda spec: source)
+    with pytest.raises(UserError, match="failed: exited with code 3"):
+        export("rules", tmp_path / "main.py")
+    assert not runs(int((tmp_path / "pid").read_text()))
 
 
 @pytest.mark.parametrize("spec", ["random", "dqn"])

@@ -1,28 +1,37 @@
 """Export an agent as a submission for Kaggle ConnectX: one file, tested before it is written."""
 
 import json
-import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fourlab import shipped
-from fourlab.agent import is_unbounded
+from fourlab.agent import Forfeit, is_unbounded
 from fourlab.agents import registry
 from fourlab.agents.alphazero.agent import DEFAULT_SIMULATIONS as NETWORK_SIMULATIONS
 from fourlab.agents.mcts.agent import DEFAULT_SIMULATIONS
 from fourlab.bridges.kaggle import weights
 from fourlab.bridges.kaggle.bundle import Part, bundle
 from fourlab.bridges.kaggle.submission import BANK, USUAL
+from fourlab.engines.process import Program
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.version import __version__
 
 MAX_SECONDS = 300
 """A test of a file that takes longer counts as hanging."""
+MEGABYTES = 4096
+"""Memory of a test and all that it starts (Linux)."""
+EXAMINE = (
+    "import sys; sys.path.append(sys.argv[1]); "
+    "from fourlab.bridges.kaggle.examine import main; main(*sys.argv[2:])"
+)
+SOURCES = Path(__file__).parents[3]
+"""The folder of the package `fourlab`, which the test must find."""
 MOVES = 20
 """Moves after the first that one side makes in a long game."""
 MODES = ("with-numba", "without-numba")
@@ -196,28 +205,43 @@ def _agent(spec: str) -> tuple[str, Any]:
 
 
 def _examine(source: bytes, mode: str) -> Examined:
-    """Run the tests of examine.py on a submission in a separate process; return their results."""
+    """Run the tests of examine.py on a submission in a separate process; return their results.
+
+    The process and all that it starts have the limits of an engine, and MAX_SECONDS.
+    """
     # A process of its own, because a file may crash, hang or change modules that we use.
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "main.py"
         file.write_bytes(source)
-        command = [sys.executable, "-m", "fourlab.bridges.kaggle.examine", str(file), mode]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=MAX_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise UserError(
-                f"the file was not written: its test {mode} did not end within {MAX_SECONDS} s"
-            ) from None
+        # -P keeps modules in the current folder from being imported instead of Python's own.
+        command = [sys.executable, "-P", "-c", EXAMINE, str(SOURCES), str(file), mode]
+        last, ending = _last_line(command, mode)
     try:
-        # The submission may print as well; the results are the last line.
-        results = json.loads(done.stdout.splitlines()[-1])
-    except (ValueError, IndexError):
-        last = (done.stderr.strip().splitlines() or ["no answer"])[-1]
-        raise UserError(f"the file was not written: its test {mode} failed: {last[:300]}") from None
+        results = json.loads(last)
+    except ValueError:
+        results = None
+    if not isinstance(results, dict) or not str(ending).startswith("exited with code 0"):
+        raise UserError(f"the file was not written: its test {mode} failed: {ending}")
     if "error" in results:
         reason = results["error"][:300]
         raise UserError(f"the file was not written: it failed its test {mode}: {reason}")
     return Examined(**results)
+
+
+def _last_line(command: list[str], mode: str) -> tuple[str, Forfeit]:
+    """Return the last line that a test prints, and how its process ended."""
+    deadline = time.monotonic() + MAX_SECONDS
+    program = Program(command, MEGABYTES)
+    # The submission may print as well; the results are the last line.
+    last = ""
+    try:
+        while (line := program.read_line(deadline)) is not None:
+            last = line
+    except Forfeit as ending:
+        return last, ending
+    finally:
+        program.close()
+    raise UserError(f"the file was not written: its test {mode} did not end within {MAX_SECONDS} s")
 
 
 def _check(result: Examined, kind: Kind, agent: Any, spec: str) -> None:
