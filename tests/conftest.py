@@ -69,13 +69,15 @@ def fourlab_process(tmp_path: Path) -> Callable[..., Result]:
 
 SLOW = (
     "tests/browser/",
-    "tests/jobs/test_ray.py",
-    "tests/jobs/test_executors.py",
-    "tests/cli/test_re",  # reproduce, resume, review
-    "tests/test_docs.py",
-    "tests/compiled/test_jit.py",
+    "tests/contract/test_jobs.py",
     "tests/bridges/kaggle/",
+    "tests/jobs/test_ray.py",
+    "tests/test_docs.py",
+    "tests/cli/test_re",  # reproduce, resume, review
+    "tests/jobs/test_executors.py",
+    "tests/compiled/test_jit.py",
     "tests/web/",
+    "tests/safety/",
     "tests/cli/test_processes.py",
     "tests/arena/",
     "tests/solver/",
