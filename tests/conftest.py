@@ -7,9 +7,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
 from tests.in_process import run_in_process
 from tests.strategies import examples
@@ -75,13 +77,15 @@ def fourlab_process(tmp_path: Path) -> Callable[..., Result]:
 
 SLOW = (
     "tests/browser/",
-    "tests/jobs/test_ray.py",
-    "tests/jobs/test_executors.py",
-    "tests/cli/test_re",  # reproduce, resume, review
-    "tests/test_docs.py",
-    "tests/compiled/test_jit.py",
+    "tests/contract/test_jobs.py",
     "tests/bridges/kaggle/",
+    "tests/jobs/test_ray.py",
+    "tests/test_docs.py",
+    "tests/cli/test_re",  # reproduce, resume, review
+    "tests/jobs/test_executors.py",
+    "tests/compiled/test_jit.py",
     "tests/web/",
+    "tests/safety/",
     "tests/cli/test_processes.py",
     "tests/arena/",
     "tests/solver/",
@@ -90,7 +94,24 @@ SLOW = (
     "tests/agents/",
 )
 """Slow files, which run first, since a slow one at the end would delay everything. `make test`
-distributes whole files to its workers, so that tests share a set-up (a browser, a server)."""
+distributes whole files to its workers, so that tests share a set-up (a server, a training)."""
+TOGETHER = ("tests/browser/", "tests/bridges/kaggle/")
+"""Folders that a single worker runs, since all of their files share something expensive: a browser
+with a server, Kaggle's package."""
+
+
+class FilesAndFolders(LoadFileScheduling):
+    """Distributes whole files, and some whole folders."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        folder = next((folder for folder in TOGETHER if nodeid.startswith(folder)), None)
+        return folder or super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FilesAndFolders | None:
+    """Keep some folders together where files are."""
+    return FilesAndFolders(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_finish() -> None:

@@ -21,6 +21,7 @@ from fourlab.game.outcome import RED, YELLOW, Outcome
 from fourlab.game.record import Cause, Record, Thought
 from tests.arena.kill_writer import game
 from tests.conftest import ROOT
+from tests.in_process import run_in_process
 from tests.strategies import examples
 from tests.strategies import games as games_played
 
@@ -349,17 +350,18 @@ def test_five_thousand_killed_writers_lose_no_game_on_disk(tmp_path: Path) -> No
     assert kill_writers(tmp_path, 5000).startswith("5000 writers killed")
 
 
+@pytest.mark.parametrize("copies", [250, pytest.param(1000, marks=pytest.mark.soak)])
 @pytest.mark.parametrize(
     "checkpointed", [0, 30], ids=["all in the log", "thirty checkpointed before"]
 )
 def test_a_damaged_log_keeps_all_games_before_the_damage(
-    quick_folder: Path, checkpointed: int
+    quick_folder: Path, checkpointed: int, copies: int
 ) -> None:
     rng = random.Random(checkpointed)
     total = checkpointed + 60
     file, log, ends = dead_writers_files(quick_folder / "original", checkpointed, total)
     written = [game(number) for number in range(total + 1)]
-    for i in range(1000):
+    for i in range(copies):
         damaged, place = damage(log, rng)
         copy = quick_folder / str(i) / "games.sqlite"
         copy.parent.mkdir()
@@ -460,9 +462,6 @@ def test_on_a_full_disk_every_acknowledged_game_is_kept(file: Path, limit: int) 
 
 
 def test_a_match_on_a_full_disk_says_how_to_resume_and_does(tmp_path: Path) -> None:
-    def run(*arguments: str, limit: int = 2**40) -> subprocess.CompletedProcess[str]:
-        return with_little_room(limit, "-m", "fourlab", *arguments, cwd=tmp_path)
-
     match = [
         "match",
         "random",
@@ -476,18 +475,21 @@ def test_a_match_on_a_full_disk_says_how_to_resume_and_does(tmp_path: Path) -> N
         "--quiet",
         "--run",
     ]
-    assert run(*match, "undisturbed").returncode == 0
+    assert run_in_process([*match, "undisturbed"], tmp_path).returncode == 0
     resume = "fourlab resume full --workers 2"
     for limit in (20_000, 150_000):  # too little to begin with, and too little for all games
-        done = run(*match, "full", limit=limit)
+        done = with_little_room(limit, "-m", "fourlab", *match, "full", cwd=tmp_path)
         assert (done.returncode, done.stdout) == (1, "")
         (line,) = done.stderr.splitlines()
         assert line.startswith("fourlab: cannot ")
         assert line.endswith(f"; what was saved is safe, resume with: {resume}")
     with Store(tmp_path / "full" / "games.sqlite", read_only=True) as store:
         assert 0 < len(store.finished()) < 1000
-    assert run(*resume.split()[1:]).returncode == 0
+    assert run_in_process(resume.split()[1:], tmp_path).returncode == 0
     assert integrity(tmp_path / "full" / "games.sqlite") == "ok"
-    tables = [run("games", name, "--csv", "-").stdout for name in ("undisturbed", "full")]
+    tables = [
+        run_in_process(("games", name, "--csv", "-"), tmp_path).stdout
+        for name in ("undisturbed", "full")
+    ]
     assert tables[0] == tables[1]
     assert tables[0].count("\n") == 1001

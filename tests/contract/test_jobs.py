@@ -7,6 +7,7 @@ operations on the files of its run. `make soak` draws more of them.
 import json
 import random
 import shlex
+import shutil
 import signal
 import sqlite3
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import pytest
 from fourlab.jobs.kinds import KINDS
 from tests.cli.interrupted import interrupted, stopped_by_ctrl_c
 from tests.conftest import Result
+from tests.in_process import run_in_process
 
 TIMES = {"seconds", "seconds_a_move", "games_a_second", "lines", "command", "created", "file"}
 """Keys whose values may differ: times and paths."""
@@ -96,11 +98,18 @@ def without_times(value: Any) -> Any:
     return [without_times(entry) for entry in value] if isinstance(value, list) else value
 
 
-@pytest.fixture
-def folder(tmp_path: Path, fourlab: Callable[..., Result]) -> Path:
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("solved")
     command = "dataset solved --positions 60 --board 4x4x3 --plies 4-9 -o solved.npz --quiet"
-    made = fourlab(*command.split())
+    made = run_in_process(command.split(), folder)
     assert made.returncode == 0, made.stderr
+    return folder / "solved.npz"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, solved: Path) -> Path:
+    shutil.copy(solved, tmp_path)
     return tmp_path
 
 
@@ -170,7 +179,14 @@ def finishes_like_the_whole(kind: str, folder: Path, fourlab: Callable[..., Resu
     assert products(folder / "killed") == products(folder / "whole")
 
 
-@pytest.mark.parametrize("kind", JOBS)
+STOPPED_ELSEWHERE = ("train-alphazero", "train-dqn", "train-value")
+"""Jobs that load torch, which takes seconds; tests/cli/test_train_*.py stop them by Ctrl-C, too."""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.soak] * (kind in STOPPED_ELSEWHERE)) for kind in JOBS],
+)
 def test_ctrl_c_prints_the_command_that_resumes(
     kind: str, folder: Path, fourlab: Callable[..., Result]
 ) -> None:
