@@ -13,6 +13,7 @@ from fourlab.studies.verdicts import (
     freeman_halton,
     larger_mean,
     larger_share,
+    may_happen,
     noncentral_tail,
     power_of_counts,
     same_counts,
@@ -22,6 +23,7 @@ from fourlab.studies.verdicts import (
     same_trained,
     student_quantile,
     student_tail,
+    typical,
 )
 
 
@@ -123,6 +125,18 @@ def test_claims_of_a_direction() -> None:
         Answer.AGREES,
         Answer.CANNOT_TELL,
         Answer.DIFFERS,
+    ]
+
+
+def test_a_single_run_is_ranked_among_ours() -> None:
+    ours = list(np.random.default_rng(5).normal(0, 1, 2000))
+    assert typical(0.5, ours, 4.0).answer == Answer.AGREES
+    assert typical(0.5, ours, 1.0).answer == Answer.CANNOT_TELL
+    assert typical(5.0, ours, 1.0).answer == Answer.DIFFERS
+    assert [may_happen(*counts).answer for counts in ((50, 500), (0, 2000), (0, 20))] == [
+        Answer.AGREES,
+        Answer.DIFFERS,
+        Answer.CANNOT_TELL,
     ]
 
 

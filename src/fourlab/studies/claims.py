@@ -8,7 +8,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from fourlab.arena.statistics import Z_95, wilson
 from fourlab.arena.tables import Table
@@ -198,6 +201,21 @@ def mean_of(values: Sequence[float], digits: int = 3, unit: str = "") -> Estimat
     half = Z_95 * spread / math.sqrt(len(values)) if len(values) > 1 else 0.0
     ends = (middle - half, middle + half)
     return Estimate(middle, *ends, len(values), spread, unit, digits)
+
+
+def band_of(values: Sequence[float], digits: int = 3) -> Estimate:
+    """Return the mean of a distribution, with its central 95 % in place of an interval."""
+    numbers = np.asarray(values, dtype=np.float64)
+    low, high = np.quantile(numbers, [0.025, 0.975])
+    middle = float(numbers.mean())
+    note = "central 95 %"
+    return Estimate(middle, float(low), float(high), len(numbers), digits=digits, note=note)
+
+
+def exactly(number: Fraction) -> Estimate:
+    """Return a number that is known exactly, with its fraction."""
+    note = "" if number.denominator == 1 else str(number)
+    return Estimate(float(number), digits=0 if not note else 5, note=note)
 
 
 def from_json(stored: Mapping[str, Any]) -> Claim:

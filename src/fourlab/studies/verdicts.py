@@ -22,6 +22,8 @@ LEVEL = 0.05
 """Probability that a test calls equal values different."""
 POWER = 0.8
 """Below this power, a test that finds no difference says nothing."""
+SELDOM = 0.01
+"""An event in a smaller share of our trials does not count as a possible explanation."""
 NORMAL = NormalDist()
 
 
@@ -108,6 +110,27 @@ def at_least(count: int, of: int, bound: float) -> Verdict:
     elif high < bound:
         answer = Answer.DIFFERS
     return Verdict(answer, f"Wilson interval, at least {100 * bound:g} %")
+
+
+def typical(value: float, values: Sequence[float], margin: float) -> Verdict:
+    """Compare one reported number with our distribution of such numbers, by its rank."""
+    ours = np.asarray(values, dtype=np.float64)
+    tail = min(float(np.mean(ours <= value)), float(np.mean(ours >= value)))
+    low, high = np.quantile(ours, [LEVEL / 2, 1 - LEVEL / 2])
+    # How often a number that is off by the margin lies outside of what is typical of ours.
+    outside = [
+        float(np.mean((ours + move < low) | (ours + move > high))) for move in (-margin, margin)
+    ]
+    return _verdict("rank among our values", f"{margin:g}", min(1.0, 2 * tail), min(outside))
+
+
+def may_happen(count: int, of: int) -> Verdict:
+    """Test whether an event that a report saw once occurs in at least 1 % of our trials.
+
+    A test of two shares could not decide this: one of one and none of a hundred are compatible with
+    a common probability.
+    """
+    return at_least(count, of, SELDOM)
 
 
 def freeman_halton(first: Sequence[int], second: Sequence[int]) -> float:
