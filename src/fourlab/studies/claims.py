@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fourlab.arena.statistics import Z_95, wilson
 from fourlab.arena.tables import Table
@@ -203,7 +204,7 @@ def mean_of(values: Sequence[float], digits: int = 3, unit: str = "") -> Estimat
     return Estimate(middle, *ends, len(values), spread, unit, digits)
 
 
-def band_of(values: Sequence[float], digits: int = 3) -> Estimate:
+def band_of(values: Sequence[float] | NDArray[np.float64], digits: int = 3) -> Estimate:
     """Return the mean of a distribution, with its central 95 % in place of an interval."""
     numbers = np.asarray(values, dtype=np.float64)
     low, high = np.quantile(numbers, [0.025, 0.975])

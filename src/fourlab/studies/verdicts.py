@@ -13,6 +13,7 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fourlab.arena.statistics import wilson
 from fourlab.studies.claims import Answer, Counts, Verdict
@@ -112,7 +113,7 @@ def at_least(count: int, of: int, bound: float) -> Verdict:
     return Verdict(answer, f"Wilson interval, at least {100 * bound:g} %")
 
 
-def typical(value: float, values: Sequence[float], margin: float) -> Verdict:
+def typical(value: float, values: Sequence[float] | NDArray[np.float64], margin: float) -> Verdict:
     """Compare one reported number with our distribution of such numbers, by its rank."""
     ours = np.asarray(values, dtype=np.float64)
     tail = min(float(np.mean(ours <= value)), float(np.mean(ours >= value)))
