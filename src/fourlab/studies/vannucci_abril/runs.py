@@ -252,9 +252,10 @@ def _box(axes: Axes, values: Floats, exact: dict[int, Fraction]) -> None:
             height = float(exact[action])
             axes.hlines(height, place + 0.6, place + 1.4, color=COLOURS[3], linestyle="--")
             label = f"exact {height:.3g}"
-            axes.text(place + 1.4, height, label, ha="right", va="bottom", color=COLOURS[3])
+            axes.text(place + 0.6, height, label, ha="left", va="bottom", color=COLOURS[3])
     axes.set_xticks([1, 2], [f"Action {action}" for action in ACTIONS])
-    axes.set(xlabel="Actions", ylabel="Mean value")
+    # Room for the label of a value of 1.
+    axes.set(xlabel="Actions", ylabel="Mean value", ylim=(-1.1, 1.2))
     axes.grid(axis="y", linestyle="--", alpha=0.6)
 
 
