@@ -230,7 +230,7 @@ def test_a_reproduction_counts_finished_experiments(tmp_path: Path) -> None:
     assert (data["status"], data["done"], data["total"]) == ("finished", 2, 2)
     assert data["headline"] == "2 experiments: 2 agree, 1 differ"
     (table,) = data["tables"]
-    assert table["rows"] == [["000-exact", 1, 1, 0], ["004-speed", 1, 0, 1]]
+    assert table["rows"] == [["000-exact", 1, 1, 0, 0], ["004-speed", 1, 0, 0, 1]]
     assert (data["games"], data["metrics"], data["kind"]) == (None, None, "reproduce")
     RunAnswer.model_validate(data)  # so the page can show it
     shutil.rmtree(run.folder / "work")  # no longer needed

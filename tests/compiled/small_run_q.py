@@ -16,7 +16,25 @@ key = board.key(own, mask, g)
 state = random.seed_state(1)
 
 Q_RULE = q_learning.Rule(
-    True, 0, True, False, 2.0, 0.5, -2.0, 0.0, 0.9, 1.0, 0.999, 0.01, False, 0.0, 0.99, 0.001, 0.1
+    True,
+    0,
+    True,
+    False,
+    False,
+    False,
+    2.0,
+    0.5,
+    -2.0,
+    0.0,
+    0.9,
+    1.0,
+    0.999,
+    0.01,
+    False,
+    0.0,
+    0.99,
+    0.001,
+    0.1,
 )
 SEARCH = verbs.Switches(c=2.0, expand_all=True, draw=-4, tie=verbs.LAST)
 
@@ -115,6 +133,10 @@ Q_RESULTS = {
     "agents.q.kernel.learn_from_end": lambda: q_learning.learn_from_end(
         0, True, q_last, *q_table[1:], Q_RULE, *q_progress
     ),
+    "agents.q.kernel.start_value": lambda: [
+        q_learning.start_value(*q_table, Q_RULE._replace(learn_start=start), g)
+        for start in (False, True)
+    ],
     "agents.q.kernel.close_game": lambda: [
         q_learning.close_game(-1, Q_RULE, *q_progress),
         q_pace.tolist(),

@@ -15,8 +15,8 @@ from fourlab.game.rules import CLASSIC
 from fourlab.jobs.executors.threads import Threads
 from fourlab.reporting import figures
 from fourlab.studies.arya import bouts, chess, evaluator, lessons, matches, speed
-from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.compare import share
+from fourlab.studies.catalogue import SCALES, all_experiments
+from fourlab.studies.claims import Answer, Claim, Estimate, share
 from fourlab.studies.trainings import train_in
 from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
 from fourlab.training.loop import read_metrics
@@ -33,6 +33,10 @@ def conduct(name: str, folder: Path, **size: Any) -> list[Part]:
 
 def findings(parts: list[Part]) -> dict[str, Finding]:
     return {part.what: part for part in parts if isinstance(part, Finding)}
+
+
+def claims(parts: list[Part]) -> dict[str, Claim]:
+    return {part.name: part for part in parts if isinstance(part, Claim)}
 
 
 def test_score_counts_games_of_both_sides(tmp_path: Path) -> None:
@@ -52,7 +56,7 @@ def test_score_counts_games_of_both_sides(tmp_path: Path) -> None:
     assert (total.lost, total.won) == bouts.score(first, "other")[:2]
 
 
-def test_bout_yields_findings_tables_and_a_figure_and_repeats_exactly(tmp_path: Path) -> None:
+def test_bout_yields_a_claim_tables_and_a_figure_and_repeats_exactly(tmp_path: Path) -> None:
     work = bench(tmp_path, {})
     readings = {
         "faithful": bouts.Reading("rules", "random"),
@@ -60,10 +64,12 @@ def test_bout_yields_findings_tables_and_a_figure_and_repeats_exactly(tmp_path: 
     }
     bout = bouts.Bout("bout", ("X", "O"), "X", bouts.Score(9, 1, 0), readings, "because")
     parts = list(bouts.conduct(work, [bout], 4))
-    assert [type(part) for part in parts] == [Finding, Finding, Finding, Table, Table, Picture]
-    wins = findings(parts)["X against O: wins"]
-    assert wins.document.startswith("90.0 %")
-    assert wins.faithful.endswith("of 4")
+    assert [type(part) for part in parts] == [Claim, Table, Table, Picture]
+    claim = claims(parts)["bout"]
+    assert str(claim.reported) == "90.0 / 10.0 / 0.0 % of 10"
+    assert str(claim.faithful).endswith("of 4")
+    assert claim.reproduced is not None
+    assert claim.reproduced.answer == Answer.CANNOT_TELL, "four games"
     picture = parts[-1]
     assert isinstance(picture, Picture)
     assert len(picture.data.rows) == 1 + 2 * 4
@@ -112,26 +118,26 @@ def test_specs_of_tables_are_shown_without_the_run_folder(tmp_path: Path) -> Non
 
 def test_experiments_1_and_2(tmp_path: Path) -> None:
     parts = conduct("004-experiments-1-2", tmp_path, training=400, games=2, rollouts=50)
-    by_label = findings(parts)
-    assert by_label["minimax(4) against Q-learning: wins"].document.startswith("73.0 %")
-    assert {finding.agrees for finding in by_label.values()} == {None}  # too few games
-    wins = by_label["MCTS 1 s against Q-learning: wins"]
-    assert wins.why.startswith("too few games for a verdict")
-    assert wins.document.startswith("100.0 %")
+    by_name = claims(parts)
+    assert str(by_name["experiment-1"].reported) == "73.0 / 23.0 / 4.0 % of 100"
+    search = by_name["experiment-2"]
+    assert str(search.reported) == "100.0 / 0.0 / 0.0 % of 100"
+    assert search.reproduced is not None
+    assert search.reproduced.answer != Answer.AGREES, "two games"
     assert sum(isinstance(part, Picture) for part in parts) == 2
 
 
 def test_experiment_4_and_the_cost_of_sampling(tmp_path: Path) -> None:
     parts = conduct("004-experiment-4", tmp_path / "4", games=2, rollouts=30, iterations=2)
-    by_label = findings(parts)
-    assert by_label["MCTS 5 s against AlphaMCTS(10): wins"].document.startswith("66.0 %")
-    assert by_label["AlphaMCTS(50) against MCTS 5 s: wins"].document.startswith("81.0 %")
-    for finding in by_label.values():
-        assert "of 2" in finding.faithful
-        assert "of 2" in finding.corrected
-        assert finding.agrees is None
-        assert finding.why.startswith("no verdict, because the network is not Arya's: arya-")
-        assert "--preset arya --faithful" in finding.why
+    by_name = claims(parts)
+    assert str(by_name["experiment-4a"].reported) == "66.0 / 34.0 / 0.0 % of 100"
+    assert str(by_name["experiment-4b"].reported) == "81.0 / 19.0 / 0.0 % of 100"
+    for claim in by_name.values():
+        assert "of 2" in str(claim.faithful)
+        assert "of 2" in str(claim.corrected)
+        assert claim.reproduced is None
+        assert claim.why.startswith("no verdict, because the network is not Arya's: arya-")
+        assert "--preset arya --faithful" in claim.why
     table, *duels = conduct("004-temperature", tmp_path / "t", positions=2, games=2, iterations=2)
     assert isinstance(table, Table)
     assert len(table.rows) == 4
@@ -171,10 +177,10 @@ def test_incomparable_players_get_no_verdict(tmp_path: Path) -> None:
         bouts.Score(20, 20, 0),
         {name: bouts.Reading("random", "random") for name in (bouts.FAITHFUL, bouts.CORRECTED)},
     )
-    for comparable, agrees in ((True, True), (False, None)):
+    for comparable in (True, False):
         variant = replace(bout, comparable=comparable)
-        parts = list(bouts.conduct(bench(tmp_path, {}), [variant], bouts.MIN_GAMES))
-        assert findings(parts)["one against other: draws"].agrees is agrees
+        parts = list(bouts.conduct(bench(tmp_path, {}), [variant], 40))
+        assert (claims(parts)["b"].reproduced is not None) == comparable
 
 
 def readings(parts: list[Part]) -> list[tuple[object, ...]]:
@@ -189,7 +195,7 @@ def readings(parts: list[Part]) -> list[tuple[object, ...]]:
 def test_faithful_minimax_follows_the_text_of_the_thesis(tmp_path: Path) -> None:
     for name, size in (
         ("004-experiments-1-2", {"training": 400, "games": 2, "rollouts": 50}),
-        ("004-experiment-3", {}),
+        ("004-experiment-3", {"rollouts_3s": 300, "rollouts_1s": 100}),
     ):
         rows = readings(conduct(name, tmp_path / name, **size))
         faithful = [
@@ -204,33 +210,39 @@ def test_faithful_minimax_follows_the_text_of_the_thesis(tmp_path: Path) -> None
 
 
 def test_experiment_1_gets_a_verdict(tmp_path: Path) -> None:
-    by_label = findings(
-        conduct("004-experiments-1-2", tmp_path, training=400, games=bouts.MIN_GAMES, rollouts=10)
-    )
-    wins = by_label["minimax(4) against Q-learning: wins"]
-    assert wins.agrees is False  # a real minimax looks four plies ahead
-    assert wins.why.startswith("B18: ")
+    parts = conduct("004-experiments-1-2", tmp_path, training=400, games=40, rollouts=10)
+    claim = claims(parts)["experiment-1"]
+    assert claim.reproduced is not None
+    assert claim.reproduced.answer == Answer.DIFFERS, "a real minimax looks four plies ahead"
+    assert claim.reproduced.test == "Fisher-Freeman-Halton test"
+    assert claim.why.startswith("B18: ")
 
 
-def test_the_listed_search_loses_to_the_corrected_one(tmp_path: Path) -> None:
-    by_label = findings(conduct("004-listed-search", tmp_path, games=20, rollouts=500))
-    won = float(by_label["as listed against corrected: wins"].faithful.split(" ")[0])
-    assert won <= 25
-    assert {finding.agrees for finding in by_label.values()} == {None}  # too few games
-    assert by_label["corrected against a random player: wins"].corrected.startswith("100.0 %")
+def test_budgets_are_those_of_the_thesis_at_every_scale() -> None:
+    for scale in SCALES:
+        sizes = {name: all_experiments()[name].sizes[scale] for name in all_experiments()}
+        assert sizes["004-experiments-1-2"]["rollouts"] == 10_500
+        assert sizes["004-experiment-3"]["rollouts_3s"] == 95_000
+        assert sizes["004-experiment-3"]["rollouts_1s"] == 30_000
 
 
 def test_listed_search_is_not_a_working_tree_search(tmp_path: Path) -> None:
-    parts = conduct("004-listed-search", tmp_path, games=bouts.MIN_GAMES, rollouts=300)
-    by_label = findings(parts)
+    parts = conduct("004-listed-search", tmp_path, games=40, rollouts=300)
+    by_name = claims(parts)
     table = parts[-1]
-    claim = by_label.pop("as listed against corrected: wins")
-    assert (claim.document, claim.agrees) == ("a working tree search", False)
+    claim = by_name.pop("listed-against-corrected")
+    assert isinstance(claim.faithful, Estimate)
+    assert claim.faithful.value <= 25
+    assert claim.reported == "a working tree search"
+    assert claim.true is not None
+    assert claim.true.answer == Answer.DIFFERS
     assert claim.why.startswith("B15")
+    assert str(by_name["corrected-against-random"].corrected).startswith("100.0 %")
     # The independent implementation is no claim of the thesis.
-    assert {(finding.document, finding.agrees) for finding in by_label.values()} == {("", None)}
+    assert {(other.reported, other.true) for other in by_name.values()} == {("", None)}
     assert isinstance(table, Table)
-    assert [row[2] for row in table.rows] == [share(2, 60), share(97, 100), share(100, 100)]
+    expected = [str(share(*counts)) for counts in ((2, 60), (97, 100), (100, 100))]
+    assert [row[2] for row in table.rows] == expected
 
 
 def test_search_wins_more_with_a_larger_budget(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Vannucci & Abril's experiments at the smallest scale, and the exact facts they rest on."""
 
-import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,8 +10,10 @@ from fourlab.game.position import Position
 from fourlab.jobs.executors.threads import Threads
 from fourlab.reporting.figures import render
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.vannucci_abril import boards, empty_board, exact, runs
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
+from fourlab.studies.claims import Claim, Estimate
+from fourlab.studies.searches import Searched
+from fourlab.studies.vannucci_abril import boards, exact, runs
+from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 SIZES = {
     "000-exact": {},
@@ -36,9 +37,15 @@ def conducted(folder: Path, name: str) -> list[Part]:
     return list(experiment.conduct(Workbench(folder / name, "smoke", SIZES[name], 0, Threads(1))))
 
 
-def findings(folder: Path, name: str) -> dict[str, Finding]:
+def claims(folder: Path, name: str) -> dict[str, Claim]:
     parts = conducted(folder, name)
-    return {part.what: part for part in parts if isinstance(part, Finding)}
+    return {part.name: part for part in parts if isinstance(part, Claim)}
+
+
+def answers(claim: Claim) -> tuple[str | None, str | None]:
+    """Return what the tests say: reproduced, true."""
+    reproduced, true = (verdict and verdict.answer for verdict in (claim.reproduced, claim.true))
+    return reproduced, true
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -50,7 +57,7 @@ def test_every_experiment_repeats_its_results_and_its_pictures_can_be_drawn(
     assert [part for part in parts if not isinstance(part, Picture)] == [
         part for part in again if not isinstance(part, Picture)
     ]
-    assert sum(isinstance(part, Finding) for part in parts) == len(findings(folder, name)) >= 3
+    assert sum(isinstance(part, Claim) for part in parts) == len(claims(folder, name)) >= 3
     for picture in (part for part in parts if isinstance(part, Picture)):
         assert render(picture.draw(), "svg").startswith(b"<svg")
         assert picture.data.rows
@@ -76,22 +83,37 @@ def test_exact_chances_against_a_random_opponent() -> None:
 
 
 def test_all_positions_below_the_given_one_are_counted(folder: Path) -> None:
-    results = findings(folder, "000-exact")
-    assert results["reachable positions"].exact == "313, of which 105 are terminal"
-    assert results["ranking"].agrees
-    assert not results["value of action 4 against a random opponent"].agrees
+    results = claims(folder, "000-exact")
+    assert results["exact-positions"].exact == "313, of which 105 are terminal"
+    assert answers(results["exact-ranking"]) == (None, "agrees")
+    assert answers(results["exact-value-4"]) == (None, "differs")
+    assert str(results["exact-value-6"].exact) == "0.65625 (21/32)"
     (table,) = [part for part in conducted(folder, "000-exact") if isinstance(part, Table)]
     assert [row[-1] for row in table.rows] == ["wins in 9", "loses in 8", "wins in 9"]
 
 
 def test_the_reported_means_are_those_of_the_faulty_search(folder: Path) -> None:
-    results = findings(folder, "000-figure-2")
+    results = claims(folder, "000-figure-2")
     for action in (4, 6):
-        assert results[f"action {action}: mean of 25 runs"].agrees
-    assert results["one run ranks action 4 first"].corrected.startswith("100.0 %")
-    assert not results["one run ranks action 4 first"].faithful.startswith("100.0 %")
-    whys = [results[f"action {action}: mean of 25 runs"].why for action in (4, 6)]
+        reproduced, true = answers(results[f"figure-2-mean-{action}"])
+        assert reproduced != "differs"
+        assert true == "differs"
+    ranking = results["figure-2-ranking-of-one"]
+    assert isinstance(ranking.corrected, Estimate)
+    assert isinstance(ranking.faithful, Estimate)
+    assert ranking.faithful.value < ranking.corrected.value == 100
+    whys = [results[f"figure-2-mean-{action}"].why for action in (4, 6)]
     assert ["hardly visits it" in why and "is not a value" in why for why in whys] == [False, True]
+
+
+def test_the_boxes_of_figure_2_are_those_of_the_published_runs(folder: Path) -> None:
+    results = claims(folder, "000-figure-2")
+    assert str(results["figure-2-box-6"].reported).startswith("16.18")
+    assert str(results["figure-2-box-4"].reported).startswith("0.58")
+    published = runs.published_runs()
+    assert published.mean(axis=0).tolist() == pytest.approx([0.7035, 0.5252], abs=1e-4)
+    assert published.std(axis=0, ddof=1).tolist() == pytest.approx([0.109, 0.311], abs=1e-3)
+    assert all(results[f"figure-2-box-{action}"].source == "author's notebook" for action in (4, 6))
 
 
 def test_running_means() -> None:
@@ -100,40 +122,34 @@ def test_running_means() -> None:
 
 
 def test_the_agents_moves_are_4_6_4_and_exactly_right(folder: Path) -> None:
-    moves = findings(folder, "000-own-moves").values()
-    assert [move.document for move in moves] == [move.exact for move in moves] == ["4", "6", "4"]
-    assert all(move.faithful.startswith(f"{move.document} in 100.0 %") for move in moves)
-    assert all(move.agrees is None for move in moves), "one mean is too few to tell"
+    moves = claims(folder, "000-own-moves").values()
+    expected = [f"action {action}" for action in (4, 6, 4)]
+    assert [move.reported for move in moves] == [move.exact for move in moves] == expected
+    assert all(str(move.faithful).startswith("100.0 %") for move in moves)
+    assert all(answers(move) == ("agrees", "agrees") for move in moves)
 
 
 def test_a_ranking_that_none_of_our_runs_shows_differs() -> None:
-    assert [runs._ranking("", "yes", (first, 50), (50, 50)).agrees for first in (0, 50)] == [
-        False,
-        True,
-    ]
-    assert runs._ranking("", "", (0, 50), (50, 50)).agrees is None
+    def searched(first: bool) -> dict[str, Searched]:
+        means = np.tile([0.9, 0.1] if first else [0.1, 0.9], (500, 2, 1))
+        return {name: Searched(means, means) for name in ("faithful", "corrected")}
 
-
-def test_games_of_eight_moves_agree_only_with_both_shorter_and_longer_games() -> None:
-    both = [*range(4, 14)] * 3
-    shorter = [4, 5, 6] * 10
-    longer = [9, 10] * 15
-    agree = [
-        empty_board._covers_reported_length(np.array(lengths, np.float64))
-        for lengths in (both, shorter, longer, both[:19])
-    ]
-    assert agree == [True, False, False, None]
+    for first, answer in ((True, "agrees"), (False, "differs")):
+        claim = runs._ranking("", "yes", searched(first), Searched.sets_first)
+        assert answers(claim) == (answer, answer)
+    unreported = runs._ranking("", "", searched(True), Searched.share_first)
+    assert answers(unreported) == (None, None)
 
 
 def test_a_win_in_two_moves_must_be_among_our_games() -> None:
     def played(columns: list[int]) -> dict[str, object]:
         return {"columns": columns, "searches": [], "score": 1}
 
-    for columns, agrees in (([4, 4, 4], True), ([4, 4, 6, 6, 4], False)):
-        compared = boards._games([played(columns)] * 50, [played([4, 4, 4])] * 50)
-        results = {finding.what: finding for finding in compared}
-        assert results["the agent's moves until it wins"].agrees is agrees
-        assert results["games won"].agrees is True
+    for columns, answer in (([4, 4, 4], "agrees"), ([4, 4, 6, 6, 4], "differs")):
+        compared = boards._games([played(columns)] * 500, [played([4, 4, 4])] * 500)
+        results = {claim.name: claim for claim in compared}
+        assert answers(results["figure-1-moves"])[0] == answer
+        assert answers(results["figure-1-won"]) == ("agrees", "agrees")
 
 
 def test_figure_1_shows_the_reported_line(folder: Path) -> None:
@@ -156,29 +172,20 @@ def test_every_variant_has_a_row_beside_another_program(folder: Path) -> None:
 
 
 def test_the_variants_means_have_intervals(folder: Path) -> None:
-    means = [
-        finding
-        for quantity, finding in findings(folder, "000-variants").items()
-        if "iterations (" in quantity
-    ]
-    assert len(means) == 6
-    pattern = r"-?\d\.\d{3} \[-?\d\.\d{3}, -?\d\.\d{3}\], sd \d\.\d{3}"
-    for finding in means:
-        for text in (finding.faithful, finding.corrected):
-            assert re.match(pattern, text), text
+    results = claims(folder, "000-variants")
+    means = [results[f"variant-{n}-{action}"] for n in (1000, 1048, 2048) for action in (4, 6)]
+    for claim in means:
+        for estimate in (claim.faithful, claim.corrected):
+            assert isinstance(estimate, Estimate)
+            assert estimate.low is not None
+            assert estimate.high is not None
+            assert estimate.low < estimate.value < estimate.high
 
 
 def test_the_empty_boards_exact_values_stand_beside_the_means(folder: Path) -> None:
-    truths = [finding.exact for finding in findings(folder, "000-empty-board").values()][:7]
-    assert [truth.split()[0] for truth in truths] == [
-        "loses",
-        "loses",
-        "draw",
-        "wins",
-        "draw",
-        "loses",
-        "loses",
-    ]
+    results = claims(folder, "000-empty-board")
+    exact_words = [str(results[f"empty-board-{column}"].exact).split()[0] for column in range(1, 8)]
+    assert exact_words == ["loses", "loses", "draw", "wins", "draw", "loses", "loses"]
 
 
 def test_the_given_position_is_shown(folder: Path) -> None:

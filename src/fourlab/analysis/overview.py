@@ -7,7 +7,7 @@ of games.
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -34,6 +34,9 @@ READ_ERRORS = (
     *(AttributeError, LookupError, TypeError, ValueError),
 )
 """What reading a run folder raises if its files are missing or have unexpected contents."""
+UNTESTED = "without comparison"
+ANSWERS = ("agrees", "differs", "cannot tell", UNTESTED)
+"""What a study can say about the numbers of a report."""
 EXPERIMENTS = "experiments"
 """The unit of progress of `fourlab reproduce`."""
 GAME_FIELDS = (
@@ -205,20 +208,34 @@ def _read_outcome(folder: Path, changed_at: int, size: int) -> _Outcome | None:
     return _Outcome(done >= total, done, total, _headline(results), tuple(tables.of_games(results)))
 
 
+def count_answers(parts: Sequence[Mapping[str, Any]]) -> Counter[str]:
+    """Count the answers of an experiment to the question whether the report is reproduced.
+
+    `parts` are those of the experiment in results.json. Those without a test count as UNTESTED.
+    """
+    answers: Counter[str] = Counter()
+    for part in parts:
+        if part["kind"] == "claim":
+            verdict = part["reproduced"]
+            answers[UNTESTED if verdict is None else str(verdict["answer"])] += 1
+        elif part["kind"] == "finding":
+            # Without a test of its own: None has no reported number to compare with.
+            answers[{True: "agrees", False: "differs", None: UNTESTED}[part["agrees"]]] += 1
+    return answers
+
+
 def _study_outcome(experiments: dict[str, list[dict[str, Any]]]) -> _Outcome:
-    """Return how often the findings of finished experiments agree with the reports."""
+    """Return how often finished experiments reproduce the numbers of the reports."""
     rows = []
-    totals: Counter[bool | None] = Counter()
+    totals: Counter[str] = Counter()
     for name, parts in experiments.items():
-        # True agrees, False differs, None has no reported number to compare with.
-        verdicts = Counter(part["agrees"] for part in parts if part["kind"] == "finding")
-        totals += verdicts
-        rows.append((name, verdicts[True], verdicts[False], verdicts[None]))
+        answers = count_answers(parts)
+        totals += answers
+        rows.append((name, *(answers[answer] for answer in ANSWERS)))
     number = len(experiments)
     noun = "experiment" if number == 1 else EXPERIMENTS
-    headline = f"{number} {noun}: {totals[True]} agree, {totals[False]} differ"
-    head = ("experiment", "agrees", "differs", "without comparison")
-    table = Table("Findings compared with the reports", head, tuple(rows))
+    headline = f"{number} {noun}: {totals['agrees']} agree, {totals['differs']} differ"
+    table = Table("Claims compared with the reports", ("experiment", *ANSWERS), tuple(rows))
     return _Outcome(True, number, number, headline, (table,))
 
 

@@ -71,16 +71,16 @@ def print_chess(summary: dict[str, Any]) -> None:
 
 def print_findings(results: dict[str, Any]) -> None:
     """Print how many findings of every experiment agree with its report."""
+    from fourlab.analysis.overview import UNTESTED, count_answers
     from fourlab.studies.catalogue import all_experiments, title_of
 
     catalogue = all_experiments()
     for name, parts in results["experiments"].items():
         title = title_of(catalogue[name]) if name in catalogue else name
-        verdicts = [part["agrees"] for part in parts if part["kind"] == "finding"]
-        print(
-            f"{title}: {verdicts.count(True)} agree, {verdicts.count(False)} differ, "
-            f"{verdicts.count(None)} without comparison"
-        )
+        answers = count_answers(parts)
+        counts = [f"{answers['agrees']} agree", f"{answers['differs']} differ"]
+        counts += [f"{answers[other]} {other}" for other in ("cannot tell", UNTESTED)]
+        print(f"{title}: {', '.join(counts)}")
 
 
 def _print_ratings(summary: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 figure { margin: 1rem 0; padding: .5rem; border-radius: .4rem; overflow-x: auto; }
 figure { background: white; color: black; }
 figure svg { max-width: 100%; height: auto; }
+details { margin: .6rem 0; } summary { cursor: pointer; }
 pre { background: var(--soft); padding: .8rem; overflow-x: auto; } .lead { font-size: 1.1rem; }
 """
 
@@ -78,18 +79,22 @@ def within_page(svg: str) -> str:
     return svg[svg.index("<svg") :]
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return an HTML table."""
+def table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    write: Callable[[str], str] = escape,
+) -> str:
+    """Return an HTML table; `write` turns the text of a cell into HTML."""
     headings = "".join(f"<th>{escape(name)}</th>" for name in head)
-    body = "".join(f"<tr>{cells(row)}</tr>" for row in rows)
+    body = "".join(f"<tr>{cells(row, write)}</tr>" for row in rows)
     return f'<div class="wide"><table><tr>{headings}</tr>{body}</table></div>'
 
 
-def cells(row: Iterable[object]) -> str:
+def cells(row: Iterable[object], write: Callable[[str], str] = escape) -> str:
     """Return the cells of one row, with integers aligned to the right."""
     return "".join(
         f'<td class="number">{cell}</td>'
         if isinstance(cell, int)
-        else f"<td>{escape(str(cell))}</td>"
+        else f"<td>{write(str(cell))}</td>"
         for cell in row
     )

@@ -76,6 +76,28 @@ class Experiment:
                 check_shipped(network)
 
 
+@dataclass(frozen=True)
+class Item:
+    """A numbered table or figure of a report, or another thing that it shows."""
+
+    name: str
+    """What commands take: figure-44."""
+    title: str
+    """What the report calls it, and a few words: "Figure 44: minimax against Q-learning"."""
+    experiment: str
+    """The full name of the experiment that repeats it: 004-experiments-1-2."""
+    sentence: str
+    """What it shows, and what came of it."""
+
+
+@cache
+def items_of(author: str) -> tuple[Item, ...]:
+    """Return the index of a report's tables and figures, in the report's order."""
+    text = files("fourlab.studies").joinpath("items.toml").read_text(encoding="utf-8")
+    entries = tomllib.loads(text).get(author, {})
+    return tuple(Item(name, **entry) for name, entry in entries.items())
+
+
 @cache
 def all_experiments() -> dict[str, Experiment]:
     """Return every experiment by name, in the order of the reports."""
@@ -87,26 +109,32 @@ def chosen(names: list[str]) -> list[Experiment]:
     """Return the selected experiments in catalogue order, without duplicates.
 
     A name is `all`, the full name of an experiment, or a report by author or number. A report
-    means all its experiments, unless some of them follow it: `bhat table-5`, `001 table-5`.
+    means all its experiments, unless some of them follow it, or tables and figures of the report:
+    `bhat table-5`, `001 table-5`, `arya figure-44`.
     """
     catalogue = all_experiments()
+    items = {number: items_of(author) for number, author in AUTHOR_OF.items()}
     selected = set[str]()
     number = ""  # of the report that was named last
     for name, following in itertools.zip_longest(names, names[1:]):
         named = {name, f"{number}-{name}"} & catalogue.keys()
+        # A table or figure of the report stands for the experiment that repeats it.
+        named |= {item.experiment for item in items.get(number, ()) if item.name == name}
         if name == "all":
             selected.update(catalogue)
         elif name in SOURCES or name in AUTHOR_OF:
             number = SOURCES[name].number if name in SOURCES else name
             report = {full for full in catalogue if full.startswith(f"{number}-")}
-            if report.isdisjoint({following, f"{number}-{following}"}):
+            own = {item.name for item in items[number]}
+            if report.isdisjoint({following, f"{number}-{following}"}) and following not in own:
                 # No item of this report follows, so the report itself is meant.
                 selected |= report
         elif named:
             selected |= named
         else:
-            items = [full.removeprefix(f"{number}-") for full in catalogue]
-            options = [*catalogue, *SOURCES, *AUTHOR_OF, *items]
+            within = [full.removeprefix(f"{number}-") for full in catalogue]
+            shown = [item.name for item in items.get(number, ())]
+            options = [*catalogue, *SOURCES, *AUTHOR_OF, *within, *shown]
             # A dictionary drops duplicates and keeps the order, best first.
             near = dict.fromkeys(difflib.get_close_matches(name, options, cutoff=0.5))
             hint = f"did you mean {' or '.join(near)}? " if near else ""

@@ -5,17 +5,19 @@ import io
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from fourlab.analysis.overview import ANSWERS, count_answers
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.jobs.run import Run
 from fourlab.reporting import figures
-from fourlab.reporting.page import NO_FIGURES, how_it_was_made, page, table, within_page
+from fourlab.reporting.blocks import Heading, markdown_table, to_html, to_markdown
+from fourlab.reporting.page import how_it_was_made, page, table
 from fourlab.studies import data
 from fourlab.studies.catalogue import (
     DOCUMENTS,
@@ -24,29 +26,16 @@ from fourlab.studies.catalogue import (
     all_experiments,
     title_of,
 )
+from fourlab.studies.claims import Claim, is_claim, table_of
+from fourlab.studies.pages import STORED_NAMES, Parts, blocks_of, claims_of, finding_rows
 from fourlab.studies.workbench import Finding, Part, Table, Text, read_json
 from fourlab.version import __version__
 
-HEAD = (
-    "quantity",
-    "report",
-    "ours, faithful",
-    "ours, corrected",
-    "exact",
-    "verdict",
-    "explanation",
-)
-"""The header of a page's table of findings."""
-VERDICTS = {True: "agrees", False: "differs", None: "–"}
 INDEX_TITLE = "The experiments of the five reports, replicated"
-INDEX_HEAD = ("experiment", "claim of the report", "agrees", "differs", "without comparison")
+INDEX_HEAD = ("experiment", "claim of the report", *ANSWERS)
 FOUND = "found.json"
 """The file in an experiment's work folder that holds its parts, written when it is complete."""
-STORED_NAMES = {"exact": "truth"}
-"""Fields of a finding whose names in files differ; files of earlier versions stay readable."""
 _FILE_NAME = re.compile(r"[\w.,+=-]{1,200}")
-Parts = Sequence[Mapping[str, Any]]
-"""The parts of an experiment as stored: the fields of each one, and its kind."""
 
 
 def save_parts(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
@@ -58,8 +47,10 @@ def save_parts(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
     item = experiment.name.removeprefix(f"{experiment.document}-")
     stored: list[dict[str, Any]] = []
     for part in parts:
-        if isinstance(part, Finding | Text):
-            fields = {STORED_NAMES.get(name, name): value for name, value in asdict(part).items()}
+        if isinstance(part, Claim | Finding | Text):
+            fields = asdict(part)
+            if isinstance(part, Finding):
+                fields = {STORED_NAMES.get(name, name): value for name, value in fields.items()}
             stored.append({"kind": type(part).__name__.lower(), **fields})
         elif isinstance(part, Table):
             name = data.file_name(item, part.title, "table")
@@ -72,9 +63,11 @@ def save_parts(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
                 drawing = figures.render(part.draw(), "svg", salt=name)
                 _write(home / "figures" / f"{name}.svg", drawing)
             stored.append({"kind": "picture", "file": name, "caption": part.caption})
-    # The findings of an experiment form one CSV file.
-    findings = data.findings(_finding_rows(stored))
-    _write(home / "data" / f"{item}-findings.csv", _csv(findings))
+    # The claims of an experiment form one CSV file, and so do its findings without tests.
+    if claims := claims_of(stored):
+        _write(home / "data" / f"{item}-claims.csv", _csv(table_of(claims)))
+    if findings := list(finding_rows(stored)):
+        _write(home / "data" / f"{item}-findings.csv", _csv(data.findings(findings)))
     _write(
         run.folder / "work" / experiment.name / FOUND,
         json.dumps(stored, ensure_ascii=False).encode(),
@@ -105,8 +98,11 @@ def _is_part(part: Any) -> bool:
     """Return whether data have the fields of a stored part, with values of their types."""
     if not isinstance(part, dict) or not isinstance(kind := part.get("kind"), str):
         return False
+    if kind == "claim":
+        return is_claim(part)
+    fields = [STORED_NAMES.get(name, name) for name in Finding.__dataclass_fields__]
     texts = {
-        "finding": [name for name in Finding.__dataclass_fields__ if name != "agrees"],
+        "finding": [name for name in fields if name != "agrees"],
         "text": ["title", "lines"],
         "table": ["title", "file"],
         "picture": ["caption", "file"],
@@ -171,14 +167,10 @@ def _write_document(run: Run, document: str, done: Mapping[str, Parts]) -> None:
     """Write the page of one report, with those of the experiments that belong to it."""
     home = home_of(run, document)
     title = DOCUMENTS[document]
-    html = [f"<h1>{escape(title)}</h1>", '<p><a href="../report.html">All reports</a></p>']
-    lines = [f"# {title}", ""]
-    for name, parts in done.items():
-        if all_experiments()[name].document == document:
-            html += _html(home, name, parts)
-            lines += _markdown(home, name, parts)
+    blocks = [Heading(title, 1), *blocks_of(document, home, done)]
+    html = ['<p><a href="../report.html">All reports</a></p>', *to_html(blocks)]
     run.write(f"{home.name}/report.html", page(title, [*html, *how_it_was_made(run)]))
-    run.write(f"{home.name}/report.md", "\n".join(lines))
+    run.write(f"{home.name}/report.md", "\n".join(to_markdown(blocks)))
 
 
 def _write_index(run: Run, done: Mapping[str, Parts]) -> None:
@@ -195,7 +187,7 @@ def _write_index(run: Run, done: Mapping[str, Parts]) -> None:
     run.write("report.html", page("The experiments", html))
     lines = [f"# {INDEX_TITLE}", "", scale, ""]
     lines += [f"- [{title}]({home}/report.md)" for home, title in homes.items()]
-    run.write("report.md", "\n".join([*lines, "", *_markdown_table(INDEX_HEAD, rows), ""]))
+    run.write("report.md", "\n".join([*lines, "", *markdown_table(INDEX_HEAD, rows), ""]))
 
 
 def check_target(folder: Path) -> None:
@@ -243,81 +235,10 @@ def _documents(done: Mapping[str, Any]) -> list[str]:
 
 
 def _index_row(name: str, parts: Parts) -> tuple[object, ...]:
-    verdicts = [part["agrees"] for part in parts if part["kind"] == "finding"]
-    # In the order of INDEX_HEAD: agrees, differs, without comparison.
-    counts = [verdicts.count(verdict) for verdict in (True, False, None)]
+    answers = count_answers(parts)
+    counts = (answers[answer] for answer in ANSWERS)
     experiment = all_experiments()[name]
     return title_of(experiment), experiment.claim, *counts
-
-
-def _finding_rows(parts: Parts) -> Iterator[tuple[object, ...]]:
-    """Yield the findings in the columns of HEAD, which are the fields of `Finding`."""
-    for part in parts:
-        if part["kind"] == "finding":
-            yield tuple(
-                VERDICTS[part["agrees"]] if name == "agrees" else part[STORED_NAMES.get(name, name)]
-                for name in Finding.__dataclass_fields__
-            )
-
-
-def _html(home: Path, name: str, parts: Parts) -> Iterator[str]:
-    experiment = all_experiments()[name]
-    rows = list(_finding_rows(parts))
-    yield f'<h2 id="{name}">{escape(experiment.title)}</h2>'
-    yield f"<p>{escape(', '.join(experiment.ids))}. Claim: {escape(experiment.claim)}</p>"
-    if rows:
-        yield table(*_without_empty_columns(rows))
-    for part in parts:
-        if part["kind"] == "table":
-            yield f"<h3>{escape(part['title'])}</h3>" + table(part["head"], part["rows"])
-        elif part["kind"] == "text":
-            yield f"<h3>{escape(part['title'])}</h3><pre>{escape(part['lines'])}</pre>"
-        elif part["kind"] == "picture":
-            file = home / "figures" / f"{part['file']}.svg"
-            drawn = file.exists()
-            drawing = within_page(file.read_text(encoding="utf-8")) if drawn else NO_FIGURES
-            yield f"<figure>{drawing}<figcaption>{escape(part['caption'])}</figcaption></figure>"
-
-
-def _markdown(home: Path, name: str, parts: Parts) -> Iterator[str]:
-    experiment = all_experiments()[name]
-    rows = list(_finding_rows(parts))
-    yield from (f"## {experiment.title}", "")
-    ids = ", ".join(experiment.ids)
-    yield from (f"`{title_of(experiment)}`, {ids}. Claim: {experiment.claim}", "")
-    if rows:
-        yield from (*_markdown_table(*_without_empty_columns(rows)), "")
-    for part in parts:
-        if part["kind"] == "table":
-            yield from (f"**{part['title']}** ([data](data/{part['file']}))", "")
-            yield from (*_markdown_table(part["head"], part["rows"]), "")
-        elif part["kind"] == "text":
-            yield from (f"**{part['title']}**", "", "```text", part["lines"], "```", "")
-        elif part["kind"] == "picture":
-            file = part["file"]
-            drawn = (home / "figures" / f"{file}.svg").exists()
-            picture = f"![{part['caption']}](figures/{file}.svg)"
-            yield picture if drawn else f"({figures.NEEDS_PLOTS})"
-            yield from ("", f"{part['caption']} ([data](data/{file}.csv))", "")
-
-
-def _without_empty_columns(
-    rows: Sequence[tuple[object, ...]],
-) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
-    """Return the head and the rows of a page's table of findings, without empty columns."""
-    # Most experiments have no exact value, many no corrected one.
-    used = [column for column in range(len(HEAD)) if any(row[column] for row in rows)]
-    head = tuple(HEAD[column] for column in used)
-    return head, [tuple(row[column] for column in used) for row in rows]
-
-
-def _markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        # A bar would end the cell.
-        cells = (str(cell).replace("|", "\\|") for cell in row)
-        yield f"| {' | '.join(cells)} |"
 
 
 def _csv(content: Table) -> bytes:

@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from fourlab.files import write_atomically
 from fourlab.game.record import Cause
 from fourlab.jobs.executors import Executor, Lost
 from fourlab.reporting.figures import Figure
+from fourlab.studies.claims import Claim
 
 SAVE_SECONDS = 5.0
 """The interval between writes of partial results."""
@@ -30,7 +31,7 @@ SAVE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Finding:
-    """One number from a report beside ours."""
+    """One number from a report beside ours, in words, without a test; `Claim` has both."""
 
     what: str
     """The quantity."""
@@ -67,7 +68,14 @@ class Text:
     lines: str
 
 
-Part = Finding | Table | Picture | Text
+Part = Claim | Finding | Table | Picture | Text
+
+
+def without_verdicts(part: Part) -> Part:
+    """Return a part with its values only."""
+    if isinstance(part, Claim):
+        return replace(part, reproduced=None, true=None)
+    return replace(part, agrees=None) if isinstance(part, Finding) else part
 
 
 class Stopped(Exception):

@@ -5,9 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fourlab import UserError
+from fourlab.agents.q import kernel as q_learning
 from fourlab.agents.q.settings import TRAINING, QSettings, preset
 from fourlab.agents.q.table import FEWEST_SLOTS, QTable
 from fourlab.agents.q.table_kernel import LANES
@@ -22,9 +24,11 @@ from fourlab.agents.q.training import (
 )
 from fourlab.agents.q.worst_case import worst_and_perfect
 from fourlab.compiled.random import advance, seed_state
+from fourlab.game.rules import Rules
 from fourlab.jobs.run import Run
 from fourlab.training.kind import TrainingJob
 from fourlab.training.loop import train
+from tests.agents.q.bhat_twin import LEARNER, SEARCH, BhatTwin, Board, dropped
 from tests.agents.q.twin import Twin
 
 TINY = QSettings(
@@ -111,6 +115,67 @@ def test_the_compiled_loop_equals_the_plain_reference(case: str) -> None:
     assert progress.state == twin.state
     assert progress.pace[:2].tolist() == [twin.alpha, twin.epsilon]
     assert progress.results.tolist() == [twin.results[1], twin.results[0], twin.results[-1]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "epsilon", "alpha", "gamma"),
+    [(2, 0.6, 0.4, 0.3), (3, 0.7, 0.1, 0.9), (4, 0.4, 0.5, 1.0), (4, 0.3, 1.0, 0.9)],
+)
+def test_bhats_learner_equals_her_program_key_by_key(
+    rows: int, epsilon: float, alpha: float, gamma: float
+) -> None:
+    settings = replace(
+        preset("bhat", faithful=True),
+        board=f"5x{rows}x4",
+        epsilon=epsilon,
+        alpha=alpha,
+        gamma=gamma,
+    )
+    opponents = Opponents(settings.opponents, settings)
+    table = QTable(form_of(settings))
+    progress = Progress.new(alpha, epsilon, [7])
+    assert opponents.compiled is not None
+    player, simulations = opponents.compiled
+    twin = BhatTwin(rows, epsilon, alpha, gamma, progress.state)
+    rules = Rules.parse(settings.board)
+    height = rules.rows + 1
+
+    def bit(column: int, row: int) -> int:
+        """Return the bit of a cell, whose row counts from the top."""
+        return 1 << column * height + rules.rows - 1 - row
+
+    def bits(board: Board, *players: int) -> int:
+        return sum(
+            bit(column, row)
+            for row, cells in enumerate(board)
+            for column, cell in enumerate(cells)
+            if cell in players
+        )
+
+    def search(board: Board, simulations: int) -> Board:
+        own, mask = bits(board, SEARCH), bits(board, SEARCH, LEARNER)
+        tree = np.zeros((simulations + 3) * 3 * 5, np.int32)
+        column, twin.state = q_learning.search_move(
+            own, mask, rules.geometry, player.switches, simulations, tree, twin.state
+        )
+        return dropped(board, column, SEARCH)
+
+    opponents.play(table, rule_of(settings, learning=True), 300, NEVER, progress)
+    for _ in range(300):
+        twin.game(simulations.tolist(), search)
+    assert (progress.state, int(progress.results[0])) == (twin.state, twin.won)
+    assert progress.pace[:2].tolist() == pytest.approx([twin.alpha, twin.epsilon])
+    keys, entries = table.entries()
+    floor = sum(1 << column * height for column in range(5))
+    expected = {
+        bits(board, LEARNER) + bits(board, SEARCH, LEARNER) + floor: value
+        for board, value in twin.q.items()
+    }
+    # The table has float32 numbers, the program Python's.
+    assert dict(zip(keys.tolist(), entries[:, 0].tolist(), strict=True)) == pytest.approx(
+        expected, rel=1e-6
+    )
+    assert sum(keys == floor) == 1, "the empty board has a value"
 
 
 def test_games_against_any_agent_are_repeatable() -> None:

@@ -8,7 +8,8 @@ column, and the other kernels do not care where it came from:
     update       value += alpha * (target - value)
 
 `last` holds for every seat where the value of its last disc is stored, -1 before its first disc;
-the seats of game k are 2k (red) and 2k + 1 (yellow). A value is updated when its consequences are
+the seats of game k are 2k (red) and 2k + 1 (yellow). With `learn_start` it begins with the value
+of the empty board. A value is updated when its consequences are
 visible. PLAYED and BEST (SARSA and Q-learning) update at the same side's next disc, from the value
 of the column played then or of the best one. NEGAMAX updates at the other side's next disc, from
 minus the value of its best column.
@@ -68,6 +69,8 @@ class Rule(NamedTuple):
     target: int
     set_endings: bool
     random_ties: bool
+    learn_start: bool
+    store_seen: bool
     win: float
     draw: float
     loss: float
@@ -278,10 +281,28 @@ def choose(
     # of `learn_from_move`.
     exploring = below(1 << 31, state) < epsilon * (1 << 31)
     look_up(keys, mask, g, words, numbers, t, q)
+    # Written without a branch around the stores; see the comment on reference counts above.
+    storing = rule.store_seen and rule.learning and not exploring
+    for seen in range(g.columns if storing else 0):
+        if landing(mask, seen, g):
+            insert(entry_of(keys, mask, seen, t, g)[0], words, numbers, t)
     column, after = best_column(q, rule.random_ties, state)
     if exploring:
         column, after = random_column(mask, g, state)
     return column, after
+
+
+@inlined_kernel
+def start_value(words: np.ndarray, numbers: np.ndarray, t: Layout, rule: Rule, g: Geometry) -> int:
+    """Return the index of the empty board's value, or -1 if it has none.
+
+    Bhat's program treats the empty board as the learner's afterstate before its first disc.
+    """
+    number = -1
+    if rule.learn_start and rule.learning:
+        base, mirrored = keys_of(0, 0, t, g)
+        number = 2 * insert(min(base, mirrored), words, numbers, t) + 2
+    return number
 
 
 @inlined_kernel
@@ -424,9 +445,11 @@ def play_games(
                     continue
                 owns[lane], masks[lane], sides[lane] = 0, 0, 0
                 keys[lane, 0], keys[lane, 1] = keys_of(0, 0, t, g)
-                last[2 * lane], last[2 * lane + 1] = -1, -1
                 # Bit 0 is red and bit 1 yellow; games alternate if `seats` is 0.
                 seats[lane] = opponent.seats if opponent.seats else 1 + (counts[GAMES] & 1)
+                first = start_value(words, numbers, t, rule, g)
+                last[2 * lane] = first if seats[lane] & 1 else -1
+                last[2 * lane + 1] = first if seats[lane] & 2 else -1
                 state = advance(state)
                 searches[lane] = simulations[below(len(simulations), state)]
                 begun += 1
@@ -478,11 +501,9 @@ def warm_up() -> None:
     t = layout_of(256, 1, False, False, 0.0)
     words = new_table(256 * t.width + 1)
     larger = new_table(512 * t.width + 1)
-    # The fields in order: learning, target, set_endings, random_ties, three rewards, step, gamma,
-    # then the schedules of alpha and epsilon, all switched off.
-    rule = Rule(
-        True, 0, True, True, 1.0, 0.0, -1.0, 0.0, 1.0, 1.0, 1.0, 0.0, False, 0.0, 1.0, 0.0, 0.0
-    )
+    # The flags, three rewards, step, gamma, then the schedules of alpha and epsilon, switched off.
+    flags = (True, 0, True, True, False, False)
+    rule = Rule(*flags, 1.0, 0.0, -1.0, 0.0, 1.0, 1.0, 1.0, 0.0, False, 0.0, 1.0, 0.0, 0.0)
     q = np.zeros(7)
     last = np.full(2, -1)
     memory = (words, words.view(np.float32), t)
@@ -490,6 +511,7 @@ def warm_up() -> None:
     opponent = Opponent(3, False, verbs.Switches())
     fill(np.zeros(0, np.int64), np.zeros((0, 1), np.float32), *memory)
     play_games(board, *memory, rule, opponent, np.zeros(1, np.int64), 1, 1, *progress, 1)
+    start_value(*memory, rule, board)
     keys = keys_of(0, 0, t, board)
     column, _ = choose(keys, 0, board, *memory, rule, 0.0, q, 1)
     learn_from_move(keys, 0, column, False, 0, board, *memory, rule, Learner(last, q, *progress))

@@ -41,6 +41,15 @@ class QSettings:
     ties: Literal["first", "random"] = option(
         "random", "Choice between columns of equal value.", aliases=("tie",)
     )
+    learn_start: bool = option(
+        False,
+        "Give the empty board a value, updated at the learner's first disc, as Bhat's code does.",
+    )
+    store_seen: bool = option(
+        False,
+        "Store every value that a greedy choice looks up, not only those of discs played, as "
+        "Bhat's code does.",
+    )
     win: float = option(1.0, "Reward of a win.", least=-LARGEST, most=LARGEST)
     draw: float = option(0.0, "Reward of a draw.", least=-LARGEST, most=LARGEST)
     loss: float = option(-1.0, "Reward of a loss.", least=-LARGEST, most=LARGEST)
@@ -124,6 +133,10 @@ class QSettings:
             raise UserError(f"against needs at least one opponent; {SELF} is one")
         if SELF in self.exam_against:
             raise UserError(f"exam_against must name other agents, not {SELF}")
+        if self.learn_start and (self.form != "afterstate" or self.target == "negamax"):
+            raise UserError("learn_start needs the form afterstate and the target played or best")
+        if self.store_seen and SELF in self.against:
+            raise UserError("store_seen needs opponents, not self-play")
         # The other side's best value, negated, is one's own only if rewards add up to 0 and both
         # sides learn in the same table.
         if self.target == "negamax" and (
@@ -212,6 +225,8 @@ PRESETS = {
 FAITHFUL = {
     "bhat": replace(
         _BHAT,
+        learn_start=True,
+        store_seen=True,
         alpha=0.5,
         alpha_update=0.5,
         epsilon_update=0.01,

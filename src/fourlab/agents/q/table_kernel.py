@@ -100,8 +100,10 @@ def is_full(words: np.ndarray, t: Layout, g: Geometry) -> bool:
 
     A higher load makes lookups slow.
     """
-    # Room for LANES games of new positions: the loop checks only when a game begins.
-    return 5 * (int(words[len(words) - 1]) + LANES * g.columns * g.rows) > 3 << (64 - t.shift)
+    # Room for LANES games of new positions, or for one game in which every column is looked up and
+    # stored: the loop checks only when a game begins.
+    new = max(LANES, g.columns) * g.columns * g.rows
+    return 5 * (int(words[len(words) - 1]) + new) > 3 << (64 - t.shift)
 
 
 @kernel

@@ -62,6 +62,8 @@ def rule_of(settings: QSettings, learning: bool) -> q_learning.Rule:
         "target": TARGETS[settings.target],
         "set_endings": settings.endings == "set",
         "random_ties": settings.ties == "random",
+        "learn_start": settings.learn_start,
+        "store_seen": settings.store_seen,
         "alpha_by_visits": settings.alpha_by_visits,
     }
     # The other fields are numbers with the names of settings. Numba compiles for types, so an int
@@ -170,7 +172,7 @@ class Opponents:
         visited: list[Position] = []
         g = self.rules.geometry
         memory = (table.words, table.numbers, table.layout)
-        last = np.full(2, -1)
+        last = np.full(2, q_learning.start_value(*memory, rule, g))
         q = np.empty(self.rules.columns)
         learner = q_learning.Learner(last, q, progress.pace, progress.counts)
         while (outcome := position.outcome()) is None:

@@ -11,15 +11,16 @@ from fourlab.arena.statistics import wilson
 from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.reporting.figures import COLOURS, Axes, Figure, frame, panels
-from fourlab.studies.compare import fisher, same_share, share
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench, completed
+from fourlab.studies.claims import Claim, Counts, shares
+from fourlab.studies.verdicts import at_least, freeman_halton, same_counts
+from fourlab.studies.workbench import Part, Picture, Table, Workbench, completed
 
 BOARD = ("7x6x4",)
 FAITHFUL, CORRECTED = "faithful", "corrected"
 OUTCOMES = ("wins", "losses", "draws")
 """In the order of the fields of `Score`."""
-MIN_GAMES = 40
-"""Fewer games than this cannot separate the shares in the thesis from other shares."""
+POINTS = 15
+"""Margin in percentage points: the thesis's hundred games cannot show a smaller difference."""
 
 
 class Score(NamedTuple):
@@ -33,6 +34,11 @@ class Score(NamedTuple):
     def games(self) -> int:
         """The number of games."""
         return sum(self)
+
+    @property
+    def counts(self) -> Counts:
+        """The score as the value of a claim."""
+        return shares(*self)
 
     def __str__(self) -> str:
         return f"{self.won}-{self.lost}-{self.drawn}"
@@ -135,27 +141,21 @@ def conduct(bench: Workbench, bouts: Sequence[Bout], games: int) -> Iterator[Par
 def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part]:
     """Yield a bout's scores beside those in the thesis: findings, tables and a figure."""
     scores = {name: score(games, bout.scored_player) for name, games in played.items()}
-    faithful = scores[FAITHFUL]
+    faithful = scores[FAITHFUL].counts
     corrected = scores[CORRECTED]
     other = next(name for name in bout.players if name != bout.scored_player)
-    # Below that, Fisher's test would call almost anything compatible.
-    enough = faithful.games >= MIN_GAMES
-    why = bout.why if enough or not bout.comparable else f"too few games for a verdict. {bout.why}"
-    for place, outcome in enumerate(OUTCOMES):
-        agrees = None
-        if bout.comparable and enough:
-            # Each share by itself; the three of one match are not independent.
-            agrees = same_share(
-                bout.reported[place], bout.reported.games, faithful[place], faithful.games
-            )
-        yield Finding(
-            f"{bout.scored_player} against {other}: {outcome}",
-            share(bout.reported[place], bout.reported.games),
-            share(faithful[place], faithful.games),
-            share(corrected[place], corrected.games),
-            agrees=agrees,
-            why=why,
-        )
+    reported = bout.reported.counts
+    yield Claim(
+        bout.name,
+        f"{bout.scored_player} against {other}: won / lost / drawn",
+        reported,
+        faithful=faithful,
+        corrected=corrected.counts,
+        reproduced=same_counts(reported, faithful, POINTS) if bout.comparable else None,
+        # Each bout claims that the scored player is the stronger one.
+        true=at_least(corrected.won, corrected.won + corrected.lost, 0.5),
+        why=bout.why,
+    )
     yield _explanations(bout, scores)
     yield _by_side(bout, played)
     # Other readings are in the table only; more lines would be hard to distinguish.
@@ -170,17 +170,17 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
 
 
 def _explanations(bout: Bout, scores: Mapping[str, Score]) -> Table:
-    """Tabulate every reading beside the thesis, with Fisher's p-value for the number of wins."""
+    """Tabulate every reading beside the thesis, with the p-value of the same score."""
     rows: list[tuple[str, ...]] = [("Arya", "", "", "", str(bout.reported), "")]
     for name, result in scores.items():
-        # Small: these players do not produce the reported wins.
-        p = fisher(bout.reported.won, bout.reported.games, result.won, result.games)
+        # Small: these players do not produce the reported score.
+        p = freeman_halton(bout.reported, result)
         reading = bout.readings[name]
         begins = bout.players[0] if reading.starts == "fixed" else "alternating"
         specs = map(without_paths, (reading.first, reading.second))
         rows.append((name, *specs, begins, str(result), f"{p:.2g}"))
     score_head = f"{bout.scored_player}: won-lost-drawn"
-    head = ("reading", *bout.players, "begins", score_head, "p of its wins")
+    head = ("reading", *bout.players, "begins", score_head, "p")
     return Table(f"{bout.title}: which players reproduce the score", head, tuple(rows))
 
 

@@ -4,12 +4,21 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fourlab.arena.statistics import Z_95, wilson
 from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.reporting.figures import COLOURS, MARKS, OUTSIDE, Figure, frame, panels
-from fourlab.studies.compare import mean, moments, same_share, share
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
+from fourlab.studies.claims import (
+    Answer,
+    Claim,
+    Counts,
+    Estimate,
+    Source,
+    Verdict,
+    mean_of,
+    share,
+)
+from fourlab.studies.verdicts import at_least, larger_mean, same_counts
+from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 BOARD = "5x6x4"
 NAMES = ("MC40", "MC200")
@@ -21,6 +30,10 @@ FIGURE_5 = {"MC40": "0.33 to 0.83", "MC200": "0.25 to 0.85"}
 """By first player: the range of a game's mean values in the colour scale."""
 ALMOST_ALL = 0.95
 """Our reading of the report's "almost all games"."""
+POINTS = 20
+"""Margin in percentage points: fifty games cannot show a smaller difference."""
+MOVES = 1.0
+"""Margin in moves: the first player's parity alone makes a difference of one move."""
 INKS = {"MC40": COLOURS[0], "MC200": COLOURS[4], "draw": COLOURS[6]}
 """The report's colours: blue, purple, pink."""
 SHIFTED_LEGEND = {"MC40": "Draw", "MC200": "MC40", "draw": "MC200"}
@@ -68,7 +81,7 @@ def table_5(bench: Workbench) -> Iterator[Part]:
         {first: _shown_games(bench, first, switch) for first in NAMES} for switch in (1, 0)
     )
     for first in NAMES:
-        yield from _results(first, faithful[first], corrected[first])
+        yield _results(first, faithful[first], corrected[first])
     yield _speed(faithful, corrected)
     yield _legend(faithful["MC200"])
     for first in NAMES:
@@ -80,28 +93,32 @@ def table_5(bench: Workbench) -> Iterator[Part]:
     yield _figure_5(shown)
 
 
-def _results(
-    first: str, faithful: Sequence[ShownGame], corrected: Sequence[ShownGame]
-) -> Iterator[Finding]:
-    for place, winner in enumerate((*NAMES, "draw")):
-        # The places of TABLE_5: MC40, MC200, draws.
-        reported = TABLE_5[first][place]
-        ours, better = (
-            sum(outcome.winner == winner for outcome in outcomes)
-            for outcomes in (faithful, corrected)
-        )
-        yield Finding(
-            f"{first} first: {'draws' if winner == 'draw' else f'{winner} wins'}",
-            share(reported, SHOWN),
-            share(ours, len(faithful)),
-            share(better, len(corrected)),
-            agrees=same_share(reported, SHOWN, ours, len(faithful)),
-            why="B5: the search continues below won positions "
-            "and credits them to the side whose line is found first",
-        )
+def _results(first: str, faithful: Sequence[ShownGame], corrected: Sequence[ShownGame]) -> Claim:
+    mc40, mc200, drawn = TABLE_5[first]
+    reported = Counts({"MC40": mc40, "MC200": mc200, "draw": drawn})
+    ours = _counts(faithful)
+    better = _counts(corrected)
+    decided = better.counts["MC40"] + better.counts["MC200"]
+    return Claim(
+        f"table-5-{first.lower()}-first",
+        f"{first} first: MC40 wins / MC200 wins / draws",
+        reported,
+        faithful=ours,
+        corrected=better,
+        reproduced=same_counts(reported, ours, POINTS),
+        # The claim behind the table: more rollouts win more games.
+        true=at_least(better.counts["MC200"], decided, 0.5),
+        why="B5: the search continues below won positions "
+        "and credits them to the side whose line is found first",
+    )
 
 
-def _speed(faithful: dict[str, list[ShownGame]], corrected: dict[str, list[ShownGame]]) -> Finding:
+def _counts(outcomes: Sequence[ShownGame]) -> Counts:
+    winners = [outcome.winner for outcome in outcomes]
+    return Counts({name: winners.count(name) for name in (*NAMES, "draw")})
+
+
+def _speed(faithful: dict[str, list[ShownGame]], corrected: dict[str, list[ShownGame]]) -> Claim:
     """Test the claim of Figures 3 and 4."""
     lengths, better = (
         [
@@ -111,26 +128,30 @@ def _speed(faithful: dict[str, list[ShownGame]], corrected: dict[str, list[Shown
         ]
         for outcomes in (faithful, corrected)
     )
-    return Finding(
-        "Figures 3 and 4: moves of the games that MC200 wins as first and as second player",
-        "fewer as first player",
-        " / ".join(mean(moves, 1) for moves in lengths),
-        " / ".join(mean(moves, 1) for moves in better),
-        agrees=_fewer(*lengths),
+    return Claim(
+        "figures-3-4-moves",
+        "Figures 3 and 4: moves that a win takes MC200 as second player, less those as first",
+        "positive",
+        Source.FIGURE,
+        _difference(*lengths),
+        _difference(*better),
+        reproduced=larger_mean(lengths[1], lengths[0], MOVES),
+        true=larger_mean(better[1], better[0], MOVES),
         why="one move of the difference is parity: the first player wins with an odd-numbered move",
     )
 
 
-def _fewer(ones: Sequence[int], others: Sequence[int]) -> bool:
-    """Return whether the first mean is significantly smaller (Welch's test, 95 %)."""
-    one, one_spread = moments(ones)
-    other, other_spread = moments(others)
-    # The standard error of a difference of independent means.
-    error = math.hypot(one_spread / math.sqrt(len(ones)), other_spread / math.sqrt(len(others)))
-    return other - one > Z_95 * error
+def _difference(first: Sequence[int], second: Sequence[int]) -> Estimate:
+    """Return how many moves more the second mean has, with its 95 % interval."""
+    one = mean_of(first)
+    other = mean_of(second)
+    difference = other.value - one.value
+    half = math.hypot(other.half, one.half)
+    low, high = difference - half, difference + half
+    return Estimate(difference, low, high, len(first) + len(second), digits=1)
 
 
-def _legend(outcomes: Sequence[ShownGame]) -> Finding:
+def _legend(outcomes: Sequence[ShownGame]) -> Claim:
     """Test the legend of Figure 4: the parity of a game's length determines its winner."""
     odd, even = (
         {
@@ -141,47 +162,57 @@ def _legend(outcomes: Sequence[ShownGame]) -> Finding:
         for parity in (1, 0)
     )
     winners = [" or ".join(sorted(names)) or "nobody" for names in (odd, even)]
-    return Finding(
+    # As labelled, MC40 wins the odd games and nobody the even ones.
+    as_labelled = odd == {"MC40"} and not even
+    verdict = Verdict(Answer.AGREES if as_labelled else Answer.DIFFERS, "comparison")
+    return Claim(
+        "figure-4-legend",
         "Figure 4, MC200 first: winners of games with an odd and with an even number of moves",
         "MC40 / draw",
+        Source.FIGURE,
         " / ".join(winners),
         exact="the first player / the second player, and a draw only with a full board",
-        # As labelled, MC40 wins the odd games and nobody the even ones.
-        agrees=odd == {"MC40"} and not even,
+        reproduced=verdict,
+        true=verdict,
         why="B9: the legend's names are shifted by one place",
     )
 
 
 def _confidence(
     first: str, faithful: Sequence[ShownGame], corrected: Sequence[ShownGame]
-) -> Iterator[Finding]:
+) -> Iterator[Claim]:
     """Compare Figure 5 and the claim about it."""
     ours, better = (
         sum(outcome.confidence["MC200"] > outcome.confidence["MC40"] for outcome in outcomes)
         for outcomes in (faithful, corrected)
     )
-    yield Finding(
+    slug = f"figure-5-{first.lower()}-first"
+    yield Claim(
+        slug,
         f"Figure 5, {first} first: games in which MC200's mean value is higher",
         "almost all",
-        share(ours, len(faithful)),
-        share(better, len(corrected)),
-        # Differs only if the interval excludes the share.
-        agrees=wilson(ours, len(faithful))[1] >= ALMOST_ALL,
+        faithful=share(ours, len(faithful)),
+        corrected=share(better, len(corrected)),
+        reproduced=at_least(ours, len(faithful), ALMOST_ALL),
+        true=at_least(better, len(corrected), ALMOST_ALL),
         why=f"higher on average, but not in {ALMOST_ALL:.0%} of the games; "
         "the published figure has exceptions, too",
     )
     for name in NAMES:
-        values = [
-            [outcome.confidence[name] for outcome in outcomes] for outcomes in (faithful, corrected)
-        ]
-        yield Finding(
-            f"Figure 5, {first} first: mean value of {name}", "", mean(values[0]), mean(values[1])
+        yield Claim(
+            f"{slug}-{name.lower()}",
+            f"Figure 5, {first} first: mean value of {name}",
+            "",
+            faithful=mean_of([outcome.confidence[name] for outcome in faithful]),
+            corrected=mean_of([outcome.confidence[name] for outcome in corrected]),
         )
     # The extremes of more games would be further apart.
     shown = [value for outcome in faithful[:SHOWN] for value in outcome.confidence.values()]
-    yield Finding(
+    yield Claim(
+        f"{slug}-range",
         f"Figure 5, {first} first: smallest and largest mean value of a game",
         FIGURE_5[first],
+        Source.FIGURE,
         f"{min(shown):.2f} to {max(shown):.2f} in the games shown",
     )
 

@@ -10,14 +10,17 @@ from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.registry import make
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, Axes, Figure, panels
-from fourlab.studies.compare import may_happen, share
-from fourlab.studies.searches import Floats, band, within
-from fourlab.studies.vannucci_abril.exact import ACTIONS, DRAWN, GIVEN, exact_values, with_decimals
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
+from fourlab.studies.claims import Claim, Estimate, Source, Value, band_of, exactly, share
+from fourlab.studies.searches import Floats
+from fourlab.studies.vannucci_abril.exact import ACTIONS, DRAWN, GIVEN, PRINTED, exact_values
+from fourlab.studies.verdicts import at_least, may_happen, same_number, typical
+from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 DISCS = ("white", "#2ecc71", "#3498db")
 """The report's colours of empty cells, our discs and the opponent's."""
 SPECS = {"faithful": "vannucci-abril:faithful=1", "corrected": "vannucci-abril"}
+MARGIN = 1.0
+"""Margin of the values of single runs, which vary widely."""
 LINE = [4, 4, 4]
 """The moves of both sides in Figure 1."""
 Values = dict[int, float]
@@ -61,7 +64,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     yield from _pictures(game)
 
 
-def _values(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> Iterator[Finding]:
+def _values(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> Iterator[Claim]:
     """Compare the values that the report prints above its boards with ours and the exact ones."""
     boards = (
         (GIVEN, "before the first move"),
@@ -71,14 +74,17 @@ def _values(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> 
         exact = exact_values(position)
         for action in ACTIONS:
             ours = _printed(faithful, place, action)
-            yield Finding(
+            reported = float(DRAWN[action][place])
+            yield Claim(
+                f"figure-1-value-{action}-{place + 1}",
                 f"value of action {action} {when}",
-                DRAWN[action][place],
+                Estimate(reported, digits=2),
+                Source.FIGURE,
                 _band(ours),
                 _band(_printed(corrected, place, action)),
-                with_decimals(exact[action]),
-                # A single published run agrees if it lies in the central 99 % of ours.
-                within(float(DRAWN[action][place]), ours) if ours.size else None,
+                exactly(exact[action]),
+                typical(reported, ours.tolist(), MARGIN) if ours.size else None,
+                same_number(reported, float(exact[action]), PRINTED),
                 "B1, B2: single runs of the search as coded vary widely",
             )
 
@@ -93,40 +99,54 @@ def _printed(games: list[dict[str, Any]], place: int, action: int) -> Floats:
     return np.array([values[str(action)] for values in searches], dtype=np.float64)
 
 
-def _band(values: Floats) -> str:
-    return band(values) if values.size else "did not occur"
+def _band(values: Floats) -> Value:
+    return band_of(values.tolist()) if values.size else "did not occur"
 
 
-def _games(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> Iterator[Finding]:
+def _games(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> Iterator[Claim]:
     """Compare the results and lengths of the games."""
     both = (faithful, corrected)
     won = [sum(game["score"] == 1 for game in games) for games in both]
-    yield Finding(
+    yield Claim(
+        "figure-1-won",
         "games won",
         "1 of 1",
-        share(won[0], len(faithful)),
-        share(won[1], len(corrected)),
-        "all, after action 4",
-        may_happen(won[0], len(faithful)),
-        "B1, B2: games that begin with action 6 may be lost",
+        faithful=share(won[0], len(faithful)),
+        corrected=share(won[1], len(corrected)),
+        exact="all, after action 4",
+        reproduced=may_happen(won[0], len(faithful)),
+        true=at_least(won[1], len(corrected), 0.95),
+        why="B1, B2: games that begin with action 6 may be lost",
     )
     # With best play, action 4 always wins against this opponent, action 6 does not.
     after_4 = [[game for game in games if game["columns"][0] == 4] for games in both]
-    shares = [share(sum(game["score"] == 1 for game in games), len(games)) for games in after_4]
-    yield Finding("games won after action 4", "1 of 1", shares[0], shares[1], "all")
+    shares = [
+        share(sum(game["score"] == 1 for game in games), len(games)) if games else "none"
+        for games in after_4
+    ]
+    yield Claim(
+        "figure-1-won-after-4",
+        "games won after action 4",
+        "",
+        faithful=shares[0],
+        corrected=shares[1],
+        exact="all",
+    )
     lengths = [
         # We move first, so n plies contain (n + 1) // 2 moves of ours.
         sorted((len(game["columns"]) + 1) // 2 for game in games if game["score"] == 1)
         for games in both
     ]
     ranges = [f"{moves[0]} to {moves[-1]}" if moves else "never" for moves in lengths]
-    yield Finding(
+    yield Claim(
+        "figure-1-moves",
         "the agent's moves until it wins",
         "2",
+        Source.FIGURE,
         ranges[0],
         ranges[1],
         "2 to 5",
-        may_happen(lengths[0].count(2), len(lengths[0])),
+        may_happen(lengths[0].count(2), len(lengths[0])) if lengths[0] else None,
     )
 
 

@@ -9,10 +9,11 @@ from fourlab.compiled.rollouts import lane_rollouts
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
 from fourlab.solver import Solver
-from fourlab.studies.compare import consistent, may_happen, mean, share
-from fourlab.studies.searches import Floats, Line, Searched, band, search_all
+from fourlab.studies.claims import Claim, Estimate, Source, band_of, mean_of, share
+from fourlab.studies.searches import Line, Searched, search_all
 from fourlab.studies.vannucci_abril.runs import SPECS
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
+from fourlab.studies.verdicts import at_least, may_happen, same_mean, typical
+from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 REPORTED = (0.147, 0.115, 0.190, 0.353, 0.169, 0.062, 0.078)
 """The printed means by column, from left to right."""
@@ -20,6 +21,10 @@ EPOCHS = 15
 """Runs per mean."""
 OWN_MOVES = 8
 """The agent's moves until it wins."""
+MARGIN = 0.1
+"""Margin of mean values."""
+LENGTH_MARGIN = 8.0
+"""Margin of the length of one game, in the agent's moves."""
 ROLLOUTS = 200_000
 """Random games per column."""
 FROZEN = (
@@ -63,27 +68,35 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     )
 
 
-def _columns(searched: Mapping[str, Searched], exact: Mapping[str, str]) -> Iterator[Finding]:
+def _columns(searched: Mapping[str, Searched], exact: Mapping[str, str]) -> Iterator[Claim]:
     """Compare the columns' means and the best column."""
     # In the order of SPECS.
     faithful, corrected = searched.values()
     for column, reported in enumerate(REPORTED):
-        yield Finding(
+        runs = faithful.runs[:, column].tolist()
+        yield Claim(
+            f"empty-board-{column + 1}",
             f"column {column + 1}: mean of {EPOCHS} runs",
-            f"{reported:.3f}",
-            mean(faithful.runs[:, column].tolist()),
-            mean(corrected.runs[:, column].tolist()),
+            Estimate(reported, n=EPOCHS),
+            Source.NOTEBOOK,
+            mean_of(runs),
+            mean_of(corrected.runs[:, column].tolist()),
             f"{exact[str(column)]} (both perfect)",
-            consistent(reported, faithful.runs[:, column].tolist(), of=EPOCHS),
-            FROZEN,
+            same_mean(reported, EPOCHS, runs, MARGIN),
+            why=FROZEN,
         )
-    yield Finding(
+    best = faithful.sets_first(3)
+    corrected_best = corrected.sets_first(3)
+    yield Claim(
+        "empty-board-best",
         f"column 4 has the best mean of {EPOCHS} runs",
         "yes",
-        share(*faithful.sets_first(3)),
-        share(*corrected.sets_first(3)),
+        Source.NOTEBOOK,
+        share(*best),
+        share(*corrected_best),
         "column 4 wins",
-        may_happen(*faithful.sets_first(3)),
+        may_happen(*best),
+        at_least(*corrected_best, 0.95),
     )
 
 
@@ -94,7 +107,7 @@ def _random_value(after: Position, seed: int) -> float:
     return (losses - wins) / ROLLOUTS
 
 
-def _games(bench: Workbench) -> Finding:
+def _games(bench: Workbench) -> Claim:
     """Compare the length of games against a random opponent, decided by means of 15 runs."""
     players = (Player(f"{SPECS['faithful']},runs={EPOCHS}", name="faithful"), Player("random"))
     games = bench.play(
@@ -105,23 +118,16 @@ def _games(bench: Workbench) -> Finding:
     )
     # The agent has red and moves first; a result of 1 is red's win.
     moves = [(game.plies + 1) // 2 for game in games if game.result == 1]
-    quantity = "the agent's moves until it wins"
+    quantity = f"the agent's moves until it wins; it won {share(len(moves), len(games))}"
     # At smoke scale it may not win at all.
-    if not moves:
-        return Finding(quantity, str(OWN_MOVES), "never")
-    lengths = np.array(moves, dtype=np.float64)
-    return Finding(
+    return Claim(
+        "empty-board-moves",
         quantity,
-        str(OWN_MOVES),
-        f"{band(lengths, 1)}; won {share(len(lengths), len(games))}",
-        agrees=_covers_reported_length(lengths),
+        Estimate(OWN_MOVES, digits=0),
+        Source.NOTEBOOK,
+        band_of(moves, 1) if moves else "never",
+        reproduced=typical(OWN_MOVES, moves, LENGTH_MARGIN) if moves else None,
     )
-
-
-def _covers_reported_length(lengths: Floats) -> bool | None:
-    """Return whether enough of our games are at least, and enough at most, as long as reported."""
-    fewer = min((lengths >= OWN_MOVES).sum(), (lengths <= OWN_MOVES).sum())
-    return may_happen(int(fewer), len(lengths))
 
 
 def _bars(means: dict[str, list[float]], exact: dict[str, str]) -> Figure:

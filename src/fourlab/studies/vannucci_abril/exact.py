@@ -8,7 +8,9 @@ from fourlab.agents.minimax.expectimax_random import ExpectimaxRandom
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.solver import Solver
-from fourlab.studies.workbench import Finding, Part, Table, Text, Workbench
+from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, exactly
+from fourlab.studies.verdicts import same_number
+from fourlab.studies.workbench import Part, Table, Text, Workbench
 
 GIVEN = Position("vannucci-abril")
 ACTIONS = (4, 6)
@@ -17,6 +19,8 @@ REPORTED = {4: 0.7035, 6: 0.5252}
 """The reported means of 25 runs, by action, before rounding."""
 CAPTION = {4: "0.70", 6: "0.52"}
 """The same means as the caption of Figure 2 prints them."""
+PRINTED = 0.01
+"""Margin of values: the report prints two decimals."""
 DRAWN = {4: ("0.71", "1.0"), 6: ("0.61", "-1.0")}
 """The values above the boards of Figure 1: before the first move, and after both sides play 4."""
 
@@ -100,32 +104,36 @@ def _solve() -> dict[str, Any]:
         # Play at random on both sides reaches every position.
         "positions": len(random),
         "over": sum(position.outcome() is not None for position in random),
-        "values": [float(values[action]) for action in ACTIONS],
     }
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
     """Compare the reported values with the exact ones."""
     exact = bench.calculate("exact", _solve)
-    for place, action in enumerate(ACTIONS):
-        yield Finding(
+    values = exact_values(GIVEN)
+    for action in ACTIONS:
+        yield Claim(
+            f"exact-value-{action}",
             f"value of action {action} against a random opponent",
-            CAPTION[action],
-            "",
-            exact=exact["rows"][place][1],
-            # The report prints two decimals.
-            agrees=abs(exact["values"][place] - REPORTED[action]) < 0.01,
+            Estimate(float(CAPTION[action]), digits=2),
+            exact=exactly(values[action]),
+            true=same_number(REPORTED[action], float(values[action]), PRINTED),
             why="B1, B2: the search as coded averages over good and bad moves "
             "and sees a single frozen reply to each",
         )
     ranking = "action 4 before action 6"
-    yield Finding(
-        "ranking", ranking, "", exact=ranking, agrees=exact["values"][0] > exact["values"][1]
+    agrees = Answer.AGREES if values[4] > values[6] else Answer.DIFFERS
+    yield Claim(
+        "exact-ranking",
+        "ranking",
+        ranking,
+        exact=ranking if agrees == Answer.AGREES else "action 6 before action 4",
+        true=Verdict(agrees, "comparison"),
     )
-    yield Finding(
+    yield Claim(
+        "exact-positions",
         "reachable positions",
         "2048 iterations certainly exhaust the tree",
-        "",
         exact=f"{exact['positions']}, of which {exact['over']} are terminal",
         why="B2: they exhaust a tree with one frozen reply to every move, not the game",
     )

@@ -1,6 +1,7 @@
 """Vannucci & Abril's remedy: the mean of 25 searches, for Figure 2 and every move of the line."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -8,33 +9,45 @@ import numpy as np
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, Axes, Figure, panels
 from fourlab.solver import Solver
-from fourlab.studies.compare import consistent, may_happen, share
+from fourlab.studies.claims import (
+    Answer,
+    Claim,
+    Estimate,
+    Source,
+    Verdict,
+    band_of,
+    exactly,
+    mean_of,
+    share,
+)
+from fourlab.studies.reported import reported
 from fourlab.studies.searches import (
     Floats,
     Line,
     Searched,
-    band,
     resampled,
-    resampled_means,
     search_all,
-    within,
 )
 from fourlab.studies.vannucci_abril.exact import (
     ACTIONS,
     GIVEN,
+    PRINTED,
     REPORTED,
     exact_values,
     with_decimals,
 )
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
+from fourlab.studies.verdicts import at_least, may_happen, same_mean, same_number, typical
+from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 RUNS = 25
 ITERATIONS = 1000
 """As in the notebooks; the text says 2048 iterations, and the command's default is 1048."""
-SPREAD = {4: 0.109, 6: 0.311}
-"""The standard deviation of the report's 25 runs, derived from the running means it prints."""
-MARKERS = {4: 0.713, 6: 0.450}
-"""The mean markers of Figure 2, which are means of running means."""
+MARGINS = {4: 0.1, 6: 0.3}
+"""Margins of mean values: 25 runs cannot show smaller differences."""
+SPREAD_MARGINS = {4: 0.12, 6: 0.25}
+"""Margins of standard deviations."""
+BOX_MARGIN = math.log(10)
+"""Margin of the heights of boxes: a factor of 10."""
 OWN_MOVES = ((4, ()), (6, (4, 6)), (4, (4, 6, 6, 4)))
 """The agent's moves in the report, each with the moves of both sides before it."""
 SPECS = {
@@ -60,6 +73,21 @@ def why(place: int, corrected: Searched) -> str:
     )
 
 
+def published_runs() -> Floats:
+    """Return the report's 25 runs, recovered from its running means: float64[RUNS, actions]."""
+    columns = reported("vannucci-abril-figure-2")
+    means = np.stack([columns[f"running mean of action {action}"] for action in ACTIONS], axis=1)
+    # The sums of the first 1, 2, … runs, whose differences are the runs.
+    sums = means * np.arange(1, RUNS + 1)[:, None]
+    return np.diff(sums, axis=0, prepend=0.0)
+
+
+def box(values: Floats) -> Floats:
+    """Return the height of a box plot's box, the interquartile range, along the second axis."""
+    high, low = np.quantile(values, [0.75, 0.25], axis=1)
+    return np.asarray(high - low)
+
+
 def running(values: Floats) -> Floats:
     """Return the means of the first row, the first two rows, the first three rows, …"""
     return np.array(np.cumsum(values, axis=0) / np.arange(1, len(values) + 1)[:, None])
@@ -71,52 +99,49 @@ def figure_2(bench: Workbench) -> Iterator[Part]:
     searched = search_all(bench, "runs", lines)
     exact = exact_values(GIVEN)
     faithful, corrected = searched["faithful"], searched["corrected"]
-    means = {
-        name: resampled_means(search.runs, RUNS, bench.seed) for name, search in searched.items()
-    }
     for place, action in enumerate(ACTIONS):
-        # The mean of our first 25 runs, then the distribution of such means.
-        ours = {
-            name: f"{search.means[0, :, place].mean():.3f}; "
-            f"resampled means {band(means[name][:, place])}"
-            for name, search in searched.items()
-        }
-        yield Finding(
+        runs = faithful.runs[:, place].tolist()
+        yield Claim(
+            f"figure-2-mean-{action}",
             f"action {action}: mean of {RUNS} runs",
-            f"{REPORTED[action]:.4f}",
-            ours["faithful"],
-            ours["corrected"],
-            exact=with_decimals(exact[action]),
-            agrees=consistent(REPORTED[action], faithful.runs[:, place].tolist(), of=RUNS),
-            why=why(place, corrected),
+            Estimate(REPORTED[action], n=RUNS, digits=4),
+            Source.NOTEBOOK,
+            mean_of(runs),
+            mean_of(corrected.runs[:, place].tolist()),
+            exactly(exact[action]),
+            same_mean(REPORTED[action], RUNS, runs, MARGINS[action]),
+            same_number(REPORTED[action], float(exact[action]), PRINTED),
+            why(place, corrected),
         )
     yield from _spreads(faithful, corrected, bench.seed)
+    yield _ranking("one run ranks action 4 first", "", searched, Searched.share_first)
     yield _ranking(
-        "one run ranks action 4 first", "", faithful.share_first(0), corrected.share_first(0)
-    )
-    yield _ranking(
-        f"the mean of {RUNS} runs ranks action 4 first",
-        "yes",
-        faithful.sets_first(0),
-        corrected.sets_first(0),
+        f"the mean of {RUNS} runs ranks action 4 first", "yes", searched, Searched.sets_first
     )
     # float64[RUNS, columns]: the first set, as many runs as the report has.
     first = faithful.means[0]
     yield _picture(
         "figure-2-as-drawn",
-        "Figure 2 as published: 25 successive running means (B3)",
-        {"": running(first)},
+        "Figure 2 as published, 25 successive running means (B3), beside ours",
+        {"as reported": running(published_runs()), "ours, as coded": running(first)},
     )
     yield _picture(
         "figure-2",
-        "Figure 2 corrected: 25 independent values; dashed lines mark the exact values",
-        {"as coded (B1, B2)": first, "corrected": corrected.means[0]},
+        "Figure 2 corrected: 25 independent values, with the exact values as dashed lines. The "
+        "mean over an action's visits is not the value of optimal play: the corrected search "
+        "hardly visits action 6, mostly to find out why it is worse.",
+        {
+            "as reported": published_runs(),
+            "ours, as coded (B1, B2)": first,
+            "ours, corrected": corrected.means[0],
+        },
         exact,
     )
 
 
-def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Finding]:
+def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Claim]:
     """Compare the spread of runs with the spread of the running means that the report draws."""
+    published = published_runs()
     # float64[RESAMPLES, RUNS, columns]
     sets = resampled(faithful.runs, RUNS, seed)
     # The running means of every resampled set, as the report's program keeps them.
@@ -124,48 +149,70 @@ def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Fin
     for place, action in enumerate(ACTIONS):
         # float64[RESAMPLES]: the spread of one run, estimated from 25.
         deviations = sets[:, :, place].std(axis=1, ddof=1)
-        yield Finding(
-            f"action {action}: standard deviation of one run",
-            f"{SPREAD[action]:.3f}",
-            band(deviations),
-            f"{corrected.runs[:, place].std(ddof=1):.3f}",
-            agrees=within(SPREAD[action], deviations),
-            why="not in the report, but derived from its running means; "
-            "ours is estimated from sets of 25 runs",
+        spread = float(published[:, place].std(ddof=1))
+        yield Claim(
+            f"figure-2-spread-{action}",
+            f"action {action}: standard deviation of one run, from sets of {RUNS}",
+            Estimate(spread, n=RUNS),
+            Source.NOTEBOOK,
+            band_of(deviations),
+            Estimate(float(corrected.runs[:, place].std(ddof=1))),
+            reproduced=typical(spread, deviations, SPREAD_MARGINS[action]),
+            why="not in the report, but derived from its running means",
         )
     for place, action in enumerate(ACTIONS):
         # The last running mean is the mean of all 25 runs, which the caption prints.
         offset = averaged[:, :, place].mean(axis=1) - averaged[:, -1, place]
-        yield Finding(
+        marker = float(running(published)[:, place].mean()) - REPORTED[action]
+        yield Claim(
+            f"figure-2-marker-{action}",
             f"action {action}: mean marker of Figure 2 minus the mean in its caption",
-            f"{MARKERS[action] - REPORTED[action]:+.3f}",
-            band(offset),
+            Estimate(marker),
+            Source.NOTEBOOK,
+            band_of(offset),
             "0",
-            agrees=within(MARKERS[action] - REPORTED[action], offset),
+            reproduced=typical(marker, offset, MARGINS[action]),
             why="B3: the marker is a mean of running means",
         )
-        # Interquartile ranges, the heights of the boxes.
-        boxes, boxes_drawn = (
-            np.subtract(*np.quantile(values[:, :, place], [0.75, 0.25], axis=1))
-            for values in (sets, averaged)
-        )
-        ratios = boxes / boxes_drawn
-        yield Finding(
-            f"action {action}: box of independent runs, relative to the box drawn",
-            "about 5" if action == 6 else "",
-            band(ratios, 1),
+        # Heights of the boxes: of the runs, relative to those of their running means.
+        ratios = box(sets[:, :, place]) / box(averaged[:, :, place])
+        drawn = running(published)
+        ratio = float(box(published[None, :, place])[0] / box(drawn[None, :, place])[0])
+        # On a scale of factors, where half and double are equally far from 1.
+        factors = np.log(ratios)
+        yield Claim(
+            f"figure-2-box-{action}",
+            f"action {action}: height of the box of independent runs, relative to the box drawn",
+            Estimate(ratio, n=RUNS, digits=2),
+            Source.NOTEBOOK,
+            band_of(ratios, 2),
             "1",
-            agrees=within(5, ratios) if action == 6 else None,
-            why="B3: successive running means lie ever closer together",
+            reproduced=typical(math.log(ratio), factors, BOX_MARGIN),
+            why="B3: the boxes show successive running means, whose spread says nothing about the "
+            "spread of runs: the box drawn may be far too low or too high (margin: a factor of 10)",
         )
 
 
 def _ranking(
-    quantity: str, reported: str, faithful: tuple[int, int], corrected: tuple[int, int]
-) -> Finding:
-    # Quantities that the report does not give are shown without a verdict.
-    agrees = may_happen(*faithful) if reported else None
-    return Finding(quantity, reported, share(*faithful), share(*corrected), "yes", agrees, FROZEN)
+    quantity: str,
+    reported: str,
+    searched: Mapping[str, Searched],
+    count: Callable[[Searched, int], tuple[int, int]],
+) -> Claim:
+    """Return how often action 4 comes first; `count` counts runs or means of runs."""
+    faithful, corrected = (count(searched[name], 0) for name in ("faithful", "corrected"))
+    return Claim(
+        "figure-2-ranking" if reported else "figure-2-ranking-of-one",
+        quantity,
+        reported,
+        faithful=share(*faithful),
+        corrected=share(*corrected),
+        exact="yes",
+        # Quantities that the report does not give have no verdict.
+        reproduced=may_happen(*faithful) if reported else None,
+        true=at_least(*corrected, 0.95) if reported else None,
+        why=FROZEN,
+    )
 
 
 def _picture(
@@ -181,7 +228,7 @@ def _picture(
 
 def _boxes(sets: dict[str, Floats], exact: dict[int, Fraction]) -> Figure:
     """Draw box plots in the report's style: filled, with mean markers and a dashed grid."""
-    width = 1 + 4.2 * len(sets)
+    width = 1 + 3.6 * len(sets)
     figure, all_axes = panels(width, 4.2, columns=len(sets), sharey=True)
     figure.suptitle("Convergence of actions for the first move", fontsize="large")
     for axes, (title, values) in zip(all_axes, sets.items(), strict=True):
@@ -202,11 +249,13 @@ def _box(axes: Axes, values: Floats, exact: dict[int, Fraction]) -> None:
         boxes["boxes"][place].set_alpha(0.6)
         if action in exact:
             # Boxes stand at 1, 2, …
-            axes.hlines(
-                float(exact[action]), place + 0.6, place + 1.4, color=COLOURS[3], linestyle="--"
-            )
+            height = float(exact[action])
+            axes.hlines(height, place + 0.6, place + 1.4, color=COLOURS[3], linestyle="--")
+            label = f"exact {height:.3g}"
+            axes.text(place + 0.6, height, label, ha="left", va="bottom", color=COLOURS[3])
     axes.set_xticks([1, 2], [f"Action {action}" for action in ACTIONS])
-    axes.set(xlabel="Actions", ylabel="Mean value")
+    # Room for the label of a value of 1.
+    axes.set(xlabel="Actions", ylabel="Mean value", ylim=(-1.1, 1.2))
     axes.grid(axis="y", linestyle="--", alpha=0.6)
 
 
@@ -232,13 +281,17 @@ def own_moves(bench: Workbench) -> Iterator[Part]:
         # The share of sets, since the report ranks by the mean of one set.
         faithful, corrected = (search.sets_first(columns.index(move)) for search in searches)
         after = f" after {' '.join(map(str, before))}" if before else ""
-        yield Finding(
-            f"the agent's move {number + 1}{after}",
-            str(move),
-            f"{move} in {share(*faithful)} means of {RUNS} runs",
-            f"{move} in {share(*corrected)}",
-            exact=str(max(exact, key=lambda column: exact[column])),
-            agrees=may_happen(*faithful),
+        best = max(exact, key=lambda column: exact[column])
+        right = Answer.AGREES if best == move else Answer.DIFFERS
+        yield Claim(
+            f"own-move-{number + 1}",
+            f"the agent's move {number + 1}{after}: share of means of {RUNS} runs that choose it",
+            f"action {move}",
+            faithful=share(*faithful),
+            corrected=share(*corrected),
+            exact=f"action {best}",
+            reproduced=may_happen(*faithful),
+            true=Verdict(right, "comparison"),
             why=FROZEN,
         )
         for column, solved in solver.columns(position).items():

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fourlab.studies.compare import consistent, mean, share
+from fourlab.arena.statistics import Z_95
+from fourlab.studies.claims import Claim, Estimate, exactly, mean_of, share
 from fourlab.studies.searches import (
     Floats,
     Line,
@@ -20,10 +21,10 @@ from fourlab.studies.vannucci_abril.exact import (
     GIVEN,
     REPORTED,
     exact_values,
-    with_decimals,
 )
-from fourlab.studies.vannucci_abril.runs import RUNS, why
-from fourlab.studies.workbench import Finding, Part, Table, Workbench
+from fourlab.studies.vannucci_abril.runs import MARGINS, RUNS, why
+from fourlab.studies.verdicts import same_mean
+from fourlab.studies.workbench import Part, Table, Workbench
 
 AS_CODED = "as coded: frozen reply, √log(N/n)"
 FORMULA = "frozen reply, √(log N/n)"
@@ -91,7 +92,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         lines[name] = Line(ALONE, position, size["long_sets"], 5)
     # Insertion order numbers the sets, and with them their seeds.
     searched = search_all(bench, "runs", lines)
-    yield from _findings(searched)
+    yield from _claims(searched)
     yield _alone([searched[name] for name in replies])
     band = f"95 % of means of {RUNS}"
     values = ("action 4", "sd of action 4", "action 6", "sd of action 6")
@@ -102,7 +103,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     yield Table("The search and its corrections, c = 2", head, tuple(rows))
 
 
-def _findings(searched: dict[str, Searched]) -> Iterator[Finding]:
+def _claims(searched: dict[str, Searched]) -> Iterator[Claim]:
     """Compare the reported values at each number of iterations that the report names."""
     exact = exact_values(GIVEN)
     # The correction at the number of iterations that the text names.
@@ -112,31 +113,34 @@ def _findings(searched: dict[str, Searched]) -> Iterator[Finding]:
         for place, action in enumerate(ACTIONS):
             faithful_runs = searched[variant.name].runs[:, place].tolist()
             corrected_runs = corrected.runs[:, place].tolist()
-            yield Finding(
-                f"action {action}, {variant.iterations} iterations ({TEXT[variant.iterations]})",
-                CAPTION[action],
-                mean(faithful_runs),
-                f"{mean(corrected_runs)} (2048 iterations)",
-                with_decimals(exact[action]),
-                consistent(REPORTED[action], faithful_runs, of=RUNS),
-                why(place, corrected),
+            yield Claim(
+                f"variant-{variant.iterations}-{action}",
+                f"action {action}, {variant.iterations} iterations ({TEXT[variant.iterations]}); "
+                "corrected: 2048",
+                Estimate(float(CAPTION[action]), n=RUNS, digits=2),
+                faithful=mean_of(faithful_runs),
+                corrected=mean_of(corrected_runs),
+                exact=exactly(exact[action]),
+                reproduced=same_mean(REPORTED[action], RUNS, faithful_runs, MARGINS[action]),
+                why=why(place, corrected),
             )
     steps = (
         ("with the right formula", "B1", f"{FORMULA}, 1000"),
         ("with the reply resampled as well", "B1, B2", f"{RESAMPLED}, 2048"),
     )
     for step, fault, better in steps:
-        yield Finding(
+        yield Claim(
+            f"variant-ranking-{fault.lower().replace(', ', '-')}",
             f"one run ranks action 4 first, {step}",
             "",
-            share(*searched[f"{AS_CODED}, 1000"].share_first(0)),
-            share(*searched[better].share_first(0)),
-            "yes",
+            faithful=share(*searched[f"{AS_CODED}, 1000"].share_first(0)),
+            corrected=share(*searched[better].share_first(0)),
+            exact="yes",
             why=fault,
         )
 
 
-def _alone(replies: list[Searched]) -> Finding:
+def _alone(replies: list[Searched]) -> Claim:
     """Show that action 6 comes near its exact value if its replies are searched on their own.
 
     From the root it is hardly visited, so its mean over visits is far from its value.
@@ -145,12 +149,13 @@ def _alone(replies: list[Searched]) -> Finding:
     value = sum(float(values.mean()) for values in best) / len(best)
     variance = sum(float(values.var(ddof=1)) / len(values) for values in best)
     error = math.sqrt(variance) / len(best)
-    return Finding(
+    half = Z_95 * error
+    return Claim(
+        "variant-6-alone",
         "action 6, each reply searched on its own, 20,000 iterations",
         "",
-        "",
-        f"{value:.4f} ± {1.96 * error:.4f}",
-        with_decimals(exact_values(GIVEN)[6]),
+        corrected=Estimate(value, value - half, value + half, digits=4),
+        exact=exactly(exact_values(GIVEN)[6]),
         why="a mean over visits still includes refuted continuations, so it stays below the value",
     )
 

@@ -1,0 +1,295 @@
+"""A claim of a report beside our values, with two verdicts: as data, and as people read it.
+
+Values are numbers until a page is written: the fields of a claim are what the CSV and JSON files
+hold, and `str` gives the words of the page.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fourlab.arena.statistics import Z_95, wilson
+from fourlab.arena.tables import Table
+from fourlab.studies.compare import moments
+
+CLAIMS_HEAD = (
+    *("claim", "quantity", "version", "source", "outcome"),
+    *("value", "low", "high", "n", "standard deviation", "unit", "note"),
+    *("question", "answer", "test", "margin", "p", "power", "explanation"),
+)
+"""The columns of a file of claims: one row per version and outcome, then one per verdict."""
+
+
+class Source(StrEnum):
+    """Where a reported number was found."""
+
+    TEXT = "text"
+    """In the words or a table of the report."""
+    FIGURE = "read off a figure"
+    CODE = "author's program"
+    NOTEBOOK = "author's notebook"
+
+
+class Answer(StrEnum):
+    """What a test says about a claim."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    CANNOT_TELL = "cannot tell"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An answer, and the test behind it; `verdicts` has the tests."""
+
+    answer: Answer
+    test: str
+    """The name of the test."""
+    margin: str = ""
+    """The smallest difference that matters, in words: "20 points"."""
+    p: float | None = None
+    power: float | None = None
+    """Probability that the test notices a difference as large as the margin."""
+
+    def __str__(self) -> str:
+        details = [self.test]
+        if self.margin:
+            details.append(f"margin {self.margin}")
+        if self.p is not None:
+            details.append("p < 0.0001" if self.p < 0.0001 else f"p = {self.p:.2g}")
+        if self.power is not None:
+            details.append(f"power {100 * self.power:.0f} %")
+        return f"{self.answer} ({', '.join(details)})"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One number with what is known about its precision."""
+
+    value: float
+    low: float | None = None
+    """The lower end of the 95 % interval."""
+    high: float | None = None
+    n: int | None = None
+    """Number of observations."""
+    sd: float | None = None
+    """Standard deviation of one observation."""
+    unit: str = ""
+    """Follows the number: "Elo", "games", "%"."""
+    digits: int = 3
+    """Decimals on the page; files keep more."""
+    note: str = ""
+    """Words that belong to the number, such as the fraction that it is."""
+
+    @property
+    def half(self) -> float:
+        """Half the width of the 95 % interval; 0 without one."""
+        return 0.0 if self.low is None or self.high is None else (self.high - self.low) / 2
+
+    def __str__(self) -> str:
+        text = f"{self.value:,.{self.digits}f}"
+        if self.unit:
+            text += f" {self.unit}"
+        if self.low is not None and self.high is not None:
+            text += f" [{self.low:,.{self.digits}f}, {self.high:,.{self.digits}f}]"
+        if self.n is not None:
+            text += f" of {self.n:,}"
+        if self.sd is not None:
+            text += f", sd {self.sd:.{self.digits}f}"
+        return f"{text} ({self.note})" if self.note else text
+
+    def rows(self) -> Iterator[tuple[object, ...]]:
+        """Yield the columns `outcome` to `note` of CLAIMS_HEAD."""
+        numbers = (self.value, self.low, self.high)
+        yield ("", *map(_rounded, numbers), self.n, _rounded(self.sd), self.unit, self.note)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many of a number of games, or trials, had each outcome."""
+
+    counts: Mapping[str, int]
+    """By outcome, in the order of the page: won, lost, drawn."""
+
+    @property
+    def n(self) -> int:
+        """The number of trials."""
+        return sum(self.counts.values())
+
+    def __str__(self) -> str:
+        if self.n == 0:
+            return "none"
+        shares = (f"{100 * count / self.n:.1f}" for count in self.counts.values())
+        return f"{' / '.join(shares)} % of {self.n:,}"
+
+    def rows(self) -> Iterator[tuple[object, ...]]:
+        """Yield the columns `outcome` to `note` of CLAIMS_HEAD, one row per outcome."""
+        for outcome, count in self.counts.items():
+            low, high = wilson(count, self.n) if self.n else (0.0, 1.0)
+            share = count / self.n if self.n else 0.0
+            percentages = (_rounded(100 * number) for number in (share, low, high))
+            yield (outcome, *percentages, self.n, "", "%", f"{count} of {self.n}")
+
+
+Value = Estimate | Counts | str
+"""What a column of a claim holds; a string is a statement without a number."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a report, and what became of it."""
+
+    name: str
+    """A slug that stays the same: "table-5-mc40-first". Summaries and tests refer to it."""
+    quantity: str
+    reported: Value
+    """In the report's own form; an empty string if the report has no number."""
+    source: Source = Source.TEXT
+    faithful: Value = ""
+    """Our value with the report's faults, at the report's own budget."""
+    corrected: Value = ""
+    """Our value without the faults."""
+    exact: Value = ""
+    """What the solved game says."""
+    reproduced: Verdict | None = None
+    """Does the faithful program give the reported number? None if nothing can be compared."""
+    true: Verdict | None = None
+    """Does the claim hold for the corrected program and the exact game?"""
+    why: str = ""
+    """The explanation of a difference: first the faults (B1 to B20) that cause it, if any."""
+
+    def versions(self) -> dict[str, Value]:
+        """Return the values that there are, by version."""
+        values = {
+            "reported": self.reported,
+            "faithful": self.faithful,
+            "corrected": self.corrected,
+            "exact": self.exact,
+        }
+        return {name: value for name, value in values.items() if value != ""}
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """Return the verdicts that there are, by question."""
+        verdicts = {"reproduced": self.reproduced, "true": self.true}
+        return {name: verdict for name, verdict in verdicts.items() if verdict is not None}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the claim as plain data, from which `from_json` restores it."""
+        return asdict(self)
+
+
+def shares(won: int, lost: int, drawn: int) -> Counts:
+    """Return the results of a match."""
+    return Counts({"won": won, "lost": lost, "drawn": drawn})
+
+
+def share(count: int, of: int, digits: int = 1) -> Estimate:
+    """Return a share in per cent with its 95 % Wilson interval (Wilson, 1927)."""
+    # Unlike the normal approximation, it is sound near 0 and 1, where many shares lie.
+    low, high = wilson(count, of)
+    return Estimate(100 * count / of, 100 * low, 100 * high, of, unit="%", digits=digits)
+
+
+def mean_of(values: Sequence[float], digits: int = 3, unit: str = "") -> Estimate:
+    """Return a mean with its 95 % interval and the standard deviation of one value."""
+    middle, spread = moments(values)
+    half = Z_95 * spread / math.sqrt(len(values)) if len(values) > 1 else 0.0
+    ends = (middle - half, middle + half)
+    return Estimate(middle, *ends, len(values), spread, unit, digits)
+
+
+def band_of(values: Sequence[float] | NDArray[np.float64], digits: int = 3) -> Estimate:
+    """Return the mean of a distribution, with its central 95 % in place of an interval."""
+    numbers = np.asarray(values, dtype=np.float64)
+    low, high = np.quantile(numbers, [0.025, 0.975])
+    middle = float(numbers.mean())
+    note = "central 95 %"
+    return Estimate(middle, float(low), float(high), len(numbers), digits=digits, note=note)
+
+
+def exactly(number: Fraction) -> Estimate:
+    """Return a number that is known exactly, with its fraction."""
+    note = "" if number.denominator == 1 else str(number)
+    return Estimate(float(number), digits=0 if not note else 5, note=note)
+
+
+def from_json(stored: Mapping[str, Any]) -> Claim:
+    """Return a claim from the plain data of `as_json`."""
+    fields = dict(stored)
+    fields["source"] = Source(fields["source"])
+    for version in ("reported", "faithful", "corrected", "exact"):
+        fields[version] = _value_from(fields[version])
+    for question in ("reproduced", "true"):
+        if (verdict := fields[question]) is not None:
+            fields[question] = Verdict(**{**verdict, "answer": Answer(verdict["answer"])})
+    return Claim(**fields)
+
+
+def is_claim(stored: Mapping[str, Any]) -> bool:
+    """Return whether data from a file are those of a claim, with values of the right types."""
+    try:
+        claim = from_json({name: stored[name] for name in Claim.__dataclass_fields__})
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return False
+    texts: list[object] = [claim.name, claim.quantity, claim.why]
+    numbers: list[object] = []
+    for value in claim.versions().values():
+        if isinstance(value, Estimate):
+            texts += [value.unit, value.note]
+            numbers += [value.value, value.low, value.high, value.n, value.sd]
+            if not isinstance(value.digits, int) or not 0 <= value.digits <= 20:
+                return False
+        elif isinstance(value, Counts):
+            counts = list(value.counts.values())
+            if not all(isinstance(count, int) and count >= 0 for count in counts):
+                return False
+    for verdict in claim.verdicts().values():
+        texts += [verdict.test, verdict.margin]
+        numbers += [verdict.p, verdict.power]
+    are_numbers = all(
+        number is None or (isinstance(number, int | float) and math.isfinite(number))
+        for number in numbers
+    )
+    return are_numbers and all(isinstance(text, str) for text in texts)
+
+
+def table_of(claims: Sequence[Claim]) -> Table:
+    """Return the claims as a table of CLAIMS_HEAD, with a number of its own in every cell."""
+    rows: list[tuple[object, ...]] = []
+    for claim in claims:
+        for version, value in claim.versions().items():
+            start = (claim.name, claim.quantity, version)
+            source = claim.source if version == "reported" else "ours"
+            # A statement has no number; it goes into the note.
+            numbers = [("",) * 7 + (value,)] if isinstance(value, str) else value.rows()
+            rows += [(*start, source, *columns, *("",) * 7) for columns in numbers]
+        for question, verdict in claim.verdicts().items():
+            rows.append(
+                (
+                    *(claim.name, claim.quantity, *("",) * 10),
+                    *(question, verdict.answer, verdict.test, verdict.margin),
+                    *(_rounded(verdict.p), _rounded(verdict.power), claim.why),
+                )
+            )
+    cells = (tuple("" if cell is None else cell for cell in row) for row in rows)
+    return Table("", CLAIMS_HEAD, tuple(cells))
+
+
+def _value_from(stored: Any) -> Value:
+    if isinstance(stored, str):
+        return stored
+    return Counts(stored["counts"]) if "counts" in stored else Estimate(**stored)
+
+
+def _rounded(number: float | None) -> float | None:
+    """Return a number with six significant digits: enough for any use, and stable in files."""
+    if number is None:
+        return None
+    # The ends of intervals at 0 are off by rounding errors.
+    return 0.0 if abs(number) < 1e-12 else float(f"{number:.6g}")

@@ -1,0 +1,277 @@
+"""The statistical tests behind the verdicts of the studies.
+
+Every test has three answers. The values differ if the test rejects equality at LEVEL. They agree
+if it does not, although it would notice a difference of the stated margin with a probability of at
+least POWER. Otherwise the data cannot tell. A study states its margins as constants, so they are
+fixed before it runs.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import permutations
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fourlab.arena.statistics import wilson
+from fourlab.studies.claims import Answer, Counts, Verdict
+from fourlab.studies.compare import chi_squared_tail, moments
+
+LEVEL = 0.05
+"""Probability that a test calls equal values different."""
+POWER = 0.8
+"""Below this power, a test that finds no difference says nothing."""
+SELDOM = 0.01
+"""An event in a smaller share of our trials does not count as a possible explanation."""
+NORMAL = NormalDist()
+
+
+def same_counts(reported: Counts, ours: Counts, points: float) -> Verdict:
+    """Compare two distributions over the same outcomes: one test for a whole match.
+
+    Fisher's exact test for 2 x k tables (Freeman and Halton, 1951). The margin is a number of
+    percentage points that move from one outcome to another.
+    """
+    first, second = _columns(reported.counts, ours.counts)
+    p = freeman_halton(first, second)
+    power = power_of_counts(first, second, points / 100)
+    test = "Fisher's exact test" if len(first) == 2 else "Fisher-Freeman-Halton test"
+    return _verdict(test, f"{points:g} points", p, power)
+
+
+def same_share(count: int, of: int, our_count: int, our_of: int, points: float) -> Verdict:
+    """Compare two shares, each given as a count of a number of trials."""
+    reported = Counts({"yes": count, "no": of - count})
+    return same_counts(reported, Counts({"yes": our_count, "no": our_of - our_count}), points)
+
+
+def same_mean(value: float, of: int, values: Sequence[float], margin: float) -> Verdict:
+    """Compare a reported mean of `of` runs with our runs, whose spread stands for the report's."""
+    middle, spread = moments(values)
+    error = spread * math.sqrt(1 / of + 1 / len(values))
+    p = student_tail(_ratio(value - middle, error), len(values) - 1)
+    critical = student_quantile(1 - LEVEL / 2, len(values) - 1)
+    power = NORMAL.cdf(_ratio(margin, error) - critical)
+    return _verdict("Student's t-test", f"{margin:g}", p, power)
+
+
+def same_trained(value: float, of: int, values: Sequence[float], margin: float) -> Verdict:
+    """Compare a reported share, measured on `of` games of one training, with our trainings.
+
+    `values` has one share per training seed, in [0, 1]. Their spread has the variance of training
+    and of the games, so the single reported training is one more draw from the same distribution.
+    """
+    if len(values) < 3:
+        raise ValueError("the spread of trainings needs at least three of them")
+    middle, spread = moments(values)
+    # Seeds that happen to agree do not make the report's own games certain.
+    games = math.sqrt(max(middle * (1 - middle), 1 / (4 * of)) / of)
+    error = math.hypot(max(spread, games), spread / math.sqrt(len(values)))
+    freedom = len(values) - 1
+    p = student_tail(_ratio(value - middle, error), freedom)
+    power = NORMAL.cdf(_ratio(margin, error) - student_quantile(1 - LEVEL / 2, freedom))
+    return _verdict(f"t-test over {len(values)} trainings", f"{100 * margin:g} points", p, power)
+
+
+def same_number(value: float, exact: float, margin: float) -> Verdict:
+    """Compare a number with one that is known exactly: no chance is involved."""
+    agrees = abs(value - exact) <= margin
+    return Verdict(Answer.AGREES if agrees else Answer.DIFFERS, "comparison", f"{margin:g}")
+
+
+def larger_mean(ones: Sequence[float], others: Sequence[float], margin: float) -> Verdict:
+    """Test the claim that the first mean is larger (Welch, 1947)."""
+    one, one_spread = moments(ones)
+    other, other_spread = moments(others)
+    error = math.hypot(one_spread / math.sqrt(len(ones)), other_spread / math.sqrt(len(others)))
+    return _direction("Welch's t-test, one-sided", one - other, error, margin, f"{margin:g}")
+
+
+def larger_share(count: int, of: int, other: int, other_of: int, points: float) -> Verdict:
+    """Test the claim that the first share is larger, by the normal approximation."""
+    # Agresti and Caffo (2000): one success and one failure more keep the error from vanishing.
+    one_share = (count + 1) / (of + 2)
+    other_share = (other + 1) / (other_of + 2)
+    error = math.sqrt(
+        one_share * (1 - one_share) / (of + 2) + other_share * (1 - other_share) / (other_of + 2)
+    )
+    difference = one_share - other_share
+    margin = f"{points:g} points"
+    return _direction("test of two shares, one-sided", difference, error, points / 100, margin)
+
+
+def at_least(count: int, of: int, bound: float) -> Verdict:
+    """Test the claim that a share is at least `bound`, by its 95 % Wilson interval."""
+    low, high = wilson(count, of)
+    answer = Answer.CANNOT_TELL
+    if low >= bound:
+        answer = Answer.AGREES
+    elif high < bound:
+        answer = Answer.DIFFERS
+    return Verdict(answer, f"Wilson interval, at least {100 * bound:g} %")
+
+
+def typical(value: float, values: Sequence[float] | NDArray[np.float64], margin: float) -> Verdict:
+    """Compare one reported number with our distribution of such numbers, by its rank."""
+    ours = np.asarray(values, dtype=np.float64)
+    tail = min(float(np.mean(ours <= value)), float(np.mean(ours >= value)))
+    low, high = np.quantile(ours, [LEVEL / 2, 1 - LEVEL / 2])
+    # How often a number that is off by the margin lies outside of what is typical of ours.
+    outside = [
+        float(np.mean((ours + move < low) | (ours + move > high))) for move in (-margin, margin)
+    ]
+    return _verdict("rank among our values", f"{margin:g}", min(1.0, 2 * tail), min(outside))
+
+
+def may_happen(count: int, of: int) -> Verdict:
+    """Test whether an event that a report saw once occurs in at least 1 % of our trials.
+
+    A test of two shares could not decide this: one of one and none of a hundred are compatible with
+    a common probability.
+    """
+    return at_least(count, of, SELDOM)
+
+
+def freeman_halton(first: Sequence[int], second: Sequence[int]) -> float:
+    """Return the p-value of Fisher's exact test for a 2 x k table, k of 2 or 3.
+
+    It sums the probabilities of all tables with the same margins that are at most as likely.
+    """
+    totals = [one + other for one, other in zip(first, second, strict=True)]
+    n = sum(first)
+    # All but the last cell of the first row, which the row's total determines.
+    axes = np.meshgrid(*(np.arange(total + 1) for total in totals[:-1]), indexing="ij")
+    last = n - np.sum(axes, axis=0)
+    possible = (last >= 0) & (last <= totals[-1])
+    logs = np.zeros(last.shape)
+    for cells, total in zip([*axes, last], totals, strict=True):
+        logs += _log_choose(total)[np.clip(cells, 0, total)]
+    logs = logs[possible]
+    observed = sum(
+        float(_log_choose(total)[cell]) for cell, total in zip(first, totals, strict=True)
+    )
+    # Relative to the likeliest table, so that not all weights underflow at once.
+    weights = np.exp(logs - logs.max())
+    as_extreme = weights[logs <= observed + 1e-7]  # equally likely tables count despite rounding
+    return float(as_extreme.sum() / weights.sum())
+
+
+def power_of_counts(first: Sequence[int], second: Sequence[int], margin: float) -> float:
+    """Return the power of the chi-squared test if `margin` of the first row moves.
+
+    It moves from one outcome to another: the least favourable pair of those that can give so much.
+    """
+    n, other_n = sum(first), sum(second)
+    # Half a count more each, since an outcome that never happened may still be possible.
+    pooled = [one + other + 0.5 for one, other in zip(first, second, strict=True)]
+    probabilities = [count / sum(pooled) for count in pooled]
+    least = math.inf
+    for source, target in permutations(range(len(pooled)), 2):
+        if probabilities[source] < margin:
+            continue
+        # Ours stay, the report's move: both together move by its share of the trials.
+        moved = list(probabilities)
+        moved[source] -= margin * n / (n + other_n)
+        moved[target] += margin * n / (n + other_n)
+        noncentrality = n * other_n / (n + other_n) * margin**2
+        least = min(least, noncentrality * (1 / moved[source] + 1 / moved[target]))
+    if math.isinf(least):
+        return 0.0
+    return noncentral_tail(chi_squared_quantile(LEVEL, len(pooled) - 1), len(pooled) - 1, least)
+
+
+def noncentral_tail(statistic: float, freedom: int, noncentrality: float) -> float:
+    """Return the probability that a noncentral chi-squared variable reaches `statistic`."""
+    # A Poisson mixture of central distributions with 2 more degrees of freedom each.
+    half = noncentrality / 2
+    terms = int(half + 12 * math.sqrt(half + 1)) + 20
+    weights = (math.exp(k * math.log(half) - half - math.lgamma(k + 1)) for k in range(terms))
+    tails = (chi_squared_tail(statistic, freedom + 2 * k) for k in range(terms))
+    return math.fsum(weight * tail for weight, tail in zip(weights, tails, strict=True))
+
+
+def chi_squared_quantile(tail: float, freedom: int) -> float:
+    """Return the value that a chi-squared variable reaches with probability `tail`."""
+    return _root(lambda x: tail - chi_squared_tail(x, freedom), 0.0, 1000.0)
+
+
+def student_tail(t: float, freedom: int) -> float:
+    """Return the two-sided tail probability of Student's t distribution."""
+    if math.isinf(t):
+        return 0.0
+    # Abramowitz and Stegun (1964), 26.7.3 and 26.7.4: a finite sum in cos(theta).
+    theta = math.atan(abs(t) / math.sqrt(freedom))
+    cosine, sine = math.cos(theta), math.sin(theta)
+    total = 0.0
+    term = cosine if freedom % 2 else 1.0
+    for k in range(freedom % 2, freedom - 1, 2):
+        total += term
+        term *= cosine * cosine * (k + 1) / (k + 2)
+    inside = sine * total
+    if freedom % 2:
+        inside = 2 / math.pi * (theta + inside)
+    return max(0.0, 1.0 - inside)
+
+
+def student_quantile(probability: float, freedom: int) -> float:
+    """Return the quantile of Student's t distribution for a probability of at least one half."""
+    return _root(lambda t: 2 * (1 - probability) - student_tail(t, freedom), 0.0, 1e6)
+
+
+def _verdict(test: str, margin: str, p: float, power: float) -> Verdict:
+    answer = Answer.CANNOT_TELL
+    if p < LEVEL:
+        answer = Answer.DIFFERS
+    elif power >= POWER:
+        answer = Answer.AGREES
+    return Verdict(answer, test, margin, p, power)
+
+
+def _direction(test: str, difference: float, error: float, margin: float, words: str) -> Verdict:
+    """Test the claim that a difference is positive; `words` state the margin."""
+    z = _ratio(difference, error)
+    p = 1 - NORMAL.cdf(z)
+    power = NORMAL.cdf(_ratio(margin, error) - NORMAL.inv_cdf(1 - LEVEL))
+    answer = Answer.CANNOT_TELL
+    if p < LEVEL:
+        answer = Answer.AGREES
+    elif power >= POWER:
+        # A difference of the margin would have been noticed.
+        answer = Answer.DIFFERS
+    return Verdict(answer, test, words, p, power)
+
+
+def _columns(first: Mapping[str, int], second: Mapping[str, int]) -> tuple[list[int], list[int]]:
+    """Return both rows of counts over the outcomes that occur at all; at least two columns."""
+    if list(first) != list(second):
+        raise ValueError(f"the outcomes differ: {list(first)} and {list(second)}")
+    names = [name for name in first if first[name] + second[name]]
+    # A test needs two columns; one that is empty in both rows adds nothing.
+    names += [name for name in first if name not in names][: max(0, 2 - len(names))]
+    return [first[name] for name in names], [second[name] for name in names]
+
+
+def _ratio(numerator: float, denominator: float) -> float:
+    """Return a quotient; infinite, with the right sign, if there is no error at all."""
+    if denominator == 0:
+        return math.copysign(math.inf, numerator) if numerator else 0.0
+    return numerator / denominator
+
+
+def _log_choose(total: int) -> Any:
+    """Return an array of the logarithms of the binomial coefficients of `total`."""
+    factorials = np.array([math.lgamma(k + 1) for k in range(total + 1)])
+    return factorials[-1] - factorials - factorials[::-1]
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where an increasing function is 0, by bisection."""
+    for _ in range(200):
+        middle = (low + high) / 2
+        if function(middle) < 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

@@ -1,0 +1,176 @@
+"""Claims as data and as words, and the page that shows them."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from fourlab.reporting.blocks import (
+    Bullets,
+    Drawing,
+    Folded,
+    Grid,
+    Heading,
+    Listing,
+    Paragraph,
+    to_html,
+    to_markdown,
+)
+from fourlab.studies.catalogue import all_experiments, items_of
+from fourlab.studies.claims import (
+    CLAIMS_HEAD,
+    Answer,
+    Claim,
+    Estimate,
+    Source,
+    Verdict,
+    from_json,
+    is_claim,
+    mean_of,
+    share,
+    shares,
+    table_of,
+)
+from fourlab.studies.pages import blocks_of, fill
+from fourlab.studies.report import save_parts, write_reports
+from fourlab.studies.verdicts import same_counts
+from tests.studies.test_report import a_run
+
+MATCH = Claim(
+    "experiment-3b",
+    "MCTS 1 s against minimax(6)",
+    shares(71, 16, 13),
+    faithful=shares(730, 210, 60),
+    corrected=shares(990, 5, 5),
+    reproduced=same_counts(shares(71, 16, 13), shares(730, 210, 60), 15),
+    true=Verdict(Answer.AGREES, "Wilson interval, at least 50 %"),
+    why="B15: the result of a rollout is lost",
+)
+VALUE = Claim(
+    "value-4",
+    "value of action 4",
+    Estimate(0.7, n=25),
+    Source.NOTEBOOK,
+    mean_of([0.6, 0.7, 0.65]),
+    exact=Estimate(1.0, note="1/1"),
+    why="B15: the result of a rollout is lost",
+)
+
+
+def test_numbers_become_words_only_on_the_page() -> None:
+    assert str(share(71, 100)) == "71.0 % [61.5, 79.0] of 100"
+    assert str(shares(71, 16, 13)) == "71.0 / 16.0 / 13.0 % of 100"
+    assert str(shares(0, 0, 0)) == "none"
+    assert str(mean_of([1.0, 2.0, 3.0])) == "2.000 [0.868, 3.132] of 3, sd 1.000"
+    assert str(Estimate(21 / 32, note="21/32")) == "0.656 (21/32)"
+    assert str(Estimate(-98, -150, -46, 1000, unit="Elo", digits=0)) == (
+        "-98 Elo [-150, -46] of 1,000"
+    )
+
+
+@pytest.mark.parametrize("claim", [MATCH, VALUE])
+def test_a_claim_survives_json(claim: Claim) -> None:
+    assert from_json(json.loads(json.dumps(claim.as_json()))) == claim
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"source": "hearsay"},
+        {"faithful": []},
+        {"faithful": {"counts": {"won": -1}}},
+        {"faithful": {"counts": [1]}},
+        {"faithful": {"value": "1"}},
+        {"faithful": {"value": 1.0, "digits": 10**9}},
+        {"reproduced": {"answer": "perhaps", "test": "", "margin": "", "p": None, "power": None}},
+        {"reproduced": {"answer": "agrees", "test": 1, "margin": "", "p": None, "power": None}},
+        {"true": []},
+        {"why": 1},
+    ],
+)
+def test_other_data_are_no_claim(changed: dict[str, object]) -> None:
+    stored = json.loads(json.dumps(MATCH.as_json()))
+    assert is_claim(stored)
+    assert not is_claim({**stored, **changed})
+
+
+def test_the_file_of_claims_has_bare_numbers_tests_and_sources() -> None:
+    table = table_of([MATCH, VALUE])
+    assert table.head == CLAIMS_HEAD
+    rows = [dict(zip(table.head, row, strict=True)) for row in table.rows]
+    assert [row["outcome"] for row in rows[:3]] == ["won", "lost", "drawn"]
+    assert [row["value"] for row in rows[:3]] == [71.0, 16.0, 13.0]
+    verdicts = [row for row in rows if row["question"]]
+    assert [row["question"] for row in verdicts] == ["reproduced", "true"]
+    assert verdicts[0]["test"] == "Fisher-Freeman-Halton test"
+    assert 0 < verdicts[0]["p"] < 1
+    assert verdicts[0]["power"] > 0.8
+    reported = next(row for row in rows if row["claim"] == "value-4")
+    assert (reported["version"], reported["source"]) == ("reported", "author's notebook")
+
+
+def test_summaries_are_filled_with_the_values_of_claims() -> None:
+    claims = {claim.name: claim for claim in (MATCH, VALUE)}
+    text = "It won {experiment-3b.faithful}; {experiment-3b.true}, {experiment-3b.reproduced}."
+    assert fill(text, claims) == "It won 73.0 / 21.0 / 6.0 % of 1,000; holds, differs."
+    assert fill("{value-4.exact}", claims) == "1.000 (1/1)"
+    assert fill("{value-4.corrected}", claims) is None, "there is no such value"
+    assert fill("{value-5.exact}", claims) is None, "there is no such claim"
+
+
+def test_a_page_has_claims_reasons_once_and_folded_tests(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    experiment = all_experiments()["004-experiment-3"]
+    save_parts(run, experiment, [MATCH, VALUE])
+    results = write_reports(run)
+    stored = results["experiments"]["004-experiment-3"]
+    assert [part["kind"] for part in stored] == ["claim", "claim"]
+    page = (run.folder / "arya" / "report.md").read_text(encoding="utf-8")
+    assert "| MCTS 1 s against minimax(6) | 71.0 / 16.0 / 13.0 % of 100 |" in page
+    assert page.count("B15: the result of a rollout is lost") == 1
+    assert "<details><summary>The tests</summary>" in page
+    assert "(author's notebook)" in page
+    html = (run.folder / "arya" / "report.html").read_text(encoding="utf-8")
+    assert "<details><summary>The tests</summary>" in html
+    text = (run.folder / "arya" / "data" / "experiment-3-claims.csv").read_text(encoding="utf-8")
+    head, *rows = csv.reader(io.StringIO(text))
+    assert tuple(head) == CLAIMS_HEAD
+    assert {row[0] for row in rows} == {"experiment-3b", "value-4"}
+    assert "| arya experiment-3 |" in (run.folder / "report.md").read_text(encoding="utf-8")
+    assert list(blocks_of("000", run.folder, {})), "a page without experiments has its source"
+
+
+def test_blocks_as_markdown_and_html(tmp_path: Path) -> None:
+    drawn = tmp_path / "a.svg"
+    drawn.write_text("<?xml?><svg>drawn</svg>")
+    blocks = [
+        Heading("A <b>", 2, "here"),
+        Paragraph("`x < 1` and **bold** [link](data/a.csv)"),
+        Bullets(["one", "two"]),
+        Grid(("a", "b"), [("x|y", 3), ("`code`", "")]),
+        Drawing(drawn, "figures/a.svg", "Of `c`.", "data/a.csv"),
+        Drawing(tmp_path / "no.svg", "figures/no.svg", "Not there."),
+        Folded("More", [Listing("a < b")]),
+    ]
+    markdown = "\n".join(to_markdown(blocks))
+    assert '<a id="here"></a>\n\n## A <b>' in markdown
+    assert "| x\\|y | 3 |" in markdown
+    assert "![Of c.](figures/a.svg)\n\nOf `c`. ([data](data/a.csv))" in markdown
+    assert "<details><summary>More</summary>\n\n```text\na < b\n```" in markdown
+    html = "\n".join(to_html(blocks))
+    assert '<h2 id="here">A &lt;b&gt;</h2>' in html
+    expected = (
+        '<p><code>x &lt; 1</code> and <strong>bold</strong> <a href="data/a.csv">link</a></p>'
+    )
+    assert expected in html
+    assert "<figure><svg>drawn</svg>" in html
+    assert "fourlab[plots]" in html
+    assert "<td><code>code</code></td>" in html
+
+
+def test_every_item_of_the_index_belongs_to_an_experiment_of_its_report() -> None:
+    for author in ("vannucci-abril", "bhat", "gao", "sewell", "arya"):
+        for item in items_of(author):
+            assert item.experiment in all_experiments(), item
