@@ -123,8 +123,8 @@ class AlphaZero:
     )
     faithful: bool = option(
         False,
-        "Reproduce Arya's PUCT with its faults; with proving=0 the network also evaluates "
-        "finished games at first, and games end one disc early.",
+        "Reproduce Arya's PUCT with its faults, one simulation at a time (puct, without fpu); with "
+        "proving=0 the network also evaluates finished games at first.",
         public=True,
     )
     evaluator: Evaluator | None = field(default=None, repr=False, compare=False)
@@ -214,6 +214,8 @@ class AlphaZero:
         ):
             # A small tree has few leaves worth a visit, so batches grow with it.
             walks = min(self.batch, 1 + int(done[0]) // 8, most - made)
+            if self.faithful:
+                walks = 1
             if seconds is not None and time.perf_counter() - started >= seconds:
                 break
             goal[0] = done[0] + walks
@@ -283,6 +285,8 @@ class AlphaZero:
         else:
             shares = roots.shares()[0]
             column = int(roots.most_visited()[0])
+            if self.faithful and not self.proving:
+                column = int(shares.argmax())  # the first of equals
         if self.temperature:
             # Relative to the greatest share, so that no power overflows or makes all weights 0.
             weights = (shares / shares.max()) ** (1 / self.temperature)
@@ -331,7 +335,8 @@ def _column_analysis(roots: Roots, column: int) -> ColumnAnalysis:
     return ColumnAnalysis(
         column,
         visits,
-        value=float(roots.means[0, column]) if visits or proof else None,
+        # Arya's search counts the result of a finished game twice at first.
+        value=max(-1.0, min(1.0, float(roots.means[0, column]))) if visits or proof else None,
         prior=float(roots.priors[0, column]),
         proven=Result(2 - proof) if proof else None,
     )
