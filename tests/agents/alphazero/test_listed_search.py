@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 from fourlab import Position, Rules
+from fourlab.agents.alphazero.agent import AlphaZero
 from fourlab.agents.alphazero.choosing import Switches
 from fourlab.agents.alphazero.forest import ForestSearch
-from fourlab.agents.alphazero.settings import preset
 from fourlab.agents.alphazero.self_play import switches_of
+from fourlab.agents.alphazero.settings import preset
 from fourlab.evaluator import Batch, Evaluation
 from tests.agents.alphazero import listed_twin as twin
 
-LISTED = Switches(
-    gumbel=False, c=2.0, scale=1.0, fpu=0.2, noise=0.25, proving=False, faithful=True
-)
+LISTED = Switches(gumbel=False, c=2.0, scale=1.0, fpu=0.2, noise=0.25, proving=False, faithful=True)
 
 
 class Arbitrary:
@@ -99,15 +98,13 @@ def compare(search: ForestSearch, node: twin.Node, path: tuple[int, ...] = ()) -
 
 @pytest.mark.parametrize("board", ["7x6x4", "4x4x3", "5x4x4", "4x3x3"])
 @pytest.mark.parametrize("simulations", [1, 50, 300])
-def test_every_node_of_the_compiled_search_equals_the_listing(
-    board: str, simulations: int
-) -> None:
+def test_every_node_of_the_compiled_search_equals_the_listing(board: str, simulations: int) -> None:
     rules = Rules.parse(board)
     evaluator = Arbitrary(rules)
     rng = np.random.default_rng(simulations)
     nodes = 0
     filling = 0
-    for position in random_positions(rules, 25, seed=simulations):
+    for position in random_positions(rules, 12, seed=simulations):
         # float32 numbers, as the compiled search has them.
         noise = rng.dirichlet(np.ones(rules.columns)).astype(np.float32)
         search = ForestSearch(evaluator, rules, 1, simulations, LISTED)
@@ -124,7 +121,7 @@ def test_every_node_of_the_compiled_search_equals_the_listing(
             len(child.children) not in (0, len(root.children)) for child in root.children.values()
         )
     if simulations == 300:
-        assert nodes > 1000
+        assert nodes > 400
         assert filling  # priors that belong to other columns were among them
 
 
@@ -191,11 +188,11 @@ def test_a_position_and_its_mirror_image_are_evaluated_separately() -> None:
 
 
 def test_the_agent_and_self_play_make_the_listed_search() -> None:
-    assert switches_of(preset("arya", faithful=True))._replace(fpu=0.2) == LISTED._replace(scale=0.3)
+    assert switches_of(preset("arya", faithful=True))._replace(fpu=0.2) == LISTED._replace(
+        scale=0.3
+    )
     rules = Rules.parse("7x6x4")
     evaluator = Arbitrary(rules)
-    from fourlab.agents.alphazero.agent import AlphaZero
-
     agent = AlphaZero(faithful=True, proving=False, simulations=200, evaluator=evaluator)
     for position in random_positions(rules, 5, seed=9):
         decision = agent.decide(position)
