@@ -287,7 +287,8 @@ class AlphaZero:
             column = int(roots.most_visited()[0])
             if self.faithful and not self.proving:
                 column = int(shares.argmax())  # the first of equals
-        if self.temperature:
+        # Arya's agent does not sample from the bare policy.
+        if self.temperature and not (self.faithful and simulations == 0):
             # Relative to the greatest share, so that no power overflows or makes all weights 0.
             weights = (shares / shares.max()) ** (1 / self.temperature)
             column = int(rng.choice(position.rules.columns, p=weights / weights.sum()))
