@@ -28,8 +28,8 @@ def test_the_accuracy_is_the_share_of_examples_with_the_one_correct_column() -> 
         """Knows all wins and none of the blocks."""
 
         def heads(self, planes: np.ndarray) -> dict[str, np.ndarray]:
-            known = np.where(np.arange(len(columns)) < EXAMPLES, columns, (columns + 1) % 7)
-            return {"policy": np.eye(7)[known]}
+            answers = np.where(np.arange(len(columns)) < EXAMPLES, columns, (columns + 1) % 7)
+            return {"policy": np.eye(7)[answers]}
 
     network = load("alphazero").network
     assert listed_accuracy(Knowing(network)) == {"wins": 1.0, "blocks": 0.0}

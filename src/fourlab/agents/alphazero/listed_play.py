@@ -1,8 +1,8 @@
 """Self-play as in Arya's program, the games between two updates played in step.
 
 Arya's program plays one game after another and puts every position into a memory. When that is
-full, the network learns from it at once, in the middle of a game, which goes on with the new
-network. Until then the network does not change, so the order in which games are played makes no
+full, the network learns from it at once, in the middle of a game; the new network plays the rest.
+Until then the network does not change, so the order in which games are played makes no
 difference: some are played in step here, for larger batches. Noise and choices come from a random
 generator for every ply of every game, [seed, game, ply], so whatever is played too far is played
 again later with the new network, and every game is what it would have been on its own.

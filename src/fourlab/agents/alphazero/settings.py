@@ -358,7 +358,7 @@ TRAINING = Training(
     "alphazero",
     AlphaZeroSettings,
     PRESETS,
-    "fourlab.agents.alphazero.training",
+    "fourlab.agents.alphazero.trainees",
     faithful=FAITHFUL,
     help="""Train a network by self-play (AlphaMCTS).
 

@@ -462,11 +462,3 @@ class AlphaZeroTrainee:
 def _form(network: Network) -> str:
     blocks = sum(layer.startswith("residual") for layer in network.body)
     return f"{network.body[0].split()[1]}x{blocks} for {network.board} with {network.features}"
-
-
-def trainee_of(settings: AlphaZeroSettings) -> AlphaZeroTrainee:
-    """Return a new trainee; called by `fourlab.training.kind` by name."""
-    # Here, because that module is about a form of this one.
-    from fourlab.agents.alphazero.listed_training import ListedTrainee
-
-    return ListedTrainee(settings) if settings.faithful else AlphaZeroTrainee(settings)
