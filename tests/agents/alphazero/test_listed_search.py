@@ -125,6 +125,21 @@ def test_every_node_of_the_compiled_search_equals_the_listing(board: str, simula
         assert filling  # priors that belong to other columns were among them
 
 
+def test_the_first_of_equal_columns_is_chosen() -> None:
+    rules = Rules.parse("5x4x4")
+
+    class Even(Arbitrary):
+        def evaluate(self, batch: Batch) -> Evaluation:
+            return Evaluation(np.zeros(len(batch)), np.zeros((len(batch), 5), np.float32))
+
+    evaluator = Even(rules)
+    for position in random_positions(rules, 6, seed=2):
+        search = ForestSearch(evaluator, rules, 1, 120, LISTED._replace(noise=0.0))
+        search.reset(np.array([position.own]), np.array([position.mask]), 120)
+        search.run()
+        assert compare(search, twin.search(board_of(position), evaluator.network, 120)) >= 1
+
+
 def test_the_four_differences_from_a_plain_search() -> None:
     """Each of them shows in a small search."""
     rules = Rules.parse("7x6x4")
