@@ -115,8 +115,9 @@ FAULTS = {
     ),
     "B17": Fault(
         ("arya",),
-        "AlphaMCTS plays at random by its policy, evaluates finished games by its network "
-        "at first, ends games a disc early",
+        "AlphaMCTS samples its moves in matches too, ends games a disc early, and adds the "
+        "network's value of a finished game to its result; in its tree an unvisited column counts "
+        "as even, and priors belong to the columns that are open at the root",
         "none of these",
         "`alphazero:faithful=1,proofs=0,temperature=1.25`, "
         "`fourlab train alphazero --preset arya --faithful`",

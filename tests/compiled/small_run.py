@@ -92,6 +92,7 @@ def searched_with_guide(**changed: object) -> list[object]:
 
 
 PUCT = choosing.Switches(gumbel=False, c=2.0, scale=1.0, fpu=0.2, noise=0.0, proving=True)
+LISTED = PUCT._replace(noise=0.25, proving=False, faithful=True)
 
 
 def grown(
@@ -420,6 +421,7 @@ RESULTS = {
         tree_contents(f1),
         tree_contents(grown(proving=False)),
         tree_contents(grown(proving=False, faithful=True)),
+        tree_contents(grown(faithful=True, noise=0.25)),
         tree_contents(grown(cached=1)),
         tree_contents(grown(simulations=60, leaves=4)),
     ],
@@ -449,6 +451,10 @@ RESULTS = {
         choosing.is_excluded(n, column) for column in range(5)
     ],
     "agents.alphazero.choosing.choose_by_puct": lambda: choosing.choose_by_puct(n, 0, PUCT),
+    "agents.alphazero.choosing.listed_mean": lambda: [
+        f"{choosing.listed_mean(n, column, LISTED):.3f}" for column in range(5)
+    ],
+    "agents.alphazero.choosing.choose_as_listed": lambda: choosing.choose_as_listed(n, 0, LISTED),
     "agents.alphazero.choosing.mixed_value": lambda: [
         f"{number:.3f}" for number in choosing.mixed_value(n, 0)
     ],
@@ -461,6 +467,14 @@ RESULTS = {
     "agents.alphazero.choosing.choose_by_schedule": lambda: choosing.choose_by_schedule(
         n, 0, f2.trees.noise[0], 9, PUCT, choosing.schedule(5, 50)
     ),
+    "agents.alphazero.forest_kernel.set_priors": lambda: written(
+        forest.set_priors, 0, np.arange(6, dtype=np.float32), True
+    ),
+    "agents.alphazero.forest_kernel.set_listed_priors": lambda: [
+        forest.set_listed_priors(f1, 1, 64 + block, mask, np.arange(6, dtype=np.float32), g, LISTED)
+        or tree_contents(f1)
+        for block in (0, 1)
+    ],
     "agents.alphazero.forest_kernel.mix_noise": lambda: forest.mix_noise(
         n, 0, f2.trees.noise[0], np.float32(0.25)
     ),

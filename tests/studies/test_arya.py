@@ -11,10 +11,9 @@ import pytest
 from fourlab.agent import Limit
 from fourlab.agents.registry import make
 from fourlab.game.position import Position
-from fourlab.game.rules import CLASSIC
 from fourlab.jobs.executors.threads import Threads
 from fourlab.reporting import figures
-from fourlab.studies.arya import bouts, chess, evaluator, lessons, matches, speed
+from fourlab.studies.arya import alpha, bouts, chess, evaluator, lessons, matches, speed
 from fourlab.studies.catalogue import SCALES, all_experiments
 from fourlab.studies.claims import Answer, Claim, Estimate, share
 from fourlab.studies.trainings import train_in
@@ -127,7 +126,9 @@ def test_experiments_1_and_2(tmp_path: Path) -> None:
     assert sum(isinstance(part, Picture) for part in parts) == 2
 
 
-def test_experiment_4_and_the_cost_of_sampling(tmp_path: Path) -> None:
+def test_experiment_4_and_the_cost_of_sampling(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parts = conduct("004-experiment-4", tmp_path / "4", games=2, rollouts=30, iterations=2)
     by_name = claims(parts)
     assert str(by_name["experiment-4a"].reported) == "66.0 / 34.0 / 0.0 % of 100"
@@ -138,6 +139,11 @@ def test_experiment_4_and_the_cost_of_sampling(tmp_path: Path) -> None:
         assert claim.reproduced is None
         assert claim.why.startswith("no verdict, because the network is not Arya's: arya-")
         assert "--preset arya --faithful" in claim.why
+    monkeypatch.setattr(alpha, "LISTED_NETWORKS", alpha.NETWORKS)
+    parts = conduct("004-experiment-4", tmp_path / "listed", games=2, rollouts=30, iterations=2)
+    for claim in claims(parts).values():
+        assert "was trained on" in claim.why
+        assert "no verdict, because the network" not in claim.why
     table, *duels = conduct("004-temperature", tmp_path / "t", positions=2, games=2, iterations=2)
     assert isinstance(table, Table)
     assert len(table.rows) == 4
@@ -255,20 +261,6 @@ def test_search_wins_more_with_a_larger_budget(tmp_path: Path) -> None:
     ]
     assert picture.data.rows[2][3] > picture.data.rows[3][3]  # type: ignore[operator]
     assert figures.render(picture.draw(), "svg").startswith(b"<svg")
-
-
-def test_listed_examples_are_wins_of_both_sides_not_blocks() -> None:
-    own, mask, columns, second = evaluator.listed_examples()
-    assert second.tolist() == [False] * evaluator.EXAMPLES + [True] * evaluator.EXAMPLES
-    for place in (0, 1, 499, 500, 501, 999):
-        position = Position.from_key(int(own[place]) + int(mask[place]) + _floor(), CLASSIC)
-        assert position.makes_line(int(columns[place]), position.to_move)
-        assert (position.to_move == 1) == second[place]
-
-
-def _floor() -> int:
-    """Return the bits that a position's key adds to its bitboards: one below every column."""
-    return sum(1 << 7 * column for column in range(7))
 
 
 def test_axis_as_drawn_ends_at_5151_games() -> None:

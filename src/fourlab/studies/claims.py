@@ -246,6 +246,8 @@ def is_claim(stored: Mapping[str, Any]) -> bool:
             if not isinstance(value.digits, int) or not 0 <= value.digits <= 20:
                 return False
         elif isinstance(value, Counts):
+            if not isinstance(value.counts, dict):
+                return False
             counts = list(value.counts.values())
             if not all(isinstance(count, int) and count >= 0 for count in counts):
                 return False

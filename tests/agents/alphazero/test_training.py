@@ -179,6 +179,25 @@ def test_the_last_games_are_learned_from_too() -> None:
     assert trainee.playing != first
 
 
+def test_a_network_is_kept_on_the_way(tmp_path: Path) -> None:
+    keeping = replace(TINY, keep=20, games=60)
+    whole, first, second = (AlphaZeroTrainee(keeping) for _ in range(3))
+    first.advance()
+    weights = {name: tensor.clone() for name, tensor in first.accepted.state_dict().items()}
+    (tmp_path / "checkpoint").mkdir()
+    first.save(tmp_path / "checkpoint")
+    second.load(tmp_path / "checkpoint")
+    rows(second)
+    run = open_run(tmp_path, "az", {"kind": "train-alphazero"}, tmp_path / "run", lambda text: None)
+    second.finish(run)
+    kept = load_net(run.folder / "alphazero-20-fp32")
+    assert kept.network.about["games"] == 20
+    assert all(torch.equal(kept.state_dict()[name], weights[name]) for name in weights)
+    last = load_net(run.folder / "alphazero-fp32").state_dict()
+    assert not all(torch.equal(last[name], weights[name]) for name in weights)
+    assert whole.kept is None
+
+
 def test_the_trained_network_is_written_reported_and_playable(tmp_path: Path) -> None:
     run = open_run(tmp_path, "az", {"kind": "train-alphazero"}, tmp_path / "run", lambda text: None)
     results = train(run, AlphaZeroTrainee(TINY))
@@ -278,20 +297,15 @@ def test_faithful_settings_have_the_faults_of_aryas_code() -> None:
         == TRAINING.read({"preset": "arya", "faithful": 1})
         == faithful
     )
-    assert (faithful.lanes, faithful.chunk) == (1, 1)  # one game at a time
-    tiny = replace(
-        faithful,
-        board="4x4x3",
-        networks=("4x1",),
-        games=8,
-        exam_games=0,
-        simulations=4,
-        simulations_end=4,
-    )
-    trainee = AlphaZeroTrainee(tiny)
-    rows(trainee)
-    discs = [int(mask).bit_count() for mask in trainee.window.samples.mask]
-    assert max(discs) <= 14  # with 15 of 16 discs the game is over
+    for values, message in (
+        ({"proving": True}, "faithful needs proving=false"),
+        ({"search": "gumbel"}, "faithful needs search=puct"),
+        ({"networks": ["4x1", "8x1 from 9"]}, "faithful needs one network"),
+        ({"window": 100}, "faithful needs a window of whole batches"),
+    ):
+        with pytest.raises(UserError, match=message):
+            TRAINING.read({"preset": "arya", "faithful": True, **values})
+    assert type(TRAINING.job({"preset": "arya", "networks": ["4x1"]}).trainee) is AlphaZeroTrainee
 
 
 def test_the_bare_policy_and_the_search_choose_open_columns() -> None:

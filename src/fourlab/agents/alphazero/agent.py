@@ -124,8 +124,8 @@ class AlphaZero:
     )
     faithful: bool = option(
         False,
-        "Reproduce Arya's PUCT with its faults; with proofs=0 the network also evaluates "
-        "finished games at first, and games end one disc early.",
+        "Reproduce Arya's PUCT with its faults, one simulation at a time (puct, without fpu); with "
+        "proofs=0 the network also evaluates finished games at first.",
         public=True,
     )
     evaluator: Evaluator | None = field(default=None, repr=False, compare=False)
@@ -215,6 +215,8 @@ class AlphaZero:
         ):
             # A small tree has few leaves worth a visit, so batches grow with it.
             walks = min(self.batch, 1 + int(done[0]) // 8, most - made)
+            if self.faithful:
+                walks = 1
             if seconds is not None and time.perf_counter() - started >= seconds:
                 break
             goal[0] = done[0] + walks
@@ -284,7 +286,10 @@ class AlphaZero:
         else:
             shares = roots.shares()[0]
             column = int(roots.most_visited()[0])
-        if self.temperature:
+            if self.faithful and not self.proofs:
+                column = int(shares.argmax())  # the first of equals
+        # Arya's agent does not sample from the bare policy.
+        if self.temperature and not (self.faithful and simulations == 0):
             # Relative to the greatest share, so that no power overflows or makes all weights 0.
             weights = (shares / shares.max()) ** (1 / self.temperature)
             column = int(rng.choice(position.rules.columns, p=weights / weights.sum()))
@@ -332,7 +337,8 @@ def _column_analysis(roots: Roots, column: int) -> ColumnAnalysis:
     return ColumnAnalysis(
         column,
         visits,
-        value=float(roots.means[0, column]) if visits or proof else None,
+        # Arya's search counts the result of a finished game twice at first.
+        value=max(-1.0, min(1.0, float(roots.means[0, column]))) if visits or proof else None,
         prior=float(roots.priors[0, column]),
         proven=Result(2 - proof) if proof else None,
     )

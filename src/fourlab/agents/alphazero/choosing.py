@@ -51,9 +51,11 @@ class Switches(NamedTuple):
     faithful: bool = False
     """Reproduce Arya's search with its faults.
 
-    Priors are normalised over the columns that are open at the root, not at the node. Without
-    `proving`, the first visit to a finished game backs up the network's value instead of the
-    result, and games end one disc before the board is full.
+    An unvisited column counts as even, whatever its position is worth. Priors are those of the
+    columns that are open at the root: once a column below fills up, they belong to the wrong
+    columns and do not sum to 1. Noise falls on full columns too. Mirror images are evaluated
+    separately. Without `proving`, the first visit to a finished game backs up the network's value
+    instead of the result, and the game's node keeps both. Gumbel's rules have no such form.
     """
 
 
@@ -107,6 +109,48 @@ def choose_by_puct(nodes: Nodes, block: int, s: Switches) -> int:
             continue
         q = (mean(nodes, edge, unvisited) + np.float32(1)) * np.float32(0.5)
         score = q + spread * prior_of(nodes, edge) / np.float32(1 + visits_of(nodes, edge))
+        if chosen < 0 or score > best:
+            best = score
+            chosen = column
+    return max(chosen, 0)
+
+
+@inlined_kernel
+def listed_mean(nodes: Nodes, edge: int, s: Switches) -> float:
+    """Return a column's mean in Arya's search, for the side that plays it; 0 without visits.
+
+    A finished game adds its result once to what was backed up, so the mean may be beyond 1.
+    """
+    visits = visits_of(nodes, edge)
+    if visits == 0:
+        return 0.0
+    total = float(sum_of(nodes, edge))
+    leads = leads_of(nodes, edge)
+    if leads < 0 and proof_of(leads) != PENDING:
+        if s.proving:
+            return float(result_of(proof_of(leads)))
+        total += float(result_of(proof_of(leads)))
+    return total / visits
+
+
+@inlined_kernel
+def choose_as_listed(nodes: Nodes, block: int, s: Switches) -> int:
+    """Return the column that Arya's PUCT chooses, the first of equals, in float64."""
+    first = edge_of(nodes, block, 0)
+    total = 1
+    for column in range(nodes.columns):
+        total += visits_of(nodes, first + column)
+    root = math.sqrt(total)
+    best = -1e30
+    chosen = -1
+    for column in range(nodes.columns):
+        edge = first + column
+        if is_excluded(nodes, edge):
+            continue
+        # In the listing's order of operations, where a child's value is for the other side.
+        exploitation = 1 - (1 - listed_mean(nodes, edge, s)) / 2
+        exploration = float(prior_of(nodes, edge)) * root / (visits_of(nodes, edge) + 1)
+        score = exploitation + s.c * exploration
         if chosen < 0 or score > best:
             best = score
             chosen = column

@@ -22,7 +22,10 @@ class Roots:
     # int32, without virtual losses: after a step no simulation is pending.
     visits: np.ndarray
     means: np.ndarray
-    """Mean results, -1 to +1 for the side to move; exact if proven, 0 if unvisited."""
+    """Mean results, -1 to +1 for the side to move; exact if proven, 0 if unvisited.
+
+    In Arya's search without `proving` they are `choosing.listed_mean`, and nothing is proven.
+    """
     # float32; full columns and those that lose at once have 0, unless `faithful` or proven.
     priors: np.ndarray
     proofs: np.ndarray
@@ -222,9 +225,29 @@ class ForestSearch:
         proofs = np.where(leads < 0, -leads & 7, nodes.UNPROVEN)
         means = np.where(visits > 0, sums / np.maximum(visits, 1), 0.0)
         # WIN, DRAW and LOSS are 1, 2 and 3.
-        means = np.where((proofs > 0) & (proofs < nodes.CLOSED), 2.0 - proofs, means)
+        ended = (proofs > 0) & (proofs < nodes.CLOSED)
+        if self.switches.faithful and not self.switches.proving:
+            # A finished game adds its result once, and Arya's search does not know it is over.
+            means = np.where(ended, (sums + 2.0 - proofs) / np.maximum(visits, 1), means)
+            proofs = np.where(ended, nodes.UNPROVEN, proofs)
+        else:
+            means = np.where(ended, 2.0 - proofs, means)
         values = all_nodes.numbers.reshape(-1, all_nodes.size)[blocks, -1]
         return Roots(visits, means, priors, proofs, values, proven)
+
+    def backed_up(self, which: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """Return the mean of all values that reached each root, its own evaluation included.
+
+        They are for the side to move. Arya's network learns them.
+        """
+        all_nodes = self.forest.nodes
+        blocks = (np.arange(len(self.forest.trees.proof)) * self.forest.size)[which]
+        first, last = nodes.SUMS * all_nodes.columns, (nodes.SUMS + 1) * all_nodes.columns
+        numbers = all_nodes.numbers.reshape(-1, all_nodes.size)[blocks].astype(float)
+        visits = all_nodes.words.reshape(-1, all_nodes.size)[blocks, : all_nodes.columns]
+        totals = numbers[:, -1] + numbers[:, first:last].sum(axis=1)
+        means: np.ndarray = totals / (1 + visits.sum(axis=1))
+        return means
 
     def child(self, block: int, column: int) -> int | None:
         """Return the unproven block that a column leads to, None if there is none."""

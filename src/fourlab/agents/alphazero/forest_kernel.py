@@ -22,6 +22,7 @@ import numpy as np
 
 from fourlab.agents.alphazero.choosing import (
     Switches,
+    choose_as_listed,
     choose_by_improved_policy,
     choose_by_puct,
     choose_by_schedule,
@@ -180,6 +181,8 @@ def simulate(
                 )
             elif s.gumbel:
                 column = choose_by_improved_policy(nodes, block, s)
+            elif s.faithful:
+                column = choose_as_listed(nodes, block, s)
             else:
                 column = choose_by_puct(nodes, block, s)
             edge = edge_of(nodes, block, column)
@@ -231,7 +234,9 @@ def simulate(
         back_up(nodes, path, depth, np.float32(result_of(proof)))
         return BACKED_UP
     # 3. Evaluate the leaf: from the cache, or later by the network.
-    name, flipped = canonical_key(own, mask, g)
+    name, flipped = key(own, mask, g), False
+    if not s.faithful:
+        name, flipped = canonical_key(own, mask, g)
     slot = slot_of(name, cache)
     if cache.keys[slot] == name:
         add_node(f, tree, path, depth, safe, mask, cache.answers[slot], flipped, g, s)
@@ -300,21 +305,37 @@ def add_node(
     block = tree * f.size + nodes.used[tree]
     first = edge_of(nodes, block, 0)
     nodes.used[tree] += 1
-    # 1. Columns are full, lose at once, or are open with a prior: a softmax over the open ones.
-    # `answer` is for the image that was evaluated: a flipped one is read from right to left.
-    greatest, total = np.float32(-1e30), np.float32(0)
+    # 1. Columns are full, lose at once, or are open with a prior.
     for column in range(columns):
         cell = landing(mask, column, g)
         leads = 0 if cell & safe else settled(0, LOSS if cell else CLOSED)
         new_edge(nodes, first + column, 0, leads)
-        # Arya's fault: priors are normalised over the columns that are open at the root.
-        if leads == 0 or (s.faithful and landing(int(f.trees.mask[tree]), column, g)):
+    if s.faithful:
+        set_listed_priors(f, tree, block, mask, answer, g, s)
+    else:
+        set_priors(nodes, block, answer, flipped)
+    # 2. Store the value and link the node to its parent.
+    set_value(nodes, block, value)
+    if depth > 0:
+        set_leads(nodes, path[depth - 1] >> 1, block)
+    elif s.noise > 0 and not s.faithful:
+        mix_noise(nodes, block, f.trees.noise[tree], np.float32(s.noise))
+    # `value` is for the side to move here, back_up wants it for the side that moved last.
+    back_up(nodes, path, depth, -value)
+
+
+@inlined_kernel
+def set_priors(nodes: Nodes, block: int, answer: np.ndarray, flipped: bool) -> None:
+    """Set the priors of a new node: a softmax over its open columns, 0 for the others."""
+    first, columns = edge_of(nodes, block, 0), nodes.columns
+    # `answer` is for the image that was evaluated: a flipped one is read from right to left.
+    greatest, total = np.float32(-1e30), np.float32(0)
+    for column in range(columns):
+        if leads_of(nodes, first + column) == 0:
             greatest = max(greatest, answer[columns - 1 - column if flipped else column])
     for column in range(columns):
         prior = np.float32(0)
-        if leads_of(nodes, first + column) == 0 or (
-            s.faithful and landing(int(f.trees.mask[tree]), column, g)
-        ):
+        if leads_of(nodes, first + column) == 0:
             prior = np.float32(
                 math.exp(answer[columns - 1 - column if flipped else column] - greatest)
             )
@@ -322,14 +343,54 @@ def add_node(
         total += prior
     for column in range(columns):
         set_prior(nodes, first + column, prior_of(nodes, first + column) / total)
-    # 2. Store the value and link the node to its parent.
-    set_value(nodes, block, value)
-    if depth > 0:
-        set_leads(nodes, path[depth - 1] >> 1, block)
-    elif s.noise > 0:
-        mix_noise(nodes, block, f.trees.noise[tree], np.float32(s.noise))
-    # `value` is for the side to move here, back_up wants it for the side that moved last.
-    back_up(nodes, path, depth, -value)
+
+
+@kernel
+def set_listed_priors(
+    f: Forest, tree: int, block: int, mask: int, answer: np.ndarray, g: Geometry, s: Switches
+) -> None:
+    """Set the priors of a new node as Arya's search does.
+
+    At the root noise is mixed into the softmax over all columns, of which the open ones are kept
+    and normalised. Below, the softmax is over the columns that are open at the root, and its
+    numbers go from left to right to the columns that are open here.
+    """
+    nodes, columns = f.nodes, g.columns
+    first, root_mask = edge_of(nodes, block, 0), int(f.trees.mask[tree])
+    is_root = block == tree * f.size
+    shares = np.zeros(columns)
+    counted = 0
+    greatest = -1e30
+    for column in range(columns):
+        if is_root or landing(root_mask, column, g):
+            shares[counted] = answer[column]
+            greatest = max(greatest, shares[counted])
+            counted += 1
+    total = 0.0
+    for place in range(counted):
+        shares[place] = math.exp(shares[place] - greatest)
+        total += shares[place]
+    for place in range(counted):
+        shares[place] /= total
+    if is_root:
+        # `shares` has all columns here, from left to right.
+        total = 0.0
+        for column in range(columns):
+            shares[column] = (1 - s.noise) * shares[column] + s.noise * f.trees.noise[tree, column]
+            if landing(mask, column, g) == 0:
+                shares[column] = 0.0
+            total += shares[column]
+        for column in range(columns):
+            set_prior(nodes, first + column, np.float32(shares[column] / total))
+        return
+    place = 0
+    for column in range(columns):
+        prior = np.float32(0)
+        # No column opens again, so there are at least as many numbers as columns.
+        if landing(mask, column, g):
+            prior = np.float32(shares[place])
+            place += 1
+        set_prior(nodes, first + column, prior)
 
 
 @kernel

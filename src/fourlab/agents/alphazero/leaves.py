@@ -7,7 +7,6 @@ import numpy as np
 from fourlab.agents.alphazero.choosing import Switches
 from fourlab.agents.mcts.nodes import DRAW, LOSS, UNPROVEN, WIN
 from fourlab.compiled._jit import inlined_kernel, kernel
-from fourlab.compiled.bits import popcount
 from fourlab.compiled.board import has_line, key, landing, landings, mirror
 from fourlab.compiled.threats import winning_cells
 from fourlab.game.geometry import Geometry
@@ -68,9 +67,6 @@ def immediate_result(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int
         return (UNPROVEN if safe else LOSS), safe
     if has_line(own ^ mask, g.height, g.in_a_row):
         return LOSS, 0
-    # Arya's games end one disc early.
-    if s.faithful and popcount(mask) >= g.columns * g.rows - 1:
-        return DRAW, 0
     return (UNPROVEN if playable else DRAW), playable
 
 

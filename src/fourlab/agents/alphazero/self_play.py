@@ -193,9 +193,7 @@ class _SelfPlay:
         self.mask[lanes] = mask
         self.ply[lanes] += 1
         for lane, status in zip(lanes.tolist(), statuses.tolist(), strict=True):
-            # Arya's games end one disc before the board is full.
-            stopped = self.s.faithful and self.ply[lane] >= self.rules.columns * self.rules.rows - 1
-            if status != ONGOING or stopped:
+            if status != ONGOING:
                 # After an odd number of plies red has just moved.
                 mover = 1 if self.ply[lane] % 2 == 1 else -1
                 self.close(lane, mover if status == WON else 0, int(self.ply[lane]))
@@ -260,15 +258,23 @@ class _SelfPlay:
             finalists = visits == visits.max(axis=1, keepdims=True)
             best: np.ndarray = np.where(finalists, score, -np.inf).argmax(axis=1)
             return best
-        # Relative to the greatest share, which stays 1, low temperatures make the others vanish;
-        # at temperature 0 only the best remain, and one of them is sampled.
-        power = 1 / self.s.temperature if self.s.temperature else math.inf
-        weights = (np.maximum(policies, 0) / policies.max(axis=1, keepdims=True)) ** power
-        cumulative = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
-        # Times the last sum, which rounding may leave below 1: the sample is then always a column.
-        thresholds = self.rng.random(len(cumulative))[:, None] * cumulative[:, -1:]
-        sampled: np.ndarray = (cumulative < thresholds).sum(axis=1)
-        return sampled
+        return sampled(policies, self.s.temperature, self.rng.random(len(policies)))
+
+
+def sampled(shares: np.ndarray, temperature: float, uniform: np.ndarray) -> np.ndarray:
+    """Return a column for every row of shares, in proportion to shares ** (1 / temperature).
+
+    `uniform` has a random number from 0 to 1 for every row.
+    """
+    # Relative to the greatest share, which stays 1, low temperatures make the others vanish;
+    # at temperature 0 only the best remain, and one of them is sampled.
+    power = 1 / temperature if temperature else math.inf
+    weights = (np.maximum(shares, 0) / shares.max(axis=1, keepdims=True)) ** power
+    cumulative = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
+    # Times the last sum, which rounding may leave below 1: the sample is then always a column.
+    thresholds = uniform[:, None] * cumulative[:, -1:]
+    columns: np.ndarray = (cumulative < thresholds).sum(axis=1)
+    return columns
 
 
 def expected(roots: Roots, policies: np.ndarray) -> np.ndarray:

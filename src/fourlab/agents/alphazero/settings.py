@@ -15,6 +15,19 @@ MOST = 2**31 - 1
 """Whole numbers must fit into 31 bits."""
 
 
+LISTED = {
+    "search": "puct",
+    "proofs": False,
+    "opening": 0,
+    "exact_from": 0,
+    "search_share": 1.0,
+    "averaging": 0.0,
+    "value_weight": 1.0,
+    "gate_games": 0,
+}
+"""What `faithful` needs; the other settings are free or follow from the memory's size."""
+
+
 class Stage(NamedTuple):
     """A network size and the number of games after which it takes over."""
 
@@ -115,7 +128,11 @@ class AlphaZeroSettings:
         "Detect immediate wins and forced replies on the board, and back up proven results.",
         aliases=("proving",),
     )
-    faithful: bool = option(False, "Search and end games with the faults of Arya's code.")
+    faithful: bool = option(
+        False,
+        "Search, play and learn as Arya's program does, faults included: without openings, solver, "
+        "averaging and gate, from a memory of `window` positions and their mirror images.",
+    )
     opening: int = option(
         14, "Maximum number of random plies in an opening.", least=0, most=1000, unit="plies"
     )
@@ -221,6 +238,13 @@ class AlphaZeroSettings:
         most=100_000,
         unit="simulations",
     )
+    keep: int = option(
+        0,
+        "Keep a copy of the network after this many games, as alphazero-GAMES-fp32; 0 for none.",
+        least=0,
+        most=MOST,
+        unit="games",
+    )
     threads: int = option(
         1, "Threads of torch; the result depends on it.", least=1, most=1024, unit="threads"
     )
@@ -237,6 +261,18 @@ class AlphaZeroSettings:
                 "networks are written '32x3' and then '64x5 from GAMES', in order of games, "
                 f"not {', '.join(self.networks) or 'as an empty list'}"
             )
+        if self.faithful:
+            self._check_faithful()
+
+    def _check_faithful(self) -> None:
+        """Raise UserError for settings that Arya's program does not have."""
+        for name, value in LISTED.items():
+            if getattr(self, name) != value:
+                raise UserError(f"faithful needs {name}={str(value).lower()}")
+        if len(self.stages) > 1:
+            raise UserError("faithful needs one network")
+        if 2 * self.window % self.batch:
+            raise UserError("faithful needs a window of whole batches, mirror images included")
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -281,9 +317,22 @@ _ARYA = AlphaZeroSettings(
     search_share=0.0,
     averaging=0.0,
     exam_every=25,
+    keep=1_000,
 )
-FAITHFUL = {"arya": replace(_ARYA, faithful=True, proofs=False, search_share=1.0)}
-"""Arya's settings as coded: with faults, and values learned from the search alone."""
+FAITHFUL = {
+    "arya": replace(
+        _ARYA,
+        faithful=True,
+        proofs=False,
+        search_share=1.0,
+        # Between two updates, so at most some ten games.
+        lanes=8,
+        precision="fp32",
+        exam_every=100,
+        exam_games=0,
+    )
+}
+"""Arya's program as coded: with faults, and values learned from the search alone."""
 PRESETS = {
     "laptop": AlphaZeroSettings(),
     "smoke": AlphaZeroSettings(
@@ -313,7 +362,7 @@ TRAINING = Training(
     "alphazero",
     AlphaZeroSettings,
     PRESETS,
-    "fourlab.agents.alphazero.training",
+    "fourlab.agents.alphazero.trainees",
     faithful=FAITHFUL,
     help="""Train a network by self-play (AlphaMCTS).
 

@@ -19,11 +19,10 @@ import numpy as np
 import torch
 from torch.nn.functional import log_softmax, mse_loss
 
-from fourlab.agents.alphazero.forest import ForestSearch
-from fourlab.agents.alphazero.self_play import Played, Samples, self_play, switches_of
+from fourlab.agents.alphazero.exam import OPPONENTS, evaluate, headline, player
+from fourlab.agents.alphazero.self_play import Played, Samples, self_play
 from fourlab.agents.alphazero.settings import AlphaZeroSettings, Stage
 from fourlab.agents.alphazero.window import Window
-from fourlab.agents.opponents import chooser
 from fourlab.compiled.batches import mirror_moves, open_columns
 from fourlab.compiled.planes import encode
 from fourlab.errors import UserError
@@ -40,7 +39,6 @@ from fourlab.nets.weights import load_net, save_net, to_onnx
 from fourlab.reporting.curves import Curve
 from fourlab.training.games import Chooser, match
 from fourlab.training.state import count
-from fourlab.training.test_set import solved_set, win_block_accuracy
 from fourlab.training.torch_state import (
     load_state,
     load_tensors,
@@ -50,8 +48,6 @@ from fourlab.training.torch_state import (
 )
 
 MAX_ONNX_BYTES = 1 << 30
-OPPONENTS = ("rules", "minimax:depth=4")
-"""Specs of the agents that an evaluation plays against."""
 CALIBRATION = 1024
 """Positions of the window on which an int8 network is calibrated."""
 FIRST_UPDATES = 1000
@@ -111,33 +107,6 @@ def _evaluator(model: bytes) -> OnnxEvaluator:
     return OnnxEvaluator(model, "the network")
 
 
-def player(evaluator: OnnxEvaluator, simulations: int, settings: AlphaZeroSettings) -> Chooser:
-    """Return a network as a player of many games at a time.
-
-    It searches without noise, or with 0 simulations plays the best column of its policy.
-    """
-    rules = evaluator.rules
-    switches = switches_of(settings)._replace(noise=0.0, proving=True, faithful=False)
-
-    def by_policy(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        logits = evaluator.heads(evaluator.planes(own, mask))["policy"]
-        legal = open_columns(mask, rules.geometry)
-        columns: np.ndarray = np.where(legal, logits, -np.inf).argmax(axis=1)
-        return columns
-
-    def by_search(own: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        search = ForestSearch(evaluator, rules, len(own), simulations, switches)
-        search.reset(own, mask, simulations)
-        search.run()
-        roots = search.roots()
-        if not switches.gumbel:
-            return roots.most_visited()
-        columns: np.ndarray = roots.improved(switches.scale).argmax(axis=1)
-        return columns
-
-    return by_search if simulations else by_policy
-
-
 class AlphaZeroTrainee:
     """A network in training by self-play."""
 
@@ -177,6 +146,9 @@ class AlphaZeroTrainee:
             self._load_weights(settings.start)
         self._export()
         self._accept()
+        self.kept: Net | None = None
+        """A copy of the network after `keep` games."""
+        self.kept_stage = 0
 
     @property
     def done(self) -> int:
@@ -202,10 +174,12 @@ class AlphaZeroTrainee:
         self.average.load_state_dict(self.net.state_dict())
         # Training is a third faster with channels last.
         self.net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.optimizer = torch.optim.AdamW(
-            self.net.parameters(), lr=self.settings.rate, weight_decay=self.settings.decay
-        )
+        self.optimizer = self._new_optimizer()
         self.updates = 0
+
+    def _new_optimizer(self) -> torch.optim.Optimizer:
+        s = self.settings
+        return torch.optim.AdamW(self.net.parameters(), lr=s.rate, weight_decay=s.decay)
 
     def _load_weights(self, start: str) -> None:
         """Load initial weights, shipped or from a file, that fit the first network."""
@@ -224,15 +198,25 @@ class AlphaZeroTrainee:
         """Export the averaged network as the self-play network."""
         self.playing = to_onnx(self.average)
         if self.settings.precision == "int8" and len(self.window):
-            samples = self.window.draw(CALIBRATION, np.random.default_rng(self.games))
+            samples = self._calibration()
             # A network that loses too much accuracy in int8 plays in full precision.
             with suppress(UserError):
                 self.playing = quantise(self.playing, samples.own, samples.mask)
+
+    def _calibration(self) -> Samples:
+        """Return the positions on which an int8 network is calibrated."""
+        return self.window.draw(CALIBRATION, np.random.default_rng(self.games))
 
     def _accept(self) -> None:
         """Keep the self-play network's weights; `average` changes even if a gate rejects it."""
         self.accepted = deepcopy(self.average)
         self.accepted_stage = self.stage
+
+    def _keep(self) -> None:
+        """Keep a copy of the network when `keep` games have been played."""
+        if self.kept is None and 0 < self.settings.keep <= self.games:
+            self.kept = deepcopy(self.accepted)
+            self.kept_stage = self.accepted_stage
 
     def advance(self) -> dict[str, Any]:
         """Run a generation: play games while the network learns from those before.
@@ -281,6 +265,7 @@ class AlphaZeroTrainee:
             row["gate"] = self._gate(before)
         else:
             self._accept()
+        self._keep()
         if self.generation % s.exam_every == 0 or self.finished:
             row |= self._evaluate()
         return row
@@ -391,19 +376,7 @@ class AlphaZeroTrainee:
 
     def _evaluate(self) -> dict[str, Any]:
         """Test the self-play network on solved positions and in games against other agents."""
-        s = self.settings
-        evaluator = _evaluator(self.playing)
-        policy = player(evaluator, 0, s)
-        search = player(evaluator, s.exam_simulations, s)
-        test_set = solved_set(self.rules)
-        results: dict[str, Any] = {"win_block": dict(win_block_accuracy(policy, self.rules))}
-        if len(test_set.own):
-            results["policy"] = test_set.evaluate(policy)
-            results["search"] = test_set.evaluate(search)
-        if s.exam_games:
-            for spec in OPPONENTS:
-                results[spec] = self._match(search, chooser(spec, self.rules), s.exam_games)
-        return results
+        return evaluate(_evaluator(self.playing), self.settings, self.generation)
 
     def save(self, folder: Path) -> None:
         """Write the networks, the optimiser's state, the window and the random generator."""
@@ -411,6 +384,8 @@ class AlphaZeroTrainee:
         save_tensors(self.average.state_dict(), folder / "average.safetensors")
         if self.settings.gate_games:
             save_tensors(self.accepted.state_dict(), folder / "accepted.safetensors")
+        if self.kept is not None:
+            save_tensors(self.kept.state_dict(), folder / "kept.safetensors")
         save_tensors(optimizer_tensors(self.optimizer), folder / "optimizer.safetensors")
         window = {name: torch.from_numpy(array) for name, array in self.window.arrays().items()}
         save_tensors(window, folder / "window.safetensors")
@@ -423,6 +398,7 @@ class AlphaZeroTrainee:
             "stage": self.stage,
             "accepted_stage": self.accepted_stage,
             "added": self.window.added,
+            "kept_stage": self.kept_stage,
             "random": self.rng.bit_generator.state,
         }
         (folder / "state.json").write_text(json.dumps(state))
@@ -449,46 +425,41 @@ class AlphaZeroTrainee:
         file = folder / "accepted.safetensors"
         if file.exists():
             self.accepted_stage = count(state, "accepted_stage")
-            stage = self.settings.stages[self.accepted_stage]
-            self.accepted = Net(network_of(self.settings, stage))
-            self.accepted.load_state_dict(load_tensors(file, self.accepted.state_dict()))
+            self.accepted = self._read_net(file, self.accepted_stage)
+        file = folder / "kept.safetensors"
+        if file.exists():
+            self.kept_stage = count(state, "kept_stage")
+            self.kept = self._read_net(file, self.kept_stage)
+
+    def _read_net(self, file: Path, stage: int) -> Net:
+        """Return a network of a stage with the weights of a checkpoint's file."""
+        net = Net(network_of(self.settings, self.settings.stages[stage]))
+        net.load_state_dict(load_tensors(file, net.state_dict()))
+        net.eval()
+        return net
 
     def finish(self, run: Run) -> dict[str, Any]:
-        """Write alphazero.onnx for playing and alphazero-fp32.* for further training; evaluate."""
+        """Write alphazero.onnx for playing and alphazero-fp32.* for further training; evaluate.
+
+        The network that was kept on the way becomes alphazero-GAMES-fp32.*.
+        """
         results = self._evaluate()
-        self.accepted.network = replace(
-            self.accepted.network, about={"training": asdict(self.settings), **results}
-        )
+        about = {"training": asdict(self.settings)}
+        self.accepted.network = replace(self.accepted.network, about={**about, **results})
+        if self.kept is not None:
+            games = self.settings.keep
+            self.kept.network = replace(self.kept.network, about={**about, "games": games})
+            save_net(self.kept, run.folder / f"alphazero-{games}-fp32.onnx")
         file = run.folder / "alphazero.onnx"
         save_net(self.accepted, run.folder / "alphazero-fp32.onnx")
         write_atomically(file, self.playing)
         return {
-            "headline": self._headline(results),
+            "headline": headline(results, self.settings, self.games),
             "lines": [f"play it: fourlab play --board {self.rules} --yellow alphazero:net={file}"],
             **results,
         }
-
-    def _headline(self, results: dict[str, Any]) -> str:
-        parts = []
-        if "search" in results:
-            policy, search = results["policy"], results["search"]
-            simulations = self.settings.exam_simulations
-            parts.append(
-                f"mistakes in {policy['mistakes']:.1%} of {policy['positions']} positions "
-                "by policy alone"
-            )
-            parts.append(f"{search['mistakes']:.1%} with {simulations} simulations")
-        for spec in OPPONENTS:
-            if spec in results:
-                parts.append(f"{results[spec]['score']:.1%} against {spec}")
-        return ", ".join(parts) or f"{self.games:,} games"
 
 
 def _form(network: Network) -> str:
     blocks = sum(layer.startswith("residual") for layer in network.body)
     return f"{network.body[0].split()[1]}x{blocks} for {network.board} with {network.features}"
-
-
-def trainee_of(settings: AlphaZeroSettings) -> AlphaZeroTrainee:
-    """Return a new trainee; called by `fourlab.training.kind` by name."""
-    return AlphaZeroTrainee(settings)

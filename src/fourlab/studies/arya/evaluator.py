@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fourlab.agents.alphazero.settings import TRAINING
-from fourlab.compiled.batches import ONGOING, WON, open_columns, play_columns, urgent_columns
-from fourlab.game.rules import CLASSIC
+from fourlab.compiled.batches import open_columns
 from fourlab.jobs.executors.threads import Threads
 from fourlab.nets.evaluator import OnnxEvaluator, load
 from fourlab.reporting.figures import COLOURS, MARKS, Figure, frame, panels
@@ -19,12 +17,10 @@ from fourlab.studies.arya.lessons import VERSIONS
 from fourlab.studies.compare import falls, share
 from fourlab.studies.trainings import train_in
 from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
-from fourlab.training.games import draw
 from fourlab.training.kind import TrainingJob
+from fourlab.training.listed_examples import EXAMPLES, listed_accuracy
 from fourlab.training.test_set import win_block_accuracy
 
-EXAMPLES = 500
-"""Examples of each kind."""
 KINDS = ("listed wins", "listed blocks", "wins", "blocks")
 """Two kinds made as in the thesis, whose "blocks" are wins (B17), and two from random games."""
 WHY = (
@@ -38,43 +34,6 @@ Curve = Sequence[Mapping[str, float]]
 """Accuracies by kind, one mapping per checkpoint."""
 
 
-@cache
-def listed_examples() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the examples of the thesis: `EXAMPLES` wins, then `EXAMPLES` "blocks".
-
-    They are the last positions of games between players that win if they can, else block, else
-    play at random. Where the second player wins, the thesis swaps the colours and calls the
-    position a block.
-
-    Returns four arrays of length 2 * `EXAMPLES`: the bitboards `own` and `mask` (int64), the one
-    column that counts as correct, and whether the second player is to move.
-    """
-    geometry = CLASSIC.geometry
-    # Fixed, so that every network is tested on the same examples.
-    rng = np.random.default_rng(33)
-    # Examples (own, mask, column) by whether the second player is to move.
-    examples: dict[bool, list[tuple[int, int, int]]] = {False: [], True: []}
-    # 200 games are played at once; a finished game starts again from the empty board.
-    own, mask = np.zeros((2, 200), np.int64)
-    while min(map(len, examples.values())) < EXAMPLES:
-        # bool[games, columns]: the wins, else the blocks, else all open columns.
-        urgent = urgent_columns(own, mask, False, geometry)
-        # The boards before the move; play_columns changes the arrays in place.
-        before = list(zip(own.tolist(), mask.tolist(), strict=True))
-        # The thesis accepts one column only, the first that wins.
-        first_urgent = urgent.argmax(axis=1)
-        states = play_columns(own, mask, draw(urgent, rng), geometry)
-        for game in np.flatnonzero(states == WON).tolist():
-            # An odd number of discs: the second player is to move.
-            second = before[game][1].bit_count() % 2 == 1
-            if len(examples[second]) < EXAMPLES:
-                examples[second].append((*before[game], int(first_urgent[game])))
-        own[states != ONGOING] = mask[states != ONGOING] = 0
-    # int64[2 * EXAMPLES, 3]: own, mask, column
-    rows = np.array(examples[False] + examples[True])
-    return rows[:, 0], rows[:, 1], rows[:, 2], np.arange(len(rows)) >= EXAMPLES
-
-
 def accuracy(evaluator: OnnxEvaluator) -> dict[str, float]:
     """Return, by kind, the share of examples in which the policy's best column is correct."""
 
@@ -85,13 +44,11 @@ def accuracy(evaluator: OnnxEvaluator) -> dict[str, float]:
         columns: np.ndarray = np.where(legal, logits, -np.inf).argmax(axis=1)
         return columns
 
-    own, mask, columns, second = listed_examples()
-    logits = evaluator.heads(evaluator.planes(own, mask))["policy"]
-    correct = logits.argmax(axis=1) == columns  # the thesis does not exclude full columns
+    listed = listed_accuracy(evaluator)
     real = win_block_accuracy(best_legal, evaluator.rules)
     return {
-        "listed wins": float(correct[~second].mean()),
-        "listed blocks": float(correct[second].mean()),
+        "listed wins": listed["wins"],
+        "listed blocks": listed["blocks"],
         "wins": real["wins"],
         "blocks": real["blocks"],
     }
