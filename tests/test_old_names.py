@@ -8,6 +8,9 @@ import pytest
 
 from fourlab.agents import registry
 from fourlab.agents.q.settings import TRAINING as Q
+from fourlab.chess.job import ChessJob
+from fourlab.chess.match import ChessMatch
+from fourlab.chess.players import player
 from fourlab.cli.train import TRAININGS
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC
@@ -152,3 +155,10 @@ def test_commands_and_settings_files_accept_old_names(tmp_path: Path) -> None:
     usage = run_in_process(["train", "q", "--help"], tmp_path).stdout
     assert "--ties" in usage
     assert "--tie " not in usage
+
+
+def test_the_old_name_of_aryas_player_stays_valid_in_runs() -> None:
+    assert player("document") is player("arya")
+    old = ChessMatch(("document", "random"), 2)
+    # A run keeps the name that it was begun with, so that the same command finds it again.
+    assert ChessJob(old).config["players"] == ["document", "random"]

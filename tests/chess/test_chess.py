@@ -22,7 +22,6 @@ from fourlab.chess.game import (
     priors,
     profit,
 )
-from fourlab.chess.job import ChessJob
 from fourlab.chess.match import ChessGame, ChessMatch, Games, summarize
 from fourlab.chess.players import PRESETS, ChessDecision, Searcher, player
 from fourlab.chess.uci import Bounds, Engine
@@ -425,13 +424,6 @@ def test_the_improved_player_is_far_stronger_than_aryas(figure: Report) -> None:
     planned = ChessMatch(("improved", "arya"), 10)
     games = [planned(number, None) for number in range(planned.games)]
     figure("score, 0.85 being 300 Elo", summarize(planned, games)["score"], 0.85, at_least=True)
-
-
-def test_the_old_name_of_aryas_player_stays_valid_in_runs() -> None:
-    assert player("document") is player("arya")
-    old = ChessMatch(("document", "random"), 2)
-    # A run keeps the name that it was begun with, so that the same command finds it again.
-    assert ChessJob(old).config["players"] == ["document", "random"]
 
 
 def test_the_engine_reports_errors_and_continues() -> None:

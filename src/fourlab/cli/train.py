@@ -28,6 +28,11 @@ app = typer.Typer(
 )
 
 
+def _renamed(training: Training[Any], values: dict[str, Any], source: str) -> dict[str, Any]:
+    """Replace old names, so that a value overrides one that has another spelling."""
+    return renamed(options_of(training.settings).values(), values, source)
+
+
 def _command(training: Training[Any]) -> Callable[..., None]:
     """Return the command of a training, with one option for every setting."""
     presets = ", ".join(training.presets)
@@ -43,12 +48,6 @@ def _command(training: Training[Any]) -> Callable[..., None]:
     set_option = typer.Option(
         "--set", metavar="NAME=VALUE", help="Change a setting, as in a TOML file; can be repeated."
     )
-    options = options_of(training.settings).values()
-
-    def current_names(values: dict[str, Any], source: str) -> dict[str, Any]:
-        """Replace old names, so that a value overrides one that has another spelling."""
-        return renamed(options, values, source)
-
     given_options = Given(training.settings, without=("faithful",))
 
     # `with_settings` always passes `given`, so its mutable default is never used.
@@ -65,11 +64,11 @@ def _command(training: Training[Any]) -> Callable[..., None]:
         # Later sources override earlier ones: file, --set, options.
         typed: dict[str, Any] = {}
         for assignment in change or []:
-            typed |= current_names(read_assignment(assignment), "--set")
+            typed |= _renamed(training, read_assignment(assignment), "--set")
         typed |= given
         settings: dict[str, Any] = {}
         if config is not None:
-            settings = current_names(read_toml(config), str(config))
+            settings = _renamed(training, read_toml(config), str(config))
             effective = {name: value for name, value in settings.items() if name not in typed}
             refuse_programs(effective, config, allow_programs)
         settings |= typed

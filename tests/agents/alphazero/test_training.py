@@ -288,7 +288,7 @@ def test_aryas_network_has_the_reported_size() -> None:
 
 def test_faithful_settings_have_the_faults_of_aryas_code() -> None:
     faithful = preset("arya", faithful=True)
-    assert (faithful.faithful, faithful.proving, faithful.search_share) == (True, False, 1.0)
+    assert (faithful.faithful, faithful.proofs, faithful.search_share) == (True, False, 1.0)
     assert not preset("arya").faithful
     with pytest.raises(UserError, match="nothing to be faithful to"):
         preset("laptop", faithful=True)

@@ -94,7 +94,7 @@ class Twin:
             if value > best:
                 chosen = column
                 equals = 1
-            elif value == best and self.s.tie == "random":
+            elif value == best and self.s.ties == "random":
                 equals += 1
                 if self.draw(equals) == 0:
                     chosen = column
