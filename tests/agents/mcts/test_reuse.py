@@ -106,7 +106,7 @@ def test_kept_trees_stay_within_their_memory(reuse: str) -> None:
 
 
 def test_a_tree_has_no_more_blocks_than_its_numbers_allow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fourlab.agents.mcts.nodes.MAX_BLOCKS", 50)
+    monkeypatch.setattr("fourlab.agents.mcts.verbs.MAX_BLOCKS", 50)
     result = search("mcts:simulations=2000,memory=1000", Position())
     assert result.trees[0].nodes < 50
     assert result.decision.analysis.simulations == 2000

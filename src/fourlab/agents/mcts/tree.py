@@ -97,7 +97,7 @@ class SearchTree:
         self.switches = switches
         self.geometry = g
         # Block 0, the root, and one child.
-        blocks = min(max(blocks, 3), nodes.MAX_BLOCKS)
+        blocks = max(blocks, 3)
         # Two to four slots per block keep the open-addressing table at most half full.
         slots = 1 << (2 * blocks).bit_length() if merging else 0
         try:

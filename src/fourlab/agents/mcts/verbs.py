@@ -23,6 +23,7 @@ from fourlab.agents.mcts.nodes import (
     DRAW,
     DRAWN,
     LOSS,
+    MAX_BLOCKS,
     UNPROVEN,
     WIN,
     Nodes,
@@ -125,7 +126,10 @@ class Switches(NamedTuple):
 
 def new_tree(blocks: int, slots: int, g: Geometry) -> Tree:
     """Allocate a tree; `slots` is a power of two if transpositions are merged, otherwise 0."""
-    words = np.empty(blocks * PARTS * g.columns, np.int32)  # pages cost memory once touched
+    size = PARTS * g.columns
+    words = np.empty(blocks * size, np.int32)  # pages cost memory once touched
+    # Only now, so that memory which cannot be had is refused.
+    words = words[: MAX_BLOCKS * size]
     keys = np.zeros((2, slots), np.int64)
     merged = np.zeros((2, blocks if slots else 0), np.int32)
     return in_python(tree_in)(words, g)._replace(keys=keys, merged=merged)
