@@ -1,5 +1,6 @@
-"""Arya's search as listed in Figures 26 to 28, one object per node: slow, plain and literal.
+"""Arya's search (Figures 26 to 28), one object per node: slow, plain and literal.
 
+Its details are those of the public notebook whose code the thesis lists.
 A board is a list of rows, the top row first: 1 for the side to move, -1 for the other, 0 for empty
 cells. Every node has its board turned round for the side to move there, so that a finished game
 counts -1 for it. Nothing here is shared with the compiled search.
