@@ -204,7 +204,10 @@ def test_a_match_prints_elo_and_endings(fourlab: Fourlab) -> None:
         (["play", "--white", "random", "--svg", "none/board.svg"], "cannot write"),
         (["match", "human", "random"], "there is no chess player 'human'"),
         (["match", "improved", "random", "--games", "3"], "even"),
-        (["match", "improved", "random", "--simulations", "0"], "greater than 0"),
+        (
+            ["match", "improved", "random", "--simulations", "0"],
+            "whole number from 1",
+        ),
         (["match", "random", "random", "--keep", "none/games.jsonl"], "none/games.jsonl"),
     ],
 )

@@ -67,7 +67,10 @@ def test_no_foreign_run_writes_where_its_folder_says(
     folder = make_run(tmp_path / "foreign", {**FOREIGN[kind], "file": str(precious)})
     refused(fourlab("resume", "foreign", "--workers", "1"), "--output FILE")
     (folder / "results.json").write_text("{}")
-    assert fourlab("verify", "foreign", "--repair").returncode == 0  # without a seal, it is sound
+    # A finished run without a seal would be repaired by doing its work again.
+    repaired = fourlab("verify", "foreign", "--repair")
+    assert (repaired.returncode, repaired.stderr.count("\n")) == (2, 1)
+    assert "--output FILE" in repaired.stderr
     assert precious.read_text() == "mine"
 
 

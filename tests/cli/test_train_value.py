@@ -123,7 +123,7 @@ def test_a_training_refuses_options_for_games(fourlab: Callable[..., Result]) ->
     for option in (["--games", "10"], ["--accuracy"]):
         done = fourlab("resume", "last", *option)
         assert done.returncode == 2
-        assert f"{option[0]} is for matches and tournaments" in done.stderr
+        assert f"{option[0]} is for matches" in done.stderr
 
 
 def test_without_torch_the_install_command_is_printed(

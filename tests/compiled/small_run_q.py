@@ -7,6 +7,7 @@ import numpy as np
 from fourlab.agents.mcts import verbs
 from fourlab.agents.q import kernel as q_learning
 from fourlab.agents.q import table_kernel as qtable
+from fourlab.agents.q.rule import Learner, Opponent, Rule
 from fourlab.compiled import board, random
 from fourlab.game.geometry import geometry_of
 
@@ -15,7 +16,7 @@ own, mask = 0b00001_00001, 0b00011_00011
 key = board.key(own, mask, g)
 state = random.seed_state(1)
 
-Q_RULE = q_learning.Rule(
+Q_RULE = Rule(
     True,
     0,
     True,
@@ -52,7 +53,7 @@ def learned(
     numbers = np.zeros(5, np.int64)
     t = qtable.layout_of(1024, values, rule.alpha_by_visits, mirrored, 1.0)
     words = np.zeros(1024 * t.width + 1, np.int64)
-    trainer, searches = q_learning.Opponent(seats, passing, SEARCH), np.array([0, 5])
+    trainer, searches = Opponent(seats, passing, SEARCH), np.array([0, 5])
     ended = q_learning.play_games(
         g, words, words.view(np.float32), t, rule, trainer, searches, 12, 9, pace, numbers, state
     )
@@ -128,7 +129,7 @@ Q_RESULTS = {
         g,
         *q_table,
         Q_RULE,
-        q_learning.Learner(q_last, worth, *q_progress),
+        Learner(q_last, worth, *q_progress),
     ),
     "agents.q.kernel.learn_from_end": lambda: q_learning.learn_from_end(
         0, True, q_last, *q_table[1:], Q_RULE, *q_progress

@@ -216,7 +216,7 @@ def test_values_of_other_types_are_one_line(home: Path, manifest: dict[str, Any]
     folder = make_run(home, "one")
     (folder / "manifest.json").write_text(json.dumps(manifest))
     fields = {"home": str(home), "name": "one"}
-    with pytest.raises(UserError, match=r"^the files of the run are damaged: \w+$"):
+    with pytest.raises(UserError, match=r"^the files of the run are damaged: \w+: [\w ]+$"):
         searching.run(fields, Caps(), lambda: False, lambda text: None)
 
 

@@ -208,7 +208,7 @@ def test_the_agent_and_self_play_make_the_listed_search() -> None:
     )
     rules = Rules.parse("7x6x4")
     evaluator = Arbitrary(rules)
-    agent = AlphaZero(faithful=True, proving=False, simulations=200, evaluator=evaluator)
+    agent = AlphaZero(faithful=True, proofs=False, simulations=200, evaluator=evaluator)
     for position in random_positions(rules, 5, seed=9):
         decision = agent.decide(position)
         root = twin.search(board_of(position), evaluator.network, 200)

@@ -298,7 +298,7 @@ def test_faithful_settings_have_the_faults_of_aryas_code() -> None:
         == faithful
     )
     for values, message in (
-        ({"proving": True}, "faithful needs proving=false"),
+        ({"proofs": True}, "faithful needs proofs=false"),
         ({"search": "gumbel"}, "faithful needs search=puct"),
         ({"networks": ["4x1", "8x1 from 9"]}, "faithful needs one network"),
         ({"window": 100}, "faithful needs a window of whole batches"),

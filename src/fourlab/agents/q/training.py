@@ -19,6 +19,7 @@ from fourlab.agents.mcts import verbs
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.opponents import opponent
 from fourlab.agents.q import kernel as q_learning
+from fourlab.agents.q.rule import Learner, Opponent, Rule
 from fourlab.agents.q.settings import SELF, QSettings
 from fourlab.agents.q.table import QForm, QTable
 from fourlab.agents.q.worst_case import worst_and_perfect
@@ -55,7 +56,7 @@ NEVER = 1 << 62
 """A number of wins that is never reached."""
 
 
-def rule_of(settings: QSettings, learning: bool) -> q_learning.Rule:
+def rule_of(settings: QSettings, learning: bool) -> Rule:
     """Return the settings as the kernels need them: numbers as floats, words as flags."""
     fields: dict[str, Any] = {
         "learning": learning,
@@ -68,10 +69,10 @@ def rule_of(settings: QSettings, learning: bool) -> q_learning.Rule:
     }
     # The other fields are numbers with the names of settings. Numba compiles for types, so an int
     # where a float was before would compile everything again.
-    for name in q_learning.Rule._fields:
+    for name in Rule._fields:
         if name not in fields:
             fields[name] = float(getattr(settings, name))
-    return q_learning.Rule(**fields)
+    return Rule(**fields)
 
 
 def form_of(settings: QSettings) -> QForm:
@@ -131,9 +132,7 @@ class Opponents:
                 "passing needs opponents that are random or bhat-mcN and differ only in N"
             )
 
-    def play(
-        self, table: QTable, rule: q_learning.Rule, games: int, wins: int, progress: Progress
-    ) -> None:
+    def play(self, table: QTable, rule: Rule, games: int, wins: int, progress: Progress) -> None:
         """Play until `games` are played or `wins` won in all, or the table reaches its limit."""
         while progress.games < games and progress.counts[q_learning.WINS] < wins:
             # Growing is not possible inside the compiled loop, which returns when room is short.
@@ -160,7 +159,7 @@ class Opponents:
                 progress.state,
             )
 
-    def play_one(self, table: QTable, rule: q_learning.Rule, progress: Progress) -> list[Position]:
+    def play_one(self, table: QTable, rule: Rule, progress: Progress) -> list[Position]:
         """Play a game from Python; return the positions in which the learner was to move."""
         # A game is a function of the seed and its number, so an interrupted run continues
         # identically.
@@ -174,7 +173,7 @@ class Opponents:
         memory = (table.words, table.numbers, table.layout)
         last = np.full(2, q_learning.start_value(*memory, rule, g))
         q = np.empty(self.rules.columns)
-        learner = q_learning.Learner(last, q, progress.pace, progress.counts)
+        learner = Learner(last, q, progress.pace, progress.counts)
         while (outcome := position.outcome()) is None:
             side = position.to_move
             if seats >> side & 1:
@@ -227,14 +226,14 @@ def _without_mc0(spec: str) -> str:
 
 def _compiled(
     agents: list[Agent | None], seats: int, passing: bool
-) -> tuple[q_learning.Opponent, np.ndarray] | None:
+) -> tuple[Opponent, np.ndarray] | None:
     """Return the opponents for the compiled loop, or None if they cannot be compiled.
 
     They must be the learner itself, or random players and searches that differ only in their
     simulations.
     """
     if all(agent is None for agent in agents):
-        return q_learning.Opponent(3, passing, verbs.Switches()), np.zeros(1, np.int64)
+        return Opponent(3, passing, verbs.Switches()), np.zeros(1, np.int64)
     # One compiled call takes one set of switches and several numbers of simulations.
     switches = set()
     simulations = []
@@ -248,7 +247,7 @@ def _compiled(
             return None
     if len(switches) > 1:
         return None
-    player = q_learning.Opponent(seats, passing, *(switches or {verbs.Switches()}))
+    player = Opponent(seats, passing, *(switches or {verbs.Switches()}))
     return player, np.array(simulations, np.int64)
 
 
