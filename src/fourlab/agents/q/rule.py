@@ -1,4 +1,4 @@
-"""What the kernels of Q-learning are told: the rule, the learner's state, the opponent."""
+"""The inputs of the kernels of Q-learning: the rule, the learner's state, the opponent."""
 
 from typing import NamedTuple
 
