@@ -103,7 +103,7 @@ def test_an_unknown_option_is_refused_with_a_list_of_options() -> None:
         r"its options are count, share,",
     ):
         options.from_texts(Settings, {"shares": "1"}, "agent 'x'")
-    with pytest.raises(UserError, match="option 'share' of x is given twice, once as 'part'"):
+    with pytest.raises(UserError, match="option 'share' of x is given twice, as share and part"):
         options.from_texts(Settings, {"share": "1", "part": "1"}, "x")
 
 

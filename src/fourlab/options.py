@@ -297,7 +297,9 @@ def renamed(options: Iterable[Option], values: Mapping[str, S], owner: str) -> d
     for written, value in values.items():
         name = current_names.get(written, written)
         if name in values_by_name:
-            raise UserError(f"option {name!r} of {owner} is given twice, once as {written!r}")
+            spellings = [one for one in values if current_names.get(one, one) == name]
+            both = " and ".join(spellings)
+            raise UserError(f"option {name!r} of {owner} is given twice, as {both}")
         values_by_name[name] = value
     return values_by_name
 

@@ -312,6 +312,28 @@ def test_hashes_that_were_dropped_are_missed(run: Run) -> None:
         Store(run.games_file)
 
 
+def test_changes_beside_a_sealed_database_are_found(run: Run) -> None:
+    # Changes that SQLite has not yet moved into the file, without any hash.
+    connection = sqlite3.connect(run.games_file)
+    for statement in (
+        *("PRAGMA wal_autocheckpoint = 0", "DROP TABLE hashes", "DROP TABLE root"),
+        *("UPDATE games SET red_seconds = 9999", "PRAGMA user_version = 1"),
+    ):
+        connection.execute(statement)
+    connection.commit()
+    copy = run.folder.with_name("copy")
+    shutil.copytree(run.folder, copy)  # with the changes still in games.sqlite-wal
+    connection.close()
+    verification = verify(Run(copy))
+    assert "games.sqlite-wal" in [item.file for item in verification.files]
+    (flaw,) = verification.flaws["games.sqlite"]
+    assert flaw.why == "has no hashes, although the run was sealed"
+    # A reader leaves an empty file behind, which is none.
+    assert verify(run).flaws
+    with pytest.raises(UserError, match=r"games\.sqlite-wal holds changes of a database"):
+        work(TournamentJob(TOURNAMENT), Run(copy), session())
+
+
 def test_the_command_prints_damage_and_exits_with_1(run: Run) -> None:
     assert run_fourlab("verify", str(run.folder)).returncode == 0
     execute(run, "UPDATE games SET detail = 'edited' WHERE number = 0")

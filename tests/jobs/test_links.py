@@ -1,6 +1,9 @@
 """Links, pipes and devices in run folders."""
 
 import os
+import sqlite3
+import struct
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -52,6 +55,44 @@ def test_links_within_a_run_and_to_a_run_are_allowed(run: Run, tmp_path: Path) -
     (tmp_path / "linked").symlink_to(run.folder)
     refuse_links(run.folder)
     refuse_links(tmp_path / "linked")
+
+
+@pytest.mark.parametrize("database", ["lock", "games.sqlite", "work/a/games.sqlite"])
+def test_a_journal_that_makes_sqlite_delete_a_file_is_found(
+    run: Run, tmp_path: Path, database: str
+) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    file = put(run.folder, database)
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE a (b)")
+    # A header without pages, then the record that names another file: its number, name, length and
+    # checksum (https://www.sqlite.org/fileformat2.html, and pager.c).
+    pages = file.stat().st_size // 4096
+    name = os.fsencode(precious)
+    header = links.JOURNAL_MAGIC + struct.pack(">IIIII", 0, 0, pages, 512, 4096)
+    record = struct.pack(">I", 0x40000000 // 4096 + 1) + name
+    record += struct.pack(">II", len(name), sum(name)) + links.JOURNAL_MAGIC
+    journal = file.with_name(f"{file.name}-journal")
+    journal.write_bytes(header.ljust(512, b"\0") + record)
+    with pytest.raises(UserError, match=r"lock is not empty|names another file"):
+        refuse_links(run.folder)
+    if database == "lock":
+        file.write_bytes(b"")
+    with pytest.raises(UserError, match=f"{database}-journal names another file"):
+        refuse_links(run.folder)
+    assert precious.exists()
+    # Without the check SQLite does delete it.
+    if database != "lock":
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("SELECT * FROM a")
+        assert not precious.exists()
+
+
+def test_a_journal_of_one_database_is_left_to_sqlite(run: Run) -> None:
+    put(run.folder, "games.sqlite-journal").write_bytes(links.JOURNAL_MAGIC + bytes(600))
+    put(run.folder, "lock").write_bytes(b"")
+    refuse_links(run.folder)
 
 
 def test_pipes_are_found(run: Run) -> None:

@@ -18,6 +18,7 @@ from fourlab.reporting.blocks import (
     to_html,
     to_markdown,
 )
+from fourlab.reporting.page import page
 from fourlab.studies.catalogue import all_experiments, items_of
 from fourlab.studies.claims import (
     CLAIMS_HEAD,
@@ -127,11 +128,11 @@ def test_a_page_has_claims_reasons_once_and_folded_tests(tmp_path: Path) -> None
     results = write_reports(run)
     stored = results["experiments"]["004-experiment-3"]
     assert [part["kind"] for part in stored] == ["claim", "claim"]
-    page = (run.folder / "arya" / "report.md").read_text(encoding="utf-8")
-    assert "| MCTS 1 s against minimax(6) | 71.0 / 16.0 / 13.0 % of 100 |" in page
-    assert page.count("B15: the result of a rollout is lost") == 1
-    assert "<details><summary>The tests</summary>" in page
-    assert "(author's notebook)" in page
+    text_page = (run.folder / "arya" / "report.md").read_text(encoding="utf-8")
+    assert "| MCTS 1 s against minimax(6) | 71.0 / 16.0 / 13.0 % of 100 |" in text_page
+    assert text_page.count("B15: the result of a rollout is lost") == 1
+    assert "<details><summary>The tests</summary>" in text_page
+    assert "(author's notebook)" in text_page
     html = (run.folder / "arya" / "report.html").read_text(encoding="utf-8")
     assert "<details><summary>The tests</summary>" in html
     text = (run.folder / "arya" / "data" / "experiment-3-claims.csv").read_text(encoding="utf-8")
@@ -168,6 +169,13 @@ def test_blocks_as_markdown_and_html(tmp_path: Path) -> None:
     assert "<figure><svg>drawn</svg>" in html
     assert "fourlab[plots]" in html
     assert "<td><code>code</code></td>" in html
+
+
+def test_a_link_of_somebody_else_runs_no_script() -> None:
+    (html,) = to_html([Paragraph("[x](javascript:alert(1)) [y](https://example.org/a)")])
+    assert 'href="javascript' not in html
+    assert '<a href="https://example.org/a">y</a>' in html
+    assert "default-src 'none'" in page("title", [])
 
 
 def test_every_item_of_the_index_belongs_to_an_experiment_of_its_report() -> None:

@@ -78,6 +78,8 @@ def verify(run: Run) -> Verification:
                 if store.has_hashes:
                     games += len(store)
                 flaws_of_file = [*store.structure(), *store.flaws()]
+                if is_sealed(run.folder) and not store.has_hashes:
+                    flaws_of_file.append(Flaw(None, "has no hashes, although the run was sealed"))
                 if path == run.games_file and not flaws_of_file:
                     flaws_of_file += _foreign_games(run, store)
         except (StoreError, UserError, sqlite3.Error) as error:

@@ -62,6 +62,8 @@ def verify(
 
 
 def _print(run: "Run", verification: "Verification") -> None:
+    from fourlab.jobs.seal import SEAL_FILE
+
     for file in verification.files:
         again = " (written again by --repair)" if file.is_rewritten else ""
         print(f"{one_line(file)}{again}")
@@ -73,7 +75,9 @@ def _print(run: "Run", verification: "Verification") -> None:
     checked = f"{verification.games} games compared with their hashes"
     files = "all files with the run's seal"
     if not verification.is_sealed:
-        files = "no other files, since the run was killed, is in progress or is of an older version"
+        files = "no other files, since the run has no seal"
+    elif any(item.file == SEAL_FILE for item in verification.files):
+        files = "no other files, since its seal is damaged"
     verdict = "sound" if verification.is_sound else "damaged"
     print(f"{run.folder}: {verdict} ({checked}, {files})")
 
@@ -95,7 +99,8 @@ def _repair(run: "Run", verification: "Verification", quiet: bool, allow_program
         for name in verification.flaws:
             total = len(job.tournament) if isinstance(job, TournamentJob) else 0
             damaged = salvage(run.folder / name, total, lambda number: _lost(job, number))
-            print(f"{name}: {damaged} damaged games; the old file is {name}.damaged")
+            noun = "game" if damaged == 1 else "games"
+            print(f"{name}: {damaged} damaged {noun}; the old file is {name}.damaged")
         unseal(run.folder)
         if any(item.file == PROGRESS_FILE for item in verification.files):
             (run.folder / PROGRESS_FILE).unlink(missing_ok=True)  # only shown, written by new work

@@ -1,8 +1,12 @@
-"""Links, pipes and devices in run folders, which may come from somebody else.
+"""Links, pipes, devices and journals in run folders, which may come from somebody else.
 
 Work on a run writes to its files and reads them. A link could lead these writes to any file of the
 user's, and a pipe or a device would be waited for. The folder itself may be a link: the user has
 named it.
+
+SQLite finishes an interrupted transaction with the journal beside a database. A journal can name
+another file, which SQLite opens and then deletes. Only transactions over several databases have
+such journals, and Fourlab makes none.
 """
 
 import os
@@ -12,6 +16,8 @@ from fourlab.errors import UserError
 
 MAX_ENTRIES = 100_000
 """Files and folders that are looked at; the largest study has some hundred."""
+JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+"""How the journals of SQLite begin; one that names another file ends with it, too."""
 MAX_LEVELS = 16
 """Folders inside each other; a training inside a study has six."""
 
@@ -25,7 +31,7 @@ def refuse_links(folder: Path) -> None:
 def link_to_elsewhere(folder: Path) -> str | None:
     """Return what a run folder has that is no file of its own, None if there is nothing.
 
-    These are links that lead out of it, pipes and devices.
+    These are links that lead out of it, pipes, devices, and what makes SQLite delete other files.
     """
     try:
         return _first_fault(folder)
@@ -61,7 +67,28 @@ def _first_fault(folder: Path) -> str | None:
                     waiting.append((entry.path, f"{name}/", level + 1))
                 elif not entry.is_file(follow_symlinks=False) and os.path.lexists(entry.path):
                     return f"{name} is not a file of its folder but a pipe or a device"
+                elif name == "lock" and _size(entry.path):
+                    return "lock is not empty, so it is not the run's lock"
+                elif name.endswith("-journal") and _names_another_file(entry.path):
+                    return f"{name} names another file, which SQLite would delete"
     return None
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0
+
+
+def _names_another_file(path: str) -> bool:
+    """Return whether a journal of SQLite ends with the name of a file."""
+    try:
+        with open(path, "rb") as stream:
+            stream.seek(max(_size(path) - len(JOURNAL_MAGIC), 0))
+            return stream.read(len(JOURNAL_MAGIC)) == JOURNAL_MAGIC
+    except FileNotFoundError:
+        return False  # the transaction has just ended
 
 
 def _is_within(path: str, folder: str) -> bool:

@@ -23,7 +23,7 @@ PROGRESS_FILE = "progress.json"
 UNSEALED = ("lock", SEAL_FILE)
 """The lock is an empty database that holds nothing of the run; a seal does not list itself."""
 UNSEALED_SUFFIXES = ("-wal", "-shm", "-journal")
-"""What SQLite keeps beside an open database."""
+"""What SQLite keeps beside an open database; see `_unfinished`."""
 REWRITTEN = (PROGRESS_FILE, "report.html", "report.md", "results.json", "figures/")
 """Files that are made from the others, and so are written again by `fourlab resume`."""
 
@@ -88,6 +88,8 @@ def damage(folder: Path, skip: Iterable[str] = ()) -> Iterator[Damage]:
             yield Damage(name, "was changed")
     for name in sorted(present - sealed.keys()):
         yield Damage(name, "was added")
+    for name in sorted(_unfinished(folder)):
+        yield Damage(name, "holds changes of a database")
 
 
 def refuse_damage(folder: Path) -> None:
@@ -105,6 +107,16 @@ def refuse_damage(folder: Path) -> None:
                 f"{folder}: {flaw} since work on the run ended "
                 f"(fourlab verify {folder} shows all damage)"
             )
+
+
+def _unfinished(folder: Path) -> Iterator[str]:
+    """Yield what SQLite would still write into the databases of a run; readers leave it empty."""
+    for pattern in ("*-wal", "*-journal"):
+        for file in folder.rglob(pattern):
+            name = file.relative_to(folder).as_posix()
+            # The lock that is held at this moment has a journal; see `links.py`.
+            if name != "lock-journal" and file.is_file() and file.stat().st_size:
+                yield name
 
 
 def _read(folder: Path) -> dict[str, dict[str, Any]]:

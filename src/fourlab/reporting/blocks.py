@@ -136,8 +136,16 @@ def to_html(blocks: Iterable[Block]) -> Iterator[str]:
 def inline(text: str) -> str:
     """Return text as HTML, with its code, bold words and links."""
     escaped = escape(text, quote=False)
-    linked = _LINK.sub(r'<a href="\2">\1</a>', escaped)
+    linked = _LINK.sub(_anchor, escaped)
     return _BOLD.sub(r"<strong>\1</strong>", _CODE.sub(r"<code>\1</code>", linked))
+
+
+def _anchor(link: re.Match[str]) -> str:
+    """Return a link as HTML; an address with another scheme than the web's stays text."""
+    text, address = link.groups()
+    if ":" in address and not address.startswith(("https:", "http:")):
+        return link[0]
+    return f'<a href="{address.replace(chr(34), "%22")}">{text}</a>'
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:

@@ -30,12 +30,17 @@ NO_FIGURES = f'<p class="missing">{escape(figures.NEEDS_PLOTS, quote=False)}</p>
 """Stands in place of figures."""
 
 
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""Reports have no scripts, so nothing in a run folder of somebody else may bring one."""
+
+
 def page(title: str, parts: Iterable[str]) -> str:
     """Return a whole page around its parts."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(title)}</title>"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f"<style>{STYLE}</style></head>\n<body>\n" + "\n".join(parts) + "\n</body></html>\n"
     )
 

@@ -1,4 +1,5 @@
 import itertools
+import os
 import subprocess
 import sys
 import time
@@ -113,6 +114,14 @@ def test_what_cannot_be_played_is_said_in_one_line(submission: Callable[[str], s
         make(submission("x = 1"))
     with pytest.raises(UserError, match="is not a submission: SystemExit"):
         make(submission("import sys\nsys.exit()"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
+def test_pipes_and_devices_are_no_submissions(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for file in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(UserError, match="is not a file"):
+            make(f'kaggle:file="{file}"')
 
 
 def test_without_kaggles_package_the_command_to_install_it_is_named(

@@ -26,6 +26,7 @@ from fourlab.agents.generators import generator
 from fourlab.bridges.kaggle.submission import BANK, USUAL, Struct, Submission, call, cells_of
 from fourlab.engines.process import CPU_SECONDS, STOP_POLL_SECONDS, Program
 from fourlab.errors import UserError
+from fourlab.files import read_bounded
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
 from fourlab.options import check, option
@@ -199,13 +200,17 @@ class _BuiltIn:
         """Do nothing: there is no process."""
 
 
+MOST_BYTES = 100 * 1024 * 1024
+"""The largest submission that Kaggle accepts."""
+
+
 class _Host:
     """A submission in a process of its own, which keeps the file's state between moves."""
 
     def __init__(self, path: str, start_seconds: float, megabytes: float) -> None:
         try:
-            with open(path, encoding="utf-8") as stream:
-                stream.read(1)
+            # Refuses pipes and devices, for which the process would wait or run out of memory.
+            read_bounded(Path(path), MOST_BYTES).decode()
         except (OSError, UnicodeDecodeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise UserError(f"cannot read {path}: {reason}") from None
