@@ -88,7 +88,8 @@ def context(resident: Page, server: str, problems: list[str]) -> Iterator[Browse
     session.detach()
 
     def on_console(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
+        # The resident tab asks for an icon that a text does not have, at any time.
+        if message.page != resident and message.type in ("error", "warning"):
             problems.append(message.text)
 
     def on_error(error: WebError) -> None:
