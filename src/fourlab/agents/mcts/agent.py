@@ -1,13 +1,11 @@
 """The Monte Carlo tree search agent; the variants of the five reports are options."""
 
 import math
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import repeat
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -16,7 +14,7 @@ from fourlab.agent import UNLIMITED, ColumnAnalysis, Decision, Limit
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import kernel, verbs
 from fourlab.agents.mcts.budget import Budget
-from fourlab.agents.mcts.tree import SearchTree, candidates, decision
+from fourlab.agents.mcts.tree import SearchTree, averaged, candidates, decision
 from fourlab.agents.mcts.xray import Snapshot
 from fourlab.compiled.random import seed_states
 from fourlab.errors import UserError
@@ -185,6 +183,11 @@ class MCTS:
     _kept: dict[str, SearchTree] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    # At most one pool. Its threads wait between moves: starting them takes as long as dozens of
+    # simulations. They end with `close`, with the agent, or with the program.
+    _pools: list[ThreadPoolExecutor] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         check(self)
@@ -236,6 +239,11 @@ class MCTS:
                 f"draw is a multiple of {step:g} with scale={self.scale}, not {self.draw:g}"
             )
 
+    def close(self) -> None:
+        """End the threads; another search starts new ones."""
+        while self._pools:
+            self._pools.pop().shutdown()
+
     def decide(
         self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
     ) -> Decision:
@@ -280,7 +288,7 @@ class MCTS:
                 for _ in range(self.runs)
             ]
             trace = self._search_each(trees, budget, search_seed, traced)
-        columns = _averaged(trees)
+        columns = averaged(trees)
         chosen = self._choose(columns, choice_seed)
         return Result(
             decision(chosen, columns, trees, budget.done, budget.elapsed()),
@@ -399,21 +407,21 @@ class MCTS:
                 watch(trace[-1])
 
         # This thread searches, too, and it alone takes the snapshots.
-        states = seed_states(seed, self.threads)
-        helpers = [
-            threading.Thread(target=budget.spend, args=(tree, state, None)) for state in states[1:]
-        ]
+        own, *others = seed_states(seed, self.threads)
+        helpers = list[Future[None]]()
         try:
-            for helper in helpers:
-                helper.start()
-            budget.spend(tree, states[0], snap if traced else None)
+            for state in others:
+                helpers.append(self._pool().submit(budget.spend, tree, state, None))
+            budget.spend(tree, own, snap if traced else None)
         except BaseException:
             budget.finished = True  # an interrupt ends the helpers, too
             raise
         finally:
-            for helper in helpers:
-                if helper.ident is not None:  # started before the interrupt
-                    helper.join()
+            # A helper that has not begun by now has nothing left to do.
+            wait([helper for helper in helpers if not helper.cancel()])
+        for helper in helpers:
+            if not helper.cancelled():
+                helper.result()  # raises what the helper raised
         if traced and (not trace or trace[-1].simulations != budget.done):
             snap()
         return trace
@@ -425,18 +433,30 @@ class MCTS:
         budgets = [budget.share(self.runs, self.threads) for _ in trees]
         # A random state per run, not per thread, so that the results do not depend on scheduling.
         states = seed_states(seed, self.runs)
-        with ThreadPoolExecutor(self.threads) as pool:
-            try:
-                # Reading the results raises the first exception of a run.
-                list(pool.map(Budget.spend, budgets, trees, states, repeat(None)))
-            except BaseException:
-                for run in budgets:
-                    run.finished = True
-                raise
+        searches = list[Future[None]]()
+        try:
+            for run, tree, state in zip(budgets, trees, states, strict=True):
+                searches.append(self._pool().submit(run.spend, tree, state, None))
+            for search in searches:
+                search.result()  # raises the first exception of a run
+        except BaseException:
+            for run in budgets:
+                run.finished = True
+            raise
+        finally:
+            wait(searches)
         budget.done = sum(run.done for run in budgets)
         if not traced:
             return []
         return [tree.snapshot(run.done) for tree, run in zip(trees, budgets, strict=True)]
+
+    def _pool(self) -> ThreadPoolExecutor:
+        """Return the threads of this agent."""
+        if not self._pools:
+            # The thread that asks for a move searches one tree, too, but only waits for several.
+            workers = self.threads - 1 if self.runs == 1 else self.threads
+            self._pools.append(ThreadPoolExecutor(workers, "search"))
+        return self._pools[0]
 
     def _choose(self, columns: tuple[ColumnAnalysis, ...], seed: int) -> ColumnAnalysis:
         """Choose the column to play."""
@@ -459,28 +479,3 @@ class MCTS:
         if self.final_tie == "random":
             return best[int(np.random.default_rng(seed).integers(len(best)))]
         return best[0] if self.final_tie == "first" else best[-1]
-
-
-def _averaged(trees: list[SearchTree]) -> tuple[ColumnAnalysis, ...]:
-    """Return the columns of all trees: visits added, means averaged over the runs that have one."""
-    if len(trees) == 1:
-        return tuple(trees[0].columns())
-    # Every tree lists the same columns, those that are open at the root.
-    averages = []
-    for runs in zip(*(tree.columns() for tree in trees), strict=True):
-        proofs = (run.proven for run in runs if run.proven is not None)
-        # A proof is exact, so that of any run holds for all of them.
-        averages.append(
-            ColumnAnalysis(
-                runs[0].column,
-                sum(run.visits for run in runs),
-                _mean([run.value for run in runs if run.value is not None]),
-                _mean([run.bound for run in runs if run.bound is not None]),
-                proven=next(proofs, None),
-            )
-        )
-    return tuple(averages)
-
-
-def _mean(numbers: list[float]) -> float | None:
-    return sum(numbers) / len(numbers) if numbers else None

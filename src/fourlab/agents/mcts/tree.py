@@ -360,3 +360,28 @@ def _path(above: Position, below: Position) -> tuple[int, ...] | None:
             if after.play(reply) == below:
                 return (column, reply)
     return None
+
+
+def averaged(trees: list[SearchTree]) -> tuple[ColumnAnalysis, ...]:
+    """Return the columns of all trees: visits added, means averaged over the runs that have one."""
+    if len(trees) == 1:
+        return tuple(trees[0].columns())
+    # Every tree lists the same columns, those that are open at the root.
+    averages = []
+    for runs in zip(*(tree.columns() for tree in trees), strict=True):
+        proofs = (run.proven for run in runs if run.proven is not None)
+        # A proof is exact, so that of any run holds for all of them.
+        averages.append(
+            ColumnAnalysis(
+                runs[0].column,
+                sum(run.visits for run in runs),
+                _mean([run.value for run in runs if run.value is not None]),
+                _mean([run.bound for run in runs if run.bound is not None]),
+                proven=next(proofs, None),
+            )
+        )
+    return tuple(averages)
+
+
+def _mean(numbers: list[float]) -> float | None:
+    return sum(numbers) / len(numbers) if numbers else None
