@@ -1,5 +1,6 @@
 """Gao's experiments at the smallest scale, and the exact facts they rest on."""
 
+import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ SIZES = {
     "002-convergence": {"runs": 12, "simulations": 500, "positions": 6},
     "002-future": {"simulations": 10, "rounds": 1},
     "002-parallel": {
-        **{"simulations": 100, "rounds": 1, "timed": 300, "timed_rounds": 1},
+        **{"simulations": 100, "rounds": 1, "timed": 300, "pairs": 1},
         "probe": 100,
     },
 }
@@ -312,6 +313,13 @@ def test_threads_are_measured_by_the_same_work(monkeypatch: pytest.MonkeyPatch) 
     assert [spec.partition(",runs=")[2] for spec in specs] == ["", "", "2", "2"]
 
 
+def test_speed_is_not_measured_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for probes in ([1.3], [1.9, 1.3]):  # busy before a turn, or only after it
+        had = itertools.cycle(probes)
+        monkeypatch.setattr(parallel, "processors", lambda simulations, had=had: next(had))
+        assert parallel._speeds(100, 100, 0) == {way: {} for way in parallel.WAYS}
+
+
 def test_two_busy_threads_get_at_most_two_processors() -> None:
     had = parallel.processors(2000)
     # CPU clocks tick more coarsely than the wall clock.
@@ -322,6 +330,8 @@ def test_two_busy_threads_get_at_most_two_processors() -> None:
 def test_a_busy_machine_gives_no_number(idle: float, refused: bool, tmp_path: Path) -> None:
     at_once = list[int]()
     speeds = {"1": {"speed": 100.0, "idle": idle}, "2": {"speed": 190.0, "idle": idle}}
+    if refused:
+        speeds.clear()
 
     class Counting(Threads):
         def map(self, work: Work, items: Iterable[int]) -> Iterator[list[tuple[int, Any]]]:
@@ -332,12 +342,13 @@ def test_a_busy_machine_gives_no_number(idle: float, refused: bool, tmp_path: Pa
             timed = "timed_pair" in repr(work)
             yield [(number, pair if timed else speed) for number in numbers]
 
-    size = {"timed_rounds": 3, "timed": 100, "probe": 100}
+    size = {"pairs": 3, "timed": 100, "probe": 100}
     bench = Workbench(tmp_path, "smoke", size, 0, Counting(2))
     (strength,) = parallel._strength(bench)
     assert isinstance(strength, Claim)
     assert (strength.corrected == parallel.REFUSED) == refused
-    assert at_once == [1, 1, 1], "one pair after another"
+    # One pair after another; no more of them once too many were useless.
+    assert at_once == ([1, 1] if refused else [1, 1, 1])
     parts = list(parallel._speed(bench))
     measured = [part for part in parts if isinstance(part, Claim)]
     assert [claim.corrected == parallel.REFUSED for claim in measured] == [refused, refused]
