@@ -19,7 +19,7 @@ from tests.conftest import Result
 Fourlab = Callable[..., Result]
 SOME = ["000-figure-2", "002-games", "004-dqn"]
 """One experiment of repetitions, one of calculations, one of games: all kinds of stored work."""
-MEASURED = {"002-future", "004-speed", "004-text-mode", "league"}
+MEASURED = {"002-parallel", "004-speed", "004-text-mode", "league"}
 """Experiments that report seconds, which differ from run to run."""
 
 

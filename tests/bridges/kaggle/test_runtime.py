@@ -366,11 +366,13 @@ def test_a_seeded_game_is_the_same_again(tmp_path: Path) -> None:
 
 def test_two_compiled_submissions_play_in_one_process_and_leave_the_lab_s_messages_alone() -> None:
     submissions = [load(source_of(f"minimax:depth={depth}")) for depth in (2, 3)]
+    # Wait for both before the first move: while one compiles, the other may have to wait for it.
+    for submission in submissions:
+        for thread in threading.enumerate():
+            if getattr(thread, "_target", None) is submission.__globals__["prepare"]:
+                thread.join()
     for submission in submissions:
         names = submission.__globals__
-        for thread in threading.enumerate():
-            if getattr(thread, "_target", None) is names["prepare"]:
-                thread.join()
         assert (len(names["PLAYERS"]), names["TROUBLE"]) == (2, [])
         assert column_of(submission, Position("121212")) == 0
     assert not _jit.LOGGER.disabled

@@ -1,9 +1,9 @@
 """The Monte Carlo tree search agent; the variants of the five reports are options."""
 
 import math
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cache
 from typing import ClassVar, Literal
@@ -189,6 +189,11 @@ class MCTS:
     _kept: dict[str, SearchTree] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    # At most one pool. Its threads wait between moves: starting them takes as long as dozens of
+    # simulations. They end with `close`, with the agent, or with the program.
+    _pools: list[ThreadPoolExecutor] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         check(self)
@@ -240,6 +245,11 @@ class MCTS:
                 f"draw is a multiple of {step:g} with scale={self.scale}, not {self.draw:g}"
             )
 
+    def close(self) -> None:
+        """End the threads; another search starts new ones."""
+        while self._pools:
+            self._pools.pop().shutdown()
+
     def decide(
         self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
     ) -> Decision:
@@ -286,6 +296,7 @@ class MCTS:
                 self.runs,
                 self.threads,
                 search_seed,
+                self._pool,
             )
             trees = [run.tree for run in runs]
             trace = [run.tree.snapshot(run.budget.done) for run in runs] if traced else []
@@ -411,24 +422,31 @@ class MCTS:
                 watch(trace[-1])
 
         # This thread searches, too, and it alone takes the snapshots.
-        states = seed_states(seed, self.threads)
-        helpers = [
-            threading.Thread(target=budget.spend, args=(tree, state, None)) for state in states[1:]
-        ]
+        own, *others = seed_states(seed, self.threads)
+        helpers = list[Future[None]]()
         try:
-            for helper in helpers:
-                helper.start()
-            budget.spend(tree, states[0], snap if traced else None)
+            for state in others:
+                helpers.append(self._pool().submit(budget.spend, tree, state, None))
+            budget.spend(tree, own, snap if traced else None)
         except BaseException:
             budget.finished = True  # an interrupt ends the helpers, too
             raise
         finally:
-            for helper in helpers:
-                if helper.ident is not None:  # started before the interrupt
-                    helper.join()
+            # A helper that has not begun by now has nothing left to do.
+            wait([helper for helper in helpers if not helper.cancel()])
+        for helper in helpers:
+            if not helper.cancelled():
+                helper.result()  # raises what the helper raised
         if traced and (not trace or trace[-1].simulations != budget.done):
             snap()
         return trace
+
+    def _pool(self) -> ThreadPoolExecutor:
+        """Return the threads of this agent."""
+        if not self._pools:
+            # The thread that asks for a move searches, too.
+            self._pools.append(ThreadPoolExecutor(self.threads - 1, "search"))
+        return self._pools[0]
 
     def _choose(self, columns: tuple[ColumnAnalysis, ...], seed: int) -> ColumnAnalysis:
         """Choose the column to play."""

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,9 +23,17 @@ class Run:
 
 
 def search_runs(
-    new_tree: Callable[[], SearchTree], budget: Budget, runs: int, threads: int, seed: int
+    new_tree: Callable[[], SearchTree],
+    budget: Budget,
+    runs: int,
+    threads: int,
+    seed: int,
+    pool: Callable[[], ThreadPoolExecutor],
 ) -> list[Run]:
-    """Search new trees, each with all the simulations, until there are `runs` or the time is up."""
+    """Search new trees, each with all the simulations, until there are `runs` or the time is up.
+
+    The thread that calls searches, too; the others, if any, are those of the pool.
+    """
     # A random state per run, not per thread, so that the results do not depend on scheduling.
     states = enumerate(seed_states(seed, runs))
     lock = threading.Lock()
@@ -45,16 +53,23 @@ def search_runs(
             share.spend(tree, state, None)
             done[number] = Run(tree, share, tree.columns())
 
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            workers = [pool.submit(search) for _ in range(min(threads, runs))]
-            for worker in workers:
-                worker.result()  # raises what the thread has raised
-        except BaseException:
-            budget.stop = np.ones(1, np.uint8)  # no run begins any more
-            for share in begun:
-                share.finished = True
-            raise
+    # This thread searches, too.
+    helpers = list[Future[None]]()
+    try:
+        for _ in range(min(threads, runs) - 1):
+            helpers.append(pool().submit(search))
+        search()
+    except BaseException:
+        budget.stop = np.ones(1, np.uint8)  # no run begins any more
+        for share in begun:
+            share.finished = True
+        raise
+    finally:
+        # A helper that has not begun by now has nothing left to do.
+        wait([helper for helper in helpers if not helper.cancel()])
+    for helper in helpers:
+        if not helper.cancelled():
+            helper.result()  # raises what the helper raised
     budget.done = sum(run.budget.done for run in done.values())
     return [done[number] for number in sorted(done)]
 

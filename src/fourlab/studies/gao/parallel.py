@@ -1,0 +1,224 @@
+"""Gao's wish for parallel search: strength at equal simulations, then speed and strength by time.
+
+Whatever depends on the clock is measured only while two processors are idle, and refused otherwise:
+two threads that share one processor show nothing but the load of the machine.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fourlab.agent import Limit, close
+from fourlab.agents.registry import make
+from fourlab.arena.results import Results
+from fourlab.arena.tally import Tally
+from fourlab.arena.tournament import GamePlayer, Player, Tournament
+from fourlab.game.position import Position
+from fourlab.studies.claims import Claim, Estimate
+from fourlab.studies.gao.future import gain, stronger
+from fourlab.studies.verdicts import same_number
+from fourlab.studies.workbench import Part, Table, Workbench, completed
+
+THREADS = 2
+WAYS = {
+    "one tree for all": "mcts:simulations={},threads={}",
+    "a tree each": "gao:simulations={},threads={},runs={}",
+}
+"""Two ways to use threads; the names are keys of stored results."""
+SLUGS = {"one tree for all": "one-tree", "a tree each": "trees"}
+TURNS = 5
+"""Timed turns, of which the best counts."""
+SECONDS = 0.01
+"""Time per move of the games by the clock."""
+IDLE = 1.8
+"""Processors that two independent threads must get, of 2, for a measurement by the clock."""
+PROBE = "gao:simulations={},threads=2,runs=2"
+"""Two searches without anything in common: they are held up by other programs only."""
+HALF = 0.5
+"""Below this share of usable pairs the machine was too busy for a statement."""
+REFUSED = "not measured: too few idle processors"
+SPEED_UP = 0.3
+"""Margin of speed-ups: 1.7 to 2.3 count as twice the speed."""
+
+
+def conduct(bench: Workbench) -> Iterator[Part]:
+    """Compare two threads with one: games at equal simulations, speed, games at equal time."""
+    simulations = bench.size["simulations"]
+    for slug, quantity, specs, why in (
+        (
+            "one-tree",
+            f"one tree, {simulations:,} simulations per move",
+            (
+                f"mcts:simulations={simulations},threads={THREADS}",
+                f"mcts:simulations={simulations}",
+            ),
+            "threads on one tree meet in another order every time, so these games are repeatable "
+            "only statistically",
+        ),
+        (
+            "trees",
+            f"a tree each, {simulations:,} simulations per move in total",
+            (
+                f"gao:simulations={simulations // THREADS},threads={THREADS},runs={THREADS}",
+                f"gao:simulations={simulations}",
+            ),
+            "the values of two trees of half the size are averaged; repeatable to the last move",
+        ),
+    ):
+        tally = _games(bench, f"equal-{slug}", specs)
+        yield Claim(
+            f"parallel-equal-{slug}",
+            f"{THREADS} threads against 1, {quantity}: gain at equal simulations",
+            "",
+            corrected=gain(tally),
+            why=why,
+        )
+    yield from _speed(bench)
+    yield from _strength(bench)
+
+
+def _games(bench: Workbench, name: str, specs: tuple[str, str]) -> Tally:
+    """Let the first player meet the second, every opening with both colours."""
+    players = tuple(Player(spec, name=str(place)) for place, spec in enumerate(specs))
+    tournament = Tournament(
+        players, openings="random:4", rounds=bench.size["rounds"], seed=bench.seed
+    )
+    results = Results(tournament)
+    for game in bench.play(name, tournament):
+        results.add(game)
+    return results.tally("0", "1")
+
+
+def processors(simulations: int) -> float:
+    """Return how many processors two independent busy threads get now, at most 2.
+
+    CPU seconds per second of a search on two trees. Unlike the load average it also notices other
+    limits, such as the quota of a container.
+    """
+    agent = make(PROBE.format(simulations))
+    # Threads start at the first search.
+    agent.decide(Position(), Limit(simulations=2), np.random.default_rng(0))
+    wall_before = time.perf_counter()
+    cpu_before = time.process_time()
+    agent.decide(Position(), Limit(), np.random.default_rng(0))
+    had = (time.process_time() - cpu_before) / (time.perf_counter() - wall_before)
+    close(agent)
+    return had
+
+
+def _speed(bench: Workbench) -> Iterator[Part]:
+    """Measure what threads gain in simulations per second."""
+    # One piece of work, since several would compete for the processors.
+    (measured,) = bench.repeat("speed", _speeds, 1, bench.size["timed"], bench.size["probe"])
+    rows = []
+    for way, speeds in measured.items():
+        # Keys are text because JSON has no others; they are missing if the machine was busy.
+        usable = {"1", str(THREADS)} <= speeds.keys()
+        ratio = speeds[str(THREADS)]["speed"] / speeds["1"]["speed"] if usable else 0.0
+        yield Claim(
+            f"parallel-speed-{SLUGS[way]}",
+            f"speed with {THREADS} threads relative to 1, {way}",
+            "",
+            corrected=Estimate(ratio, digits=2) if usable else REFUSED,
+            true=same_number(ratio, THREADS, SPEED_UP) if usable else None,
+            why="wall-clock time on one machine, best of "
+            f"{TURNS} turns; true if it is {THREADS} ± {SPEED_UP:g}",
+        )
+        if usable:
+            rows += [
+                (way, threads, round(one["speed"]), f"{one['idle']:.2f}")
+                for threads, one in speeds.items()
+            ]
+    if rows:
+        head = ("search", "threads", "simulations per second", "idle processors")
+        yield Table("Simulations per second on the empty board", head, tuple(rows))
+
+
+def _speeds(simulations: int, probe: int, number: int) -> dict[str, dict[str, Any]]:
+    """Return by way and number of threads the simulations per second and idle processors.
+
+    The numbers of threads take turns, and the best of TURNS turns counts; turns without two idle
+    processors do not. All do the same work: the same number of trees of the same size.
+    """
+    best: dict[str, dict[str, Any]] = {way: {} for way in WAYS}
+    for way, spec in WAYS.items():
+        # With a tree each, there are as many trees for one thread as for two.
+        trees = THREADS if "runs" in spec else 1
+        agents = {
+            threads: make(spec.format(max(simulations // trees, 1), threads, trees))
+            for threads in (1, THREADS)
+        }
+        for agent in agents.values():
+            # Load what is slow at first, and start the threads.
+            agent.decide(Position(), Limit(simulations=trees), np.random.default_rng(0))
+        for turn in range(TURNS):
+            for threads, agent in agents.items():
+                idle = [processors(probe)]
+                if idle[0] < IDLE:
+                    continue
+                before = time.perf_counter()
+                decision = agent.decide(Position(), Limit(), np.random.default_rng(turn))
+                seconds = time.perf_counter() - before
+                idle.append(processors(probe))
+                speed = (decision.analysis.simulations or 0) / seconds
+                fastest = best[way].get(str(threads), {"speed": 0.0})
+                if idle[1] >= IDLE and speed > fastest["speed"]:
+                    best[way][str(threads)] = {"speed": speed, "idle": min(idle)}
+        for agent in agents.values():
+            close(agent)
+    return best
+
+
+def _timed_pair(seed: int, rounds: int, probe: int, number: int) -> dict[str, Any]:
+    """Play a pair of games by the clock, two threads against one.
+
+    Returns the results of two threads, moving first and second (1, 0 or -1), and how many
+    processors were idle before, between and after the games.
+    """
+    players = tuple(Player(f"mcts:seconds={SECONDS},threads={threads}") for threads in (THREADS, 1))
+    tournament = Tournament(players, openings="random:4", rounds=rounds, seed=seed)
+    play = GamePlayer(tournament, make)
+    idle = [processors(probe)]
+    games = []
+    for swapped in (0, 1):
+        games.append(play(2 * number + swapped))
+        idle.append(processors(probe))
+    completed("games by the clock", games)
+    # A stored result is the first player's.
+    results = [(game.result or 0) * sign for game, sign in zip(games, (1, -1), strict=True)]
+    return {"results": results, "idle": idle}
+
+
+def _strength(bench: Workbench) -> Iterator[Part]:
+    """Let two threads play one thread with the same time per move."""
+    rounds = bench.size["pairs"]
+    pairs = list[dict[str, Any]]()
+    # One pair after another: games in parallel would compete for the threads' processors.
+    for played in range(1, rounds + 1):
+        pairs = bench.repeat(
+            "threads", _timed_pair, played, bench.seed, rounds, bench.size["probe"]
+        )
+        busy = sum(min(pair["idle"]) < IDLE for pair in pairs)
+        if busy > (1 - HALF) * rounds:
+            break  # too few can be usable by now
+    tally = usable_pairs(pairs)
+    yield Claim(
+        "parallel-equal-time",
+        f"{THREADS} threads against 1 on one tree, {SECONDS:g} s per move: gain at equal time",
+        "",
+        corrected=REFUSED if tally is None else gain(tally),
+        true=None if tally is None else stronger(tally),
+        why=f"only pairs of games count before, between and after which two busy threads had "
+        f"{IDLE:g} processors or more; games by the clock are not repeatable",
+    )
+
+
+def usable_pairs(pairs: Sequence[Mapping[str, Any]]) -> Tally | None:
+    """Return the results of the pairs that had two idle processors; None if those are too few."""
+    usable = [pair["results"] for pair in pairs if min(pair["idle"]) >= IDLE]
+    if len(usable) < HALF * len(pairs):
+        return None
+    # Scores of 0, ½ and 1 from results of -1, 0 and 1.
+    return Tally.of_pairs([((one + 1) / 2, (other + 1) / 2) for one, other in usable])

@@ -1,0 +1,56 @@
+"""The threads of the agent mcts, which wait between moves."""
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fourlab import Limit, Position, make
+from fourlab.agent import close
+from fourlab.agents.mcts.tree import SearchTree
+
+
+def search_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith("search")]
+
+
+@pytest.mark.parametrize("options", ["threads=3", "runs=3,threads=2"])
+def test_threads_wait_for_the_next_move_and_end_with_the_agent(options: str) -> None:
+    before = set(search_threads())
+    agent = make(f"mcts:simulations=9000,{options}")
+    agent.decide(Position(), Limit(), np.random.default_rng(0))
+    waiting = set(search_threads()) - before
+    assert waiting
+    for seed in range(5):
+        agent.decide(Position("44"), Limit(), np.random.default_rng(seed))
+    # Further threads start only while all others are busy.
+    assert waiting <= set(search_threads()) - before
+    assert len(set(search_threads()) - before) <= 2
+    close(agent)
+    assert set(search_threads()) <= before
+    # A closed agent starts new threads; they end when nobody uses the agent any longer.
+    assert agent.decide(Position(), Limit(), np.random.default_rng(0)).column in range(7)
+    started = set(search_threads()) - before
+    assert started
+    del agent
+    for thread in started:
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def test_an_error_in_a_thread_of_the_pool_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = SearchTree.search
+    helps = threading.Event()
+
+    def fail_elsewhere(tree: SearchTree, *arguments: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            helps.set()
+            raise RuntimeError("no luck")
+        helps.wait(60)
+        return original(tree, *arguments)
+
+    monkeypatch.setattr(SearchTree, "search", fail_elsewhere)
+    agent = make("mcts:threads=2,simulations=9000")
+    with pytest.raises(RuntimeError, match="no luck"):
+        agent.decide(Position(), Limit(), np.random.default_rng(0))
