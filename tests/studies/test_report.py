@@ -1,4 +1,4 @@
-"""Pages of results: damaged work files, and reports that are published one by one."""
+"""The results of a run: damaged work files, and what a resumed run does."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from fourlab.errors import UserError
 from fourlab.jobs.run import Run, open_run
 from fourlab.studies.catalogue import all_experiments
 from fourlab.studies.job import StudyJob, read_job
-from fourlab.studies.report import check_work, load_parts, publish, save_parts, write_reports
+from fourlab.studies.report import check_work, load_parts, save_parts, write_reports
 from fourlab.studies.workbench import Finding, Table
 
 
@@ -22,26 +22,6 @@ def a_run(folder: Path, *names: str, seed: int = 0) -> Run:
         save_parts(run, experiment, [finding, Table("some", ("head",), ((name,),))])
     write_reports(run)
     return run
-
-
-def contents(folder: Path) -> dict[Path, bytes]:
-    """Return the contents of all files in a folder."""
-    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-
-
-def test_publishing_one_report_leaves_the_others(tmp_path: Path) -> None:
-    target = tmp_path / "pages"
-    publish(a_run(tmp_path / "runs", "000-exact", "004-speed"), target)
-    (target / "arya" / "data" / "of-yesterday.csv").write_text("old")
-    before = contents(target / "vannucci-abril")
-    assert target / "vannucci-abril" / "data" / "exact-some-table.csv" in before
-    publish(a_run(tmp_path / "runs", "004-dqn", seed=1), target)
-    assert contents(target / "vannucci-abril") == before
-    assert sorted(file.name for file in (target / "arya" / "data").iterdir()) == [
-        "dqn-findings.csv",
-        "dqn-some-table.csv",
-    ]
-    assert "arya dqn" in (target / "report.md").read_text(encoding="utf-8")
 
 
 def test_a_run_of_an_earlier_version_keeps_its_numbered_folders(tmp_path: Path) -> None:

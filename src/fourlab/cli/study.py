@@ -1,7 +1,7 @@
 """`fourlab study`: reproduce the experiments of the five reports."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from fourlab.cli.running import Running, Workers, print_results
 from fourlab.errors import UserError
 from fourlab.studies.catalogue import SCALES, Experiment, chosen, title_of
 
+if TYPE_CHECKING:
+    from fourlab.studies.job import StudyJob
+
 
 @with_settings
 def study(
@@ -18,7 +21,7 @@ def study(
         list[str],
         typer.Argument(
             metavar="AUTHOR [ITEM]…",
-            help="vannucci-abril, bhat, gao, sewell or arya; `all`, or `list`.",
+            help="vannucci-abril, bhat, gao, sewell or arya; `all`, `list`, or `pages DIR`.",
         ),
     ],
     workers: Workers,
@@ -37,7 +40,9 @@ def study(
     seed: SeedOption = 0,
     publish: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write reports (Markdown), figures and data here."),
+        typer.Option(
+            metavar="DIR", help="Publish these experiments here: Markdown, figures and data."
+        ),
     ] = None,
 ) -> None:
     """Reproduce the experiments of five student reports.
@@ -45,31 +50,55 @@ def study(
     `fourlab study list` lists the experiments, `fourlab study list bhat` those of one report. Every
     experiment compares the reported numbers with ours, with the report's faults and without them,
     and gives a verdict, figures and data; the run's report.html shows everything. The same command
-    again resumes stopped work. Names of older versions, such as 001-table-5, still work.
+    again resumes stopped work. `fourlab study pages DIR` writes published pages again from their
+    data. Names of older versions, such as 001-table-5, still work.
 
     Example: fourlab study bhat table-5 --scale quick
     """
     if "list" in names:
         _list(chosen([name for name in names if name != "list"] or ["all"]), running.json)
-        return
-    if scale not in SCALES:
+    elif names[0] == "pages":
+        _write_pages(names[1:], running.json)
+    elif scale not in SCALES:
         raise UserError(f"a scale is {', '.join(SCALES)}, not {scale!r}")
-    # Loads the agents and NumPy, which a list does not need.
-    from fourlab.studies import report
-    from fourlab.studies.job import StudyJob
+    else:
+        # Loads the agents and NumPy, which a list does not need.
+        from fourlab.studies.job import StudyJob
 
-    # Checked before any work: a bad name or folder must not show after hours.
-    experiments = [experiment.name for experiment in chosen(names)]
+        # Checked before any work: a bad name must not show after hours.
+        experiments = tuple(experiment.name for experiment in chosen(names))
+        _work(StudyJob(experiments, scale, seed, time), workers, running, publish)
+
+
+def _work(job: "StudyJob", workers: Workers, running: Running, publish: Path | None) -> None:
+    """Run experiments, publish them if that is wanted, and print what was found."""
+    from fourlab.studies import publish as publishing
+
     if publish is not None:
-        report.check_target(publish)
-    job = StudyJob(tuple(experiments), scale, seed, time)
+        publishing.check_target(publish)
     run, results = running.desk(workers).work(job)
     if publish is not None:
-        report.publish(run, publish)
+        publishing.publish(run, publish, job.experiments)
     if not running.json:
         # Leave out the experiments of earlier commands, which the run may also have.
-        results["experiments"] = {name: results["experiments"][name] for name in experiments}
+        results["experiments"] = {name: results["experiments"][name] for name in job.experiments}
     print_results(run, results, running.json)
+
+
+def _write_pages(folders: list[str], json: bool) -> None:
+    """Write the pages of published reports again, from their data."""
+    from fourlab.studies.publish import reports_in, write_pages
+
+    if len(folders) != 1:
+        raise UserError("fourlab study pages takes one folder of published reports")
+    folder = Path(folders[0])
+    if not reports_in(folder):
+        raise UserError(f"{folder} has no published reports")
+    written = write_pages(folder)
+    if json:
+        print_json({"folder": str(folder), "reports": written})
+    else:
+        print(f"{folder}: pages of {', '.join(written)}, and their index")
 
 
 def _list(experiments: list[Experiment], json: bool) -> None:

@@ -307,10 +307,7 @@ def _create(run: Run, config: dict[str, Any]) -> None:
         "config": config,
         "seed": config.get("seed"),
         "command": shlex.join(["fourlab", *sys.argv[1:]]),
-        "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-        "versions": _versions(),
-        "commit": _commit(),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
+        **environment(),
     }
     run.write("config.toml", settings)
     # Written last, because the manifest is what makes the folder a run.
@@ -321,6 +318,16 @@ def _as_json(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the configuration as it will be read back from JSON: tuples become lists."""
     converted: dict[str, Any] = json.loads(json.dumps(config))
     return converted
+
+
+def environment() -> dict[str, Any]:
+    """Return the time, the versions of packages, the commit of the source and the machine."""
+    return {
+        "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "versions": _versions(),
+        "commit": _commit(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
+    }
 
 
 def _versions() -> dict[str, str]:
@@ -337,11 +344,20 @@ def _commit() -> str | None:
     # In site-packages, git would describe the repository that happens to be around it.
     if not (source / ".git").exists():
         return None
-    command = ["git", "describe", "--always", "--dirty"]
     with suppress(OSError, subprocess.SubprocessError):  # no git, or a slow disk
-        process = subprocess.run(command, cwd=source, capture_output=True, text=True, timeout=10)
-        return process.stdout.strip() or None
+        commit = _git(source, "describe", "--always")
+        # Other files, such as published pages, have no influence on results.
+        changed = _git(source, "status", "--porcelain", "--", "src")
+        return f"{commit}-dirty" if changed else commit or None
     return None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """Return what git prints about the repository of a folder; empty if there is none."""
+    process = subprocess.run(
+        ["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=10
+    )
+    return process.stdout.strip()
 
 
 def toml(config: Mapping[str, Any]) -> str:

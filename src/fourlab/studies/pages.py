@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
+from fourlab.analysis.overview import ANSWERS, count_answers
 from fourlab.reporting.blocks import (
     Block,
+    Bullets,
     Drawing,
     Folded,
     Grid,
@@ -16,24 +17,25 @@ from fourlab.reporting.blocks import (
     Paragraph,
 )
 from fourlab.sources import AUTHOR_OF, SOURCES
-from fourlab.studies.catalogue import Experiment, all_experiments, items_of, title_of
-from fourlab.studies.claims import Answer, Claim, from_json
-from fourlab.studies.workbench import Finding
-
-Parts = Sequence[Mapping[str, Any]]
-"""The parts of an experiment as stored: the fields of each one, and its kind."""
-HEAD = (
-    *("quantity", "report", "ours, faithful", "ours, corrected"),
-    *("exact", "verdict", "explanation"),
+from fourlab.studies import findings
+from fourlab.studies.catalogue import (
+    DOCUMENTS,
+    FOLDERS,
+    Experiment,
+    all_experiments,
+    items_of,
+    title_of,
 )
-"""The header of a page's table of findings without tests."""
+from fourlab.studies.claims import Answer, Claim
+from fourlab.studies.made import Made
+from fourlab.studies.parts import Parts, claims_of, item_of
+
+INDEX_TITLE = "The experiments of the five reports, replicated"
+INDEX_HEAD = ("experiment", "claim of the report", *ANSWERS)
 CLAIM_HEAD = (
     *("claim", "reported", "faithful", "corrected", "exact"),
     *("reproduced?", "true?"),
 )
-VERDICTS = {True: "agrees", False: "differs", None: "–"}
-STORED_NAMES = {"exact": "truth"}
-"""Fields of a finding whose names in files differ; files of earlier versions stay readable."""
 TRUTHS = {
     Answer.AGREES: "holds",
     Answer.DIFFERS: "does not hold",
@@ -44,27 +46,112 @@ _PLACE = re.compile(r"\{([a-z0-9-]+)\.([a-z]+)\}")
 """A place of a summary that a value fills: {table-5-mc40-first.faithful}."""
 
 
-def blocks_of(document: str, home: Path, done: Mapping[str, Parts]) -> Iterator[Block]:
-    """Yield the page of one report, from its complete experiments.
+def blocks_of(
+    document: str,
+    home: Path,
+    done: Mapping[str, Parts],
+    made: Mapping[str, Made] | None = None,
+) -> Iterator[Block]:
+    """Yield the page of one report, from its complete experiments and how they were made.
 
     `home` is the folder of its figures and data.
     """
+    made = made or {}
     experiments = [all_experiments()[name] for name in done]
     own = [experiment for experiment in experiments if experiment.document == document]
     claims = {claim.name: claim for experiment in own for claim in claims_of(done[experiment.name])}
     author = AUTHOR_OF.get(document)
+    yield Heading(DOCUMENTS[document], 1)
     if author is not None:
         yield from _source(author)
         yield from _summary(author, claims)
         yield from _index(author, own)
     for experiment in own:
-        yield from _experiment(experiment, home, done[experiment.name])
+        name = experiment.name
+        yield from _experiment(experiment, home, done[name], made.get(name))
+    yield from _how_it_was_made({name: made[name] for name in done if name in made})
 
 
-def claims_of(parts: Parts) -> list[Claim]:
-    """Return the claims among the parts of an experiment."""
-    stored = (part for part in parts if part["kind"] == "claim")
-    return [from_json({name: part[name] for name in Claim.__dataclass_fields__}) for part in stored]
+def index_blocks(
+    done: Mapping[str, Parts],
+    made: Mapping[str, Made],
+    suffix: str,
+    folders: Mapping[str, str] = FOLDERS,
+    others: Sequence[str] = (),
+) -> Iterator[Block]:
+    """Yield the index of all reports, with the counts of the verdicts of their experiments.
+
+    `suffix` is that of the pages of the reports, `folders` has their folders by number. `others`
+    are the numbers of reports that an earlier version published: only their pages are known.
+    """
+    yield Heading(INDEX_TITLE, 1)
+    documents = {all_experiments()[name].document for name in done}
+    lines = {document: _made_line(document, done, made) for document in documents}
+    lines |= dict.fromkeys(others, " Published by an earlier version.")
+    yield Bullets(
+        [
+            f"[{title}]({folders[document]}/report{suffix}).{lines[document]}"
+            for document, title in DOCUMENTS.items()
+            if document in lines
+        ]
+    )
+    yield Paragraph(
+        "Each experiment with the number of its claims that the faithful program reproduces. "
+        "Shares have 95 % Wilson intervals. The reports' faults, B1 to B20, are listed in "
+        "docs/reference/faults.md."
+    )
+    yield Grid(INDEX_HEAD, [_index_row(name, parts) for name, parts in done.items()])
+
+
+def _made_line(document: str, done: Mapping[str, Parts], made: Mapping[str, Made]) -> str:
+    """Return how the experiments of a report were made, in one sentence after a space."""
+    own = [made[name] for name in done if all_experiments()[name].document == document]
+    scales = " and ".join(dict.fromkeys(one.scale for one in own))
+    seeds = ", ".join(dict.fromkeys(str(one.seed) for one in own))
+    text = f" Scale {scales}, seed {seeds}"
+    if commits := list(dict.fromkeys(one.commit for one in own if one.commit)):
+        text += f", commit {', '.join(commits)}"
+    if days := sorted({one.day for one in own if one.day}):
+        text += f", {days[0]}" if len(days) == 1 else f", {days[0]} to {days[-1]}"
+    return f"{text}."
+
+
+def _index_row(name: str, parts: Parts) -> tuple[object, ...]:
+    answers = count_answers(parts)
+    counts = (answers[answer] for answer in ANSWERS)
+    experiment = all_experiments()[name]
+    return title_of(experiment), experiment.claim, *counts
+
+
+def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
+    """Yield the scale, seed, commit and date of each experiment of a published report."""
+    made = {name: one for name, one in made.items() if one.created}
+    if not made:
+        return
+    groups: dict[tuple[object, ...], list[str]] = {}
+    for name, one in made.items():
+        group = (one.scale, one.seed, one.commit or "–", one.day)
+        groups.setdefault(group, []).append(item_of(all_experiments()[name]))
+    yield Heading("How it was made")
+    rows = [(", ".join(items), *group) for group, items in groups.items()]
+    yield Grid(("experiments", "scale", "seed", "commit", "date"), rows)
+    reasons: dict[str, list[str]] = {}
+    for name, one in made.items():
+        if one.why_not_full:
+            reasons.setdefault(one.why_not_full, []).append(item_of(all_experiments()[name]))
+    if reasons:
+        lines = [f"{', '.join(items)}: {reason}" for reason, items in reasons.items()]
+        yield Paragraph(f"Smaller than full: {'; '.join(lines)}.")
+    machines = dict.fromkeys(
+        f"{one.machine}; "
+        + ", ".join(f"{package} {version}" for package, version in one.versions.items())
+        for one in made.values()
+    )
+    yield Paragraph(f"Made on {' and '.join(machines)}.")
+    yield Paragraph(
+        "All numbers, tests and tables of this page are in [parts.json](parts.json), from which it "
+        "is written; [manifest.json](manifest.json) has how they were made."
+    )
 
 
 def fill(text: str, claims: Mapping[str, Claim]) -> str | None:
@@ -123,17 +210,22 @@ def _index(author: str, experiments: Sequence[Experiment]) -> Iterator[Block]:
         yield Grid(("in the report", "command", "what it shows"), rows)
 
 
-def _experiment(experiment: Experiment, home: Path, parts: Parts) -> Iterator[Block]:
+def _experiment(
+    experiment: Experiment, home: Path, parts: Parts, made: Made | None
+) -> Iterator[Block]:
     yield Heading(experiment.title, anchor=experiment.name)
-    item = experiment.name.removeprefix(f"{experiment.document}-")
+    item = item_of(experiment)
     claims = claims_of(parts)
+    shown = list(findings.rows(parts))
+    command = made.command(experiment) if made else f"fourlab study {title_of(experiment)}"
     numbers = f" · [numbers](data/{item}-claims.csv)" if claims else ""
-    yield Paragraph(f"`fourlab study {title_of(experiment)}`{numbers}")
+    numbers += f" · [findings](data/{item}-findings.csv)" if shown else ""
+    yield Paragraph(f"`{command}`{numbers}")
     yield Paragraph(f"The report: {experiment.claim}")
     if claims:
         yield from _claims(claims)
-    if rows := list(finding_rows(parts)):
-        yield Grid(*_without_empty_columns(HEAD, rows))
+    if shown:
+        yield Grid(*_without_empty_columns(findings.HEAD, shown))
     for part in parts:
         if part["kind"] == "picture":
             address = f"figures/{part['file']}.svg"
@@ -178,16 +270,6 @@ def _details(claims: Sequence[Claim], parts: Parts) -> Iterator[Block]:
             yield Folded(part["title"], [Grid(part["head"], part["rows"]), data])
         elif part["kind"] == "text":
             yield Folded(part["title"], [Listing(part["lines"])])
-
-
-def finding_rows(parts: Parts) -> Iterator[tuple[object, ...]]:
-    """Yield the findings without tests in the columns of HEAD."""
-    for part in parts:
-        if part["kind"] == "finding":
-            yield tuple(
-                VERDICTS[part["agrees"]] if name == "agrees" else part[STORED_NAMES.get(name, name)]
-                for name in Finding.__dataclass_fields__
-            )
 
 
 def _without_empty_columns(

@@ -1,0 +1,110 @@
+"""The parts of an experiment's result as plain data, and the files that belong to them."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from fourlab.arena.tables import Table
+from fourlab.studies import claims, data, findings
+from fourlab.studies.catalogue import Experiment
+from fourlab.studies.claims import Claim
+from fourlab.studies.workbench import Finding, Part, Text
+
+Parts = Sequence[Mapping[str, Any]]
+"""The parts of an experiment as stored: the fields of each one, and its kind."""
+_FILE_NAME = re.compile(r"[\w.,+=-]{1,200}")
+
+
+def item_of(experiment: Experiment) -> str:
+    """Return the name of an experiment within its report: table-5."""
+    return experiment.name.removeprefix(f"{experiment.document}-")
+
+
+def stored(experiment: Experiment, part: Part) -> dict[str, Any]:
+    """Return a part as plain data; tables and pictures also get the name of their file."""
+    item = item_of(experiment)
+    match part:
+        case Finding():
+            return findings.stored(part)
+        case Claim() | Text():
+            return {"kind": type(part).__name__.lower(), **asdict(part)}
+        case Table():
+            name = data.file_name(item, part.title, "table")
+            return {"kind": "table", "file": f"{name}.csv", **asdict(part)}
+    name = data.file_name(item, part.name)
+    return {"kind": "picture", "file": name, "caption": part.caption}
+
+
+def is_part(part: Any) -> bool:
+    """Return whether data have the fields of a stored part, with values of their types."""
+    if not isinstance(part, dict) or not isinstance(kind := part.get("kind"), str):
+        return False
+    if kind == "claim":
+        return claims.is_claim(part)
+    if kind == findings.KIND:
+        return findings.is_finding(part)
+    texts = {
+        "text": ["title", "lines"],
+        "table": ["title", "file"],
+        "picture": ["caption", "file"],
+    }
+    if kind not in texts or not all(isinstance(part.get(name), str) for name in texts[kind]):
+        return False
+    # Pages are made with names of files; these must not lead elsewhere.
+    if kind in ("table", "picture") and not _FILE_NAME.fullmatch(part["file"]):
+        return False
+    if kind == "table":
+        head, rows = part.get("head"), part.get("rows")
+        return (
+            isinstance(head, list | tuple)
+            and all(isinstance(cell, str) for cell in head)
+            and isinstance(rows, list | tuple)
+            and all(isinstance(row, list | tuple) and len(row) == len(head) for row in rows)
+        )
+    return True
+
+
+def claims_of(parts: Parts) -> list[Claim]:
+    """Return the claims among the parts of an experiment."""
+    fields = Claim.__dataclass_fields__
+    return [
+        claims.from_json({name: part[name] for name in fields})
+        for part in parts
+        if part["kind"] == "claim"
+    ]
+
+
+def data_files(experiment: Experiment, parts: Parts) -> dict[str, bytes]:
+    """Return the data files that follow from the parts, by name: claims, findings and tables."""
+    item = item_of(experiment)
+    files = {}
+    if stated := claims_of(parts):
+        files[f"{item}-claims.csv"] = csv_of(claims.table_of(stated))
+    if (table := findings.table_of(parts)) is not None:
+        files[f"{item}-findings.csv"] = csv_of(table)
+    for part in parts:
+        if part["kind"] == "table":
+            rows = tuple(tuple(row) for row in part["rows"])
+            table = Table(part["title"], tuple(part["head"]), rows)
+            files[part["file"]] = csv_of(data.numeric(table))
+    return files
+
+
+def picture_files(parts: Parts) -> Iterator[str]:
+    """Yield the addresses of the drawings and of their data, within the folder of the report."""
+    for part in parts:
+        if part["kind"] == "picture":
+            yield f"figures/{part['file']}.svg"
+            yield f"data/{part['file']}.csv"
+
+
+def csv_of(content: Table) -> bytes:
+    """Return a table as a CSV file."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(content.head)
+    writer.writerows(content.rows)
+    return text.getvalue().encode()

@@ -1,0 +1,95 @@
+"""Reports are published one by one, and their pages follow from their data."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fourlab.errors import UserError
+from fourlab.studies.publish import check_target, index_of, publish, reports_in, write_pages
+from tests.studies.test_report import a_run
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the contents of all files in a folder, by path."""
+    files = (file for file in folder.rglob("*") if file.is_file())
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+
+
+def test_publishing_one_report_leaves_the_others(tmp_path: Path) -> None:
+    target = tmp_path / "pages"
+    publish(a_run(tmp_path / "runs", "000-exact"), target, ["000-exact"])
+    before = contents(target / "vannucci-abril")
+    assert before.keys() >= {"report.md", "manifest.json", "parts.json", "data/exact-findings.csv"}
+    publish(a_run(tmp_path / "runs", "004-dqn", seed=1), target, ["004-dqn"])
+    assert contents(target / "vannucci-abril") == before
+    index = (target / "report.md").read_text(encoding="utf-8")
+    assert "| vannucci-abril exact |" in index
+    assert "| arya dqn |" in index
+    assert "Scale smoke, seed 0, commit " in index
+    assert "Scale smoke, seed 1, commit " in index
+
+
+def test_an_experiment_replaces_its_own_results_only(tmp_path: Path) -> None:
+    target = tmp_path / "pages"
+    names = ["004-speed", "004-dqn"]
+    publish(a_run(tmp_path / "runs", *names), target, names)
+    before = contents(target / "arya")
+    (target / "arya" / "data" / "of-yesterday.csv").write_text("old")
+    # The run has both, but only one of them is to be published.
+    publish(a_run(tmp_path / "runs", *names, seed=1), target, ["004-dqn"])
+    manifest = json.loads((target / "arya" / "manifest.json").read_text())
+    seeds = {name: made["seed"] for name, made in manifest["experiments"].items()}
+    assert seeds == {"004-dqn": 1, "004-speed": 0}
+    assert contents(target / "arya").keys() == before.keys()
+    page = (target / "arya" / "report.md").read_text(encoding="utf-8")
+    assert "`fourlab study arya dqn --scale smoke --seed 1`" in page
+    assert "`fourlab study arya speed --scale smoke`" in page
+
+
+def test_pages_are_written_again_from_their_data(tmp_path: Path) -> None:
+    publish(a_run(tmp_path / "runs", "000-exact", "004-dqn"), tmp_path, ["000-exact", "004-dqn"])
+    before = contents(tmp_path / "arya")
+    index = (tmp_path / "report.md").read_text(encoding="utf-8")
+    (tmp_path / "arya" / "report.md").unlink()
+    (tmp_path / "report.md").write_text("nothing")
+    assert write_pages(tmp_path) == ["vannucci-abril", "arya"]
+    assert contents(tmp_path / "arya") == before
+    assert (tmp_path / "report.md").read_text(encoding="utf-8") == index == index_of(tmp_path)
+
+
+def test_reports_of_an_earlier_version_stay_in_the_index(tmp_path: Path) -> None:
+    (tmp_path / "gao").mkdir()
+    (tmp_path / "gao" / "report.md").write_text("# Gao")
+    (tmp_path / "manifest.json").write_text('{"config": {"kind": "reproduce"}}')
+    publish(a_run(tmp_path / "runs", "000-exact"), tmp_path, ["000-exact"])
+    index = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "(gao/report.md). Published by an earlier version." in index
+    assert (tmp_path / "manifest.json").exists(), "it is that of the report by Gao"
+    publish(a_run(tmp_path / "runs", "002-games"), tmp_path, ["002-games"])
+    assert not (tmp_path / "manifest.json").exists()
+    assert [report.home.name for report in reports_in(tmp_path)] == ["vannucci-abril", "gao"]
+
+
+@pytest.mark.parametrize("name", ["parts.json", "manifest.json"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{",
+        "[]",
+        "{}",
+        '{"000-exact": [{}]}',
+        '{"000-exact": 1}',
+        '{"experiments": {"000-exact": {}}}',
+        '{"experiments": {"000-exact": {"scale": "tiny", "seed": 0}}}',
+        '{"experiments": {"000-exact": {"scale": "full", "seed": 0, "commit": 1}}}',
+    ],
+)
+def test_damaged_reports_are_one_line_before_anything_runs(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    publish(a_run(tmp_path / "runs", "000-exact"), tmp_path, ["000-exact"])
+    check_target(tmp_path)
+    (tmp_path / "vannucci-abril" / name).write_text(content)
+    with pytest.raises(UserError, match=r"damaged .*remove that folder and publish"):
+        check_target(tmp_path)
