@@ -89,6 +89,9 @@ PRUNED_BLOCKS = 1 << 18
 class SearchTree:
     """The arrays of one tree and the position at its root."""
 
+    greatest_mean: float = 1.0
+    """The mean of a column that always wins, in units of `verbs.POINTS`."""
+
     def __init__(
         self, position: Position, switches: Switches, blocks: int, merging: bool = False
     ) -> None:
@@ -326,13 +329,16 @@ class SearchTree:
         """Return the statistics of a column; the bound is that of `verbs.choose`, in float64."""
         visits = _true_visits(visits)
         proven = _proven(leads)
-        if visits == 0:
+        # Threads that meet below a node can lose one another's updates, of the visits or of the sum
+        # (`kernel.search_together`). So the visits may be too few, even none or fewer, and the mean
+        # may leave its scale by a little. All that is read of a tree passes through here.
+        if visits <= 0:
             return ColumnAnalysis(column, 0, None, None, proven=proven)
+        mean = min(max(total / visits, -self.greatest_mean), self.greatest_mean)
         if self.switches.log_ratio:
             spread = math.sqrt(max(math.log(max(n, 1) / visits), 0.0))
         else:
             spread = math.sqrt(math.log(max(n, 1)) / visits)
-        mean = total / visits
         return ColumnAnalysis(column, visits, mean, mean + self.switches.c * spread, proven=proven)
 
 
