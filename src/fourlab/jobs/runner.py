@@ -75,6 +75,12 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
             return results
         except Damaged:
             raise  # a run that had no seal gets none: it would vouch for the damage
+        except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+            is_to_be_sealed = True
+            # Such as a file that is called figures.
+            raise UserError(
+                f"{error.filename or run.folder} is in the way: {error.strerror}"
+            ) from None
         except BaseException:
             is_to_be_sealed = True
             raise

@@ -68,9 +68,10 @@ def test_an_error_in_a_thread_of_the_pool_is_raised(monkeypatch: pytest.MonkeyPa
         (400, -401, -1.0),
         (400, 399, 399 / 400),
         (0, 1, None),
-        (-1, 1, None),  # a batch of visits was lost, and then taken back
+        (-2, 1, None),  # a batch of visits was lost, and then taken back
         (nodes.LOST + 400, 401, 1.0),
         (nodes.LOST - 1, 0, None),
+        (nodes.DRAWN - 1, 0, None),
     ],
 )
 def test_lost_updates_do_not_take_a_mean_off_its_scale(
