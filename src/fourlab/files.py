@@ -33,6 +33,14 @@ def write_atomically(file: Path, data: bytes) -> None:
         raise UserError(f"cannot write {file}: {error.strerror or error}") from None
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those around it, unless it exists; raise UserError if that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {folder}: {error.strerror}") from None
+
+
 def _umask() -> int:
     """Return the process's umask, which can only be read by setting it."""
     mask = os.umask(0o077)

@@ -17,7 +17,7 @@ from fourlab import Position
 from fourlab.arena import store
 from fourlab.arena.store import Store, StoredGame
 from fourlab.game.outcome import Outcome
-from fourlab.game.record import Record, Thought
+from fourlab.game.record import Cause, Record, Thought
 
 CYCLES_A_FILE = 50
 """After this number a new file is started, so that checking stays fast."""
@@ -29,13 +29,14 @@ ROWS_BETWEEN_CHECKPOINTS = 20
 def game(number: int) -> StoredGame:
     """Return a game that depends on its number alone, short or long."""
     columns = (3, 3, 3, 2, 4, 4, 5)[: 1 + number % 7]
-    thoughts = tuple(Thought(0.5, tuple(range(number % 100)), 0.25) for _ in columns)
+    thoughts = tuple(Thought(0.5, (number,) * 7, 0.25) for _ in columns)
+    detail = f"red: {'x' * (10 * (number % 100))}"
     return StoredGame.of(
         number,
         number // 2,
         "a",
         "b",
-        Record(Position("44"), columns, Outcome.DRAW, thoughts=thoughts),
+        Record(Position("44"), columns, Outcome.YELLOW_WINS, Cause.CRASH, detail, thoughts),
         7,
     )
 

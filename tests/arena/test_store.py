@@ -216,7 +216,7 @@ def test_an_interrupted_game_is_not_finished_and_is_replaced(file: Path) -> None
         assert store.finished() == {0, 2}
         store.add([stored(1, RECORDS["normal"])])
         assert store.finished() == {0, 1, 2}
-        assert [row.cause for row in store.games()] == ["normal", "normal", "crash"]
+        assert [row.cause for row in store.games()] == ["crash", "normal", "crash"]
 
 
 def test_progress_is_counted_without_reading_all_games(file: Path) -> None:

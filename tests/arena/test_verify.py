@@ -215,6 +215,55 @@ def test_games_outside_the_tournament_are_reported_and_not_resumed(run: Run) -> 
         shutil.rmtree(folder)
 
 
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("moves = moves || '1', thoughts = '[]'", "the game is over"),
+        ("moves = '1111111', thoughts = '[]'", "column 1 is full"),
+        ("moves = substr(moves, 2), plies = plies - 1", "game 3 is damaged: "),
+        ("moves = '12', plies = 2 + length(start), thoughts = '[]'", "end with no result"),
+        ("plies = plies + 1", "discs were played"),
+        ("start = '9999'", "game 3 is damaged: "),
+        ("start = 'x'", "game 3 is damaged: "),
+        ("result = -result", "result is"),
+        ("result = 0", "result is 0, but its moves end with"),
+        ("result = NULL", "result is None, but its moves end with"),
+        ("cause = 'timeout'", "cause is 'timeout', but its moves end with"),
+        ("cause = 'interrupted'", "cause is 'interrupted', but its moves end with"),
+        ("moves = '', plies = 4, thoughts = '[]', cause = 'crash', result = 0", "but cause is"),
+        ("thoughts = '[[0.5, null, 0.1]]'", "1 thoughts on"),
+        ("thoughts = '{}x'", "game 3 is damaged: "),
+        ("thoughts = replace(thoughts, '[[', '[[NaN,null,0],[')", "game 3 is damaged: "),
+        ("thoughts = replace(thoughts, 'null', '1e999')", "game 3 is damaged: "),
+        ("thoughts = replace(thoughts, 'null,null', '0.5,[1,2]')", "thoughts of move 1 are"),
+        ("thoughts = replace(thoughts, 'null,null', 'NaN,null')", "thoughts of move 1 are (nan"),
+        ("scores = '[1]'", "it has 1 scores"),
+    ],
+)
+def test_games_without_hashes_are_replayed_before_they_get_them(
+    run: Run, change: str, reason: str
+) -> None:
+    execute(run, "DROP TABLE hashes", "DROP TABLE root", "PRAGMA user_version = 1")
+    unseal(run.folder)
+    (run.folder / "results.json").unlink()
+    assert reasons(verify(run)) == []
+    execute(run, f"UPDATE games SET {change} WHERE number = 3")
+    before = {path: path.read_bytes() for path in run.folder.rglob("*") if path.is_file()}
+    (flaw,) = reasons(verify(run))
+    assert "game 3 is damaged: " in flaw
+    assert reason in flaw
+    result = run_fourlab("resume", str(run.folder), "--quiet", "--workers", "1")
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1), result
+    assert reason in result.stderr
+    after = {path: path.read_bytes() for path in run.folder.rglob("*") if path.is_file()}
+    assert after == before
+    # The players are repeatable, so the repaired run has the game as it was.
+    result = run_fourlab("verify", str(run.folder), "--repair", "--quiet")
+    assert result.returncode == 0, result
+    assert "1 damaged game;" in result.stdout
+    assert verify(run).is_sound
+
+
 def test_a_list_of_runs_names_games_outside_the_tournament(run: Run) -> None:
     (run.folder / "results.json").unlink()
     assert overview.row(run)["status"] == "stopped"

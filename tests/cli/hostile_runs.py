@@ -114,6 +114,16 @@ class Changed:
             file.relative_to(folder) for file in folder.rglob("*") if file.is_file()
         )
 
+    @property
+    def folders(self) -> list[Path]:
+        """The outermost folders within the run."""
+        return sorted({Path(name.parts[0]) for name in self.files if len(name.parts) > 1})
+
+    def swap(self, name: Path) -> None:
+        """Put a file in the place of a folder."""
+        shutil.rmtree(self.folder / name)
+        (self.folder / name).write_bytes(b"")
+
     def contents(self, name: Path) -> bytes:
         """Return the original contents of a file."""
         return (self._kept / name).read_bytes()
@@ -135,7 +145,7 @@ class Changed:
         return [
             str(name)
             for name in self.files
-            if name != changed
+            if changed not in (name, *name.parents)
             and not WRITTEN_AGAIN.search(name.as_posix())
             and (not (self.folder / name).exists() or self._differs(name))
         ]

@@ -70,6 +70,9 @@ def test_changed_files_of_a_run(kind: str, count: int, tmp_path: Path) -> None:
             for data in itertools.islice(versions, first, first + count):
                 changed.change(name, data)
                 check_commands(tmp_path, state, changed, name, data)
+        for name in changed.folders if state == "finished" else []:
+            changed.swap(name)
+            check_commands(tmp_path, state, changed, name, b"a file in place of a folder")
         rng = random.Random(f"{kind} {state}")
         for files in itertools.islice(changed.configurations(rng), 3 * count):
             for file, data in files.items():

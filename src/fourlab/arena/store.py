@@ -20,6 +20,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from fourlab.arena.hashes import Flaw, Root, flaws, row_hash
+from fourlab.arena.replay import first_impossible
 from fourlab.arena.schema import TABLES, distrust, refuse_foreign
 from fourlab.errors import Damaged, UserError
 from fourlab.files import require_regular
@@ -277,6 +278,9 @@ class Store:
             if verdict != "ok":
                 raise sqlite3.DatabaseError(f"it is damaged ({verdict})")
         if not self._read_only:
+            # Before anything is written, so that a refused file stays as it is.
+            for flaw in self.impossible():
+                raise sqlite3.DatabaseError(str(flaw))
             self._connection.execute("PRAGMA journal_mode=WAL")
             # NORMAL syncs at checkpoints only. A killed process loses nothing; a power cut may lose
             # the newest games but cannot corrupt the file.
@@ -310,6 +314,12 @@ class Store:
         self._update_hashes(numbers)
         self._connection.execute(f"PRAGMA user_version={VERSION}")
         self._connection.execute("COMMIT")
+
+    def impossible(self) -> list[Flaw]:
+        """Return the first game that breaks the rules if the file has no hashes (version 1)."""
+        if self.has_hashes or not self._has_table("games"):
+            return []
+        return first_impossible(self.games(thoughts=True))
 
     @property
     def has_hashes(self) -> bool:

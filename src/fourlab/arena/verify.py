@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fourlab.arena.hashes import Flaw, row_hash
+from fourlab.arena.replay import refuse_impossible
 from fourlab.arena.schema import distrust
 from fourlab.arena.store import Store, StoredGame, StoreError
 from fourlab.arena.tournament import Tournament, read_config
@@ -78,6 +79,8 @@ def verify(run: Run) -> Verification:
                 if store.has_hashes:
                     games += len(store)
                 flaws_of_file = [*store.structure(), *store.flaws()]
+                if not flaws_of_file:
+                    flaws_of_file += store.impossible()
                 if is_sealed(run.folder) and not store.has_hashes:
                     flaws_of_file.append(Flaw(None, "has no hashes, although the run was sealed"))
                 if path == run.games_file and not flaws_of_file:
@@ -177,7 +180,11 @@ def _sound_row(source: sqlite3.Connection, number: int) -> StoredGame | None:
     """Return a game, None if it was never stored; raise ValueError or sqlite3.Error if damaged."""
     row = source.execute("SELECT * FROM games WHERE number = ?", (number,)).fetchone()
     if not _has_hashes(source):
-        return None if row is None else StoredGame._make(row)
+        if row is None:
+            return None
+        game = StoredGame._make(row)
+        refuse_impossible(game)
+        return game
     digest = source.execute("SELECT hash FROM hashes WHERE number = ?", (number,)).fetchone()
     if row is None and digest is None:
         return None

@@ -31,7 +31,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fourlab.errors import UserError
-from fourlab.files import require_regular, write_atomically
+from fourlab.files import make_folder, require_regular, write_atomically
 from fourlab.jobs.links import refuse_links
 from fourlab.jobs.renamed import current_names
 from fourlab.parsing import MAX_RESULTS_BYTES, MAX_TOML_BYTES, read_json, read_toml
@@ -116,7 +116,7 @@ class Run:
     def write(self, name: str, data: bytes | str | Mapping[str, Any]) -> None:
         """Write a file of the run atomically; a mapping is written as JSON."""
         file = self.folder / name
-        file.parent.mkdir(exist_ok=True)
+        make_folder(file.parent)
         if isinstance(data, Mapping):
             data = json.dumps(data, indent=2, ensure_ascii=False, default=str) + "\n"
         write_atomically(file, data.encode() if isinstance(data, str) else data)
@@ -299,10 +299,7 @@ def _create(run: Run, config: dict[str, Any]) -> None:
     if len(settings.encode()) > MAX_TOML_BYTES:
         # It could not be read again.
         raise UserError(f"the configuration of a run may have {MAX_TOML_BYTES:,} bytes")
-    try:
-        run.folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot make {run.folder}: {error.strerror}") from None
+    make_folder(run.folder)
     manifest = {
         "config": config,
         "seed": config.get("seed"),

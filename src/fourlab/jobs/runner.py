@@ -13,13 +13,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from fourlab.errors import UserError
+from fourlab.errors import Damaged, UserError
 from fourlab.jobs.job import Event, Extendable, Job, Progress, Session
 from fourlab.jobs.kinds import job_of
 from fourlab.jobs.links import refuse_links
 from fourlab.jobs.products import record_product
 from fourlab.jobs.run import Run, open_run
-from fourlab.jobs.seal import refuse_damage, seal, unseal
+from fourlab.jobs.seal import is_sealed, refuse_damage, seal, unseal
 
 PROGRESS_FILE = "progress.json"
 """The latest progress of a run, for other processes."""
@@ -57,6 +57,7 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
     with run.locked():
         refuse_damage(run.folder)
         record_product(job, run.folder)
+        is_to_be_sealed = is_sealed(run.folder)
         unseal(run.folder)
         extended = job.extended(run.config)
         requested = job.games if isinstance(job, Extendable) else None
@@ -69,14 +70,28 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
         writer = _ProgressWriter(run)
         session.subscribe(writer.on_event)
         try:
-            return extended.work(run, session)
+            results = extended.work(run, session)
+            is_to_be_sealed = True
+            return results
+        except Damaged:
+            raise  # a run that had no seal gets none: it would vouch for the damage
+        except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+            is_to_be_sealed = True
+            # Such as a file that is called figures.
+            raise UserError(
+                f"{error.filename or run.folder} is in the way: {error.strerror}"
+            ) from None
+        except BaseException:
+            is_to_be_sealed = True
+            raise
         finally:
             # The lock is held until the workers have ended and the last progress is written.
             session.close()
             session.unsubscribe(writer.on_event)
             writer.write()
-            with suppress(OSError, UserError):  # on a full disk; games have hashes of their own
-                seal(run.folder)
+            if is_to_be_sealed:
+                with suppress(OSError, UserError):  # on a full disk; games have their own hashes
+                    seal(run.folder)
 
 
 def resume(

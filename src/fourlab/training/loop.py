@@ -324,6 +324,8 @@ def _checkpoints(run: Run) -> Iterator[Path]:
     home = run.folder / "checkpoints"
     if home.is_symlink():
         raise UserError(f"{home} is a link, which is not followed")
+    if home.exists() and not home.is_dir():
+        raise UserError(f"{home} is not a folder")
     return (folder for folder in home.glob("[0-9]*") if folder.is_dir() and not folder.is_symlink())
 
 

@@ -1,9 +1,7 @@
 """The states of torch optimisers as plain tensors, for checkpoints without pickle."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -12,10 +10,8 @@ from safetensors.torch import load, save_file
 from fourlab.arrays import is_finite, safetensors_heads
 from fourlab.errors import UserError
 from fourlab.files import read_bounded
-from fourlab.parsing import parse_description
 
 MAX_BYTES = 1 << 33
-MAX_STATE_BYTES = 1 << 22
 
 
 def save_tensors(tensors: Mapping[str, torch.Tensor], file: Path) -> None:
@@ -46,23 +42,6 @@ def load_tensors(
         if tensor.is_floating_point() and not is_finite(tensor.numpy()):
             raise UserError(f"{file}: {name!r} has a number that is not finite")
     return tensors
-
-
-def save_state(state: Mapping[str, Any], file: Path) -> None:
-    """Write the numbers of a checkpoint that are not tensors."""
-    file.write_text(json.dumps(state))
-
-
-def load_state(file: Path) -> dict[str, Any]:
-    """Read what `save_state` wrote; the file may not be a link."""
-    try:
-        return parse_description(
-            read_bounded(file, MAX_STATE_BYTES, follow_links=False), MAX_STATE_BYTES
-        )
-    except OSError as error:
-        raise UserError(f"cannot read {file}: {error.strerror}") from None
-    except ValueError as error:
-        raise UserError(f"{file} is damaged: {error}") from None
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:

@@ -8,7 +8,11 @@ import pytest
 
 from fourlab import Limit, Position, make
 from fourlab.agent import close
-from fourlab.agents.mcts.tree import SearchTree
+from fourlab.agents.mcts import nodes, verbs
+from fourlab.agents.mcts.agent import MCTS
+from fourlab.agents.mcts.guided import _FineTree
+from fourlab.agents.mcts.guided_kernel import FINE
+from fourlab.agents.mcts.tree import SearchTree, decision
 
 
 def search_threads() -> list[threading.Thread]:
@@ -54,3 +58,38 @@ def test_an_error_in_a_thread_of_the_pool_is_raised(monkeypatch: pytest.MonkeyPa
     agent = make("mcts:threads=2,simulations=9000")
     with pytest.raises(RuntimeError, match="no luck"):
         agent.decide(Position(), Limit(), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("ucb", ["standard", "log-ratio"])
+@pytest.mark.parametrize(
+    ("visits", "wins", "expected"),
+    [
+        (400, 401, 1.0),  # a visit was lost
+        (400, -401, -1.0),
+        (400, 399, 399 / 400),
+        (0, 1, None),
+        (-2, 1, None),  # a batch of visits was lost, and then taken back
+        (nodes.LOST + 400, 401, 1.0),
+        (nodes.LOST - 1, 0, None),
+        (nodes.DRAWN - 1, 0, None),
+    ],
+)
+def test_lost_updates_do_not_take_a_mean_off_its_scale(
+    visits: int, wins: int, expected: float | None, ucb: str
+) -> None:
+    agent = make(f"mcts:threads=3,ucb={ucb}")
+    assert isinstance(agent, MCTS)
+    for kind, scale in ((SearchTree, 1), (_FineTree, FINE)):
+        tree = kind(Position(), agent.switches(), 10)
+        edge = tree.tree.nodes.size * tree.root + 3
+        tree.tree.nodes.words[edge] = visits
+        tree.tree.nodes.words[edge + 7] = scale * verbs.POINTS * wins
+        tree.tree.counts[0] = 500
+        column = tree.columns()[3]
+        assert column.value == expected
+        assert column.visits == (0 if expected is None else 400)
+        assert tree.snapshot(500).means[3] == expected
+        decided = decision(column, tuple(tree.columns()), [tree], 500, 0.0)
+        assert decided.value == expected
+        assert decided.policy is not None
+        assert min(decided.policy) >= 0

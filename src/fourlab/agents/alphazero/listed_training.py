@@ -1,5 +1,6 @@
 """Training as in Arya's program: play until the memory is full, learn from all of it, forget it."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from fourlab.agents.alphazero.training import AlphaZeroTrainee
 from fourlab.compiled.batches import mirror_moves
 from fourlab.compiled.planes import encode
 from fourlab.errors import UserError
+from fourlab.game import bitboard
+from fourlab.game.position import Position
 from fourlab.jobs.executors import Executor
 from fourlab.nets.evaluator import OnnxEvaluator
 from fourlab.reporting.curves import Curve
 from fourlab.training.listed_examples import listed_accuracy
-from fourlab.training.torch_state import load_state, save_state
+from fourlab.training.state import State
 
 SHUFFLES = 1 << 20
 """Memories are shuffled with the seeds [seed, SHUFFLES, update]; games have smaller numbers."""
@@ -153,11 +156,24 @@ class ListedTrainee(AlphaZeroTrainee):
             "mask": self.start.mask,
             "expected": self.expected,
         }
-        save_state(state, folder / "play.json")
+        (folder / "play.json").write_text(json.dumps(state))
 
     def load(self, folder: Path) -> None:
         """Restore what `save` wrote."""
         super().load(folder)
-        state = load_state(folder / "play.json")
-        self.start = Start(state["number"], state["ply"], state["own"], state["mask"])
-        self.expected = float(state["expected"])
+        state = State.read(folder / "play.json")
+        number, ply, own, mask = map(state.count, ("number", "ply", "own", "mask"))
+        g = self.rules.geometry
+        # Compiled searches take the discs as they are.
+        if own & ~mask or mask & ~g.cells or mask.bit_count() != ply:
+            state.refuse("mask", "and own are no position of this board")
+        try:
+            position = Position.from_key(bitboard.key(own, mask, g), self.rules)
+        except UserError:
+            state.refuse("own", "and mask are no position of this board")
+        if position.own != own or position.mask != mask or position.outcome() is not None:
+            state.refuse("own", "and mask are no position to move in")
+        self.start = Start(number, ply, own, mask)
+        self.expected = state.number("expected", self.rules.columns * self.rules.rows)
+        if self.expected == 0:
+            state.refuse("expected")

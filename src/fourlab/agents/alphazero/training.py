@@ -38,9 +38,8 @@ from fourlab.nets.quantise import quantise
 from fourlab.nets.weights import load_net, save_net, to_onnx
 from fourlab.reporting.curves import Curve
 from fourlab.training.games import Chooser, match
-from fourlab.training.state import count
+from fourlab.training.state import State
 from fourlab.training.torch_state import (
-    load_state,
     load_tensors,
     optimizer_tensors,
     restore_optimizer,
@@ -405,30 +404,33 @@ class AlphaZeroTrainee:
 
     def load(self, folder: Path) -> None:
         """Restore what `save` wrote."""
-        state = load_state(folder / "state.json")
-        self._enter_stage(count(state, "stage"))
+        state = State.read(folder / "state.json")
+        last_stage = len(self.settings.stages) - 1
+        self._enter_stage(state.count("stage", last_stage))
         for name, net in (("net", self.net), ("average", self.average)):
             net.load_state_dict(load_tensors(folder / f"{name}.safetensors", net.state_dict()))
         self.average.eval()
         restore_optimizer(self.optimizer, load_tensors(folder / "optimizer.safetensors"))
         arrays = load_tensors(folder / "window.safetensors")
         self.window.restore({name: tensor.numpy() for name, tensor in arrays.items()})
-        self.window.added = count(state, "added")
-        self.rng.bit_generator.state = state["random"]
-        self.games = count(state, "games")
-        self.generation = count(state, "generation")
-        self.fresh = count(state, "fresh")
-        self.updates = count(state, "updates")
+        self.window.added = state.count("added")
+        if self.window.added < len(self.window):
+            state.refuse("added")
+        state.restore_generator("random", self.rng)
+        self.games = state.count("games")
+        self.generation = state.count("generation")
+        self.fresh = state.count("fresh")
+        self.updates = state.count("updates")
         self.playing = read_bounded(folder / "playing.onnx", MAX_ONNX_BYTES, follow_links=False)
         self._accept()
         # Only runs with a gate write this file, and older checkpoints lack it.
         file = folder / "accepted.safetensors"
         if file.exists():
-            self.accepted_stage = count(state, "accepted_stage")
+            self.accepted_stage = state.count("accepted_stage", last_stage)
             self.accepted = self._read_net(file, self.accepted_stage)
         file = folder / "kept.safetensors"
         if file.exists():
-            self.kept_stage = count(state, "kept_stage")
+            self.kept_stage = state.count("kept_stage", last_stage)
             self.kept = self._read_net(file, self.kept_stage)
 
     def _read_net(self, file: Path, stage: int) -> Net:

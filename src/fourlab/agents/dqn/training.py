@@ -41,9 +41,8 @@ from fourlab.training.evaluation import Benchmark
 from fourlab.training.games import SELF, StepGames, draw
 from fourlab.training.loop import CHECKPOINT_SECONDS
 from fourlab.training.replay import Replay
-from fourlab.training.state import count
+from fourlab.training.state import State
 from fourlab.training.torch_state import (
-    load_state,
     load_tensors,
     optimizer_tensors,
     restore_optimizer,
@@ -233,11 +232,12 @@ class DqnTrainee:
         for name, net in (("net", self.net), ("target", self.target)):
             net.load_state_dict(load_tensors(folder / f"{name}.safetensors", net.state_dict()))
         restore_optimizer(self.optimizer, load_tensors(folder / "optimizer.safetensors"))
-        state = load_state(folder / "state.json")
+        state = State.read(folder / "state.json")
         # Before the arrays, because `added` determines how many moves the buffer has.
-        self.replay.added = count(state, "added")
-        self.counts = {name: count(state["counts"], name) for name in self.counts}
-        self.rng.bit_generator.state = state["random"]
+        self.replay.added = state.count("added")
+        counts = state.table("counts")
+        self.counts = {name: counts.count(name) for name in self.counts}
+        state.restore_generator("random", self.rng)
         arrays = self._arrays()
         expected = {name: torch.from_numpy(array) for name, array in arrays.items()}
         tensors = load_tensors(folder / "games.safetensors", expected)

@@ -205,6 +205,8 @@ class _Search:
 class _FineTree(SearchTree):
     """A tree whose points and c are FINE times as large, to hold fractions of a win."""
 
+    greatest_mean = float(guided.FINE)
+
     def decode(self, numbers: np.ndarray, n: int) -> list[ColumnAnalysis]:
         """Return the open columns of a block, with results from -1 to +1."""
         return [_scaled(column) for column in super().decode(numbers, n)]

@@ -89,6 +89,9 @@ PRUNED_BLOCKS = 1 << 18
 class SearchTree:
     """The arrays of one tree and the position at its root."""
 
+    greatest_mean: float = 1.0
+    """The mean of a column that always wins, in units of `verbs.POINTS`."""
+
     def __init__(
         self, position: Position, switches: Switches, blocks: int, merging: bool = False
     ) -> None:
@@ -328,11 +331,14 @@ class SearchTree:
         proven = _proven(leads)
         if visits == 0:
             return ColumnAnalysis(column, 0, None, None, proven=proven)
+        # Threads that meet below a node can lose one another's updates, of visits or of sums
+        # (`kernel.search_together`), so the quotient may leave its scale by a little. All means
+        # that are read of a tree, also while threads search it, pass through here.
+        mean = min(max(total / visits, -self.greatest_mean), self.greatest_mean)
         if self.switches.log_ratio:
             spread = math.sqrt(max(math.log(max(n, 1) / visits), 0.0))
         else:
             spread = math.sqrt(math.log(max(n, 1)) / visits)
-        mean = total / visits
         return ColumnAnalysis(column, visits, mean, mean + self.switches.c * spread, proven=proven)
 
 
@@ -385,9 +391,11 @@ def _true_visits(visits: int) -> int:
     """Return the visit count of a column; a proven column stores it with a negative offset."""
     # Example: LOST + 7 is a column with 7 visits that is proven to lose. Full columns have no
     # count.
-    if visits >= 0:
-        return visits
-    return visits - (nodes.DRAWN if visits >= nodes.DRAWN else nodes.LOST)
+    if visits < 0:
+        visits -= nodes.DRAWN if visits >= nodes.DRAWN else nodes.LOST
+    # Lost updates of threads can take a small count below zero, marked or not, where it looks like
+    # a huge count with another mark. Counts are at most half of -DRAWN.
+    return visits if 0 <= 4 * visits <= -3 * nodes.DRAWN else 0
 
 
 def _path(above: Position, below: Position) -> tuple[int, ...] | None:

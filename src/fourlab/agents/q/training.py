@@ -29,23 +29,22 @@ from fourlab.arena.game import close_all
 from fourlab.arena.statistics import wilson
 from fourlab.compiled.random import seed_state
 from fourlab.errors import UserError
-from fourlab.files import read_bounded
 from fourlab.game.outcome import RED, YELLOW, Result
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.jobs.run import Run
-from fourlab.parsing import parse_description
 from fourlab.reporting.curves import Curve
 from fourlab.training.loop import CHECKPOINT_SECONDS
-from fourlab.training.state import count
+from fourlab.training.state import State
 
 # Large enough that Python takes no time, small enough that Ctrl-C and memory limits are noticed.
 CHUNK = 4096
-MAX_STATE_BYTES = 1 << 20
 """Games per call of the compiled loop; between calls the table may grow."""
 SAMPLE = 500
 """Positions in which changes of the best column are counted, fewer if SAMPLE_GAMES have fewer."""
 SAMPLE_GAMES = 200
+MOST_CHANGE = 1e300
+"""Changes of values are sums of rewards; a checkpoint with a greater one is damaged."""
 MOST_CELLS = 20
 """Maximum number of cells for which all replies to the learned play are tried."""
 FEW_GAMES: dict[str, Any] = {"block": 200, "exam_games": 100}
@@ -407,31 +406,28 @@ class QTrainee:
         """Restore what `save` wrote."""
         # The table may have grown to the limit, and its entries are in memory twice.
         self.table = QTable.load(folder / "table.q", 2 * self.settings.memory_mb)
-        state = parse_description(
-            read_bounded(folder / "state.json", MAX_STATE_BYTES, follow_links=False),
-            MAX_STATE_BYTES,
-        )
-        pace = np.array(state["pace"], np.float64)
-        counts = np.array(state["counts"])
-        fresh = self._progress
-        # Compiled code indexes these arrays without a check.
-        if (
-            pace.shape != fresh.pace.shape
-            or counts.shape != fresh.counts.shape
-            or counts.dtype.kind != "i"
-            or not np.isfinite(pace).all()
-        ):
-            raise ValueError("its state is of another training")
+        state = State.read(folder / "state.json")
+        # Compiled code indexes these arrays without a check, so they have exactly this length.
+        pace = np.array(state.numbers("pace", (1.0, 1.0, MOST_CHANGE, MOST_CHANGE)))
+        counts = np.array(state.counts("counts", len(self._progress.counts)), np.int64)
+        results = counts[q_learning.WINS : q_learning.LOSSES + 1]
+        if any(results > counts[q_learning.GAMES]):
+            state.refuse("counts")
         # The seed follows from the settings and is not stored.
-        generator = count(state, "state")
-        self._progress = Progress(pace, counts.astype(np.int64), generator, fresh.seed)
+        self._progress = Progress(pace, counts, state.count("state"), self._progress.seed)
         rules = form_of(self.settings).rules
         if self.table.form.rules != rules:
             raise ValueError(f"its table is for {self.table.form.rules}")
-        self._sample = [Position.from_key(key, rules) for key in state["sample"]]
-        self._columns = list(state["columns"])
-        if not all(type(column) is int for column in self._columns):
-            raise ValueError("its columns are no numbers")
+        sample = state.counts("sample")
+        try:
+            self._sample = [Position.from_key(key, rules) for key in sample[: SAMPLE + 1]]
+        except UserError:
+            state.refuse("sample", f"is not a list of positions on {rules}")
+        if len(self._sample) > SAMPLE or any(
+            position.outcome() is not None for position in self._sample
+        ):
+            state.refuse("sample", "has too many positions, or a game that is over")
+        self._columns = state.counts("columns", len(self._sample), rules.columns - 1)
 
     def finish(self, run: Run) -> dict[str, Any]:
         """Write table.q and evaluate; on small boards also try all replies to the learned play."""

@@ -25,9 +25,8 @@ from fourlab.nets.modules import Net
 from fourlab.nets.weights import save_net
 from fourlab.reporting.curves import Curve
 from fourlab.training.loop import CHECKPOINT_SECONDS
-from fourlab.training.state import count
+from fourlab.training.state import State
 from fourlab.training.torch_state import (
-    load_state,
     load_tensors,
     optimizer_tensors,
     restore_optimizer,
@@ -190,7 +189,7 @@ class ValueTrainee:
         net = load_tensors(folder / "net.safetensors", self.net.state_dict())
         self.net.load_state_dict(net)
         restore_optimizer(self.optimizer, load_tensors(folder / "optimizer.safetensors"))
-        self.done = count(load_state(folder / "epoch.json"), "done")
+        self.done = State.read(folder / "epoch.json").count("done")
 
     def finish(self, run: Run) -> dict[str, Any]:
         """Write value.onnx, value.safetensors and value.json."""
