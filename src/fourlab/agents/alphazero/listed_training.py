@@ -118,7 +118,8 @@ class ListedTrainee(AlphaZeroTrainee):
         mirror_moves(own, mask, np.zeros_like(own), mirrored, g)
         planes = torch.from_numpy(encode(own, mask, g, s.features))
         policies = torch.from_numpy(np.concatenate([samples.policies, samples.policies[:, ::-1]]))
-        values = torch.from_numpy(np.tile(samples.values, 2))
+        targets = s.search_share * samples.values + (1 - s.search_share) * samples.results
+        values = torch.from_numpy(np.tile(targets, 2))
         order = np.random.default_rng([s.seed, SHUFFLES, self.updates]).permutation(len(own))
         self.net.train()
         sums = np.zeros(2)
