@@ -22,6 +22,7 @@ from fourlab.arena.accuracy import exact_scores, random_positions
 from fourlab.arena.openings import openings
 from fourlab.arena.results import Results
 from fourlab.arena.statistics import Z_95, elo_of, wilson
+from fourlab.arena.store import StoredGame
 from fourlab.arena.tally import FEWEST, Tally
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.game.position import Position
@@ -38,7 +39,8 @@ MARGIN = 50.0
 OPENING_PLIES = 6
 FEWEST_TRAININGS = 3
 """With fewer trainings per arm there is no verdict."""
-FAITHFUL, CORRECTED = "faithful", "corrected"
+ARM, FAITHFUL, OPPONENT = "arm", "faithful", "opponent"
+"""Names of players, which are stored with the games."""
 CLASSIC = "7x6x4"
 
 
@@ -104,7 +106,36 @@ def measure(bench: Workbench, program: Program) -> list[Row]:
 
     The scale has `pairs` of games per pairing and `positions`, by the program's name or for all.
     """
-    pairs, positions = (size_of(bench, program.name, name) for name in ("pairs", "positions"))
+    specs = tuple(arm.spec for arm in program.arms)
+    positions = _size(bench, program, "positions")
+    answers = bench.repeat(
+        f"{program.name}-answers", _answers, len(specs), specs, program.board, positions, bench.seed
+    )
+    rows = []
+    for arm, kept in zip(program.arms, answers, strict=True):
+        met = _tally(bench, program, arm, OPPONENT)
+        gain, verdict = None, None
+        if arm is not program.arms[0]:
+            tally = _tally(bench, program, arm, FAITHFUL)
+            gain, verdict = elo(tally), gains(tally)
+        accuracy = share(sum(kept), len(kept)) if kept else None
+        rows.append(Row(program.title, arm, gain, program.met, elo(met), accuracy, verdict))
+    return rows
+
+
+def _size(bench: Workbench, program: Program, name: str) -> Any:
+    """Return a number of the scale, which may be one for each program."""
+    number = bench.size[name]
+    return number[program.name] if isinstance(number, Mapping) else number
+
+
+def games_of(bench: Workbench, program: Program, arm: Arm, other: str) -> list[StoredGame]:
+    """Return the games of an arm against the FAITHFUL program or the common OPPONENT."""
+    return bench.play(f"{program.name}-{arm.name}-{other}", _match(bench, program, arm, other))
+
+
+def _match(bench: Workbench, program: Program, arm: Arm, other: str) -> Tournament:
+    pairs = _size(bench, program, "pairs")
     starts = bench.calculate(
         f"{program.name}-openings",
         lambda: [
@@ -112,40 +143,17 @@ def measure(bench: Workbench, program: Program) -> list[Row]:
             for position in openings(f"balanced:{OPENING_PLIES}", program.board, pairs, bench.seed)
         ],
     )
-    specs = tuple(arm.spec for arm in program.arms)
-    answers = bench.repeat(
-        f"{program.name}-answers", _answers, len(specs), specs, program.board, positions, bench.seed
-    )
-    rows = []
-    for arm, kept in zip(program.arms, answers, strict=True):
-        met = _tally(bench, program, arm, program.opponent, starts, pairs)
-        gain, verdict = None, None
-        if arm is not program.arms[0]:
-            tally = _tally(bench, program, arm, specs[0], starts, pairs)
-            gain, verdict = elo(tally), gains(tally)
-        accuracy = share(sum(kept), len(kept)) if kept else None
-        rows.append(Row(program.title, arm, gain, program.met, elo(met), accuracy, verdict))
-    return rows
+    spec = program.arms[0].spec if other == FAITHFUL else program.opponent
+    players = (Player(arm.spec, name=ARM), Player(spec, name=other))
+    return Tournament(players, (program.board,), tuple(starts), pairs, seed=bench.seed)
 
 
-def size_of(bench: Workbench, program: str, name: str) -> Any:
-    """Return a number of the scale, which may be one for each program."""
-    number = bench.size[name]
-    return number[program] if isinstance(number, Mapping) else number
-
-
-def _tally(
-    bench: Workbench, program: Program, arm: Arm, opponent: str, starts: list[str], pairs: int
-) -> Tally:
-    """Play an arm against an opponent and return the results by pair."""
-    is_faithful = opponent == program.arms[0].spec
-    other = FAITHFUL if is_faithful else "opponent"
-    players = (Player(arm.spec, name="arm"), Player(opponent, name=other))
-    tournament = Tournament(players, (program.board,), tuple(starts), pairs, seed=bench.seed)
-    results = Results(tournament)
-    for game in bench.play(f"{program.name}-{arm.name}-{other}", tournament):
+def _tally(bench: Workbench, program: Program, arm: Arm, other: str) -> Tally:
+    """Return the results of an arm by pair."""
+    results = Results(_match(bench, program, arm, other))
+    for game in games_of(bench, program, arm, other):
         results.add(game)
-    return results.tally("arm", other)
+    return results.tally(ARM, other)
 
 
 @cache
@@ -277,7 +285,10 @@ def _spread(values: Sequence[float], unit: str, digits: int) -> Estimate:
     if len(values) < 2:
         return Estimate(middle, n=len(values), unit=unit, digits=digits)
     half = student_quantile(0.975, len(values) - 1) * spread / math.sqrt(len(values))
-    return Estimate(middle, middle - half, middle + half, len(values), spread, unit, digits)
+    low, high = middle - half, middle + half
+    if unit == "%":
+        low, high = max(low, 0.0), min(high, 100.0)
+    return Estimate(middle, low, high, len(values), spread, unit, digits)
 
 
 def welch(ones: Sequence[float], others: Sequence[float]) -> tuple[Estimate | None, Verdict]:
@@ -308,31 +319,24 @@ def welch(ones: Sequence[float], others: Sequence[float]) -> tuple[Estimate | No
 # --- Parts of the page -----------------------------------------------------------------------
 
 
-def present(rows: Sequence[Row], caption: str, budget: str) -> Iterator[Part]:
-    """Yield a claim for every fix, one table and one picture.
-
-    `budget` says in words how much the arms think and train.
-    """
+def present(rows: Sequence[Row], caption: str) -> Iterator[Part]:
+    """Yield a claim for every fix, one table and one picture."""
     for row in rows:
-        if row.gain is not None or row.verdict is not None:
-            yield _claim(row, rows, budget)
+        if row.verdict is not None:
+            yield _claim(row)
     yield _table(rows)
     yield Picture("gains", caption, lambda: _draw(rows), _data(rows))
 
 
-def _claim(row: Row, rows: Sequence[Row], budget: str) -> Claim:
+def _claim(row: Row) -> Claim:
     fault = f"{row.arm.fault}: " if row.arm.fault else ""
-    base = next(other for other in rows if other.program == row.program)
-    why = [f"{fault}{row.note}" if row.note else "", budget]
-    if row.accuracy is not None and base.accuracy is not None:
-        why.append(f"moves that keep the exact value: {row.accuracy}, faithful {base.accuracy}")
     return Claim(
         f"ablation-{row.arm.name}",
-        f"{row.program}; {fault}{row.arm.change}: gain over the faithful program",
+        f"Elo gained, {row.program}; {fault}{row.arm.change}",
         "",
-        corrected="" if row.gain is None else row.gain,
+        corrected="too few games" if row.gain is None else row.gain,
         true=row.verdict,
-        why="; ".join(part for part in why if part),
+        why=row.note,
     )
 
 
@@ -390,7 +394,10 @@ def _draw(rows: Sequence[Row]) -> Figure:
             left.axhline(-place + 0.35, color="#bbbbbb", linewidth=0.6)
             right.axhline(-place + 0.35, color="#bbbbbb", linewidth=0.6)
         for row in (row for row in rows if row.program == program):
-            style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKS[number % len(MARKS)]}
+            style: dict[str, Any] = {
+                "color": COLOURS[number % len(COLOURS)],
+                "marker": MARKS[number % len(MARKS)],
+            }
             if row.gain is None and row.verdict is None:
                 left.plot(0, -place, markerfacecolor="white", **style)
             elif row.gain is not None:
@@ -403,6 +410,7 @@ def _draw(rows: Sequence[Row]) -> Figure:
             place += 1
         left.plot([], [], linestyle="", label=program, **style)
     left.set_yticks(places, labels, fontsize="small")
+    left.set_ylim(-place + 0.3, 0.7)
     left.axvline(0, color="#888888", linewidth=0.8)
     frame(left, grid="x", xlabel="Elo against the faithful program")
     frame(right, grid="x", xlabel="moves that keep the exact value (%)")

@@ -172,7 +172,7 @@ def test_games_end_a_disc_early_unless_that_is_fixed() -> None:
     longest = []
     for ends_early in (True, False):
         evaluator = Arbitrary(Rules.parse(s.board))
-        memory = fill_memory(evaluator, replace(s, ends_early=ends_early), Start(), 15)
+        memory = fill_memory(evaluator, s, Start(), 15, ends_early)
         longest.append(max(memory.lengths))
     assert longest == [15, 16]
 

@@ -71,24 +71,34 @@ def simulations_of(game: int, s: AlphaZeroSettings) -> int:
 
 
 def fill_memory(
-    evaluator: Evaluator, s: AlphaZeroSettings, start: Start, expected: float
+    evaluator: Evaluator,
+    s: AlphaZeroSettings,
+    start: Start,
+    expected: float,
+    ends_early: bool = True,
 ) -> Memory:
     """Play from `start` until `window` positions are searched or all games are over.
 
     If the network learns from results, too, the last game of the memory is played to its end first.
     What follows the memory's last position is played again with the network that has learned.
+    Arya's games end one disc before the board is full (`ends_early`).
 
     `expected` is a guess of the length of a game. It decides how far games run ahead of those
     before them, which costs or saves time and changes nothing else.
     """
-    return _Play(evaluator, s, start, expected).run()
+    return _Play(evaluator, s, start, expected, ends_early).run()
 
 
 class _Play:
     """Games in progress, in order of their numbers."""
 
     def __init__(
-        self, evaluator: Evaluator, s: AlphaZeroSettings, start: Start, expected: float
+        self,
+        evaluator: Evaluator,
+        s: AlphaZeroSettings,
+        start: Start,
+        expected: float,
+        ends_early: bool,
     ) -> None:
         self.s = s
         self.expected = expected
@@ -105,7 +115,7 @@ class _Play:
         self.searched = self.simulations = 0
         self.needs_results = s.search_share < 1
         # Plies after which a game is over.
-        self.longest = self.rules.columns * self.rules.rows - (1 if s.ends_early else 0)
+        self.longest = self.rules.columns * self.rules.rows - (1 if ends_early else 0)
 
     def run(self) -> Memory:
         """Play until the memory is full."""

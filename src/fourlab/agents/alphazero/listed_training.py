@@ -32,6 +32,8 @@ class ListedTrainee(AlphaZeroTrainee):
     """
 
     checkpoint_seconds = 120.0
+    ends_early = True
+    """Whether games end one disc before the board is full; a study sets this to False."""
     curves = (
         *AlphaZeroTrainee.curves,
         Curve("examples of the thesis", ("listed.wins", "listed.blocks")),
@@ -52,7 +54,7 @@ class ListedTrainee(AlphaZeroTrainee):
         """Play until the memory is full and learn from it."""
         s = self.settings
         evaluator = OnnxEvaluator(self.playing, "the network")
-        memory = fill_memory(evaluator, s, self.start, self.expected)
+        memory = fill_memory(evaluator, s, self.start, self.expected, self.ends_early)
         self.window.add(memory.samples, s.window)
         full = len(memory.samples) == s.window
         # A game that ends with the last sample does so after the update.

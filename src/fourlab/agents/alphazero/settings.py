@@ -132,9 +132,6 @@ class AlphaZeroSettings:
         "Search, play and learn as Arya's program does, faults included: without openings, solver, "
         "averaging and gate, from a memory of `window` positions and their mirror images.",
     )
-    ends_early: bool = option(
-        True, "With faithful, end games one disc before the board is full, as Arya's program does."
-    )
     opening: int = option(
         14, "Maximum number of random plies in an opening.", least=0, most=1000, unit="plies"
     )

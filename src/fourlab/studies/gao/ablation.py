@@ -37,4 +37,4 @@ CAPTION = (
 def conduct(bench: Workbench) -> Iterator[Part]:
     """Measure every change alone."""
     rows = measure(bench, PROGRAM)
-    yield from present(rows, CAPTION, "500 simulations per move, the report's own number")
+    yield from present(rows, CAPTION)
