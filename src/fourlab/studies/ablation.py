@@ -37,6 +37,8 @@ from fourlab.training.test_set import solved_positions
 MARGIN = 50.0
 """The smallest gain that matters, in Elo: a score of 57 %."""
 OPENING_PLIES = 6
+OVER = "trainings"
+"""Notes that an interval is over trainings, not games."""
 FEWEST_TRAININGS = 3
 """With fewer trainings per arm there is no verdict."""
 ARM, FAITHFUL, OPPONENT = "arm", "faithful", "opponent"
@@ -283,12 +285,12 @@ def _spread(values: Sequence[float], unit: str, digits: int) -> Estimate:
     """Return the mean over trainings with Student's 95 % interval."""
     middle, spread = moments(values)
     if len(values) < 2:
-        return Estimate(middle, n=len(values), unit=unit, digits=digits)
+        return Estimate(middle, n=len(values), unit=unit, digits=digits, note=OVER)
     half = student_quantile(0.975, len(values) - 1) * spread / math.sqrt(len(values))
     low, high = middle - half, middle + half
     if unit == "%":
         low, high = max(low, 0.0), min(high, 100.0)
-    return Estimate(middle, low, high, len(values), spread, unit, digits)
+    return Estimate(middle, low, high, len(values), spread, unit, digits, OVER)
 
 
 def welch(ones: Sequence[float], others: Sequence[float]) -> tuple[Estimate | None, Verdict]:
@@ -312,7 +314,7 @@ def welch(ones: Sequence[float], others: Sequence[float]) -> tuple[Estimate | No
     power = NORMAL.cdf(MARGIN / error - student_quantile(1 - LEVEL, freedom))
     middle = one - other
     n = len(ones) + len(others)
-    estimate = Estimate(middle, middle - half, middle + half, n, unit="Elo", digits=0)
+    estimate = Estimate(middle, middle - half, middle + half, n, None, "Elo", 0, OVER)
     return estimate, _verdict(test, p, power)
 
 
@@ -334,7 +336,7 @@ def _claim(row: Row) -> Claim:
         f"ablation-{row.arm.name}",
         f"Elo gained, {row.program}; {fault}{row.arm.change}",
         "",
-        corrected="too few games" if row.gain is None else row.gain,
+        corrected="too few to tell" if row.gain is None else row.gain,
         true=row.verdict,
         why=row.note,
     )

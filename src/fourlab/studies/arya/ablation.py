@@ -240,7 +240,7 @@ def _axis() -> Claim:
     )
 
 
-def _settings(arm: Arm, size: Mapping[str, Any], seed: int) -> Any:
+def training_settings(arm: Arm, size: Mapping[str, Any], seed: int) -> Any:
     """Return the settings of a training; `b17-discs` differs by an attribute of the trainee."""
     is_corrected = arm.name == "training-corrected"
     changes: dict[str, Any] = {"search_share": 0.0} if arm.name == "b17-target" else {}
@@ -266,7 +266,7 @@ def _train(folder: Path, size: Mapping[str, Any], seed: int, number: int) -> dic
 
     run, place = divmod(number, len(TRAINED_ARMS))
     arm = TRAINED_ARMS[place]
-    job = TrainingJob(TRAINING, _settings(arm, size, 1000 * seed + run), "network")
+    job = TrainingJob(TRAINING, training_settings(arm, size, 1000 * seed + run), "network")
     trainee = job.trainee
     assert isinstance(trainee, AlphaZeroTrainee)
     trainee.executor = Threads(1)  # other trainings use the other processors

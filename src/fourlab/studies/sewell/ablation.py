@@ -170,7 +170,7 @@ def _scales(bench: Workbench) -> Claim:
         share(87, wrong["positions"], 2),
         faithful=share(wrong["sewell-unit"], wrong["positions"], 2),
         corrected=share(wrong["sewell"], wrong["positions"], 2),
-        why="B12: the same error is twice as large on a scale that is twice as long",
+        why="B12: an error of 0.45 on the scale 0, ½, 1 is one of 0.9 on the scale -1, 0, 1",
     )
 
 
