@@ -32,6 +32,7 @@ SIZES = {
         **{"simulations": 100, "rounds": 1, "timed": 300, "pairs": 1},
         "probe": 100,
     },
+    "002-ablation": {"pairs": 1, "positions": 4},
 }
 """As small as smoke, or smaller."""
 CLAIMS = {
@@ -41,6 +42,7 @@ CLAIMS = {
     "002-convergence": 13,
     "002-future": 9,
     "002-parallel": 5,
+    "002-ablation": 3,
 }
 """The number of claims by experiment."""
 

@@ -59,16 +59,20 @@ class Node:
     visits: int = 0
     total: float = 0.0
     """Sum of the values for the side to move here."""
+    evaluation: float = 0.0
+    """The network's value for the side to move here."""
     children: "dict[int, Node]" = field(default_factory=dict)
 
     @property
     def value(self) -> float:
         return self.total / self.visits if self.visits else 0.0
 
-    def best_child(self, c: float) -> "Node":
+    def best_child(self, c: float, unvisited: float | None) -> "Node":
         best, best_score = None, -math.inf
         for child in self.children.values():
             exploitation = 1 - (child.value + 1) / 2
+            if unvisited is not None and child.visits == 0:
+                exploitation = (self.evaluation - unvisited + 1) / 2
             exploration = child.prior * math.sqrt(self.visits) / (child.visits + 1)
             score = exploitation + c * exploration
             if score > best_score:
@@ -93,8 +97,14 @@ def search(
     noise: Sequence[float] | None = None,
     share: float = 0.0,
     in_a_row: int = 4,
+    fixed: str = "nothing",
+    fpu: float = 0.0,
 ) -> Node:
-    """Return the root after some iterations; `noise` has a number for every column."""
+    """Return the root after some iterations; `noise` has a number for every column.
+
+    `fixed` names one fault that is corrected; `fpu` is used with "unvisited" only.
+    """
+    unvisited = fpu if fixed == "unvisited" else None
     root = Node(board)
     root_columns = open_columns(board)
     value, logits = network(board)
@@ -105,12 +115,13 @@ def search(
     for column in root_columns:
         prior = float(np.float32(shares[column] / kept))
         root.children[column] = Node(after(board, column), root, prior)
-    root.visits, root.total = 1, value
+    root.visits, root.total, root.evaluation = 1, value, value
     for _ in range(iterations):
         node = root
         while node.children:
-            node = node.best_child(c)
-        if node.visits:
+            node = node.best_child(c, unvisited)
+        is_over = winner(node.board, in_a_row) != 0 or not open_columns(node.board)
+        if node.visits or (is_over and fixed == "finished"):
             # A leaf that was visited before is a finished game.
             node.back_up(winner(node.board, in_a_row))
             continue
@@ -121,7 +132,9 @@ def search(
             node.children[column] = Node(after(node.board, column), node)
         # Also for a finished game, and the priors are those of the root's columns.
         value, logits = network(node.board)
-        priors = softmax([logits[column] for column in root_columns])
+        node.evaluation = value
+        listed = columns if columns and fixed == "priors" else root_columns
+        priors = softmax([logits[column] for column in listed])
         for child, prior in zip(node.children.values(), priors, strict=False):
             child.prior = prior
         node.back_up(value)

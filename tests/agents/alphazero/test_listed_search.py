@@ -5,7 +5,7 @@ import pytest
 
 from fourlab import Position, Rules
 from fourlab.agents.alphazero.agent import AlphaZero
-from fourlab.agents.alphazero.choosing import Switches
+from fourlab.agents.alphazero.choosing import FIXES, Switches
 from fourlab.agents.alphazero.forest import ForestSearch
 from fourlab.agents.alphazero.self_play import switches_of
 from fourlab.agents.alphazero.settings import preset
@@ -99,6 +99,16 @@ def compare(search: ForestSearch, node: twin.Node, path: tuple[int, ...] = ()) -
 @pytest.mark.parametrize("board", ["7x6x4", "4x4x3", "5x4x4", "4x3x3"])
 @pytest.mark.parametrize("simulations", [1, 50, 300])
 def test_every_node_of_the_compiled_search_equals_the_listing(board: str, simulations: int) -> None:
+    compare_searches(board, simulations, "nothing")
+
+
+@pytest.mark.parametrize("fixed", ["priors", "finished", "unvisited"])
+@pytest.mark.parametrize("board", ["7x6x4", "4x4x3"])
+def test_every_node_equals_the_listing_with_one_fault_fixed(board: str, fixed: str) -> None:
+    compare_searches(board, 300, fixed)
+
+
+def compare_searches(board: str, simulations: int, fixed: str) -> None:
     rules = Rules.parse(board)
     evaluator = Arbitrary(rules)
     rng = np.random.default_rng(simulations)
@@ -107,12 +117,21 @@ def test_every_node_of_the_compiled_search_equals_the_listing(board: str, simula
     for position in random_positions(rules, 12, seed=simulations):
         # float32 numbers, as the compiled search has them.
         noise = rng.dirichlet(np.ones(rules.columns)).astype(np.float32)
-        search = ForestSearch(evaluator, rules, 1, simulations, LISTED)
+        switches = LISTED._replace(fixed=FIXES[fixed])
+        search = ForestSearch(evaluator, rules, 1, simulations, switches)
         search.reset(np.array([position.own]), np.array([position.mask]), simulations, noise[None])
         search.run()
         in_a_row = rules.geometry.in_a_row
         root = twin.search(
-            board_of(position), evaluator.network, simulations, 2.0, noise.tolist(), 0.25, in_a_row
+            board_of(position),
+            evaluator.network,
+            simulations,
+            2.0,
+            noise.tolist(),
+            0.25,
+            in_a_row,
+            fixed,
+            LISTED.fpu,
         )
         nodes += compare(search, root)
         assert root.visits == simulations + 1
@@ -120,7 +139,7 @@ def test_every_node_of_the_compiled_search_equals_the_listing(board: str, simula
         filling += any(
             len(child.children) not in (0, len(root.children)) for child in root.children.values()
         )
-    if simulations == 300:
+    if simulations == 300 and fixed != "priors":
         assert nodes > 400
         assert filling  # priors that belong to other columns were among them
 

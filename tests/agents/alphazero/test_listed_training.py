@@ -145,6 +145,38 @@ def test_memories_equal_those_of_a_plain_loop() -> None:
             assert memory.samples.values[place] == pytest.approx(value, abs=1e-6)
 
 
+def test_results_are_those_of_the_games_and_do_not_change_the_memories() -> None:
+    s = replace(TINY, window=48, games=60)
+    rules = Rules.parse(s.board)
+    evaluators: list[Evaluator] = [Another(rules, number) for number in range(4)]
+    listed = memories(s, evaluators, 9)
+    learning = replace(s, search_share=0.0)
+    alone = memories(replace(learning, lanes=1), evaluators, 9)
+    together = memories(replace(learning, lanes=5), evaluators, 9)
+    assert all(map(same, listed, alone))
+    assert all(map(same, listed, together))
+    for one, other, without in zip(alone, together, listed, strict=True):
+        assert np.array_equal(one.samples.results, other.samples.results)
+        assert not without.samples.results.any()
+        plies = [mask.bit_count() for mask in one.samples.mask.tolist()]
+        # The first game that begins in this memory.
+        begin, end = [place for place, ply in enumerate(plies) if ply == 0][:2]
+        red = one.results[0 if begin == 0 else 1]
+        # Red is to move after an even number of plies.
+        signs = [1 if ply % 2 == 0 else -1 for ply in plies[begin:end]]
+        assert one.samples.results[begin:end].tolist() == [red * sign for sign in signs]
+
+
+def test_games_end_a_disc_early_unless_that_is_fixed() -> None:
+    s = replace(TINY, board="4x4x4", window=400, games=40)
+    longest = []
+    for ends_early in (True, False):
+        evaluator = Arbitrary(Rules.parse(s.board))
+        memory = fill_memory(evaluator, s, Start(), 15, ends_early)
+        longest.append(max(memory.lengths))
+    assert longest == [15, 16]
+
+
 def rows(trainee: ListedTrainee) -> list[dict[str, Any]]:
     metrics = []
     while not trainee.finished:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.agents.alphazero import forest_kernel
-from fourlab.agents.alphazero.choosing import Switches
+from fourlab.agents.alphazero.choosing import FIXES, Switches
 from fourlab.agents.alphazero.forest import NO_POLICY, ForestSearch, Roots
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import nodes
@@ -128,6 +128,11 @@ class AlphaZero:
         "proofs=0 the network also evaluates finished games at first.",
         public=True,
     )
+    fixed: Literal["nothing", "priors", "finished", "unvisited"] = option(
+        "nothing",
+        "Correct one fault of faithful=1: priors of columns that are open at the root only, "
+        "finished games that the network evaluates, or unvisited columns that count as even.",
+    )
     evaluator: Evaluator | None = field(default=None, repr=False, compare=False)
     """An evaluator to use instead of `net`, for programs."""
     _checked_boards: set[Rules] = field(default_factory=set, init=False, repr=False, compare=False)
@@ -138,6 +143,8 @@ class AlphaZero:
 
     def __post_init__(self) -> None:
         check(self)
+        if self.fixed != "nothing" and not self.faithful:
+            raise UserError("fixed is for faithful=1, whose faults it corrects")
         evaluator = load(self.net) if self.evaluator is None else self.evaluator
         if isinstance(evaluator, NetworkEvaluator) and evaluator.network.purpose in ("value", "q"):
             name = self.net if self.evaluator is None else "the network"
@@ -248,7 +255,16 @@ class AlphaZero:
         # Without simulations the network's policy plays, not what can be read off the board.
         proving = self.proofs and most > 0
         # No noise (0.0): that is for exploration in self-play.
-        switches = Switches(self._gumbel, self.c, self.scale, self.fpu, 0.0, proving, self.faithful)
+        switches = Switches(
+            self._gumbel,
+            self.c,
+            self.scale,
+            self.fpu,
+            0.0,
+            proving,
+            self.faithful,
+            FIXES[self.fixed],
+        )
         kept = self._kept.get("search")
         block = None if kept is None else _find(*kept, position)
         blocks = 0 if kept is None or block is None else int(kept[1].forest.nodes.used[0])

@@ -33,6 +33,12 @@ offset `maxvisit_init` and uses the same value.
 """
 
 
+# The parts of Arya's search that `Switches.fixed` replaces, one at a time.
+FIX_PRIORS, FIX_FINISHED, FIX_UNVISITED = 1, 2, 3
+FIXES = {"nothing": 0, "priors": FIX_PRIORS, "finished": FIX_FINISHED, "unvisited": FIX_UNVISITED}
+"""The codes by their names in specs."""
+
+
 class Switches(NamedTuple):
     """The options of a search."""
 
@@ -56,6 +62,14 @@ class Switches(NamedTuple):
     columns and do not sum to 1. Noise falls on full columns too. Mirror images are evaluated
     separately. Without `proving`, the first visit to a finished game backs up the network's value
     instead of the result, and the game's node keeps both. Gumbel's rules have no such form.
+    """
+    fixed: int = 0
+    """One of FIXES: what is correct although the search is `faithful`.
+
+    FIX_PRIORS: below the root they are a softmax over the columns that are open there.
+    FIX_FINISHED: the result of a finished game is backed up from the first visit on, and nothing
+    else. FIX_UNVISITED: an unvisited column is assumed to be worth what its position is worth, less
+    `fpu`.
     """
 
 
@@ -116,20 +130,21 @@ def choose_by_puct(nodes: Nodes, block: int, s: Switches) -> int:
 
 
 @inlined_kernel
-def listed_mean(nodes: Nodes, edge: int, s: Switches) -> float:
-    """Return a column's mean in Arya's search, for the side that plays it; 0 without visits.
+def listed_mean(nodes: Nodes, edge: int, unvisited: float, s: Switches) -> float:
+    """Return a column's mean in Arya's search, for the side that plays it.
 
     A finished game adds its result once to what was backed up, so the mean may be beyond 1.
     """
     visits = visits_of(nodes, edge)
     if visits == 0:
-        return 0.0
+        return unvisited
     total = float(sum_of(nodes, edge))
     leads = leads_of(nodes, edge)
     if leads < 0 and proof_of(leads) != PENDING:
         if s.proving:
             return float(result_of(proof_of(leads)))
-        total += float(result_of(proof_of(leads)))
+        if s.fixed != FIX_FINISHED:
+            total += float(result_of(proof_of(leads)))
     return total / visits
 
 
@@ -141,6 +156,9 @@ def choose_as_listed(nodes: Nodes, block: int, s: Switches) -> int:
     for column in range(nodes.columns):
         total += visits_of(nodes, first + column)
     root = math.sqrt(total)
+    unvisited = 0.0
+    if s.fixed == FIX_UNVISITED:
+        unvisited = float(value_of(nodes, block)) - s.fpu
     best = -1e30
     chosen = -1
     for column in range(nodes.columns):
@@ -148,7 +166,7 @@ def choose_as_listed(nodes: Nodes, block: int, s: Switches) -> int:
         if is_excluded(nodes, edge):
             continue
         # In the listing's order of operations, where a child's value is for the other side.
-        exploitation = 1 - (1 - listed_mean(nodes, edge, s)) / 2
+        exploitation = 1 - (1 - listed_mean(nodes, edge, unvisited, s)) / 2
         exploration = float(prior_of(nodes, edge)) * root / (visits_of(nodes, edge) + 1)
         score = exploitation + s.c * exploration
         if chosen < 0 or score > best:

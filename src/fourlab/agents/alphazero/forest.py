@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fourlab.agents.alphazero import forest_kernel as kernels
-from fourlab.agents.alphazero.choosing import VISIT_OFFSET, Switches, schedule
+from fourlab.agents.alphazero.choosing import FIX_FINISHED, VISIT_OFFSET, Switches, schedule
 from fourlab.agents.alphazero.leaves import new_cache
 from fourlab.agents.mcts import nodes
 from fourlab.errors import UserError
@@ -228,7 +228,8 @@ class ForestSearch:
         ended = (proofs > 0) & (proofs < nodes.CLOSED)
         if self.switches.faithful and not self.switches.proving:
             # A finished game adds its result once, and Arya's search does not know it is over.
-            means = np.where(ended, (sums + 2.0 - proofs) / np.maximum(visits, 1), means)
+            if self.switches.fixed != FIX_FINISHED:
+                means = np.where(ended, (sums + 2.0 - proofs) / np.maximum(visits, 1), means)
             proofs = np.where(ended, nodes.UNPROVEN, proofs)
         else:
             means = np.where(ended, 2.0 - proofs, means)

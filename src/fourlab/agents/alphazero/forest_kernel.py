@@ -21,6 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fourlab.agents.alphazero.choosing import (
+    FIX_FINISHED,
+    FIX_PRIORS,
     Switches,
     choose_as_listed,
     choose_by_improved_policy,
@@ -221,7 +223,7 @@ def simulate(
         if result != UNPROVEN and depth == 0:
             add_proven_root(f, tree, own, mask, result, g)
             return BACKED_UP
-        if result != UNPROVEN and s.faithful and not s.proving:
+        if result != UNPROVEN and s.faithful and not s.proving and s.fixed != FIX_FINISHED:
             # Arya's search asks the network about finished games too. A negative `safe` is the
             # LEADS of the proven column, which `add_node` writes.
             safe = settled(0, opposite(result))
@@ -353,11 +355,14 @@ def set_listed_priors(
 
     At the root noise is mixed into the softmax over all columns, of which the open ones are kept
     and normalised. Below, the softmax is over the columns that are open at the root, and its
-    numbers go from left to right to the columns that are open here.
+    numbers go from left to right to the columns that are open here. With FIX_PRIORS, it is over
+    these.
     """
     nodes, columns = f.nodes, g.columns
     first, root_mask = edge_of(nodes, block, 0), int(f.trees.mask[tree])
     is_root = block == tree * f.size
+    if s.fixed == FIX_PRIORS and not is_root:
+        root_mask = mask
     shares = np.zeros(columns)
     counted = 0
     greatest = -1e30

@@ -35,7 +35,7 @@ class Memory:
     """A full memory, or what the last games left of one."""
 
     samples: Samples
-    """In the order of the games; results are 0, since nothing learns from them."""
+    """In the order of the games; results are 0 if nothing learns from them."""
     lengths: list[int]
     """Plies of the games that ended, also of one that ends with the last sample."""
     results: list[int]
@@ -71,21 +71,34 @@ def simulations_of(game: int, s: AlphaZeroSettings) -> int:
 
 
 def fill_memory(
-    evaluator: Evaluator, s: AlphaZeroSettings, start: Start, expected: float
+    evaluator: Evaluator,
+    s: AlphaZeroSettings,
+    start: Start,
+    expected: float,
+    ends_early: bool = True,
 ) -> Memory:
     """Play from `start` until `window` positions are searched or all games are over.
+
+    If the network learns from results, too, the last game of the memory is played to its end first.
+    What follows the memory's last position is played again with the network that has learned.
+    Arya's games end one disc before the board is full (`ends_early`).
 
     `expected` is a guess of the length of a game. It decides how far games run ahead of those
     before them, which costs or saves time and changes nothing else.
     """
-    return _Play(evaluator, s, start, expected).run()
+    return _Play(evaluator, s, start, expected, ends_early).run()
 
 
 class _Play:
     """Games in progress, in order of their numbers."""
 
     def __init__(
-        self, evaluator: Evaluator, s: AlphaZeroSettings, start: Start, expected: float
+        self,
+        evaluator: Evaluator,
+        s: AlphaZeroSettings,
+        start: Start,
+        expected: float,
+        ends_early: bool,
     ) -> None:
         self.s = s
         self.expected = expected
@@ -100,6 +113,9 @@ class _Play:
             cache=CACHE,
         )
         self.searched = self.simulations = 0
+        self.needs_results = s.search_share < 1
+        # Plies after which a game is over.
+        self.longest = self.rules.columns * self.rules.rows - (1 if ends_early else 0)
 
     def run(self) -> Memory:
         """Play until the memory is full."""
@@ -116,6 +132,8 @@ class _Play:
         ahead = 0.0
         for game in self.games:
             if ahead + game.made >= self.s.window:
+                if self.needs_results and game.result is None:
+                    movers.append(game)
                 return movers
             if game.result is None:
                 movers.append(game)
@@ -164,12 +182,20 @@ class _Play:
             game.own.append(int(own[lane]))
             game.mask.append(int(mask[lane]))
             plies = game.start.ply + game.made
-            # Arya's games end one disc before the board is full.
             if statuses[lane] == WON:
                 # After an odd number of plies red has just moved.
                 game.result = 1 if plies % 2 == 1 else -1
-            elif statuses[lane] != ONGOING or plies >= self.rules.columns * self.rules.rows - 1:
+            elif statuses[lane] != ONGOING or plies >= self.longest:
                 game.result = 0
+
+    def outcomes(self, game: _Game) -> list[float]:
+        """Return the result of a game for the side to move in each of its positions, or 0."""
+        if not self.needs_results:
+            return [0.0] * game.made
+        assert game.result is not None
+        # Red is to move after an even number of plies.
+        plies = range(game.start.ply, game.start.ply + game.made)
+        return [float(game.result if ply % 2 == 0 else -game.result) for ply in plies]
 
     def memory(self) -> Memory:
         """Collect the positions in order; what does not fit was played in vain."""
@@ -177,6 +203,7 @@ class _Play:
         mask: list[int] = []
         policies: list[np.ndarray] = []
         values: list[float] = []
+        outcomes: list[float] = []
         ended: list[_Game] = []
         following = self.games[0].start
         for game in self.games:
@@ -185,6 +212,7 @@ class _Play:
             mask += game.mask[:used]
             policies += game.policies[:used]
             values += game.values[:used]
+            outcomes += self.outcomes(game)[:used]
             if game.result is None or used < game.made:
                 ply = game.start.ply + used
                 following = Start(game.start.number, ply, game.own[used], game.mask[used])
@@ -198,7 +226,7 @@ class _Play:
             np.array(mask, np.int64),
             np.array(policies, np.float32),
             np.array(values, np.float32),
-            np.zeros(len(own), np.float32),
+            np.array(outcomes, np.float32),
         )
         lengths = [game.start.ply + game.made for game in ended]
         results = [game.result for game in ended if game.result is not None]

@@ -35,6 +35,8 @@ class ListedTrainee(AlphaZeroTrainee):
     """
 
     checkpoint_seconds = 120.0
+    ends_early = True
+    """Whether games end one disc before the board is full; a study sets this to False."""
     curves = (
         *AlphaZeroTrainee.curves,
         Curve("examples of the thesis", ("listed.wins", "listed.blocks")),
@@ -55,7 +57,7 @@ class ListedTrainee(AlphaZeroTrainee):
         """Play until the memory is full and learn from it."""
         s = self.settings
         evaluator = OnnxEvaluator(self.playing, "the network")
-        memory = fill_memory(evaluator, s, self.start, self.expected)
+        memory = fill_memory(evaluator, s, self.start, self.expected, self.ends_early)
         self.window.add(memory.samples, s.window)
         full = len(memory.samples) == s.window
         # A game that ends with the last sample does so after the update.
@@ -121,7 +123,8 @@ class ListedTrainee(AlphaZeroTrainee):
         mirror_moves(own, mask, np.zeros_like(own), mirrored, g)
         planes = torch.from_numpy(encode(own, mask, g, s.features))
         policies = torch.from_numpy(np.concatenate([samples.policies, samples.policies[:, ::-1]]))
-        values = torch.from_numpy(np.tile(samples.values, 2))
+        targets = s.search_share * samples.values + (1 - s.search_share) * samples.results
+        values = torch.from_numpy(np.tile(targets, 2))
         order = np.random.default_rng([s.seed, SHUFFLES, self.updates]).permutation(len(own))
         self.net.train()
         sums = np.zeros(2)

@@ -20,7 +20,6 @@ LISTED = {
     "proofs": False,
     "opening": 0,
     "exact_from": 0,
-    "search_share": 1.0,
     "averaging": 0.0,
     "value_weight": 1.0,
     "gate_games": 0,

@@ -1,0 +1,304 @@
+"""What the faults of Arya's programs cost, one fix at a time.
+
+Faults of play are measured with the network that ships with Fourlab, those of training with short
+trainings of a small network.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fourlab.agents.alphazero.settings import TRAINING
+from fourlab.agents.registry import make
+from fourlab.arena.tournament import GamePlayer, Player, Tournament
+from fourlab.jobs.executors.threads import Threads
+from fourlab.nets.evaluator import load
+from fourlab.studies.ablation import (
+    CLASSIC,
+    OPENING_PLIES,
+    OPPONENT,
+    Arm,
+    Program,
+    Row,
+    Trained,
+    compare_trained,
+    fixed,
+    games_of,
+    keeps,
+    measure,
+    present,
+)
+from fourlab.studies.arya.alpha import AS_PLAYED, LISTED, NETWORKS, WITHOUT_FAULTS, alpha
+from fourlab.studies.claims import Claim, Estimate, share
+from fourlab.studies.trainings import train_in
+from fourlab.studies.workbench import Part, Text, Workbench
+from fourlab.training.kind import TrainingJob
+from fourlab.training.listed_examples import EXAMPLES
+
+ROLLOUTS = 10_500
+"""Rollouts of the vanilla search in one second, by the thesis (Experiment 2)."""
+LISTED_VANILLA = f"arya-vanilla:seconds=none,simulations={ROLLOUTS},faithful=1"
+VANILLA = Program(
+    "vanilla",
+    f"vanilla search, {ROLLOUTS:,} rollouts",
+    (
+        Arm("vanilla-faithful", "", LISTED_VANILLA, "nothing (the search as listed)"),
+        Arm(
+            "b15",
+            "B15",
+            fixed(LISTED_VANILLA, credit="winner"),
+            "credit a rollout to its winner",
+        ),
+        Arm(
+            "b16",
+            "B16",
+            fixed(LISTED_VANILLA, draw_credit="both", draw="0.5"),
+            "count a draw as one half everywhere",
+        ),
+        Arm(
+            "vanilla-corrected",
+            "B15, B16",
+            f"arya-vanilla:seconds=none,simulations={ROLLOUTS}",
+            "both",
+        ),
+    ),
+    "minimax:depth=4,ties=random",
+    "minimax(4)",
+)
+WINDOW = "arya-minimax:faithful=1"
+MINIMAX = Program(
+    "minimax",
+    "minimax of the window, depth 4",
+    (
+        Arm("minimax-faithful", "", WINDOW, "nothing (the minimax of Figure 40)"),
+        Arm(
+            "b18-depth",
+            "B18",
+            # The listing stops where a depth that counts down reaches 6.
+            fixed(WINDOW, depth=10),
+            "stop after four plies",
+        ),
+        Arm(
+            "b18-colours",
+            "B18",
+            "arya-minimax:evaluation=terminal,ties=random",
+            "stop after four plies, and let the colours alternate",
+        ),
+        Arm(
+            "minimax-corrected",
+            "B18",
+            "arya-minimax:ties=random",
+            "both, and evaluate lines and threats",
+        ),
+    ),
+    "minimax:depth=2,evaluation=terminal,ties=random",
+    "minimax(2) without a heuristic",
+)
+CAPTION = (
+    "What each fix of Arya's programs gains: Elo against the program as listed, with the same "
+    "budget, and the share of moves that keep the exact value in solved positions where it can be "
+    "lost, both with 95 % intervals; an arrow stands for a score of 100 %, which has no upper "
+    "bound. The vanilla search has the rollouts that the thesis counts in one second. AlphaMCTS "
+    "plays with a network trained without faults, and fewer simulations than the program's default "
+    "of 1,000. The trainings are far shorter than Arya's: they only compare"
+)
+TRAINED = "training of AlphaMCTS, {network} network, {games:,} games"
+MET = "rules"
+"""The common opponent of trained networks: wins, else blocks, else plays near the centre."""
+TRAINED_ARMS = (
+    Arm("training-faithful", "", "", "nothing (trained as listed)"),
+    Arm("b17-discs", "B17", "", "play training games to the 42nd disc"),
+    Arm("b17-target", "B17", "", "learn the result of the game, not the search's value"),
+    Arm("training-corrected", "B17", "", "train without all faults"),
+)
+CHESS_POSITIONS = 50 * 40
+"""Positions of a game of chess with 50 rollouts per move and 40 moves."""
+HASH_BITS = 32
+
+
+def alpha_program(iterations: int) -> Program:
+    """Return the arms of AlphaMCTS at play."""
+    net = NETWORKS[5000]
+    listed = alpha(net, iterations, LISTED, AS_PLAYED)
+    return Program(
+        "alpha",
+        f"AlphaMCTS at play, {iterations} simulations",
+        (
+            Arm("alpha-faithful", "", listed, "nothing (AlphaMCTS as listed)"),
+            Arm(
+                "b17-masks",
+                "B17",
+                fixed(listed, fixed="priors"),
+                "take priors from the node's own open columns",
+            ),
+            Arm(
+                "b17-finished",
+                "B17",
+                fixed(listed, fixed="finished"),
+                "use a finished game's result at the first visit",
+            ),
+            Arm(
+                "b17-unvisited",
+                "B17",
+                fixed(listed, fixed="unvisited"),
+                "value an unvisited column as its position",
+            ),
+            Arm(
+                "b17-temperature",
+                "B17",
+                fixed(listed, temperature=0.0),
+                "play the most visited column (T = 0)",
+            ),
+            Arm(
+                "alpha-corrected",
+                "B17",
+                alpha(net, iterations, WITHOUT_FAULTS),
+                "all of these, and see immediate wins on the board",
+            ),
+        ),
+        "minimax:depth=4,ties=random",
+        "minimax(4)",
+    )
+
+
+def conduct(bench: Workbench) -> Iterator[Part]:
+    """Measure B15 to B18 in games, the trainings of B17, and the numbers of B17, B19 and B20."""
+    iterations = bench.size["iterations"]
+    at_play = alpha_program(iterations)
+    rows = [
+        *measure(bench, VANILLA),
+        *measure(bench, MINIMAX),
+        *measure(bench, at_play),
+        *_trainings(bench),
+    ]
+    yield from present(rows, CAPTION)
+    yield _last_disc(bench)
+    yield _blocks(bench)
+    yield _axis()
+    yield Text("Faults without an arm", WITHOUT_ARM)
+
+
+SAME = 100 * (1 - math.exp(-(CHESS_POSITIONS**2) / 2 / 2**HASH_BITS))
+"""Probability in per cent that two of this many random hashes are equal: the birthday problem."""
+WITHOUT_ARM = f"""\
+B18: with the colours alternating but the listed stop, a search of depth 4 visits the whole game
+tree, so this arm cannot be played.
+B20: chess positions are compared by 32 bits. Among the 2,000 positions of a long game two different
+ones are taken for the same with a probability of {SAME:.2f} %, so the fault was not kept."""
+
+
+def _last_disc(bench: Workbench) -> Claim:
+    """Count games whose result depends on the 42nd disc (B17)."""
+    games = games_of(bench, VANILLA, VANILLA.arms[-1], OPPONENT)
+    decided = sum(game.plies == 42 and game.result != 0 for game in games)
+    full = sum(game.plies == 42 for game in games)
+    return Claim(
+        "ablation-b17-discs-play",
+        "games of the corrected vanilla search against minimax(4) that the 42nd disc decides: "
+        "ended after 41 discs they would be draws",
+        "",
+        faithful=share(0, len(games)),
+        corrected=share(decided, len(games)),
+        why=f"B17: Arya's games end one disc early; {full} of {len(games)} games filled the board",
+    )
+
+
+def _blocks(bench: Workbench) -> Claim:
+    """Compare the accuracy on the listed "blocks" with that on real ones (B17)."""
+    accuracy = bench.calculate("blocks", _accuracy)
+    listed, real = (share(round(EXAMPLES * accuracy[kind]), EXAMPLES) for kind in accuracy)
+    return Claim(
+        "ablation-b17-blocks",
+        f"accuracy of {NETWORKS[5000]} without search on the thesis's examples of blocks",
+        "",
+        faithful=listed,
+        corrected=real,
+        why="B17: the listed blocks are wins of the second player, so blocking is never measured; "
+        "the examples only test the network, they cost no strength",
+    )
+
+
+def _accuracy() -> dict[str, float]:
+    from fourlab.studies.arya.evaluator import accuracy
+
+    shares = accuracy(load(NETWORKS[5000]))
+    return {kind: shares[kind] for kind in ("listed blocks", "blocks")}
+
+
+def _axis() -> Claim:
+    """State the end of Figure 33's axis, as drawn and as it should be (B19)."""
+    return Claim(
+        "ablation-b19",
+        "Figure 33: games at the last point of 50 epochs of 100 games",
+        "",
+        # The listed axis goes from 0 to 101 times the number of points, one before training.
+        faithful=Estimate(101 * 51, digits=0, unit="games"),
+        corrected=Estimate(100 * 50, digits=0, unit="games"),
+        why="B19: the axis counts 101 games per point, and the point before training, too",
+    )
+
+
+def training_settings(arm: Arm, size: Mapping[str, Any], seed: int) -> Any:
+    """Return the settings of a training; `b17-discs` differs by an attribute of the trainee."""
+    is_corrected = arm.name == "training-corrected"
+    changes: dict[str, Any] = {"search_share": 0.0} if arm.name == "b17-target" else {}
+    return replace(
+        TRAINING.preset("arya", faithful=not is_corrected),
+        networks=(size["network"],),
+        games=size["training"],
+        simulations=size["searched"],
+        simulations_end=size["searched"],
+        exam_every=10**6,
+        exam_games=0,
+        keep=0,
+        precision="fp32",
+        seed=seed,
+        **changes,
+    )
+
+
+def _train(folder: Path, size: Mapping[str, Any], seed: int, number: int) -> dict[str, Any]:
+    """Train one arm with one seed, then let the network play and answer."""
+    from fourlab.agents.alphazero.listed_training import ListedTrainee  # loads torch
+    from fourlab.agents.alphazero.training import AlphaZeroTrainee
+
+    run, place = divmod(number, len(TRAINED_ARMS))
+    arm = TRAINED_ARMS[place]
+    job = TrainingJob(TRAINING, training_settings(arm, size, 1000 * seed + run), "network")
+    trainee = job.trainee
+    assert isinstance(trainee, AlphaZeroTrainee)
+    trainee.executor = Threads(1)  # other trainings use the other processors
+    if isinstance(trainee, ListedTrainee):
+        trainee.ends_early = arm.name != "b17-discs"
+    here = folder / f"{arm.name}-{run}"
+    train_in(here, job)
+    # The same sound search for all networks.
+    spec = f"alphazero:net={here / 'alphazero.onnx'},method=puct,fpu=0,simulations={size['played']}"
+    players = (Player(spec, name="network"), Player(MET, name="opponent"))
+    openings = f"balanced:{OPENING_PLIES}"
+    tournament = Tournament(players, (CLASSIC,), openings, size["trained_pairs"], seed=seed)
+    play = GamePlayer(tournament, make)
+    points = 0.0
+    for game in map(play, range(len(tournament))):
+        sign = 1 if game.red == "network" else -1
+        points += 0.5 + 0.5 * sign * (game.result or 0)
+    policy = make(f"alphazero:net={here / 'alphazero.onnx'},simulations=0")
+    kept = keeps(policy, CLASSIC, size["trained_positions"], seed)
+    return {"points": points, "games": len(tournament), "kept": sum(kept), "of": len(kept)}
+
+
+def _trainings(bench: Workbench) -> list[Row]:
+    size = bench.size
+    number = size["seeds"] * len(TRAINED_ARMS)
+    folder = bench.folder.resolve() / "training"
+    results = bench.repeat("trainings", _train, number, folder, size, bench.seed)
+    arms = []
+    for place, arm in enumerate(TRAINED_ARMS):
+        own = results[place :: len(TRAINED_ARMS)]
+        scores = [(result["points"], result["games"]) for result in own]
+        kept = [(result["kept"], result["of"]) for result in own]
+        arms.append(Trained(arm, scores, kept, f"{size['seeds']} trainings per arm"))
+    title = TRAINED.format(network=size["network"], games=size["training"])
+    return compare_trained(title, MET, arms)
