@@ -28,9 +28,16 @@ Runs = Sequence[Mapping[str, Any]]
 Floats = NDArray[np.float64]
 
 
+def over_trainings(values: Sequence[float], digits: int = 3, unit: str = "") -> Estimate:
+    """Return a mean over independent trainings; a single one has no interval."""
+    if len(values) == 1:
+        return Estimate(float(values[0]), n=1, unit=unit, digits=digits)
+    return mean_of(values, digits, unit)
+
+
 def reported_curve() -> list[float]:
     """Return SeWell's curve of Experiment 1, read off its figure."""
-    return reported("sewell-experiment-1")["average result"].tolist()
+    return [float(point) for point in reported("sewell-experiment-1")["average result"]]
 
 
 def blocks(results: Sequence[int]) -> list[float]:
@@ -71,7 +78,7 @@ def mean_iterations(runs: Runs) -> Estimate:
     never = len(runs) - winners(runs)
     length = len(blocks(runs[0]["results"]))
     note = f"{never} never, counted as {length}" if never else ""
-    return replace(mean_of(iterations(runs), 1), note=note)
+    return replace(over_trainings(iterations(runs), 1), note=note)
 
 
 def mean_results(runs: Runs) -> list[float]:
@@ -89,7 +96,7 @@ def mean_step(points: Sequence[float]) -> float:
 
 def mean_curve(runs: Runs) -> Floats:
     """Return the curve averaged over several runs: float64[points]."""
-    return _curves(runs).mean(axis=0)
+    return np.asarray(_curves(runs).mean(axis=0))
 
 
 def _curves(runs: Runs) -> Floats:

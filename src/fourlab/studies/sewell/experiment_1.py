@@ -14,11 +14,10 @@ from fourlab.studies.claims import (
     Estimate,
     Source,
     Verdict,
-    mean_of,
     share,
 )
 from fourlab.studies.sewell import curves
-from fourlab.studies.sewell.curves import Runs
+from fourlab.studies.sewell.curves import Runs, over_trainings
 from fourlab.studies.sewell.learner import TreeTraining, train_all
 from fourlab.studies.verdicts import at_least, larger_mean, may_happen, same_mean
 from fourlab.studies.workbench import Part, Picture, Text, Workbench
@@ -148,8 +147,8 @@ def _curve(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
         "average result of all games",
         Estimate(mean),
         Source.FIGURE,
-        mean_of(averages),
-        mean_of(curves.mean_results(corrected)),
+        over_trainings(averages),
+        over_trainings(curves.mean_results(corrected)),
         reproduced=same_mean(mean, 1, averages, AVERAGE_MARGIN) if judged else None,
         why=KEPT,
     )
@@ -160,8 +159,8 @@ def _curve(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
         f"average result of the first {FIRST_GAMES} games",
         Estimate(start),
         Source.FIGURE,
-        mean_of(starts),
-        mean_of(_starts(corrected)),
+        over_trainings(starts),
+        over_trainings(_starts(corrected)),
         reproduced=same_mean(start, 1, starts, START_MARGIN) if judged else None,
         why=KEPT,
     )
@@ -173,8 +172,8 @@ def _curve(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
         "experiment-1-rollouts",
         "rollouts in 500 games",
         f"fewer than {MAX_ROLLOUTS:,}",
-        faithful=mean_of(rollouts, 0),
-        corrected=mean_of([run["rollouts"] for run in corrected], 0),
+        faithful=over_trainings(rollouts, 0),
+        corrected=over_trainings([run["rollouts"] for run in corrected], 0),
         exact=f"at most {MAX_ROLLOUTS + 1:,}",
         reproduced=Verdict(below, "comparison of the largest number") if judged else None,
         true=Verdict(Answer.AGREES, "arithmetic") if judged else None,
@@ -198,8 +197,8 @@ def _jagged(runs: TrainedRuns, points: Sequence[float], judged: bool) -> Claim:
         "mean step from point to point before all games are won",
         Estimate(step),
         Source.FIGURE,
-        mean_of(first_tie),
-        mean_of(random_tie),
+        over_trainings(first_tie),
+        over_trainings(random_tie),
         reproduced=same_mean(step, 1, first_tie, 2 * STEP_MARGIN) if judged else None,
         true=larger_mean(first_tie, random_tie, STEP_MARGIN) if judged else None,
         why="B13: SeWell explains the jagged curve by a deterministic negamax. In the corrected "
@@ -251,7 +250,7 @@ def _all_won(results: Sequence[int]) -> bool:
 
 def _won(runs: Sequence[Sequence[int]]) -> Estimate:
     """Return the share of won games in per cent; its interval is over runs."""
-    return mean_of([100 * results.count(1) / len(results) for results in runs], 1, "%")
+    return over_trainings([100 * results.count(1) / len(results) for results in runs], 1, "%")
 
 
 def _negamax(bench: Workbench, judged: bool) -> Iterator[Claim]:

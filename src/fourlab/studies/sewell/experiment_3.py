@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Figure, frame, panels
-from fourlab.studies.claims import Claim, Estimate, Verdict, mean_of, share
+from fourlab.studies.claims import Claim, Estimate, Verdict, share
 from fourlab.studies.reported import reported
 from fourlab.studies.sewell import curves
-from fourlab.studies.sewell.curves import Runs
+from fourlab.studies.sewell.curves import Runs, over_trainings
 from fourlab.studies.sewell.experiment_1 import GAMES, ITERATIONS_MARGIN, LEAST_RUNS
 from fourlab.studies.sewell.learner import TreeTraining, train_all
 from fourlab.studies.verdicts import larger_mean, may_happen, same_mean
@@ -120,8 +120,8 @@ def _one_change(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
             if name != "epsilon"
             else f"average result of all games with the network, {quantity}",
             statement,
-            faithful=mean_of(averages[before], 2),
-            corrected=mean_of(averages[after], 2),
+            faithful=over_trainings(averages[before], 2),
+            corrected=over_trainings(averages[after], 2),
             true=_larger(averages[after], averages[before], AVERAGE_MARGIN, judged),
             why="here the columns are before and after one change. The look, which is ours and not "
             "SeWell's, replaces the network's opinion of a finished game by its result; the "
@@ -139,12 +139,16 @@ def _arms_table(arms: Mapping[str, Runs]) -> Table:
     """Tabulate the numbers of the figure: one row per arm."""
     rows = []
     for arm, runs in arms.items():
-        average = mean_of(curves.mean_results(runs))
-        reached = mean_of(curves.iterations(runs))
+        average = over_trainings(curves.mean_results(runs))
+        reached = over_trainings(curves.iterations(runs))
         numbers = (average.value, average.low, average.high)
-        numbers += (reached.value, reached.low, reached.high)
-        rows.append((arm, len(runs), *(round(number or 0.0, 4) for number in numbers)))
-    head = ("rollouts", "runs", "average result", "low", "high", "iterations", "low ", "high ")
+        others = (reached.value, reached.low, reached.high)
+        cells = ("" if number is None else round(number, 4) for number in numbers + others)
+        rows.append((arm, len(runs), *cells))
+    head = (
+        *("rollouts", "runs", "average result", "average low", "average high"),
+        *("iterations", "iterations low", "iterations high"),
+    )
     return Table("", head, tuple(rows))
 
 
@@ -154,7 +158,7 @@ def _draw_arms(arms: Mapping[str, Runs]) -> Figure:
     for axes, measure in ((left, curves.mean_results), (right, curves.iterations)):
         for place, number, runs in zip(places, range(len(arms)), arms.values(), strict=True):
             values = measure(runs)
-            mean = mean_of(values)
+            mean = over_trainings(values)
             axes.plot(values, [place] * len(values), "|", color=COLOURS[number], alpha=0.5)
             axes.errorbar(
                 mean.value,
