@@ -275,3 +275,12 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
         else:
             high = middle
     return (low + high) / 2
+
+
+def within_error(
+    test: str, difference: float, error: float, freedom: int, margin: float
+) -> Verdict:
+    """Compare a difference with its standard error, which has `freedom` degrees of freedom."""
+    p = student_tail(_ratio(difference, error), freedom)
+    power = NORMAL.cdf(_ratio(margin, error) - student_quantile(1 - LEVEL / 2, freedom))
+    return _verdict(test, f"{margin:g}", p, power)

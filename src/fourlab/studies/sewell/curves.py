@@ -1,19 +1,43 @@
-"""SeWell's learning curve: the average result of every ten games."""
+"""SeWell's learning curve: the average result of every ten games.
+
+SeWell calls ten games an iteration and counts them from 0, and so do we.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import median
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fourlab.arena.tables import Table
-from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, SMALL, Axes, Figure, frame, panels
+from fourlab.studies.claims import Estimate, mean_of
+from fourlab.studies.reported import reported
 
 BLOCK = 10
-"""Games averaged into one point of the curve."""
+"""Games of an iteration, which are averaged into one point of the curve."""
 AVERAGE = "average result of ten games"
-GAMES_AXES: dict[str, Any] = {"ylim": (-1.05, 1.05), "xlabel": "games"}
+AXES: dict[str, Any] = {"ylim": (-1.08, 1.08), "xlabel": "iterations of ten games"}
+BAND = (0.05, 0.95)
+"""Quantiles of the runs between which a figure is shaded."""
 Runs = Sequence[Mapping[str, Any]]
 """Results of `TreeTraining`, one per run."""
+Floats = NDArray[np.float64]
+
+
+def over_trainings(values: Sequence[float], digits: int = 3, unit: str = "") -> Estimate:
+    """Return a mean over independent trainings; a single one has no interval."""
+    if len(values) == 1:
+        return Estimate(float(values[0]), n=1, unit=unit, digits=digits)
+    return mean_of(values, digits, unit)
+
+
+def reported_curve() -> list[float]:
+    """Return SeWell's curve of Experiment 1, read off its figure."""
+    return [float(point) for point in reported("sewell-experiment-1")["average result"]]
 
 
 def blocks(results: Sequence[int]) -> list[float]:
@@ -25,28 +49,36 @@ def blocks(results: Sequence[int]) -> list[float]:
     ]
 
 
-def won_from(results: Sequence[int]) -> float:
-    """Return the point, counted from 1, from which every game is won; infinity if there is none."""
-    points = blocks(results)
+def won_from(points: Sequence[float]) -> int | None:
+    """Return the first iteration from which every game is won, from 0; None if there is none."""
     # An average of 1 means that all ten games were won.
-    not_won = [number for number, average in enumerate(points, start=1) if average < 1]
+    not_won = [place for place, average in enumerate(points) if average < 1]
     if not not_won:
-        return 1
-    last = not_won[-1]
-    # If the last point falls short, there is no such point.
-    return math.inf if last == len(points) else last + 1
+        return 0
+    return None if not_won[-1] == len(points) - 1 else not_won[-1] + 1
 
 
-def describe_won_from(runs: Runs) -> str:
-    """Describe `won_from` of several runs in words."""
-    points = sorted(won_from(run["results"]) for run in runs)
-    finite = [point for point in points if point < math.inf]
-    # Infinite points sort last, so the median counts them as later than any other.
-    never = len(points) - len(finite)
-    if not finite:
-        return f"not within {len(blocks(runs[0]['results']))} points"
-    text = f"{median(points):g} (median of {len(runs)} runs, {finite[0]:g} to {finite[-1]:g})"
-    return f"{text}, {never} of them never" if never else text
+def iterations(runs: Runs) -> list[float]:
+    """Return `won_from` of each run; a run that never gets there counts as the whole length."""
+    curves = [blocks(run["results"]) for run in runs]
+    firsts = [won_from(points) for points in curves]
+    return [
+        float(len(points) if first is None else first)
+        for points, first in zip(curves, firsts, strict=True)
+    ]
+
+
+def winners(runs: Runs) -> int:
+    """Return how many runs win every game from some iteration on."""
+    return sum(won_from(blocks(run["results"])) is not None for run in runs)
+
+
+def mean_iterations(runs: Runs) -> Estimate:
+    """Return the mean of `iterations` with its interval over runs."""
+    never = len(runs) - winners(runs)
+    length = len(blocks(runs[0]["results"]))
+    note = f"{never} never, counted as {length}" if never else ""
+    return replace(over_trainings(iterations(runs), 1), note=note)
 
 
 def mean_results(runs: Runs) -> list[float]:
@@ -54,10 +86,22 @@ def mean_results(runs: Runs) -> list[float]:
     return [math.fsum(run["results"]) / len(run["results"]) for run in runs]
 
 
-def mean_curve(runs: Runs) -> list[float]:
-    """Return the curve averaged over several runs."""
-    curves = [blocks(run["results"]) for run in runs]
-    return [math.fsum(points) / len(points) for points in zip(*curves, strict=True)]
+def mean_step(points: Sequence[float]) -> float:
+    """Return how far apart neighbouring points are, on average, before all games are won."""
+    first = won_from(points)
+    before = points if first is None else points[: first + 1]
+    steps = [abs(later - earlier) for earlier, later in pairwise(before)]
+    return math.fsum(steps) / len(steps) if steps else 0.0
+
+
+def mean_curve(runs: Runs) -> Floats:
+    """Return the curve averaged over several runs: float64[points]."""
+    return np.asarray(_curves(runs).mean(axis=0))
+
+
+def _curves(runs: Runs) -> Floats:
+    """Return the curves of all runs: float64[runs, points]."""
+    return np.array([blocks(run["results"]) for run in runs])
 
 
 def table(title: str, kinds: Mapping[str, Runs]) -> Table:
@@ -65,7 +109,7 @@ def table(title: str, kinds: Mapping[str, Runs]) -> Table:
     head = (
         "runs",
         "number",
-        "all won from point",
+        "all won from iteration",
         "average of all games",
         "rollouts",
         "own columns a game",
@@ -74,7 +118,7 @@ def table(title: str, kinds: Mapping[str, Runs]) -> Table:
         (
             kind,
             number,
-            "never" if (point := won_from(run["results"])) == math.inf else int(point),
+            "never" if (first := won_from(blocks(run["results"]))) is None else first,
             f"{average:.3f}",
             run["rollouts"],
             # Half of the plies are the learner's.
@@ -91,41 +135,58 @@ def data(kinds: Mapping[str, Runs]) -> Table:
     names = [(kind, number) for kind, runs in kinds.items() for number in range(len(runs))]
     curves = [blocks(kinds[kind][number]["results"]) for kind, number in names]
     # One column per run, so that all curves can be drawn from the file.
-    head = ("point", *(f"{kind}, run {number}" for kind, number in names))
-    rows = tuple((point, *values) for point, values in enumerate(zip(*curves, strict=True), 1))
+    head = ("iteration", *(f"{kind}, run {number}" for kind, number in names))
+    rows = tuple((point, *values) for point, values in enumerate(zip(*curves, strict=True)))
     return Table("", head, rows)
 
 
-def draw_one(results: Sequence[int], title: str) -> Figure:
-    """Draw the curve of one run with SeWell's axis labels."""
-    figure, (axes,) = panels(7, 3.6)
-    axes.plot(range(len(blocks(results))), blocks(results), color=COLOURS[0])
-    frame(axes, title=title, xlabel="Iters", ylabel="Avg win")
+def beside_reported(runs: Runs) -> Table:
+    """Return the reported curve beside the mean, the band and the first of our runs."""
+    curves = _curves(runs)
+    low, high = np.quantile(curves, BAND, axis=0)
+    numbers = zip(curves.mean(axis=0), low, high, curves[0], strict=True)
+    points = reported_curve()
+    rows = (
+        (place, points[place], *(round(float(number), 4) for number in row))
+        for place, row in enumerate(numbers)
+    )
+    head = ("iteration", "as reported", "ours, mean", "5 % of runs", "95 % of runs", "first run")
+    return Table("", head, tuple(rows))
+
+
+def draw_beside_reported(runs: Runs) -> Figure:
+    """Draw SeWell's curve and ours on the same axes."""
+    figure, (left, right) = panels(9, 3.6, columns=2, sharey=True)
+    figure.suptitle("Avg win vs Iters", fontsize="large")
+    points = reported_curve()
+    left.plot(range(len(points)), points, color=COLOURS[0])
+    left.set_title("as reported (read off)", fontsize="medium")
+    shade(right, runs, 1, f"mean of {len(runs)} runs")
+    right.plot(blocks(runs[0]["results"]), color="#555555", linewidth=0.8, label="first run")
+    right.set_title("ours, as coded (shaded: 90 % of the runs)", fontsize="medium")
+    frame(left, xlim=(-1, 50), ylabel=AVERAGE, **AXES)
+    frame(right, {**SMALL, "loc": "lower right"}, xlim=(-1, 50), **AXES)
     return figure
+
+
+def shade(axes: Axes, runs: Runs, place: int, label: str) -> None:
+    """Draw the mean of runs, and shade between the quantiles of BAND."""
+    curves = _curves(runs)
+    low, high = np.quantile(curves, BAND, axis=0)
+    where = range(curves.shape[1])
+    axes.fill_between(where, low, high, color=COLOURS[place], alpha=0.18, linewidth=0)
+    axes.plot(where, curves.mean(axis=0), color=COLOURS[place], linewidth=2, label=label)
 
 
 def draw_kinds(kinds: Mapping[str, Runs]) -> Figure:
     """Draw one panel per kind, with all its runs and their average."""
     figure, all_axes = panels(3.4 * len(kinds), 3.4, columns=len(kinds), sharey=True)
     for place, (axes, (kind, runs)) in enumerate(zip(all_axes, kinds.items(), strict=True)):
-        average = mean_curve(runs)
-        games = [BLOCK * (point + 1) for point in range(len(average))]
         for run in runs:
             curve = blocks(run["results"])
-            axes.plot(games, curve, color=COLOURS[place], alpha=0.3, linewidth=0.8)
-        axes.plot(games, average, color=COLOURS[place], linewidth=2)
+            axes.plot(curve, color=COLOURS[place], alpha=0.3, linewidth=0.8)
+        axes.plot(mean_curve(runs), color=COLOURS[place], linewidth=2)
         axes.set_title(kind, fontsize="medium")
-        frame(axes, **GAMES_AXES)
+        frame(axes, **AXES)
     all_axes[0].set_ylabel(AVERAGE)
-    return figure
-
-
-def draw_averages(kinds: Mapping[str, Runs]) -> Figure:
-    """Draw the average curve of every kind in one panel."""
-    figure, (axes,) = panels(7, 3.8)
-    for place, (kind, runs) in enumerate(kinds.items()):
-        average = mean_curve(runs)
-        games = [BLOCK * (point + 1) for point in range(len(average))]
-        axes.plot(games, average, color=COLOURS[place], label=f"{kind} ({len(runs)})")
-    frame(axes, {**SMALL, "loc": "lower right"}, ylabel=AVERAGE, **GAMES_AXES)
     return figure

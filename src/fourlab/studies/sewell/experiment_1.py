@@ -1,33 +1,51 @@
 """SeWell's Experiment 1: one tree for 500 games against negamax, five rollouts per own move."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 
+import numpy as np
+
+from fourlab.agent import Limit
+from fourlab.agents.minimax.negamax import Negamax
 from fourlab.game.position import Position
-from fourlab.studies.compare import FEWEST, may_happen, share
+from fourlab.studies.claims import (
+    Answer,
+    Claim,
+    Estimate,
+    Source,
+    Verdict,
+    share,
+)
 from fourlab.studies.sewell import curves
-from fourlab.studies.sewell.curves import Runs
+from fourlab.studies.sewell.curves import Runs, over_trainings
 from fourlab.studies.sewell.learner import TreeTraining, train_all
-from fourlab.studies.workbench import Finding, Part, Picture, Text, Workbench
+from fourlab.studies.verdicts import at_least, larger_mean, may_happen, same_mean
+from fourlab.studies.workbench import Part, Picture, Text, Workbench
 
 GAMES = 500
-REPORTED_FROM = (17, 20)
-"""Range of points, read off SeWell's curve, from which all games are won."""
-TOLERATED = (5, 35)
-"""Range of the same point in independent implementations."""
 MAX_ROLLOUTS = 52_500
 """Five rollouts before each of 21 moves in 500 games."""
-START_POINTS = 5
-REPORTED_START = 0.6
-"""The first points of SeWell's curve lie between -0.6 and +0.6."""
-FAULTS = (
-    "B2, B13: in the corrected version negamax breaks ties at random, as it does today, "
-    "and is consulted again on every visit"
-)
-ONLY_TIES = "with random ties but replies kept:"
+FIRST_GAMES = 100
+LAST_GAMES = 50
+LEAST_RUNS = 3
+"""The spread of runs is part of every interval, so fewer runs give no verdict."""
+ITERATIONS_MARGIN = 20
+"""Margins of a single run's numbers: three of its standard deviations, more or less."""
+AVERAGE_MARGIN = 0.3
+START_MARGIN = 0.6
+STEP_MARGIN = 0.1
+ALWAYS = 0.9
+"""Share of runs that must win every game for "it will always win"; 40 runs can show it."""
+POSITIONS = 200
+ASKED = 20
+"""Times that negamax is asked about the same position."""
 DETERMINISTIC = "negamax:ties=first"
 RANDOM = "negamax:ties=random"
+KEPT = (
+    "B2, B11, B13: SeWell's games follow the replies that the tree has kept and never consult "
+    "negamax again. Corrected, negamax breaks ties at random, as it does today, and is consulted "
+    "at every visit"
+)
 
 
 @dataclass(frozen=True)
@@ -54,37 +72,25 @@ class TrainedRuns:
 def conduct(bench: Workbench) -> Iterator[Part]:
     """Train with all three kinds of negamax, and test the trees in real games."""
     runs = _train(bench)
-    # Verdicts need the report's number of games.
-    is_full_length = bench.size["games"] == GAMES  # shorter curves are not comparable
-    yield _won_from(runs, is_full_length)
-    yield _start(runs, is_full_length)
-    first_tie, random_tie, resampled = (
-        max(run["rollouts"] for run in kind)
-        for kind in (runs.first_tie, runs.random_tie, runs.resampled)
-    )
-    yield Finding(
-        "total rollouts",
-        f"fewer than {MAX_ROLLOUTS:,}",
-        f"at most {first_tie:,}",
-        f"at most {resampled:,}",
-        agrees=first_tie < MAX_ROLLOUTS if is_full_length else None,
-        why=f"{FAULTS}; {ONLY_TIES} at most {random_tie:,}",
-    )
-    yield from _after_training(runs, is_full_length)
-    yield curves.table("All runs", runs.kinds)
-    yield Picture(
-        "avg-win-vs-iters",
-        "As SeWell draws it: one run against negamax that takes the first of equal columns.",
-        lambda: curves.draw_one(runs.first_tie[0]["results"], "Avg win vs Iters"),
-        curves.data({"first of equals": runs.first_tie[:1]}),
-    )
+    # Verdicts need the report's number of games, and several runs.
+    judged = bench.size["games"] == GAMES and len(runs.first_tie) >= LEAST_RUNS
+    claims = [*_curve(runs, judged), *_after_training(runs, judged), *_negamax(bench, judged)]
+    yield from claims
+    if bench.size["games"] <= GAMES:
+        yield Picture(
+            "avg-win-vs-iters",
+            "The figure of Experiment 1: SeWell's run beside ours, on the same axes.",
+            lambda: curves.draw_beside_reported(runs.first_tie),
+            curves.beside_reported(runs.first_tie),
+        )
     yield Picture(
         "all-runs",
         "All runs (thin) and their average: negamax as it was then and as it is today, with its "
-        "replies kept, and consulted again on every visit.",
+        "replies kept, and consulted again at every visit.",
         lambda: curves.draw_kinds(runs.kinds),
         curves.data(runs.kinds),
     )
+    yield curves.table("All runs", runs.kinds)
     yield Text(
         "Five games of the first run after training, against the replies kept in its tree",
         _transcript(runs.first_tie[0]["shown"]),
@@ -105,98 +111,198 @@ def _train(bench: Workbench) -> TrainedRuns:
     return TrainedRuns(**train_all(bench, trainings))
 
 
-def _won_from(runs: TrainedRuns, is_full_length: bool) -> Finding:
-    low, high = TOLERATED
-    # Infinite if most runs never get there, which then differs.
-    middle = median(curves.won_from(run["results"]) for run in runs.first_tie)
-    return Finding(
-        "point from which all games are won",
-        "{} to {}".format(*REPORTED_FROM),
-        curves.describe_won_from(runs.first_tie),
-        curves.describe_won_from(runs.resampled),
-        agrees=low <= middle <= high if is_full_length else None,
-        why=f"{FAULTS}; {ONLY_TIES} {curves.describe_won_from(runs.random_tie)}",
+def _curve(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
+    """Compare the learning curve with SeWell's."""
+    points = curves.reported_curve()
+    first = curves.won_from(points)
+    assert first is not None  # SeWell's curve ends at 1
+    faithful, corrected = runs.first_tie, runs.resampled
+    found = curves.winners(faithful), len(faithful)
+    yield Claim(
+        "experiment-1-found",
+        "runs that win every game from some iteration on",
+        "yes, its one run",
+        faithful=share(*found),
+        corrected=share(curves.winners(corrected), len(corrected)),
+        reproduced=may_happen(*found) if judged else None,
+        # A strategy that most runs do not find is not one that the method finds.
+        true=at_least(curves.winners(corrected), len(corrected), 0.5) if judged else None,
+        why=KEPT,
+    )
+    ours = curves.iterations(faithful)
+    yield Claim(
+        "experiment-1-iterations",
+        "iterations before all games are won",
+        Estimate(first, digits=0, note='"around 20" in the text'),
+        Source.FIGURE,
+        curves.mean_iterations(faithful),
+        curves.mean_iterations(corrected),
+        reproduced=same_mean(first, 1, ours, ITERATIONS_MARGIN) if judged else None,
+        why=KEPT,
+    )
+    averages = curves.mean_results(faithful)
+    mean = float(np.mean(points))
+    yield Claim(
+        "experiment-1-average",
+        "average result of all games",
+        Estimate(mean),
+        Source.FIGURE,
+        over_trainings(averages),
+        over_trainings(curves.mean_results(corrected)),
+        reproduced=same_mean(mean, 1, averages, AVERAGE_MARGIN) if judged else None,
+        why=KEPT,
+    )
+    starts = _starts(faithful)
+    start = float(np.mean(points[: FIRST_GAMES // curves.BLOCK]))
+    yield Claim(
+        "experiment-1-start",
+        f"average result of the first {FIRST_GAMES} games",
+        Estimate(start),
+        Source.FIGURE,
+        over_trainings(starts),
+        over_trainings(_starts(corrected)),
+        reproduced=same_mean(start, 1, starts, START_MARGIN) if judged else None,
+        why=KEPT,
+    )
+    yield _jagged(runs, points, judged)
+    rollouts = [run["rollouts"] for run in faithful]
+    # Every run is below the bound or not: chance has no part in it.
+    below = Answer.AGREES if max(rollouts) < MAX_ROLLOUTS else Answer.DIFFERS
+    yield Claim(
+        "experiment-1-rollouts",
+        "rollouts in 500 games",
+        f"fewer than {MAX_ROLLOUTS:,}",
+        faithful=over_trainings(rollouts, 0),
+        corrected=over_trainings([run["rollouts"] for run in corrected], 0),
+        exact=f"at most {MAX_ROLLOUTS + 1:,}",
+        reproduced=Verdict(below, "comparison of the largest number") if judged else None,
+        true=Verdict(Answer.AGREES, "arithmetic") if judged else None,
+        why="one rollout before the first game, then five before each of at most 21 own moves",
     )
 
 
-def _start(runs: TrainedRuns, is_full_length: bool) -> Finding:
-    """Check the first points of each run one by one.
+def _starts(runs: Runs) -> list[float]:
+    return [float(np.mean(run["results"][:FIRST_GAMES])) for run in runs]
 
-    Their mean would not do: it lies well inside the range even if no single point does.
-    """
-    count, faithful = _start_of(runs.first_tie)
-    return Finding(
-        f"the first {START_POINTS} points of a run all lie "
-        f"between -{REPORTED_START} and {REPORTED_START}",
-        "yes, in its one run",
-        faithful,
-        _start_of(runs.resampled)[1],
-        agrees=_seen(count, len(runs.first_tie)) if is_full_length else None,
-        why=f"{FAULTS}; {ONLY_TIES} {_start_of(runs.random_tie)[1]}; "
-        "agrees: some of our runs start like SeWell's single one",
+
+def _jagged(runs: TrainedRuns, points: Sequence[float], judged: bool) -> Claim:
+    """Test whether the curve is jagged because negamax is deterministic."""
+    first_tie, random_tie = (
+        [curves.mean_step(curves.blocks(run["results"])) for run in kind]
+        for kind in (runs.first_tie, runs.random_tie)
+    )
+    step = curves.mean_step(points)
+    return Claim(
+        "experiment-1-jagged",
+        "mean step from point to point before all games are won",
+        Estimate(step),
+        Source.FIGURE,
+        over_trainings(first_tie),
+        over_trainings(random_tie),
+        reproduced=same_mean(step, 1, first_tie, 2 * STEP_MARGIN) if judged else None,
+        true=larger_mean(first_tie, random_tie, STEP_MARGIN) if judged else None,
+        why="B13: SeWell explains the jagged curve by a deterministic negamax. In the corrected "
+        "column negamax breaks ties at random. Averages of only ten games are jagged in any case: "
+        "the average of ten results of +1 or -1 has a standard deviation of up to 0.32",
     )
 
 
-def _start_of(runs: Runs) -> tuple[int, str]:
-    """Return how many runs have all first points in range, and a summary in words."""
-    # float[runs][START_POINTS]
-    starts = [curves.blocks(run["results"])[:START_POINTS] for run in runs]
-    points = [point for start in starts for point in start]
-    inside = sum(abs(point) <= REPORTED_START for point in points)
-    count = sum(all(abs(point) <= REPORTED_START for point in start) for start in starts)
-    runs_inside = f"{share(count, len(runs))} runs"
-    points_inside = f"{share(inside, len(points))} points"
-    return count, f"{runs_inside}; {points_inside}, from {min(points):g} to {max(points):g}"
-
-
-def _seen(count: int, of: int) -> bool | None:
-    """Return whether what SeWell saw once also happens here.
-
-    Among few runs, one case is enough, but no case gives no verdict (None).
-    """
-    return True if count and of < FEWEST else may_happen(count, of)
-
-
-def _after_training(runs: TrainedRuns, is_full_length: bool) -> Iterator[Finding]:
+def _after_training(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
     """Check whether a winning line always wins: against kept replies and in real games."""
-    kinds = (runs.first_tie, runs.random_tie, runs.resampled)
-    first_tie, random_tie, resampled = (
-        # Five points of ten games.
-        _won([result for run in kind for result in run["results"][-5 * curves.BLOCK :]])
-        for kind in kinds
-    )
-    yield Finding(
-        "won of each run's last 50 games, against the replies kept in the tree",
+    last = [run["results"][-LAST_GAMES:] for run in runs.first_tie]
+    yield Claim(
+        "always-wins-kept",
+        f"runs that win all of the last {LAST_GAMES} games, against kept replies",
         "all",
-        share(*first_tie),
-        share(*resampled),
-        agrees=first_tie[0] == first_tie[1] if is_full_length else None,
-        why=f"{FAULTS}, so no replies are kept; {ONLY_TIES} {share(*random_tie)}",
+        faithful=share(sum(map(_all_won, last)), len(last)),
+        corrected="no replies are kept",
+        reproduced=may_happen(sum(map(_all_won, last)), len(last)) if judged else None,
+        why=KEPT,
     )
     # Real games: the opponent decides anew, whatever the tree holds.
-    for opponent, description in (
-        (DETERMINISTIC, "that takes the first of equal columns"),
-        (RANDOM, "of today, which breaks ties at random"),
+    for name, opponent, description in (
+        ("then", DETERMINISTIC, "that takes the first of equal columns"),
+        ("now", RANDOM, "of today, which breaks ties at random"),
     ):
-        first_tie, random_tie, resampled = (
-            _won([result for run in kind for result in run["afterwards"][opponent]])
-            for kind in kinds
+        first_tie, resampled = (
+            [run["afterwards"][opponent] for run in kind]
+            for kind in (runs.first_tie, runs.resampled)
         )
-        yield Finding(
+        counts = [(sum(map(_all_won, kind)), len(kind)) for kind in (first_tie, resampled)]
+        yield Claim(
+            f"always-wins-{name}",
             f"won of real games after training, against negamax {description}",
             "it will always win",
-            share(*first_tie),
-            share(*resampled),
-            agrees=first_tie[0] == first_tie[1] if is_full_length else None,
-            why="B11: SeWell's games follow the kept replies and never consult negamax again; what "
-            "was learned ends at the first reply that is not in the tree; "
-            f"{FAULTS}; {ONLY_TIES} {share(*random_tie)}",
+            faithful=_won(first_tie),
+            corrected=_won(resampled),
+            reproduced=at_least(*counts[0], ALWAYS) if judged else None,
+            true=at_least(*counts[1], ALWAYS) if judged else None,
+            why="the verdicts count runs that win every game. What was learned ends at the first "
+            "reply that differs from the kept one; a tree that has seen many replies has seen each "
+            "of them only a few times",
         )
 
 
-def _won(results: list[int]) -> tuple[int, int]:
+def _all_won(results: Sequence[int]) -> bool:
     # Results are the learner's: 1 is a win.
-    return results.count(1), len(results)
+    return min(results) == 1
+
+
+def _won(runs: Sequence[Sequence[int]]) -> Estimate:
+    """Return the share of won games in per cent; its interval is over runs."""
+    return over_trainings([100 * results.count(1) / len(results) for results in runs], 1, "%")
+
+
+def _negamax(bench: Workbench, judged: bool) -> Iterator[Claim]:
+    """Check what SeWell says about negamax."""
+    counts = bench.calculate("negamax", lambda: same_answers(bench.seed))
+    then, now = counts["first"], counts["random"]
+    yield Claim(
+        "negamax-deterministic",
+        f"positions in which negamax gives the same answer {ASKED} times",
+        "deterministic",
+        faithful=share(then, POSITIONS),
+        corrected=share(now, POSITIONS),
+        reproduced=at_least(then, POSITIONS, ALWAYS) if judged else None,
+        true=at_least(now, POSITIONS, ALWAYS) if judged else None,
+        why="B13: Kaggle's negamax took the first of equal columns until 9 March 2020, eleven days "
+        "before the report's date; since then it chooses among them at random. SeWell's program "
+        "expects results 0, 1/2 and 1, which Kaggle replaced by -1, 0 and 1 on 26 February 2020, "
+        "so it ran with a deterministic version",
+    )
+    yield Claim(
+        "negamax-alpha-beta",
+        "how negamax searches",
+        '"apparently built using alpha-beta pruning"',
+        exact="plain negamax to a depth of 4, without pruning",
+        true=Verdict(Answer.DIFFERS, "reading of Kaggle's program") if judged else None,
+        why="pruning would change its speed, not its moves",
+    )
+
+
+def same_answers(seed: int) -> dict[str, int]:
+    """Count positions of random games in which negamax always gives the same answer, by ties."""
+    rng = np.random.default_rng(seed)
+    positions = [_random_position(rng) for _ in range(POSITIONS)]
+    counts = dict[str, int]()
+    for ties in ("first", "random"):
+        negamax = Negamax(ties=ties)
+        counts[ties] = sum(
+            len({negamax.decide(position, Limit(), rng).column for _ in range(ASKED)}) == 1
+            for position in positions
+        )
+    return counts
+
+
+def _random_position(rng: np.random.Generator) -> Position:
+    """Return a position after up to 20 random moves that is not over."""
+    while True:
+        position = Position()
+        for _ in range(int(rng.integers(21))):
+            if position.outcome() is None:
+                position = position.play(int(rng.choice(position.legal_columns())))
+        if position.outcome() is None:
+            return position
 
 
 def _transcript(games: list[str]) -> str:

@@ -1,87 +1,199 @@
-"""SeWell's Experiment 3: Experiment 1 with the value network playing the learner's rollouts."""
+"""SeWell's Experiment 3: Experiment 1 with the value network playing the learner's rollouts.
 
-import math
-from collections.abc import Iterator, Sequence
-from statistics import fmean, variance
-
-from fourlab.studies.compare import mean
-from fourlab.studies.sewell import curves
-from fourlab.studies.sewell.learner import TreeTraining, train_all
-from fourlab.studies.workbench import Finding, Part, Picture, Workbench
-
-PLAIN = "Experiment 1: chance"
-CODED = "as coded: any child"
-INTENDED = "report's network"
-FIRST_GAMES = 100
-NETS = {PLAIN: None, CODED: None, INTENDED: "sewell"}
-"""What plays the learner's side in rollouts, with probability 3/4 per move.
-
-The code takes the last child of an unordered set, that is, any child (B10).
+SeWell's listing takes the last child of an unordered set instead of the network's best (B10), so
+the network has no influence, and the program as coded is that of Experiment 1. The arms below
+change one thing at a time: who chooses in rollouts, and whether the choice looks at finished games.
 """
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Figure, frame, panels
+from fourlab.studies.claims import Claim, Estimate, Verdict, share
+from fourlab.studies.reported import reported
+from fourlab.studies.sewell import curves
+from fourlab.studies.sewell.curves import Runs, over_trainings
+from fourlab.studies.sewell.experiment_1 import GAMES, ITERATIONS_MARGIN, LEAST_RUNS
+from fourlab.studies.sewell.learner import TreeTraining, train_all
+from fourlab.studies.verdicts import larger_mean, may_happen, same_mean
+from fourlab.studies.workbench import Part, Picture, Table, Workbench
+
+RANDOM = "random"
+LOOK = "random, with the look"
+NETWORK = "network"
+HALF = "network, ε = 0.5"
+BOTH = "network, with the look"
+ARMS: dict[str, dict[str, Any]] = {
+    RANDOM: {},
+    LOOK: {"looks": True},
+    NETWORK: {"net": "sewell"},
+    BOTH: {"net": "sewell", "looks": True},
+    HALF: {"net": "sewell", "epsilon": 0.5},
+}
+"""Who plays the learner's side in rollouts, with probability 1 - ε; ε is 0.25 if not stated."""
+AVERAGE_MARGIN = 0.1
+"""Margin of the average result: two games of forty."""
+EARLIER_MARGIN = 5.0
+"""Margin of mean iterations; SeWell's runs are 5 and 9 apart from Experiment 1."""
+CODED = (
+    "B10: as coded, the best value is never remembered, so rollouts take the last child of a set, "
+    "that is, any child. Corrected, they take the network's best"
+)
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
-    """Make the comparison that the report does not show."""
-    # As coded, the search equals the plain one, so it gets a seed of its own to be independent.
-    seeds = {kind: bench.seed + 1_000_003 * place for place, kind in enumerate(NETS, start=1)}
-    games = bench.size["games"]
-    trainings = {kind: TreeTraining(seeds[kind], games, net=net) for kind, net in NETS.items()}
-    kinds = train_all(bench, trainings)
-    yield _improvement(
-        "average result of all games",
-        {kind: curves.mean_results(runs) for kind, runs in kinds.items()},
+    """Run all arms, and compare them one change at a time."""
+    trainings = {
+        # Arms are independent: each has a seed of its own.
+        arm: TreeTraining(bench.seed + 1_000_003 * place, bench.size["games"], **settings)
+        for place, (arm, settings) in enumerate(ARMS.items(), start=1)
+    }
+    arms = train_all(bench, trainings)
+    judged = bench.size["games"] == GAMES and bench.size["runs"] >= LEAST_RUNS
+    yield from _reported(arms, judged)
+    yield from _one_change(arms, judged)
+    yield Picture(
+        "one-change-at-a-time",
+        "What the network adds and what a look at finished games adds: means over runs with 95 % "
+        "intervals, and every run. SeWell's runs are the crosses on the right; as coded, all of "
+        "them had random rollouts.",
+        lambda: _draw_arms(arms),
+        _arms_table(arms),
     )
-    # Later games are nearly all won, which hides differences between the kinds.
-    if games > FIRST_GAMES:
-        first_games = {
-            kind: [math.fsum(run["results"][:FIRST_GAMES]) / FIRST_GAMES for run in runs]
-            for kind, runs in kinds.items()
-        }
-        yield _improvement(f"average result of the first {FIRST_GAMES} games", first_games)
-    yield Finding(
-        "point from which all games are won",
-        "",
-        curves.describe_won_from(kinds[CODED]),
-        curves.describe_won_from(kinds[INTENDED]),
-        why=f"Experiment 1: {curves.describe_won_from(kinds[PLAIN])}",
-    )
-    yield curves.table("All runs", kinds)
     yield Picture(
         "guided-rollouts",
-        "Experiment 3 beside Experiment 1: averages over all runs (their number in brackets); "
-        "negamax takes the first of equal columns.",
-        lambda: curves.draw_averages(kinds),
-        curves.data(kinds),
+        "The learning curves: mean of the runs, and 90 % of them shaded.",
+        lambda: _draw_curves(arms),
+        curves.data(arms),
     )
-    yield Picture(
-        "all-runs", "The same with every run.", lambda: curves.draw_kinds(kinds), curves.data(kinds)
+    yield curves.table("All runs", arms)
+
+
+def _reported(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
+    """Compare the two runs that the text reports."""
+    numbers = reported("sewell-experiment-3")
+    coded = curves.iterations(arms[RANDOM])
+    for epsilon, reached in zip(
+        numbers["epsilon"], numbers["iterations before all games are won"], strict=True
+    ):
+        network = arms[HALF if epsilon == 0.5 else NETWORK]
+        yield Claim(
+            f"experiment-3-iterations-{100 * epsilon:.0f}",
+            f"iterations before all games are won, ε = {epsilon:g}",
+            Estimate(float(reached), digits=0),
+            faithful=curves.mean_iterations(arms[RANDOM]),
+            corrected=curves.mean_iterations(network),
+            reproduced=same_mean(reached, 1, coded, ITERATIONS_MARGIN) if judged else None,
+            true=_larger(coded, curves.iterations(network), EARLIER_MARGIN, judged),
+            why=f'{CODED}. "True" asks whether the network needs fewer iterations than random '
+            "rollouts do",
+        )
+    # Three runs of one program: the first without, the others with a network that has no influence.
+    triples = list(zip(coded[0::3], coded[1::3], coded[2::3], strict=False))
+    falling = sum(first > second > third for first, second, third in triples)
+    if triples:
+        yield Claim(
+            "experiment-3-order",
+            "three runs as coded that need fewer iterations each time",
+            "yes: 17, 12, 8",
+            faithful=share(falling, len(triples)),
+            exact=Estimate(100 / 6, unit="%", digits=1, note="if no two are equal"),
+            reproduced=may_happen(falling, len(triples)) if judged else None,
+            why="the improvement rests on one run of each kind, and three runs of the same program "
+            "come in this order once in six times",
+        )
+
+
+def _one_change(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
+    """Compare the average result of all games between arms that differ in one thing."""
+    averages = {arm: curves.mean_results(runs) for arm, runs in arms.items()}
+    for name, quantity, before, after, statement in (
+        ("network", "the network, without the look", RANDOM, NETWORK, "improved results"),
+        ("network-look", "the network, with the look", LOOK, BOTH, ""),
+        ("look", "the look, without the network", RANDOM, LOOK, ""),
+        ("look-network", "the look, with the network", NETWORK, BOTH, ""),
+        ("epsilon", "ε = 0.25 instead of 0.5", HALF, NETWORK, "even further improvement"),
+    ):
+        yield Claim(
+            f"experiment-3-{name}",
+            f"average result of all games before and after adding {quantity}"
+            if name != "epsilon"
+            else f"average result of all games with the network, {quantity}",
+            statement,
+            faithful=over_trainings(averages[before], 2),
+            corrected=over_trainings(averages[after], 2),
+            true=_larger(averages[after], averages[before], AVERAGE_MARGIN, judged),
+            why="here the columns are before and after one change. The look, which is ours and not "
+            "SeWell's, replaces the network's opinion of a finished game by its result; the "
+            "network without the look is SeWell's program with B10 corrected",
+        )
+
+
+def _larger(
+    ones: Sequence[float], others: Sequence[float], margin: float, judged: bool
+) -> Verdict | None:
+    return larger_mean(ones, others, margin) if judged else None
+
+
+def _arms_table(arms: Mapping[str, Runs]) -> Table:
+    """Tabulate the numbers of the figure: one row per arm."""
+    rows = []
+    for arm, runs in arms.items():
+        average = over_trainings(curves.mean_results(runs))
+        reached = over_trainings(curves.iterations(runs))
+        numbers = (average.value, average.low, average.high)
+        others = (reached.value, reached.low, reached.high)
+        cells = ("" if number is None else round(number, 4) for number in numbers + others)
+        rows.append((arm, len(runs), *cells))
+    head = (
+        *("rollouts", "runs", "average result", "average low", "average high"),
+        *("iterations", "iterations low", "iterations high"),
     )
+    return Table("", head, tuple(rows))
 
 
-def _improvement(label: str, averages: dict[str, list[float]]) -> Finding:
-    """Compare Experiment 3 with Experiment 1 by one average result per run."""
-    plain = averages[PLAIN]
-    return Finding(
-        label,
-        "improved results, no number",
-        mean(averages[CODED], 2),
-        mean(averages[INTENDED], 2),
-        agrees=better(averages[CODED], plain) if len(plain) > 1 else None,
-        why=f"B10: as coded, the network has no influence; Experiment 1: {mean(plain, 2)}; "
-        f"with the network, the result is {_comparison(averages[INTENDED], plain)}",
-    )
+def _draw_arms(arms: Mapping[str, Runs]) -> Figure:
+    figure, (left, right) = panels(9.5, 3.6, columns=2, sharey=True)
+    places = range(len(arms) - 1, -1, -1)  # the first arm on top
+    for axes, measure in ((left, curves.mean_results), (right, curves.iterations)):
+        for place, number, runs in zip(places, range(len(arms)), arms.values(), strict=True):
+            values = measure(runs)
+            mean = over_trainings(values)
+            axes.plot(values, [place] * len(values), "|", color=COLOURS[number], alpha=0.5)
+            axes.errorbar(
+                mean.value,
+                place,
+                xerr=mean.half,
+                fmt=MARKS[number],
+                color=COLOURS[number],
+                capsize=4,
+            )
+        frame(axes)
+    numbers = reported("sewell-experiment-3")["iterations before all games are won"]
+    first = curves.won_from(curves.reported_curve())
+    # SeWell's three runs: without the network, with ε = 0.5, with ε = 0.25.
+    shown = [places[list(arms).index(arm)] for arm in (RANDOM, HALF, NETWORK)]
+    crosses: dict[str, Any] = {"color": "black", "markersize": 8}
+    right.plot([first, *numbers], shown, "x", label="as reported", **crosses)
+    left.set_yticks(list(places), list(arms))
+    left.set_ylim(-0.6, len(arms) - 0.4)
+    left.set_xlabel("average result of all games")
+    right.set_xlabel("iterations before all games are won")
+    right.legend(**SMALL)
+    return figure
 
 
-def _comparison(results: list[float], baseline: list[float]) -> str:
-    if len(results) < 2:
-        return "inconclusive with a single run"
-    if better(results, baseline):
-        return "better"
-    return "worse" if better(baseline, results) else "neither better nor worse"
-
-
-def better(results: Sequence[float], baseline: Sequence[float]) -> bool:
-    """Return whether a mean exceeds the baseline's by more than three standard errors."""
-    # The standard error of a difference of independent means.
-    error = math.sqrt(variance(results) / len(results) + variance(baseline) / len(baseline))
-    return fmean(results) - fmean(baseline) > 3 * error
+def _draw_curves(arms: Mapping[str, Runs]) -> Figure:
+    shown = (RANDOM, LOOK, NETWORK, BOTH)
+    figure, all_axes = panels(9.5, 5.6, columns=2, rows=2, sharey=True, sharex=True)
+    for place, (axes, arm) in enumerate(zip(all_axes, shown, strict=True)):
+        curves.shade(axes, arms[arm], place, arm)
+        if place:
+            mean = curves.mean_curve(arms[RANDOM])
+            axes.plot(mean, "--", color=COLOURS[0], linewidth=1, label=RANDOM)
+        axes.set_title(f"{arm} ({len(arms[arm])} runs)", fontsize="medium")
+        labels = {**curves.AXES, "xlabel": curves.AXES["xlabel"] if place > 1 else ""}
+        frame(axes, {**SMALL, "loc": "lower right"}, **labels)
+        if place % 2 == 0:
+            axes.set_ylabel(curves.AVERAGE)
+    return figure

@@ -11,26 +11,28 @@ from fourlab.evaluator import Batch
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import load
-from fourlab.studies.compare import share
+from fourlab.studies.claims import Claim, shares
 from fourlab.studies.sewell import curves
+from fourlab.studies.sewell.curves import over_trainings
 from fourlab.studies.sewell.learner import TreeTraining, train_all
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
+from fourlab.studies.verdicts import at_least
+from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 PERFECT = "perfect:ties=random"
-SEWELLS_AGENT = "sewell"
 CHALLENGERS = {
-    "SeWell's search, with a new tree each game": SEWELLS_AGENT,
     "tree search, 10,000 simulations": "mcts:simulations=10000",
     "self-play network in the selection, 200 simulations": "alphazero:simulations=200,method=puct",
 }
 """Agents that meet the perfect player, by description."""
 SIMULATIONS = 100
 SELECTIONS = {
-    "SeWell's network in place of rollouts": "guided:net=sewell",
-    "a network trained on all phases in place of rollouts": "guided:net=value",
-    "policy and value of a self-play network (PUCT)": "alphazero:method=puct",
+    "sewell": ("SeWell's network in place of rollouts", "guided:net=sewell"),
+    "value": ("a network trained on all phases in place of rollouts", "guided:net=value"),
+    "puct": ("policy and value of a self-play network (PUCT)", "alphazero:method=puct"),
 }
-"""Searches that use a network instead of rollouts, by description."""
+"""Searches that use a network instead of rollouts: a description and a spec."""
+LEAST_PAIRS = 30
+"""With fewer pairs of games there is no verdict."""
 C_PUCT = 2.0
 FORMULAS = """\
 UCT, SeWell's selection              Q/n + c · √(ln N / n)
@@ -64,11 +66,28 @@ def _either_side(bench: Workbench) -> Iterator[Part]:
         for side in (RED, YELLOW)
     }
     runs = train_all(bench, trainings)
-    yield Finding(
-        "point from which all games are won as second player",
-        "",
-        curves.describe_won_from(runs[YELLOW]),
-        why=f"as first player: {curves.describe_won_from(runs[RED])}",
+    yield Claim(
+        "future-second-player",
+        "iterations before all games are won, as first player (faithful) and as second (corrected)",
+        "planned",
+        faithful=curves.mean_iterations(runs[RED]),
+        corrected=curves.mean_iterations(runs[YELLOW]),
+        why="one tree for 500 games, as in Experiment 1",
+    )
+    wins = {
+        side: [_share_won(run["afterwards"][PERFECT]) for run in runs[side]]
+        for side in (RED, YELLOW)
+    }
+    yield Claim(
+        "future-perfect",
+        "games won by the trained tree against the perfect player, as first player (faithful) and "
+        "as second (corrected)",
+        "planned",
+        faithful=over_trainings(wins[RED], 1, "%"),
+        corrected=over_trainings(wins[YELLOW], 1, "%"),
+        exact="the first player can win every game",
+        why="a line that beats negamax is no strategy: the perfect player leaves the tree after a "
+        "few moves",
     )
     kinds = {"as first player": runs[RED], "as second player": runs[YELLOW]}
     yield Picture(
@@ -77,19 +96,11 @@ def _either_side(bench: Workbench) -> Iterator[Part]:
         lambda: curves.draw_kinds(kinds),
         curves.data(kinds),
     )
-    for side, order, exact in (
-        (RED, "first", "red can always win"),
-        (YELLOW, "second", "red always wins"),
-    ):
-        # From the learner's point of view.
-        results = [result for run in runs[side] for result in run["afterwards"][PERFECT]]
-        yield Finding(
-            f"games won by the trained tree against the perfect player, as {order} player",
-            "",
-            share(results.count(1), len(results)),
-            exact=exact,
-            why=f"{results.count(0)} drawn",
-        )
+
+
+def _share_won(results: Sequence[int]) -> float:
+    """Return the share of won games in per cent; results are the learner's."""
+    return 100 * results.count(1) / len(results)
 
 
 def _against_perfect(bench: Workbench) -> Iterator[Part]:
@@ -109,16 +120,14 @@ def _against_perfect(bench: Workbench) -> Iterator[Part]:
             plies = sum(len(game.columns) for game in own_games) / len(own_games)
             rows.append((description, spec, SIDE_NAMES[side], *counts, f"{plies:.1f}"))
             if side == RED:
-                won = share(results[1], len(own_games))
-                # Only SeWell's own search counts as faithful; the others answer its plan.
-                is_sewells = spec == SEWELLS_AGENT
-                yield Finding(
-                    f"as first player against the perfect player: {description}",
-                    "",
-                    won if is_sewells else "",
-                    "" if is_sewells else won,
-                    exact="red can always win",
-                    why=f"{results[0]} drawn",
+                yield Claim(
+                    f"future-perfect-{spec.partition(':')[0]}",
+                    f"as first player against the perfect player: {description}: "
+                    "won / lost / drawn",
+                    "planned",
+                    corrected=shares(results[1], results[-1], results[0]),
+                    exact="the first player can win every game",
+                    why="searches of ours, for comparison with SeWell's trained tree",
                 )
     yield Table(
         "Against the perfect player, from the empty board",
@@ -127,9 +136,10 @@ def _against_perfect(bench: Workbench) -> Iterator[Part]:
     )
 
 
-def _in_the_selection(bench: Workbench) -> Iterator[Finding]:
+def _in_the_selection(bench: Workbench) -> Iterator[Claim]:
     """Play searches with networks against random rollouts, at equal numbers of simulations."""
-    for place, (description, spec) in enumerate(SELECTIONS.items()):
+    judged = bench.size["pairs"] >= LEAST_PAIRS
+    for place, (name, (description, spec)) in enumerate(SELECTIONS.items()):
         network = f"{spec},simulations={SIMULATIONS}"
         # Uniform rollouts, since SeWell's have no heuristics either.
         rollouts = f"mcts:rollouts=uniform,simulations={SIMULATIONS}"
@@ -140,13 +150,15 @@ def _in_the_selection(bench: Workbench) -> Iterator[Finding]:
         winners = Counter(
             {1: game.red, -1: game.yellow}.get(game.result or 0, "draw") for game in games
         )
-        yield Finding(
-            f"{description}, against random rollouts at {SIMULATIONS} simulations each: won",
-            "",
-            "",  # the search is ours, even where the network is SeWell's
-            share(winners["network"], len(games)),
-            why=f"{winners['draw']} drawn; `{network}`; "
-            "pairs of games from random openings of four plies",
+        won, lost = winners["network"], winners["rollouts"]
+        yield Claim(
+            f"future-selection-{name}",
+            f"{description}, against random rollouts: won / lost / drawn",
+            "networks can drastically cut down on computational resources",
+            corrected=shares(won, lost, winners["draw"]),
+            true=at_least(won, won + lost, 0.5) if judged else None,
+            why=f"{SIMULATIONS} simulations each, pairs of games from random openings of four "
+            "plies. The claim holds for a network if it wins more than half of the decided games",
         )
 
 

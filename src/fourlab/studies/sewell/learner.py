@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fourlab.agent import Agent, Limit
 from fourlab.agents.mcts.textbook import Below, ConnectFour, Edge, Node, TextbookSearch
 from fourlab.agents.minimax.negamax import Negamax
 from fourlab.agents.registry import make
-from fourlab.evaluator import Batch
 from fourlab.game.outcome import RED
 from fourlab.game.position import Position
-from fourlab.nets.evaluator import OnnxEvaluator, load
+from fourlab.nets.evaluator import load
 from fourlab.studies.workbench import Workbench
 
 ROLLOUTS = 5
@@ -32,8 +32,15 @@ ROLLOUTS = 5
 SHOWN = 5
 """Games that SeWell shows after training."""
 WITHOUT_LIMIT = Limit()
+RESOLUTION = 1 << 20
+"""Random numbers of rollouts have 20 bits, from the search's own stream."""
+FINISHED = 100
+"""Value of a won game for a rollout that looks at finished games."""
 Reply = Callable[[Position, Below], int]
 """Chooses the opponent's column in a position."""
+Floats = NDArray[np.float64]
+Values = Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]
+"""Returns the values of positions, given the discs of one side and all discs of each."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +57,10 @@ class TreeTraining:
     """The learner's side."""
     net: str | None = None
     """Network that plays the learner's side in rollouts; None plays it at random."""
+    looks: bool = False
+    """Whether such rollouts take a column that wins and avoid one that loses, which is ours."""
     epsilon: float = 0.25
-    """Probability of a random column in such a rollout; from SeWell's code, not in the text."""
+    """Probability of a random column all the same; SeWell's first run had 0.5."""
     opponents: tuple[str, ...] = ()
     """Specs of the agents that the learner meets in real games after training."""
     games_after: int = 0
@@ -114,13 +123,12 @@ class Learner:
         self.replies: dict[Position, int] = {}
         self.side = training.side
         self.keep_replies = training.keep_replies
-        game: ConnectFour
-        if training.net is not None:
-            # NetworkRollouts does not check whose turn it is in a rollout.
+        game = ConnectFour() if self.keep_replies else ResampledReplies(self.side, self.reply)
+        if training.net is not None or training.looks:
+            # GuidedRollouts does not check whose turn it is in a rollout.
             assert self.keep_replies
-            game = NetworkRollouts(load(training.net), self.reply, training.epsilon)
-        else:
-            game = ConnectFour() if self.keep_replies else ResampledReplies(self.side, self.reply)
+            values = None if training.net is None else raw_values(training.net)
+            game = GuidedRollouts(values, self.reply, training.epsilon, training.looks)
         self.search: TextbookSearch[Position, int] = TextbookSearch(
             # √2 is the constant of UCB1 (Auer et al. 2002).
             game,
@@ -242,21 +250,22 @@ class ResampledReplies(ConnectFour):
 
 
 @dataclass(frozen=True)
-class NetworkRollouts(ConnectFour):
-    """Connect Four whose rollouts a value network plays, seeing the opponent's next reply."""
+class GuidedRollouts(ConnectFour):
+    """Connect Four with rollouts that compare the positions after a column and one reply to it."""
 
-    evaluator: OnnxEvaluator
+    values: Values | None
+    """A network's values of positions; None for random numbers."""
     reply: Reply
     epsilon: float
+    looks: bool
+    """Whether the result of a finished game replaces its value. SeWell's program has no such look.
+
+    It asks the network about won and lost boards, too.
+    """
 
     def rollout_move(self, state: Position, below: Below) -> int:
-        """Return a random column with probability epsilon, else the network's choice.
-
-        For every column the network evaluates the position after the column and one reply of the
-        opponent; the choice has the highest value for the side to move in `state`.
-        """
-        # A uniform number of 20 bits, from the search's own stream.
-        if below(1 << 20) < self.epsilon * (1 << 20):
+        """Return a random column with probability epsilon, else the one with the best value."""
+        if below(RESOLUTION) < self.epsilon * RESOLUTION:
             return self.random_move(state, below)
         columns = state.legal_columns()
         successors = []
@@ -265,11 +274,37 @@ class NetworkRollouts(ConnectFour):
             if position.outcome() is None:
                 position = position.play(self.reply(position, below))
             successors.append(position)
-        # After the reply the learner is to move again, so values are from its point of view.
-        values = self.evaluator.evaluate(Batch.of(successors)).values
-        for place, position in enumerate(successors):
-            outcome = position.outcome()
-            if outcome is not None:
-                # Twice the result lies beyond any value a network gives.
-                values[place] = 2 * outcome.score(state.to_move)
+        values = self._values(successors, state.to_move, below)
+        if self.looks:
+            for place, position in enumerate(successors):
+                outcome = position.outcome()
+                if outcome is not None:
+                    # Beyond any other value; a draw is between them.
+                    values[place] = FINISHED * outcome.score(state.to_move)
         return columns[int(np.argmax(values))]
+
+    def _values(self, positions: list[Position], side: int, below: Below) -> Floats:
+        """Return a value of each position for one side."""
+        if self.values is None:
+            return np.array([below(RESOLUTION) / RESOLUTION - 0.5 for _ in positions])
+        # After a move that ends the game it is the other side's turn, but the network is asked
+        # about the discs of this one.
+        own = [
+            position.own if position.to_move == side else position.mask ^ position.own
+            for position in positions
+        ]
+        mask = np.array([position.mask for position in positions], np.int64)
+        return self.values(np.array(own, np.int64), mask)
+
+
+def raw_values(net: str) -> Values:
+    """Return a network's values before they are clipped to the range of results.
+
+    Clipping would make equal what the network tells apart, since many values are beyond 1.
+    """
+    evaluator = load(net)
+
+    def values(own: NDArray[np.int64], mask: NDArray[np.int64]) -> Floats:
+        return evaluator.heads(evaluator.planes(own, mask))["value"][:, 0].astype(np.float64)
+
+    return values

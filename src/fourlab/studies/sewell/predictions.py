@@ -2,38 +2,55 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import median
+from statistics import fmean, variance
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fourlab.arena.statistics import Z_95, wilson
+from fourlab.arena.statistics import Z_95
 from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
-from fourlab.reporting.figures import Axes, Figure, panels
-from fourlab.studies.compare import same_share
-from fourlab.studies.sewell.network import EPOCHS, ROWS, SHIPPED, train_network
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
+from fourlab.reporting.figures import COLOURS, SMALL, Axes, Figure, frame, panels
+from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, exactly, share
+from fourlab.studies.reported import reported
+from fourlab.studies.sewell.curves import over_trainings
+from fourlab.studies.sewell.network import (
+    BADLY_WRONG,
+    EPOCHS,
+    LEAST_NETWORKS,
+    REPORTED_WRONG,
+    ROWS,
+    SHIPPED,
+    WRONG_MARGIN,
+    train_network,
+)
+from fourlab.studies.verdicts import (
+    larger_mean,
+    may_happen,
+    same_mean,
+    same_number,
+    within_error,
+)
+from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
-BOARDS = {"2l": 1.223, "2r": 1.25, "3l": -0.021, "3r": -0.233, "4l": 0.693, "4r": 0.524}
-"""The boards of the figures, left and right, with the predictions printed below them."""
+BOARDS = ("2l", "2r", "3l", "3r", "4l", "4r")
+"""The boards of the figures, left and right, in the order of the reported data."""
 SIDES = {"l": "left", "r": "right"}
-BADLY_WRONG = 0.9
-"""Absolute error above which a prediction counts as badly wrong."""
-REPORTED_WRONG = 87
+MARGIN = 0.5
+"""Margin of a prediction: the distance of a draw from a win on the scale 0, 1/2, 1."""
+CENTRE_MARGIN = 0.05
 MOST_IN_THE_CENTRE = 4
 """Most own discs in the centre column; positions of the data set have four own discs in all."""
 DISCS = ("white", "#d83933", "#f2b90d")
 """Colours of an empty cell, a red disc and a yellow disc."""
-SCALES = {"unit": "0, 1/2, 1", "signed": "-1, 0, 1"}
-"""Labels of a lost, drawn and won position."""
 Floats = NDArray[np.float64]
-Answers = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Results of `_answers`, by labels; the first of each is the network that ships with Fourlab."""
+Answers = Sequence[Mapping[str, Any]]
+"""Results of `_answers`; the first is the network that ships with Fourlab."""
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
@@ -41,45 +58,50 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     # Only additional networks have to be trained; the first two ship with Fourlab.
     if bench.size["networks"] and find_spec("torch") is None:
         raise UserError("003-figures-2-4 needs torch: pip install 'fourlab[train]'")
-    networks = 2 + 2 * bench.size["networks"]
-    results = bench.repeat("networks", _answers, networks, bench.folder.resolve(), bench.seed)
-    # As `_answers` divides the numbers.
-    answers = {labels: results[place::2] for place, labels in enumerate(SHIPPED)}
+    numbers = len(SHIPPED) + bench.size["networks"]
+    signed, *unit = bench.repeat("networks", _answers, numbers, bench.folder.resolve(), bench.seed)
+    judged = len(unit) >= LEAST_NETWORKS
     exact = bench.calculate("exact", _solve)
-    for name, reported in BOARDS.items():
-        yield _board_finding(name, reported, answers, exact[name])
-    yield from _badly_wrong(answers)
-    unit = answers["unit"][0]
-    signed = answers["signed"][0]
-    yield from _limits(unit)
-    boards = {name: (unit["boards"][name], signed["boards"][name], exact[name]) for name in BOARDS}
+    yield from _boards(unit, signed, exact, judged)
+    yield _identified(unit, judged)
+    yield _badly_wrong(unit, judged)
+    yield from _limits(unit, exact, judged)
     yield Picture(
         "figures-2-to-4",
-        "The boards of Figures 2 to 4 with SeWell's predictions, those of our networks of the same "
-        "kind, and the exact results: on the scale 0 (lost) to 1 (won), and on the scale -1 (lost) "
-        "to 1 (won). Red is to move.",
-        lambda: _draw(boards),
-        Table(
-            "",
-            ("board", "report", "ours", "ours, -1 to 1", "exact"),
-            tuple((name, BOARDS[name], *boards[name]) for name in BOARDS),
-        ),
+        "The boards of Figures 2 to 4 with SeWell's predictions, the mean of our networks of the "
+        "same kind, and the exact results, on the scale 0 (lost) to 1 (won). Red is to move.",
+        lambda: _draw(unit, exact),
+        _boards_table(unit, signed, exact),
     )
+    yield Picture(
+        "predictions",
+        "The same six predictions: SeWell's network, each of ours, and the exact results.",
+        lambda: _draw_predictions(unit, exact),
+        _boards_table(unit, signed, exact),
+    )
+    yield from _error_tables(unit[0])
 
 
 def _answers(folder: Path, seed: int, number: int) -> dict[str, Any]:
     """Evaluate a network, after training it where needed.
 
-    Even numbers have labels -1, 0, 1, odd ones 0, 1/2, 1. Numbers 0 and 1 ship with Fourlab.
+    Networks 0, with labels -1, 0, 1, and 1, with labels 0, 1/2, 1, ship with Fourlab. The others
+    have the labels 0, 1/2, 1 of Figures 2 to 4.
     """
-    copy, place = divmod(number, len(SHIPPED))
-    labels, net = list(SHIPPED.items())[place]
-    if copy:
-        settings = {"labels": labels, "epochs": EPOCHS, "seed": seed + copy}
-        # The folder's name is that of earlier versions, whose trainings can be resumed.
+    labels = list(SHIPPED)[min(number, 1)]
+    net = SHIPPED[labels]
+    if number >= len(SHIPPED):
+        settings = {"labels": labels, "epochs": EPOCHS, "seed": seed + number}
         run = train_network(folder / f"network-{number}" / "training-0", settings)
         net = str(run.folder / "value.onnx")
     return _evaluate(net, labels)
+
+
+def printed() -> dict[str, tuple[float, float]]:
+    """Return SeWell's predictions, and the results printed beside them, by board."""
+    columns = reported("sewell-figures-2-4")
+    pairs = zip(columns["prediction"].tolist(), columns["actual"].tolist(), strict=True)
+    return dict(zip(BOARDS, pairs, strict=True))
 
 
 def _position(name: str) -> Position:
@@ -146,82 +168,126 @@ def _by(kinds: NDArray[np.int64], values: Floats, actual: Floats) -> dict[str, d
     return statistics
 
 
-def _board_finding(name: str, reported: float, answers: Answers, exact: float) -> Finding:
-    """Compare the predictions for one board of the figures."""
-    unit, signed = (
-        [answer["boards"][name] for answer in answers[labels]] for labels in ("unit", "signed")
-    )
-    return Finding(
-        f"Figure {name[0]} {SIDES[name[1]]}: prediction",
-        f"{reported}",
-        f"{_range(unit)} with labels {SCALES['unit']}",
-        f"{_range(signed)} with labels {SCALES['signed']}",
-        exact={1.0: "won: 1, or 1", 0.5: "drawn: 1/2, or 0", 0.0: "lost: 0, or -1"}[exact],
-        agrees=(reported > 0.5) == (median(unit) > 0.5),
-        why="B12: in the figures, lost boards are near 0, as on the scale 0, 1/2, 1, but the text "
-        "has labels -1, 0, 1; agrees: on the same side of 1/2, the most that the value of a single "
-        "network can show",
-    )
-
-
-def _range(values: Sequence[float]) -> str:
-    if len(values) == 1:
-        return f"{values[0]:.3f}"
-    return f"{median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
-
-
-def _badly_wrong(answers: Answers) -> Iterator[Finding]:
-    """Compare the number of bad errors, for either scale of the labels."""
-    for labels, scale in SCALES.items():
-        counts = [answer["badly_wrong"] for answer in answers[labels]]
-        # The test takes a count; the median of several networks may be halfway.
-        middle = round(median(counts))
-        ours = _count(middle)
-        if len(counts) > 1:
-            ours += f" ({min(counts):,} to {max(counts):,}, {len(counts)} networks)"
-        yield Finding(
-            f"wrong by more than {BADLY_WRONG} with labels {scale}",
-            _count(REPORTED_WRONG),
-            ours,
-            agrees=same_share(REPORTED_WRONG, ROWS, middle, ROWS),
-            why="B12: possible only with labels 0, 1/2, 1",
+def _boards(
+    unit: Answers, signed: Mapping[str, Any], exact: Mapping[str, float], judged: bool
+) -> Iterator[Claim]:
+    """Compare the predictions for the six boards."""
+    values = {name: [answer["boards"][name] for answer in unit] for name in BOARDS}
+    if judged:
+        # The six boards share one standard deviation, which has more degrees of freedom.
+        spread = math.sqrt(fmean(variance(numbers) for numbers in values.values()))
+        error = spread * math.sqrt(1 + 1 / len(unit))
+        freedom = len(BOARDS) * (len(unit) - 1)
+    for name, (predicted, actual) in printed().items():
+        verdict = None
+        if judged:
+            difference = predicted - fmean(values[name])
+            test = f"t-test over {len(unit)} trainings, pooled over boards"
+            verdict = within_error(test, difference, error, freedom, MARGIN)
+        yield Claim(
+            f"figure-{name[0]}-{SIDES[name[1]]}",
+            f"Figure {name[0]} {SIDES[name[1]]}: prediction, result {actual:g}",
+            Estimate(predicted),
+            faithful=over_trainings(values[name]),
+            corrected=Estimate(signed["boards"][name], note="labels -1, 0, 1"),
+            exact=exactly(Fraction(exact[name])),
+            reproduced=verdict,
+            true=same_number(actual, exact[name], 0) if judged else None,
+            why="B12: lost boards are near 0, as with labels 0, 1/2, 1, but the text has -1, 0, 1. "
+            '"True" asks whether the result printed beside the prediction is the exact one, on the '
+            "scale 0 (lost) to 1 (won)",
         )
 
 
-def _count(count: int) -> str:
-    """Format a number of positions of the data set, with its Wilson interval."""
-    low, high = (round(ROWS * end) for end in wilson(count, ROWS))
-    return f"{count:,} [{low:,}, {high:,}] of {ROWS:,}"
+def _identified(unit: Answers, judged: bool) -> Claim:
+    """Check which boards the networks take for won."""
+    taken = [[answer["boards"][name] > 0.5 for name in BOARDS] for answer in unit]
+    theirs = [predicted > 0.5 for predicted, _ in printed().values()]
+    same = sum(pattern == theirs for pattern in taken)
+    return Claim(
+        "figures-2-4-pattern",
+        "networks that get the boards of Figures 2 and 3 right and those of Figure 4 wrong",
+        "yes, its one network",
+        faithful=share(same, len(unit)),
+        reproduced=may_happen(same, len(unit)) if judged else None,
+        why="a board counts as won if its prediction exceeds 1/2",
+    )
 
 
-def _limits(answers: Mapping[str, Any]) -> Iterator[Part]:
+def _badly_wrong(unit: Answers, judged: bool) -> Claim:
+    counts = [answer["badly_wrong"] for answer in unit]
+    return Claim(
+        "wrong-unit",
+        f"positions wrong by more than {BADLY_WRONG}, labels 0, 1/2, 1",
+        Estimate(REPORTED_WRONG, n=ROWS, digits=0),
+        faithful=over_trainings(counts, 0),
+        reproduced=same_mean(REPORTED_WRONG, 1, counts, WRONG_MARGIN) if judged else None,
+        why="B12: with labels -1, 0, 1 there are thousands (see Figure 1). An error above 0.9 on a "
+        "scale from 0 to 1 means that a lost position is taken for a won one, or the reverse",
+    )
+
+
+def _limits(unit: Answers, exact: Mapping[str, float], judged: bool) -> Iterator[Claim]:
     """Check two limits that SeWell names: over-valued centres, and positions hard to predict."""
-    centre = answers["centre"]
-    most = centre[str(MOST_IN_THE_CENTRE)]
-    fewer = centre[str(MOST_IN_THE_CENTRE - 1)]
-    yield Finding(
+    kinds = [answer["centre"][str(MOST_IN_THE_CENTRE)] for answer in unit]
+    errors = [kind["error"] for kind in kinds]
+    yield Claim(
+        "centre-over-valued",
         f"predicted minus actual, {MOST_IN_THE_CENTRE} own discs in the centre",
         "over-valued",
-        _error(most),
-        agrees=_over_valued(most),
-        why="by the network with labels 0, 1/2, 1 on the data set, where each side has four "
-        "discs; fitted to these positions, it has by construction a mean error near 0 on every "
-        "large group of them, so only small, extreme groups are informative: with "
-        f"{MOST_IN_THE_CENTRE - 1} discs the error is {_error(fewer)}",
+        faithful=over_trainings(errors),
+        true=larger_mean(errors, [0.0] * len(errors), CENTRE_MARGIN) if judged else None,
+        why=f"{kinds[0]['positions']} positions of the data set, where each side has four discs. "
+        "The networks are fitted to these positions, so the mean error of every large group is "
+        "near 0 by construction",
     )
+    predicted, _ = printed()["4r"]
+    lost = exact["4r"] == 0
+    yield Claim(
+        "figure-4-coin-flip",
+        "the board that SeWell finds too close to call",
+        Estimate(predicted, note="perhaps close to a coin flip"),
+        faithful=over_trainings([answer["boards"]["4r"] for answer in unit]),
+        exact="lost" if lost else "not lost",
+        true=Verdict(Answer.DIFFERS if lost else Answer.AGREES, "solver") if judged else None,
+        why="a position of a solved game is won, drawn or lost; a prediction near 1/2 only says "
+        "that the network does not know. The text names the left board twice; we take the right "
+        "one, whose prediction is near 1/2",
+    )
+
+
+def _error_tables(answers: Mapping[str, Any]) -> Iterator[Table]:
+    """Tabulate the errors of the network with labels 0, 1/2, 1 that ships with Fourlab."""
     yield _error_table(
         "Predictions by own discs in the centre column",
         "own discs in the centre",
-        {int(discs): statistics for discs, statistics in centre.items()},
+        {int(discs): statistics for discs, statistics in answers["centre"].items()},
     )
     yield _error_table(
         "Predicted and actual results, by tenths of the prediction",
-        "said, tenths",
+        "predicted, tenths",
         {
             f"{int(tenth) / 10:.1f} to {(int(tenth) + 1) / 10:.1f}": statistics
             for tenth, statistics in answers["expected"].items()
         },
     )
+
+
+def _boards_table(unit: Answers, signed: Mapping[str, Any], exact: Mapping[str, float]) -> Table:
+    """Tabulate all predictions: one row per board."""
+    rows = (
+        (
+            name,
+            *printed()[name],
+            *(answer["boards"][name] for answer in unit),
+            signed["boards"][name],
+            exact[name],
+        )
+        for name in BOARDS
+    )
+    ours = (f"ours, network {number}" for number in range(len(unit)))
+    head = ("board", "as reported", "printed result", *ours, "ours with labels -1 to 1", "exact")
+    return Table("", head, tuple(rows))
 
 
 def _error_table(title: str, head: str, kinds: Mapping[Any, Mapping[str, float]]) -> Table:
@@ -238,13 +304,9 @@ def _error_table(title: str, head: str, kinds: Mapping[Any, Mapping[str, float]]
     )
     return Table(
         title,
-        (head, "positions", "said, average", "actual, average", "said minus actual"),
+        (head, "positions", "predicted, average", "actual, average", "predicted minus actual"),
         tuple(rows),
     )
-
-
-def _error(kind: Mapping[str, float]) -> str:
-    return f"{kind['error']:+.3f} ± {_half_interval(kind):.3f} ({kind['positions']:,} positions)"
 
 
 def _half_interval(kind: Mapping[str, float]) -> float:
@@ -253,23 +315,39 @@ def _half_interval(kind: Mapping[str, float]) -> float:
     return Z_95 * kind["sd"] / math.sqrt(kind["positions"])
 
 
-def _over_valued(kind: Mapping[str, float]) -> bool | None:
-    """Return whether the mean error is above 0; None if its interval contains 0."""
-    return kind["error"] > 0 if abs(kind["error"]) > _half_interval(kind) else None
-
-
-def _draw(boards: Mapping[str, tuple[float, float, float]]) -> Figure:
+def _draw(unit: Answers, exact: Mapping[str, float]) -> Figure:
     # Left and right boards of a figure stand below each other.
     figure, all_axes = panels(9, 6.4, columns=3, rows=2)
-    for place, (name, (unit, signed, exact)) in enumerate(boards.items()):
+    for place, (name, (predicted, _)) in enumerate(printed().items()):
         axes = all_axes[place % 2 * 3 + place // 2]
         _draw_board(axes, _position(name))
-        title = f"Figure {name[0]} {SIDES[name[1]]}: predicted {BOARDS[name]}"
+        title = f"Figure {name[0]} {SIDES[name[1]]}: predicted {predicted}"
         axes.set_title(title, fontsize="medium")
-        axes.set_xlabel(
-            f"ours {unit:.3f}, exact {exact:g}\n"
-            f"of -1 to 1: ours {signed:.3f}, exact {2 * exact - 1:g}"
-        )
+        ours = fmean(answer["boards"][name] for answer in unit)
+        axes.set_xlabel(f"ours {ours:.3f}, exact {exact[name]:g}")
+    return figure
+
+
+def _draw_predictions(unit: Answers, exact: Mapping[str, float]) -> Figure:
+    figure, (axes,) = panels(7, 3.6)
+    places = range(len(BOARDS))
+    axes.hlines(
+        [exact[name] for name in BOARDS],
+        [place - 0.35 for place in places],
+        [place + 0.35 for place in places],
+        color=COLOURS[3],
+        label="exact",
+    )
+    for place, name in enumerate(BOARDS):
+        values = [answer["boards"][name] for answer in unit]
+        label = f"ours, {len(unit)} {'network' if len(unit) == 1 else 'networks'}"
+        ours: dict[str, Any] = {"color": COLOURS[0], "alpha": 0.6}
+        axes.plot([place] * len(values), values, "o", label=label if not place else None, **ours)
+    theirs = [predicted for predicted, _ in printed().values()]
+    axes.plot(places, theirs, "x", color="black", markersize=8, label="as reported")
+    axes.axhline(0.5, color="#888888", linestyle=":", linewidth=1)
+    axes.set_xticks(list(places), [f"Figure {name[0]}\n{SIDES[name[1]]}" for name in BOARDS])
+    frame(axes, SMALL, "y", ylabel="predicted result, 0 (lost) to 1 (won)")
     return figure
 
 
