@@ -18,6 +18,13 @@ def position() -> np.ndarray:
     return board
 
 
+def copied() -> list[int]:
+    """Return a copy of the position."""
+    board = np.zeros(chess.SIZE, np.int64)
+    chess.copy_board(position(), board)
+    return board.tolist()
+
+
 def listed() -> list[int]:
     """Return the pseudo-legal moves."""
     moves = np.zeros(chess.MOST_MOVES, np.int64)
@@ -55,6 +62,7 @@ def rolled_out(words: int) -> tuple[int, int, int]:
 
 
 CHESS_RESULTS = {
+    "compiled.chess.copy_board": lambda: copied(),
     "compiled.chess.is_attacked": lambda: [
         chess.is_attacked(position(), square, by, S) for square in range(64) for by in (1, -1)
     ],

@@ -74,6 +74,13 @@ def squares() -> Squares:
 
 
 @kernel
+def copy_board(board: Board, target: Board) -> None:
+    """Copy a position; a slice assignment would take longer to compile."""
+    for index in range(SIZE):
+        target[index] = board[index]
+
+
+@kernel
 def is_attacked(board: Board, square: int, by: int, s: Squares) -> bool:
     """Return whether a side, +1 or -1, attacks a square."""
     for i in range(9):
@@ -265,7 +272,7 @@ def play_move(board: Board, move: int) -> bool:
 @kernel
 def is_legal(board: Board, move: int, s: Squares, scratch: Board) -> bool:
     """Return whether a pseudo-legal move leaves its own king safe."""
-    scratch[:] = board
+    copy_board(board, scratch)
     play_move(scratch, move)
     return not is_attacked(scratch, king_of(scratch, board[SIDE]), -board[SIDE], s)
 
@@ -273,38 +280,33 @@ def is_legal(board: Board, move: int, s: Squares, scratch: Board) -> bool:
 @kernel
 def is_insufficient(board: Board) -> bool:
     """Return whether neither side has the material to mate, as python-chess defines it."""
-    # By colour: white's, then black's.
-    knights = np.zeros(2, np.int64)
-    bishops = np.zeros(2, np.int64)
-    dark = light = 0
+    white_knights = black_knights = white_bishops = black_bishops = dark = light = 0
     for square in range(64):
         piece = abs(board[square])
         if piece in (PAWN, ROOK, QUEEN):
             return False
-        colour = 0 if board[square] > 0 else 1
         if piece == KNIGHT:
-            knights[colour] += 1
+            white_knights += board[square] > 0
+            black_knights += board[square] < 0
         elif piece == BISHOP:
-            bishops[colour] += 1
-            if (square // 8 + square % 8) % 2 == 0:
-                dark += 1
-            else:
-                light += 1
-    for colour in range(2):
-        others = knights[1 - colour] + bishops[1 - colour]
-        if knights[colour]:
-            # A single knight against a bare king.
-            if knights[colour] + bishops[colour] > 1 or others:
-                return False
-        elif bishops[colour] and ((dark and light) or knights[1 - colour]):
-            return False
-    return True
+            white_bishops += board[square] > 0
+            black_bishops += board[square] < 0
+            is_dark = (square // 8 + square % 8) % 2 == 0
+            dark += is_dark
+            light += not is_dark
+    knights = white_knights + black_knights
+    if knights:
+        # Only a single knight against a bare king.
+        return bool(knights + white_bishops + black_bishops == 1)
+    return dark == 0 or light == 0
 
 
 @kernel
 def remember(board: Board, s: Squares, history: NDArray[np.int64], place: int) -> None:
     """Write a position into the history; a capture en passant counts only if it is legal."""
-    history[place] = board
+    copy_board(board, history[place])
+    if board[PASSANT] == NOWHERE:
+        return
     moves = np.empty(2, np.int64)
     scratch = np.empty(SIZE, np.int64)
     count = list_passant(board, moves, 0)
@@ -360,11 +362,12 @@ def chess_rollout(
     since then, as far as they are known, and room for MOST_PLIES + 1. Returns the result from
     white's point of view or OUT_OF_WORDS, the plies played and the number of words used.
     """
-    board = history[last].copy()
+    board = np.empty(SIZE, np.int64)
     scratch = np.empty(SIZE, np.int64)
     moves = np.empty(MOST_MOVES, np.int64)
     for place in range(last + 1):
-        remember(history[place].copy(), s, history, place)
+        copy_board(history[place], board)
+        remember(board, s, history, place)
     plies = 0
     while True:
         count = list_moves(board, s, moves)
