@@ -26,6 +26,7 @@ from fourlab.datasets import sample
 from fourlab.game.geometry import geometry_of
 from fourlab.solver import endgame, table
 from fourlab.solver import kernel as solver
+from tests.compiled.small_run_chess import CHESS_RESULTS
 from tests.compiled.small_run_q import Q_RESULTS
 
 g = geometry_of(5, 4, 4)
@@ -489,6 +490,7 @@ RESULTS = {
     ],
     "compiled.rollouts.lane_rollouts": lambda: rollout.lane_rollouts(own, mask, g, 40, 1),
     **Q_RESULTS,
+    **CHESS_RESULTS,
 }
 
 if __name__ == "__main__":

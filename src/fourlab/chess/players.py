@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import chess
 
 from fourlab.agent import Limit
-from fourlab.agents.mcts.textbook import Below, Edge, Node, TextbookSearch
+from fourlab.agents.mcts.textbook import Edge, Node, TextbookSearch
 from fourlab.chess.game import Chess, ChessState, ChessWithCaptures, evaluate, mate_in_one, priors
+from fourlab.chess.rollouts import CompiledSearch, Words
 from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 
@@ -108,9 +109,7 @@ class Searcher:
         reported_at = began
         # Breaks ties; drawn once, so that calls of `on_decision` do not change the final choice.
         tie_breaks = rng.random(len(state.moves))
-        # Python's generator is faster than NumPy's for single numbers.
-        below = random.Random(int(rng.integers(2**62))).randrange
-        search = self._search(below)
+        search = self._search(int(rng.integers(2**62)))
         # The search proves mates but would not look at all moves before it finds one.
         if search.proofs and (mate := mate_in_one(state)) is not None:
             return ChessDecision(mate, 1.0, line=(mate,))
@@ -143,13 +142,15 @@ class Searcher:
         simulations = limit.simulations or limit.nodes or default
         return decision(search.search(state, simulations, keep_going))
 
-    def _search(self, below: Below) -> TextbookSearch[ChessState, chess.Move]:
+    def _search(self, seed: int) -> TextbookSearch[ChessState, chess.Move]:
         # Arya's search: whole random games, no knowledge of chess.
         if self.cut is None:
-            return TextbookSearch(Chess(), below, self.c, max_nodes=MOST_NODES)
+            words = Words(seed)
+            return CompiledSearch(Chess(), words.below, self.c, max_nodes=MOST_NODES, words=words)
         return TextbookSearch(
             ChessWithCaptures(),
-            below,
+            # Python's generator is faster than NumPy's for single numbers.
+            random.Random(seed).randrange,
             self.c,
             proofs=True,
             wins_at_once=lambda state: mate_in_one(state) is not None,

@@ -49,6 +49,7 @@ GROUPS: dict[str, Group] = {
     "network search": Group("fourlab.agents.alphazero.forest_kernel", "warm_up", 5.3),
     "endgames": Group("fourlab.solver.endgame", "warm_up", 1.3),
     "games in step": Group("fourlab.compiled.batches", "warm_up", 1.0),
+    "chess rollouts": Group("fourlab.compiled.chess", "warm_up", 2.0),
     "Q-learning": Group("fourlab.agents.q.kernel", "warm_up", 4.3),
     "planes": Group("fourlab.compiled.planes", "warm_up", 0.8),
 }
