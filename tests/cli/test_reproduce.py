@@ -253,7 +253,7 @@ def test_damaged_findings_of_a_finished_run_are_made_again(
     whole = stored.read_text()
     for content in ("{", whole.replace("0.7", "0.8"), None):
         for repair in (command, ["verify", "run", "--repair"]):
-            stored.write_text(content) if content else found.unlink()
+            stored.write_text(content) if content else stored.unlink()
             assert fourlab("verify", "run").returncode == 1
             assert fourlab(*repair).returncode == 0
             assert stored.read_text() == whole
