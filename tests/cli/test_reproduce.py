@@ -95,7 +95,7 @@ def test_studies_run_at_the_smallest_scale(
     studies = [name for name in all_experiments() if names == ["all"] or name in names]
     for place, name in enumerate(studies, 1):
         assert f"{title_of(all_experiments()[name])}: " in done.stdout
-        assert f"{name} ({place}/{len(studies)})" in done.stderr
+        assert f"{title_of(all_experiments()[name])} ({place}/{len(studies)}): " in done.stderr
     index = (tmp_path / "all" / "report.html").read_text(encoding="utf-8")
     assert (tmp_path / "pages" / "vannucci-abril" / "figures").is_dir()
     for document in {FOLDERS[all_experiments()[name].document] for name in studies}:
@@ -145,7 +145,7 @@ def test_every_experiment_survives_kills(fourlab: Fourlab, tmp_path: Path) -> No
 def test_ctrl_c_prints_the_resume_command(tmp_path: Path) -> None:
     command = ["reproduce", "000", "--scale", "smoke", "--run", "stopped", "--workers", "1"]
     printed = stopped_by_ctrl_c(tmp_path, command, "experiment", 2)
-    assert "000-figure-1 (2/" in printed
+    assert "vannucci-abril figure-1 (2/" in printed
     assert printed.splitlines()[-1] == "fourlab resume stopped --workers 1"
     assert "000-exact" in findings(tmp_path / "stopped")
 
@@ -159,6 +159,19 @@ def test_ctrl_c_prints_the_resume_command(tmp_path: Path) -> None:
             "fourlab study list shows all",
         ),
         (["all", "005"], "there is no experiment '005'; did you mean"),
+        (["table-5"], "there is no experiment 'table-5'; did you mean bhat table-5? fourlab study"),
+        (["arya", "table-5"], "did you mean bhat table-5?"),
+        (["bhat", "tabel-5"], "did you mean bhat table-5 or bhat table-8?"),
+        (
+            ["figure-1"],
+            "did you mean vannucci-abril figure-1 or gao figure-1 or sewell figure-1?",
+        ),
+        (["pages"], "takes one folder"),
+        (["pages", "nowhere"], "nowhere has no published reports"),
+        (["verify"], "there is no folder docs/experiments of published reports"),
+        (["verify", "a", "b"], "takes one folder"),
+        (["verify", ".", "--seed", "0"], ". has no published reports"),
+        (["verify", ".", "--budget-seconds", "0"], "--budget-seconds"),
         (["000-exact", "--scale", "tiny"], "a scale is smoke, quick, full, not 'tiny'"),
         (["000-exact", "--workers", "0"], "worker"),
         (["000-exact", "--publish", sys.executable], "it is not a folder"),
@@ -229,6 +242,22 @@ def test_work_of_other_sizes_and_damaged_findings_are_refused(
     assert fourlab(*command, "--publish", "pages").returncode == 0  # from the stored work
     assert (work / "found.json").read_text() == whole
     assert not (tmp_path / "pages" / "vannucci-abril" / "data" / "outdated.csv").exists()
+
+
+def test_damaged_findings_of_a_finished_run_are_made_again(
+    fourlab: Fourlab, tmp_path: Path
+) -> None:
+    command = ["reproduce", "000-exact", "--scale", "smoke", "--run", "run", "--workers", "1"]
+    assert fourlab(*command).returncode == 0
+    stored = tmp_path / "run" / "work" / "000-exact" / "found.json"
+    whole = stored.read_text()
+    for content in ("{", whole.replace("0.7", "0.8"), None):
+        for repair in (command, ["verify", "run", "--repair"]):
+            stored.write_text(content) if content else stored.unlink()
+            assert fourlab("verify", "run").returncode == 1
+            assert fourlab(*repair).returncode == 0
+            assert stored.read_text() == whole
+            assert fourlab("verify", "run").returncode == 0
 
 
 def test_two_processes_cannot_work_on_one_run(fourlab: Fourlab, tmp_path: Path) -> None:

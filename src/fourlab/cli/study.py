@@ -6,13 +6,40 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourlab.cli.generated import with_settings
-from fourlab.cli.options import SeedOption, print_json
+from fourlab.cli.options import print_json
 from fourlab.cli.running import Running, Workers, print_results
 from fourlab.errors import UserError
-from fourlab.studies.catalogue import SCALES, Experiment, chosen, title_of
+from fourlab.studies.catalogue import SCALES, Experiment, chosen, items_by, title_of
 
 if TYPE_CHECKING:
     from fourlab.studies.job import StudyJob
+
+
+ScaleOption = Annotated[
+    str,
+    typer.Option(help="smoke (seconds, a test), quick (minutes) or full (the reports' sizes)."),
+]
+TimeOption = Annotated[
+    bool,
+    typer.Option(
+        "--time",
+        help="Limit Arya's searches by the thesis's seconds per move, not by simulations.",
+    ),
+]
+StudySeedOption = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", min=0, help="Random seed (default 0; verify draws a new one and prints it)."
+    ),
+]
+PublishOption = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Publish these experiments here: Markdown, figures and data."),
+]
+BudgetOption = Annotated[
+    float,
+    typer.Option(min=1, max=86_400, help="Verify only what is estimated to fit into this time."),
+]
 
 
 @with_settings
@@ -21,37 +48,28 @@ def study(
         list[str],
         typer.Argument(
             metavar="AUTHOR [ITEM]…",
-            help="vannucci-abril, bhat, gao, sewell or arya; `all`, `list`, or `pages DIR`.",
+            help="Reports and items, `all`; `list`, `verify [DIR]` or `pages DIR`.",
         ),
     ],
     workers: Workers,
     running: Running,
-    scale: Annotated[
-        str,
-        typer.Option(help="smoke (seconds, a test), quick (minutes) or full (the reports' sizes)."),
-    ] = "quick",
-    time: Annotated[
-        bool,
-        typer.Option(
-            "--time",
-            help="Limit Arya's searches by the thesis's seconds per move, not by simulations.",
-        ),
-    ] = False,
-    seed: SeedOption = 0,
-    publish: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Publish these experiments here: Markdown, figures and data."
-        ),
-    ] = None,
+    scale: ScaleOption = "quick",
+    time: TimeOption = False,
+    seed: StudySeedOption = None,
+    publish: PublishOption = None,
+    budget_seconds: BudgetOption = 600,
 ) -> None:
     """Reproduce the experiments of five student reports.
 
-    `fourlab study list` lists the experiments, `fourlab study list bhat` those of one report. Every
-    experiment compares the reported numbers with ours, with the report's faults and without them,
-    and gives a verdict, figures and data; the run's report.html shows everything. The same command
-    again resumes stopped work. `fourlab study pages DIR` writes published pages again from their
-    data. Names of older versions, such as 001-table-5, still work.
+    A report is named by its author, vannucci-abril, bhat, gao, sewell or arya; an experiment, table
+    or figure by both, `bhat table-5`. `fourlab study list` lists them all, `fourlab study list
+    bhat` those of one report. Every experiment compares the reported numbers with ours, with the
+    report's faults and without them, and gives verdicts, figures and data; the run's report.html
+    shows everything. The same command again resumes stopped work.
+
+    `fourlab study verify DIR` runs a random tenth of the published claims again and compares every
+    value; its exit code is 1 if one differs. `fourlab study pages DIR` writes published pages again
+    from their data. Names of older versions, such as 001-table-5, still work.
 
     Example: fourlab study bhat table-5 --scale quick
     """
@@ -59,6 +77,10 @@ def study(
         _list(chosen([name for name in names if name != "list"] or ["all"]), running.json)
     elif names[0] == "pages":
         _write_pages(names[1:], running.json)
+    elif names[0] == "verify":
+        from fourlab.cli.study_verify import verify
+
+        verify(names[1:], seed, budget_seconds, workers, running)
     elif scale not in SCALES:
         raise UserError(f"a scale is {', '.join(SCALES)}, not {scale!r}")
     else:
@@ -67,7 +89,7 @@ def study(
 
         # Checked before any work: a bad name must not show after hours.
         experiments = tuple(experiment.name for experiment in chosen(names))
-        _work(StudyJob(experiments, scale, seed, time), workers, running, publish)
+        _work(StudyJob(experiments, scale, seed or 0, time), workers, running, publish)
 
 
 def _work(job: "StudyJob", workers: Workers, running: Running, publish: Path | None) -> None:
@@ -115,6 +137,7 @@ def _list(experiments: list[Experiment], json: bool) -> None:
                     "claim": experiment.claim,
                     "seconds": dict(zip(SCALES, experiment.seconds, strict=True)),
                     "needs": [package for package, _ in experiment.needs],
+                    "items": items_by(experiment),
                 }
                 for experiment in experiments
             ]
@@ -126,8 +149,10 @@ def _list(experiments: list[Experiment], json: bool) -> None:
             for scale, seconds in zip(SCALES, experiment.seconds, strict=True)
         )
         needs = "".join(f"; needs {package}" for package, _ in experiment.needs)
-        details = f"{', '.join(experiment.ids)}; {costs}{needs}"
-        print(f"{title_of(experiment)}  {experiment.title} ({details})\n    {experiment.claim}")
+        print(f"{title_of(experiment)}  {experiment.title} ({costs}{needs})")
+        print(f"    {experiment.claim}")
+        if items := items_by(experiment):
+            print(f"    also as {', '.join(items)}")
 
 
 def _duration(seconds: float) -> str:

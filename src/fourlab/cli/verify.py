@@ -88,7 +88,7 @@ def _repair(run: "Run", verification: "Verification", quiet: bool, allow_program
     from fourlab.arena.verify import salvage, unrepairable
     from fourlab.cli.running import Running
     from fourlab.jobs.kinds import job_of
-    from fourlab.jobs.seal import PROGRESS_FILE, unseal
+    from fourlab.jobs.seal import discard, unseal
 
     beyond_repair = unrepairable(verification)
     if beyond_repair is not None:
@@ -102,8 +102,8 @@ def _repair(run: "Run", verification: "Verification", quiet: bool, allow_program
             noun = "game" if damaged == 1 else "games"
             print(f"{name}: {damaged} damaged {noun}; the old file is {name}.damaged")
         unseal(run.folder)
-        if any(item.file == PROGRESS_FILE for item in verification.files):
-            (run.folder / PROGRESS_FILE).unlink(missing_ok=True)  # only shown, written by new work
+        for item in verification.files:
+            discard(run.folder, item)
     Running(quiet=quiet).desk().work_on(job, run)
 
 

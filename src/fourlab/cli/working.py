@@ -65,7 +65,7 @@ class Desk:
         resume = shlex.join(["fourlab", "resume", str(run.folder), *options])
         session = Session(self.conduct)
         try:
-            with _interruptible(session, resume), _shown(session, self.running.quiet):
+            with attended(session, resume, self.running.quiet):
                 results = work(job, run, session)
         except MemoryError as error:
             raise UserError(
@@ -79,11 +79,18 @@ class Desk:
             )
             raise typer.Exit(1) from None
         if results is None:
-            _exit_stopped(session, resume)
+            exit_stopped(session, resume)
         return results
 
 
-def _exit_stopped(session: Session, resume: str) -> NoReturn:
+@contextmanager
+def attended(session: Session, resume: str, quiet: bool) -> Iterator[None]:
+    """Show the progress of a session, and let Ctrl-C stop it; `resume` is the command for later."""
+    with _interruptible(session, resume), _shown(session, quiet):
+        yield
+
+
+def exit_stopped(session: Session, resume: str) -> NoReturn:
     """Print how far the job came and how to resume it, and exit."""
     # Jobs of unknown length report no total.
     progress = ""

@@ -24,7 +24,9 @@ UNSEALED = ("lock", SEAL_FILE)
 """The lock is an empty database that holds nothing of the run; a seal does not list itself."""
 UNSEALED_SUFFIXES = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside an open database; see `_unfinished`."""
-REWRITTEN = (PROGRESS_FILE, "report.html", "report.md", "results.json", "figures/")
+FOUND_FILE = "found.json"
+"""What a study found in an experiment; it is made again from the experiment's stored work."""
+REWRITTEN = (PROGRESS_FILE, "report.html", "report.md", "results.json", "figures/", FOUND_FILE)
 """Files that are made from the others, and so are written again by `fourlab resume`."""
 
 
@@ -95,18 +97,26 @@ def damage(folder: Path, skip: Iterable[str] = ()) -> Iterator[Damage]:
 def refuse_damage(folder: Path) -> None:
     """Raise UserError if a file that a resumed run would read has changed since it was sealed.
 
-    Databases are left to their own checks, which say what is wrong with which game. A damaged
-    progress file is removed: it is only shown, and finished work may not write it again.
+    Databases are left to their own checks, which say what is wrong with which game. Some damaged
+    files are removed, see `discard`.
     """
     databases = [name for name in _files(folder) if name.endswith(".sqlite")]
     for flaw in damage(folder, skip=databases):
-        if flaw.file == PROGRESS_FILE:
-            (folder / PROGRESS_FILE).unlink(missing_ok=True)
+        discard(folder, flaw)
         if flaw.file == SEAL_FILE or (not flaw.is_rewritten and flaw.why != "was added"):
             raise UserError(
                 f"{folder}: {flaw} since work on the run ended "
                 f"(fourlab verify {folder} shows all damage)"
             )
+
+
+def discard(folder: Path, flaw: Damage) -> None:
+    """Remove a damaged file that finished work would not write again as long as it is there.
+
+    The progress is only shown; what a study found is read and not made again.
+    """
+    if flaw.file == PROGRESS_FILE or flaw.file.endswith(f"/{FOUND_FILE}"):
+        (folder / flaw.file).unlink(missing_ok=True)
 
 
 def _unfinished(folder: Path) -> Iterator[str]:

@@ -49,6 +49,8 @@ class Experiment:
     """Required packages, with the extra that installs them: ("torch", "train")."""
     networks: Sequence[str] = ()
     """Shipped networks that the experiment plays with; an installed wheel may lack some."""
+    clock: bool = False
+    """Whether claims depend on measured times, so that the same seed gives other values."""
 
     @property
     def document(self) -> str:
@@ -98,6 +100,13 @@ def items_of(author: str) -> tuple[Item, ...]:
     return tuple(Item(name, **entry) for name, entry in entries.items())
 
 
+def items_by(experiment: Experiment) -> list[str]:
+    """Return the names of the tables and figures that an experiment repeats, besides its own."""
+    author = AUTHOR_OF.get(experiment.document, "")
+    names = [item.name for item in items_of(author) if item.experiment == experiment.name]
+    return [name for name in names if experiment.name != f"{experiment.document}-{name}"]
+
+
 @cache
 def all_experiments() -> dict[str, Experiment]:
     """Return every experiment by name, in the order of the reports."""
@@ -132,14 +141,33 @@ def chosen(names: list[str]) -> list[Experiment]:
         elif named:
             selected |= named
         else:
-            within = [full.removeprefix(f"{number}-") for full in catalogue]
-            shown = [item.name for item in items.get(number, ())]
-            options = [*catalogue, *SOURCES, *AUTHOR_OF, *within, *shown]
-            # A dictionary drops duplicates and keeps the order, best first.
-            near = dict.fromkeys(difflib.get_close_matches(name, options, cutoff=0.5))
-            hint = f"did you mean {' or '.join(near)}? " if near else ""
+            hint = _hint(name, number)
             raise UserError(f"there is no experiment {name!r}; {hint}fourlab study list shows all")
     return [experiment for full, experiment in catalogue.items() if full in selected]
+
+
+def _hint(name: str, number: str) -> str:
+    """Return what an unknown name may mean; `number` is of the report named before, if any."""
+    titles: dict[str, list[str]] = {}
+    for report, author in AUTHOR_OF.items():
+        own = [full for full in all_experiments() if full.startswith(f"{report}-")]
+        within = [full.removeprefix(f"{report}-") for full in own]
+        for item in dict.fromkeys([*within, *(shown.name for shown in items_of(author))]):
+            titles.setdefault(item, []).append(f"{author} {item}")
+    # The name of something in one report or in several, without its author.
+    near = titles.get(name, [])
+    if not near and number:
+        own = [item for item, named in titles.items() if f"{AUTHOR_OF[number]} {item}" in named]
+        near = [
+            f"{AUTHOR_OF[number]} {item}"
+            for item in difflib.get_close_matches(name, own, cutoff=0.5)
+        ]
+    if not near:
+        options = [*all_experiments(), *SOURCES, *AUTHOR_OF, *titles]
+        close = difflib.get_close_matches(name, options, n=2, cutoff=0.5)
+        # A dictionary drops duplicates and keeps the order, best first.
+        near = list(dict.fromkeys(title for one in close for title in titles.get(one, [one])))
+    return f"did you mean {' or '.join(near)}? " if near else ""
 
 
 def title_of(experiment: Experiment) -> str:

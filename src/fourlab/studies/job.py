@@ -1,6 +1,6 @@
 """Replications as a job: one run folder per scale and seed, one experiment after another."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from fourlab.errors import UserError
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
-from fourlab.studies.catalogue import SCALES, Experiment, all_experiments
+from fourlab.studies.catalogue import SCALES, Experiment, all_experiments, title_of
 from fourlab.studies.report import check_work, lacks_figures, load_parts, save_parts, write_reports
 from fourlab.studies.workbench import Part, Stopped, Workbench, without_verdicts
 
@@ -84,37 +84,44 @@ class StudyJob:
                 # Figures that an earlier run could not draw are drawn from its stored work.
                 if load_parts(run, name) is not None and not lacks_figures(run, name):
                     continue
-                title = f"{name} ({number}/{len(chosen)})"
-
-                # `title` is bound now; a closure would see the last title of the loop.
-                def on_progress(piece: str, done: int, total: int, title: str = title) -> None:
-                    session.emit(Progress(done, total, piece, title))
-
                 bench = Workbench(
                     run.folder / "work" / name,
                     self.scale,
                     experiment.sizes[self.scale],
                     self.seed,
                     executor,
-                    on_progress,
+                    progress_of(session, f"{title_of(experiment)} ({number}/{len(chosen)})"),
                     self.by_clock,
                 )
-                parts = _conduct(experiment, bench)
-                # At smoke scale, which checks that experiments run, a verdict would mislead.
-                if self.scale == "smoke":
-                    parts = [without_verdicts(part) for part in parts]
-                save_parts(run, experiment, parts)
+                save_parts(run, experiment, _conduct(experiment, bench))
             finished = True
         # A stopped job still gets pages, with the experiments that are complete.
         results = write_reports(run)
         return results if finished else None
 
 
+def progress_of(session: Session, title: str) -> Callable[[str, int, int, str], None]:
+    """Return what a workbench calls to report its progress as events of a session."""
+
+    def on_progress(piece: str, done: int, total: int, unit: str) -> None:
+        # Each piece is a stage of its own, since its speed is that of its own units.
+        session.emit(Progress(done, total, unit, f"{title}: {piece.replace('-', ' ')}"))
+
+    return on_progress
+
+
+def conduct(experiment: Experiment, bench: Workbench) -> list[Part]:
+    """Run an experiment and return its parts; without verdicts at smoke scale."""
+    parts = list(experiment.conduct(bench))
+    # At smoke scale, which checks that experiments run, a verdict would mislead.
+    return [without_verdicts(part) for part in parts] if bench.scale == "smoke" else parts
+
+
 def _conduct(experiment: Experiment, bench: Workbench) -> list[Part]:
     """Run an experiment; raise UserError if it cannot use the work that an earlier session left."""
     began_before = any(file.name != "begun.json" for file in bench.folder.glob("*"))
     try:
-        return list(experiment.conduct(bench))
+        return conduct(experiment, bench)
     except (UserError, Stopped):
         raise
     except UNFIT as error:

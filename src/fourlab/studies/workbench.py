@@ -107,8 +107,8 @@ class Workbench:
     """Numbers of games, runs, simulations, and so on, by the experiment's own names."""
     seed: int
     executor: Executor
-    on_progress: Callable[[str, int, int], None] = lambda piece, done, total: None
-    """Called with the name of a piece of work, how much of it is done, and the total."""
+    on_progress: Callable[[str, int, int, str], None] = lambda piece, done, total, unit: None
+    """Called with the name of a piece of work, how much of it is done, the total and its unit."""
     by_clock: bool = False
     """Whether searches with a time limit in the reports get that time, not simulations instead."""
 
@@ -120,9 +120,9 @@ class Workbench:
         """Return the function's result, which JSON must be able to represent."""
         file = self.folder / f"{name}.json"
         if not file.exists():
-            self.on_progress(name, 0, 1)
+            self.on_progress(name, 0, 1, "calculations")
             self._write(file, function())
-            self.on_progress(name, 1, 1)
+            self.on_progress(name, 1, 1, "calculations")
         return read_json(file)
 
     def repeat(
@@ -140,13 +140,13 @@ class Workbench:
         missing = [number for number in range(times) if str(number) not in results]
         saved = time.monotonic()
         if missing:
-            self.on_progress(name, len(results), times)
+            self.on_progress(name, len(results), times, "repetitions")
             for batch in self.executor.map(_Repetition(function, arguments), missing):
                 for number, result in batch:
                     if isinstance(result, Lost):
                         raise UserError(f"{name} failed: {result.why}")
                     results[str(number)] = result
-                self.on_progress(name, len(results), times)
+                self.on_progress(name, len(results), times, "repetitions")
                 # Writing the whole file after every result would cost time in the square of their
                 # number.
                 if time.monotonic() - saved > SAVE_SECONDS:
@@ -167,13 +167,13 @@ class Workbench:
         with Store(self.folder / f"{name}.sqlite") as store:
             # Games are a function of their numbers, so only the missing ones are played.
             if len(store.finished()) < total:
-                self.on_progress(name, len(store.finished()), total)
+                self.on_progress(name, len(store.finished()), total, "games")
                 results = play_tournament(
                     tournament,
                     store,
                     self.executor,
                     make,
-                    lambda results, games: self.on_progress(name, results.games, total),
+                    lambda results, games: self.on_progress(name, results.games, total, "games"),
                 )
                 if results.games < total:
                     raise Stopped
