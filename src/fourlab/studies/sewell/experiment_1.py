@@ -117,14 +117,14 @@ def _curve(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
     first = curves.won_from(points)
     assert first is not None  # SeWell's curve ends at 1
     faithful, corrected = runs.first_tie, runs.resampled
-    found = curves.winners(faithful), len(faithful)
+    winners = curves.winners(faithful), len(faithful)
     yield Claim(
         "experiment-1-found",
         "runs that win every game from some iteration on",
         "yes, its one run",
-        faithful=share(*found),
+        faithful=share(*winners),
         corrected=share(curves.winners(corrected), len(corrected)),
-        reproduced=may_happen(*found) if judged else None,
+        reproduced=may_happen(*winners) if judged else None,
         # A strategy that most runs do not find is not one that the method finds.
         true=at_least(curves.winners(corrected), len(corrected), 0.5) if judged else None,
         why=KEPT,
