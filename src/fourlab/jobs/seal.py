@@ -50,11 +50,12 @@ class Damage:
         return f"{self.file} {self.why}"
 
 
-def seal(folder: Path) -> None:
-    """Write the hashes of all files of a run."""
+def seal(folder: Path, without: Path | None = None) -> None:
+    """Write the hashes of all files of a run but one."""
     files = {
         name: {"bytes": (folder / name).stat().st_size, "sha256": digest(folder / name)}
         for name in sorted(_files(folder))
+        if folder / name != without
     }
     content = {"version": 1, "files": files, "sha256": _hash_of(files)}
     write_atomically(folder / SEAL_FILE, (json.dumps(content, indent=1) + "\n").encode())

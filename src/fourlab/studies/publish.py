@@ -31,6 +31,8 @@ from fourlab.studies.report import documents_of, home_of, load_parts
 PAGE = "report.md"
 PARTS = "parts.json"
 MANIFEST = "manifest.json"
+COPIED = ("figures", "data")
+"""Folders of a published report."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,10 @@ class Published:
 
 def check_target(folder: Path) -> None:
     """Raise UserError if reports cannot be published to this path."""
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"cannot publish to {folder}: it is not a folder")
+    homes = [folder / name for name in FOLDERS.values()]
+    for place in (folder, *homes, *(home / kind for home in homes for kind in COPIED)):
+        if place.exists() and not place.is_dir():
+            raise UserError(f"cannot publish to {folder}: {place} is not a folder")
     reports_in(folder)
 
 
@@ -171,7 +175,7 @@ def _without_data(folder: Path) -> list[str]:
 def _copy(run: Run, report: Published, names: Sequence[str]) -> None:
     """Copy the files of some experiments of a report; remove those that belong to none."""
     files = report.files()
-    for kind in ("figures", "data"):
+    for kind in COPIED:
         for file in (report.home / kind).glob("*.*"):
             if f"{kind}/{file.name}" not in files:
                 file.unlink()
