@@ -199,8 +199,8 @@ def test_games_outside_the_tournament_are_reported_and_not_resumed(run: Run) -> 
     for change, reason in (
         (f"INSERT INTO games SELECT 10000000000, {columns} FROM games", "game 10000000000 is not"),
         (f"INSERT INTO games SELECT -1, {columns} FROM games", "game -1 is damaged"),
-        ("UPDATE games SET red = 'else'", "game 3 is not of this tournament"),
-        ("UPDATE games SET unit = 77", "game 3 is not of this tournament"),
+        ("UPDATE games SET red = 'else'", "game 3 is not of this tournament: red is 'else', not '"),
+        ("UPDATE games SET unit = 77", "game 3 is not of this tournament: unit is 77, not 1"),
         ("UPDATE games SET plies = 1000000", "game 3 is damaged: plies is 1000000"),
     ):
         folder = run.folder.with_name("changed")

@@ -118,7 +118,7 @@ def _foreign_games(run: Run, store: Store) -> Iterator[Flaw]:
         for game in store.games():
             tournament.refuse_foreign(game)
     except UserError as error:
-        yield Flaw(None, f"has games of something else: {error}")
+        yield Flaw(None, str(error))
 
 
 def _is_finished(run: Run) -> bool:
