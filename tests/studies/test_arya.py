@@ -13,11 +13,18 @@ from fourlab.game.position import Position
 from fourlab.jobs.executors.threads import Threads
 from fourlab.nets import evaluator as evaluator_module
 from fourlab.reporting import figures
-from fourlab.studies.arya import alpha, bouts, chess, evaluator, lessons, matches, speed
+from fourlab.studies.arya import (
+    alpha,
+    bouts,
+    chess,
+    evaluator,
+    lessons,
+    matches,
+)
 from fourlab.studies.catalogue import SCALES, all_experiments
 from fourlab.studies.claims import Answer, Claim, Estimate, share
 from fourlab.studies.trainings import train_in
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
+from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 from fourlab.training.loop import read_metrics
 
 
@@ -293,77 +300,6 @@ def test_shipped_networks_are_evaluated() -> None:
     assert first["network"] == "arya-1000"
     assert all(0 <= first[kind] <= 1 for kind in evaluator.KINDS)
     assert first["blocks"] > 0.3  # an untrained network sees one in six
-
-
-def test_statements_about_the_game(tmp_path: Path) -> None:
-    by_label = findings(conduct("004-theory", tmp_path))
-    first = by_label["values of the first player's columns 1 to 7"]
-    assert first.exact == "loss, loss, draw, win, draw, loss, loss"
-    assert first.agrees is False
-    assert by_label["the ply at which the middle column wins"].agrees is True
-    assert by_label["threats that minimax blocks"].agrees is True
-    assert by_label["threats that minimax blocks"].faithful == "12.6 % [10.0, 15.8] of 500"
-    branching = by_label["mean number of legal columns in random games"].faithful
-    assert branching.startswith("6.")
-    assert "[6." in branching
-
-
-def test_per_game_values_have_the_mean_and_the_error_of_the_ratio() -> None:
-    rng = np.random.default_rng(0)
-    games = [
-        (int(count * 6 + rng.integers(-3, 4)), int(count)) for count in rng.integers(10, 40, 400)
-    ]
-    values = speed.per_game(games)
-    assert np.mean(values) == pytest.approx(
-        sum(total for total, _ in games) / sum(count for _, count in games)
-    )
-    resamples = [rng.integers(0, len(games), len(games)) for _ in range(2000)]
-    ratios = [
-        sum(games[i][0] for i in sample) / sum(games[i][1] for i in sample) for sample in resamples
-    ]
-    assert np.std(values) / np.sqrt(len(values)) == pytest.approx(np.std(ratios), rel=0.1)
-
-
-def test_speeds_are_reported_per_second_with_a_verdict(tmp_path: Path) -> None:
-    for name, rate in (("listed", 300), ("corrected", 320)):
-        for limit in (1, 3, 5):
-            (tmp_path / f"{name}-{limit}s.json").write_text(str(rate * limit))
-    (tmp_path / "plain.json").write_text("5000.0")
-    for depth, seconds in ((4, 1.5), (6, 0.01)):
-        for kind in ("terminal", "lines"):
-            (tmp_path / f"minimax-{depth}-{kind}.json").write_text(str(seconds))
-    by_label = findings(conduct("004-speed", tmp_path))
-    three = by_label["rollouts per CPU second on the empty board, measured over 0.03 s (Arya: 3 s)"]
-    assert (three.document, three.faithful, three.corrected, three.agrees) == (
-        "31,843",
-        "30,000",
-        "32,000",
-        True,
-    )
-    assert by_label["minimax(4): seconds per move"].agrees is True
-    assert by_label["minimax(6): seconds per move"].agrees is False
-    assert all(finding.agrees is not None for finding in by_label.values())
-    assert "newer machine" in by_label["minimax(6): seconds per move"].why
-
-
-def test_the_text_mode_shows_games(tmp_path: Path) -> None:
-    listed, corrected = conduct("004-text-mode", tmp_path, rollouts=50, shown=2)
-    assert isinstance(listed, Text)
-    for line in (
-        "X is thinking...",
-        "O is thinking...",
-        "Statistics: 50 rollouts in ",
-        "Results so far: {",
-    ):
-        assert line in listed.lines
-    # The transcript is stored, so even the measured times are the same again.
-    assert conduct("004-text-mode", tmp_path, rollouts=50, shown=2) == [listed, corrected]
-
-
-def test_grid_marks_the_first_players_discs_with_x() -> None:
-    lines = speed._grid(Position("445"))
-    assert lines[5] == "|   |   |   | X | X |   |   |"
-    assert lines[4] == "|   |   |   | O |   |   |   |"
 
 
 def test_chess_games_keep_the_rules(tmp_path: Path) -> None:
