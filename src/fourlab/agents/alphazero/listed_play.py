@@ -83,8 +83,8 @@ def fill_memory(
 
     If the network learns from results, too, the last game of the memory is played to its end first.
     What follows the memory's last position is played again with the network that has learned.
-    Arya's games end one disc before the board is full (`ends_early`). `fixed` names one fault of the
-    search that is corrected, one of FIXES.
+    Arya's games end one disc before the board is full (`ends_early`). `fixed`, one of FIXES, names
+    one fault of the search that is corrected.
 
     `expected` is a guess of the length of a game. It decides how far games run ahead of those
     before them, which costs or saves time and changes nothing else.
