@@ -44,6 +44,7 @@ FEWEST_TRAININGS = 3
 ARM, FAITHFUL, OPPONENT = "arm", "faithful", "opponent"
 """Names of players, which are stored with the games."""
 CLASSIC = "7x6x4"
+TITLE = "What I would change in your code, and what it gains"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Program:
     met: str
     """What pages call the common opponent."""
     board: str = CLASSIC
+    no_verdict: str = ""
+    """Why there is no verdict, if there is none: the budget is not the report's."""
 
 
 def fixed(spec: str, **changes: object) -> str:
@@ -98,6 +101,7 @@ class Row:
     """Share of moves that keep the exact value, of positions where it can be lost, in per cent."""
     verdict: Verdict | None = None
     note: str = ""
+    is_faithful: bool = False
 
 
 # --- Arms that play games --------------------------------------------------------------------
@@ -115,13 +119,18 @@ def measure(bench: Workbench, program: Program) -> list[Row]:
     )
     rows = []
     for arm, kept in zip(program.arms, answers, strict=True):
-        met = _tally(bench, program, arm, OPPONENT)
-        gain, verdict = None, None
-        if arm is not program.arms[0]:
-            tally = _tally(bench, program, arm, FAITHFUL)
-            gain, verdict = elo(tally), gains(tally)
+        met = elo(_tally(bench, program, arm, OPPONENT))
         accuracy = share(sum(kept), len(kept)) if kept else None
-        rows.append(Row(program.title, arm, gain, program.met, elo(met), accuracy, verdict))
+        gain, verdict = None, None
+        is_faithful = arm is program.arms[0]
+        if not is_faithful:
+            tally = _tally(bench, program, arm, FAITHFUL)
+            gain = elo(tally)
+            verdict = None if program.no_verdict else gains(tally)
+        note = program.no_verdict
+        rows.append(
+            Row(program.title, arm, gain, program.met, met, accuracy, verdict, note, is_faithful)
+        )
     return rows
 
 
@@ -268,20 +277,28 @@ class Trained:
         return [elo_of((points + 0.5) / (games + 1)) for points, games in self.scores]
 
 
-def compare_trained(title: str, met: str, arms: Sequence[Trained]) -> list[Row]:
+def compare_trained(
+    title: str, met: str, arms: Sequence[Trained], no_verdict: str = ""
+) -> list[Row]:
     """Return the rows of trained arms, of which the first is faithful."""
     base = arms[0].elos
     rows = []
     for trained in arms:
-        gain, verdict = (None, None) if trained is arms[0] else welch(trained.elos, base)
+        is_faithful = trained is arms[0]
+        gain, verdict = (None, None) if is_faithful else welch(trained.elos, base)
+        if no_verdict:
+            verdict = None
         shares = [100 * kept / of for kept, of in trained.kept if of]
-        accuracy = _spread(shares, "%", 1) if shares else None
-        against = _spread(trained.elos, "Elo", 0)
-        rows.append(Row(title, trained.arm, gain, met, against, accuracy, verdict, trained.note))
+        accuracy = over_trainings(shares, "%", 1) if shares else None
+        against = over_trainings(trained.elos, "Elo", 0)
+        note = "; ".join(filter(None, (trained.note, no_verdict)))
+        rows.append(
+            Row(title, trained.arm, gain, met, against, accuracy, verdict, note, is_faithful)
+        )
     return rows
 
 
-def _spread(values: Sequence[float], unit: str, digits: int) -> Estimate:
+def over_trainings(values: Sequence[float], unit: str, digits: int) -> Estimate:
     """Return the mean over trainings with Student's 95 % interval."""
     middle, spread = moments(values)
     if len(values) < 2:
@@ -324,10 +341,10 @@ def welch(ones: Sequence[float], others: Sequence[float]) -> tuple[Estimate | No
 def present(rows: Sequence[Row], caption: str) -> Iterator[Part]:
     """Yield a claim for every fix, one table and one picture."""
     for row in rows:
-        if row.verdict is not None:
+        if not row.is_faithful:
             yield _claim(row)
     yield _table(rows)
-    yield Picture("gains", caption, lambda: _draw(rows), _data(rows))
+    yield Picture("gains", f"{TITLE}. {caption}", lambda: _draw(rows), _data(rows))
 
 
 def _claim(row: Row) -> Claim:
@@ -356,11 +373,18 @@ def _table(rows: Sequence[Row]) -> Table:
             "" if row.against is None else str(row.against),
             row.met,
             "" if row.accuracy is None else str(row.accuracy),
-            "" if row.verdict is None else WORDS[row.verdict.answer],
+            _answer(row),
         )
         for row in rows
     ]
-    return Table("What I would change in your code, and what it gains", head, tuple(cells))
+    return Table(TITLE, head, tuple(cells))
+
+
+def _answer(row: Row) -> str:
+    """Return the answer to "does the fix gain Elo?"."""
+    if row.is_faithful:
+        return ""
+    return "no verdict" if row.verdict is None else WORDS[row.verdict.answer]
 
 
 WORDS = {Answer.AGREES: "yes", Answer.DIFFERS: "no", Answer.CANNOT_TELL: "cannot tell"}
@@ -400,7 +424,7 @@ def _draw(rows: Sequence[Row]) -> Figure:
                 "color": COLOURS[number % len(COLOURS)],
                 "marker": MARKS[number % len(MARKS)],
             }
-            if row.gain is None and row.verdict is None:
+            if row.is_faithful:
                 left.plot(0, -place, markerfacecolor="white", **style)
             elif row.gain is not None:
                 _point(left, row.gain, -place, style)
