@@ -64,7 +64,8 @@ def test_reports_of_an_earlier_version_stay_in_the_index(tmp_path: Path) -> None
     (tmp_path / "manifest.json").write_text('{"config": {"kind": "reproduce"}}')
     publish(a_run(tmp_path / "runs", "000-exact"), tmp_path, ["000-exact"])
     index = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "(gao/report.md). Published by an earlier version." in index
+    assert "| [Gao](gao/report.md) | – |" in index
+    assert "An earlier version published" in index
     assert (tmp_path / "manifest.json").exists(), "it is that of the report by Gao"
     publish(a_run(tmp_path / "runs", "002-games"), tmp_path, ["002-games"])
     assert not (tmp_path / "manifest.json").exists()

@@ -24,7 +24,8 @@ from fourlab.reporting.blocks import to_markdown
 from fourlab.studies import made
 from fourlab.studies.catalogue import FOLDERS, all_experiments
 from fourlab.studies.made import Made
-from fourlab.studies.pages import blocks_of, index_blocks
+from fourlab.studies.overall import overall_blocks
+from fourlab.studies.pages import blocks_of
 from fourlab.studies.parts import Parts, data_files, is_part, picture_files
 from fourlab.studies.report import documents_of, home_of, load_parts
 
@@ -160,7 +161,9 @@ def index_of(folder: Path) -> str:
     for report in reports_in(folder):
         parts |= report.parts
         made_by |= report.made
-    return "\n".join(to_markdown(index_blocks(parts, made_by, ".md", others=_without_data(folder))))
+    return "\n".join(
+        to_markdown(overall_blocks(parts, made_by, ".md", others=_without_data(folder)))
+    )
 
 
 def _without_data(folder: Path) -> list[str]:
