@@ -22,7 +22,7 @@ from fourlab.studies.bhat import (
     table_8,
 )
 from fourlab.studies.catalogue import all_experiments, chosen
-from fourlab.studies.claims import Claim
+from fourlab.studies.claims import Answer, Claim, Estimate
 from fourlab.studies.compare import homogeneity, same_share
 from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
 
@@ -68,6 +68,39 @@ def test_every_experiment_yields_findings_and_pictures_that_can_be_drawn(
 def test_every_item_of_the_report_is_covered() -> None:
     covered = {item for experiment in chosen(["bhat"]) for item in experiment.ids}
     assert covered == {f"D1-{number:02}" for number in range(1, 17)}
+
+
+def claims_of(folder: Path, name: str) -> dict[str, Claim]:
+    return {part.name: part for part in conducted(folder, name) if isinstance(part, Claim)}
+
+
+def test_figure_6_has_the_published_bars_beside_ours(folder: Path) -> None:
+    parts = conducted(folder, "001-figure-6")
+    pictures = {part.name: part for part in parts if isinstance(part, Picture)}
+    assert set(pictures) == {"figure-6", "figure-6-as-drawn", "figure-6-ours"}
+    versions = {row[1] for row in pictures["figure-6"].data.rows}
+    assert versions == {"published", "ours, faithful", "ours, corrected"}
+    # At c = 1 the line of panel b has the ratio of the bars of panel a.
+    drawn = {row[:2]: row[-1] for row in pictures["figure-6-as-drawn"].data.rows}
+    assert drawn["MC200", 1.0] == 6.0
+    ratio = claims_of(folder, "001-figure-6")["figure-6-ratio"].reproduced
+    assert ratio is not None
+    assert ratio.answer == Answer.DIFFERS
+
+
+def test_an_effect_of_c_has_the_sign_of_the_claim() -> None:
+    """With c = 0, MC200 wins half of its games, else three quarters."""
+    curve = [(50, 50, 0), *[(25, 75, 0)] * 15]
+    curves = {"MC40": [tuple(10 * n for n in cell) for cell in curve]}
+    curves["MC200"] = curves["MC40"]
+    claims = {claim.name: claim for claim in exploration._single_constants(curves, curves)}
+    assert set(claims) == {f"figure-6-c-{c}" for c in ("0", "02", "1", "2")}
+    answers = {name: claim.true.answer for name, claim in claims.items() if claim.true}
+    assert answers["figure-6-c-0"] == Answer.AGREES
+    assert answers["figure-6-c-2"] != Answer.AGREES
+    low = claims["figure-6-c-0"].faithful
+    assert isinstance(low, Estimate)
+    assert low.value == pytest.approx(-25)
 
 
 def test_the_reported_counts_are_complete() -> None:
@@ -132,8 +165,6 @@ def test_exchanged_labels_are_likelier_if_moving_first_helps() -> None:
     helps = {"MC40": [(30, 70, 0)] * 16, "MC200": [(24, 76, 0)] * 16}
     assert exploration._log_odds_of_exchange(helps) > 0
     assert exploration._log_odds_of_exchange({"MC40": helps["MC200"], "MC200": helps["MC40"]}) < 0
-    assert exploration._same_curve(helps["MC40"], helps["MC40"]) == pytest.approx(1)
-    assert exploration._same_curve(helps["MC40"], [(60, 40, 0)] * 16) < 0.01
 
 
 def test_few_games_of_ours_give_no_verdict_on_the_labels() -> None:
@@ -142,7 +173,7 @@ def test_few_games_of_ours_give_no_verdict_on_the_labels() -> None:
     )
     assert 0 < exploration._log_odds_of_exchange(few) < exploration._log_odds_of_exchange(many) / 3
     for curves, decided in ((few, False), (many, True)):
-        assert (exploration._labels(curves, curves).agrees is not None) is decided
+        assert (exploration._labels(curves, curves).reproduced is not None) is decided
     difference = exploration._log_likelihood((13, 36, 1), (3, 7, 0)) - exploration._log_likelihood(
         (13, 36, 1), (60, 40, 0)
     )
