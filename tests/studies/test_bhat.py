@@ -190,7 +190,8 @@ def test_labels_are_blamed_only_if_exchanged_ones_fit() -> None:
 
 
 def test_the_number_of_games_to_a_hundred_wins_is_negative_binomial() -> None:
-    chance = schedules.Chance(56, 1000)
+    chance = schedules.Chance([(26, 500), (30, 500)])
+    assert chance.shares == pytest.approx([5.2, 6.0])
     assert chance.expected(100) == pytest.approx(1785.7, abs=0.1)
     rng = np.random.default_rng(0)
     lengths = [100 + int(rng.negative_binomial(100, 0.056)) for _ in range(3000)]
@@ -257,20 +258,45 @@ def test_figure_8s_random_players_meet_the_mc25_of_their_side(
         for faithful in (True, False):
             schedules.baseline(0, 1, faithful, 0)
     assert calls == [(learner.FAITHFUL_MC25["against"], 2), (learner.MC25["against"], 3)]
-    parts = conducted(folder, "001-figure-8")
-    findings = [
-        part
-        for part in parts
-        if isinstance(part, Finding) and part.what.endswith("a random player needs")
+    learning = [
+        claim
+        for name, claim in claims_of(folder, "001-figure-8").items()
+        if name.startswith("figure-8-learning")
     ]
-    assert all(finding.faithful and finding.corrected for finding in findings)
-    assert len(findings) == 4
+    assert len(learning) == 3
+    assert all(claim.faithful and claim.corrected for claim in learning)
+
+
+def test_figure_8_as_read_off_has_the_reported_means_and_range() -> None:
+    means = [np.mean(schedules._hers(rows)) for rows in learner.ROWS]
+    # Another reading of the same figure; sharp corners are off by at most ten games.
+    assert means == pytest.approx([1727, 2019, 1584], abs=5)
+    games = schedules.FIGURE_8.values()
+    assert (min(games), max(games)) == pytest.approx((1325, 2515), abs=schedules.READING)
+    assert [schedules._dispersion(schedules._hers(rows), 100) for rows in learner.ROWS] == (
+        pytest.approx([0.61, 0.06, 0.22], abs=0.1)
+    )
+
+
+def test_table_7_picks_a_gamma_that_is_not_the_lowest() -> None:
+    claim = schedules._lowest()
+    assert isinstance(claim.faithful, str)
+    assert claim.faithful.startswith("gamma with 3 rows")
+    assert claim.faithful.endswith("at 0.3)")
+    assert claim.reproduced is not None
+    assert claim.reproduced.answer == Answer.DIFFERS
+
+
+def test_few_wins_or_sweeps_give_no_verdict_on_figure_8(folder: Path) -> None:
+    claims = claims_of(folder, "001-figure-8")
+    judged = {name for name, claim in claims.items() if claim.verdicts()}
+    assert judged == {"table-7-from-figure-8"}
 
 
 def test_each_figure_8_shows_its_own_random_player(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chances = {True: schedules.Chance(50, 1000), False: schedules.Chance(20, 1000)}
+    chances = {True: schedules.Chance([(50, 1000)]), False: schedules.Chance([(20, 1000)])}
     monkeypatch.setattr(
         schedules,
         "_chances",
