@@ -22,15 +22,15 @@ from fourlab.studies.bhat import (
     table_8,
 )
 from fourlab.studies.catalogue import all_experiments, chosen
-from fourlab.studies.claims import Answer, Claim, Estimate
-from fourlab.studies.compare import homogeneity, same_share
+from fourlab.studies.claims import Answer, Claim, Counts, Estimate
+from fourlab.studies.compare import homogeneity
 from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
 
 SIZES = {
     "001-table-5": {"games": 6},
     "001-figure-6": {"batches": 2, "games": 2},
     "001-figure-8": {"wins": 2, "sweeps": 2, "games": 100, "batches": 1},
-    "001-table-8": {"wins": 20, "code_wins": 20, "training": 200, "games": 200},
+    "001-table-8": {"seeds": 2, "wins": 20, "code_wins": 20, "training": 200, "games": 200},
     "001-demos": {"tables": 2, "wins": 20, "training": 200, "games": 50},
 }
 """Smaller than smoke."""
@@ -105,7 +105,7 @@ def test_an_effect_of_c_has_the_sign_of_the_claim() -> None:
 
 def test_the_reported_counts_are_complete() -> None:
     assert {sum(counts) for counts in table_5.TABLE_5.values()} == {50}
-    assert {sum(counts) for counts in table_8.TABLE_8.values()} == {500}
+    assert {counts.n for counts in table_8.TABLE_8.values()} == {500}
     assert {sum(counts) for panel in exploration.FIGURE_6.values() for counts in panel} == {50}
     total = sum(count for name, count in demos.SHIPPED.items() if name.startswith("worth"))
     assert total == demos.SHIPPED["all"]
@@ -220,29 +220,46 @@ def test_corrected_training_beats_the_reported_one(folder: Path) -> None:
     assert corrected[1] > 2 * faithful[1]
 
 
-def test_table_8_has_one_verdict_for_each_number_of_rows(folder: Path) -> None:
-    findings = [part for part in conducted(folder, "001-table-8") if isinstance(part, Finding)]
-    endings = (": MC_n wins", ": Q wins", ": draws")
-    singles = [finding for finding in findings if finding.what.endswith(endings)]
-    assert [finding.agrees for finding in singles] == [None] * 9
-    together = [finding for finding in findings if "all three together" in finding.what]
-    assert [finding.what[0] for finding in together] == ["2", "3", "4"]
-    for finding in together:
-        assert finding.agrees is not None
-        assert ", p " in finding.faithful
+def test_table_8_is_trained_with_its_own_parameters() -> None:
+    assert table_8.printed(2) == {"epsilon": 0.6, "alpha": 0.4, "gamma": 0.3}
+    assert table_8.printed(3) == {"epsilon": 0.7, "alpha": 0.1, "gamma": 0.9}
+    assert table_8.printed(4) == {"epsilon": 0.4, "alpha": 0.5, "gamma": 1.0}
+    defaults = learner.settings_of(4, True)
+    assert (defaults.epsilon, defaults.alpha, defaults.gamma) == (0.3, 0.5, 0.9)
+    # Epsilon rises from 0.7 by 0.01 at every update, so it is 1 after 30 of them.
+    games = [table_8._games_until_random(3, seed, table_8.printed(3)) for seed in range(20)]
+    assert np.mean(games) == pytest.approx(5.3, abs=0.5)
 
 
-def test_table_8_is_tested_by_all_three_counts_at_once() -> None:
-    # The draws alone differ (Fisher's p is 0.002), as one of nine tests may by chance. All three
-    # counts together do not differ.
-    faithful = (2993, 702, 305)
-    assert not same_share(20, 500, faithful[2], sum(faithful))
-    agrees = table_8._together(4, table_8.TABLE_8[4], faithful, (500, 3300, 200))
-    assert agrees.agrees
-    assert agrees.faithful == "2,993 / 702 / 305, p = 0.012"
-    differs = table_8._together(4, table_8.TABLE_8[4], (2000, 1700, 300), (500, 3300, 200))
-    assert differs.agrees is False
-    assert differs.why.startswith("no fault known")
+def test_table_8_is_tested_by_all_three_counts_and_with_trainings(folder: Path) -> None:
+    claims = claims_of(folder, "001-table-8")
+    assert {f"table-8-{rows}-rows" for rows in learner.ROWS} < set(claims)
+    assert all(claims[f"table-8-{rows}-rows"].reproduced is None for rows in learner.ROWS), (
+        "two trainings to twenty wins give no verdict"
+    )
+    alike = [{"counts": [1980, 760, 7260]}] * 3
+    results = {(2, variant): alike for variant in table_8.VARIANTS}
+    results[2, "corrected"] = [{"counts": [0, 4800, 5200]}] * 3
+    claim = table_8._results(2, results, "draw", judged=True)
+    assert claim.reproduced is not None
+    assert claim.true is not None
+    assert (claim.reproduced.answer, claim.true.answer) == (Answer.AGREES, Answer.DIFFERS)
+    assert "3 trainings" in claim.reproduced.test
+    assert isinstance(claim.faithful, Counts)
+    assert claim.faithful.n == 30_000
+    random = table_8._random(2, results, judged=True).reproduced
+    assert random is not None
+    assert random.answer == Answer.AGREES
+    learned = table_8._learned(2, results, judged=True)
+    assert learned.reproduced is not None
+    assert learned.true is not None
+    assert (learned.reproduced.answer, learned.true.answer) == (Answer.DIFFERS, Answer.AGREES)
+
+
+def test_the_percentages_of_table_8_are_cut_off() -> None:
+    verdict = table_8._percentage().reproduced
+    assert verdict is not None
+    assert verdict.answer == Answer.DIFFERS
 
 
 def test_figure_8s_random_players_meet_the_mc25_of_their_side(
