@@ -64,7 +64,9 @@ def varies(cells: Sequence[Cell], points: float) -> Verdict:
     return _claimed(test, f"{points:g} points at one place", p, power)
 
 
-def same_trained_counts(reported: Counts, trained: Sequence[Counts], points: float) -> Verdict:
+def same_trained_counts(
+    reported: Counts, trained: Sequence[Counts], points: float, what: str = "trainings"
+) -> Verdict:
     """Compare the results of one trained learner with those of several trainings of ours.
 
     Pearson's statistic for all outcomes at once, with the variance of training added to that of the
@@ -96,7 +98,7 @@ def same_trained_counts(reported: Counts, trained: Sequence[Counts], points: flo
         (moved * (1 / one + 1 / other) for one, other in permutations(pooled.tolist(), 2)),
         default=0.0,
     )
-    test = f"chi-squared test with the variance of {len(trained)} trainings"
+    test = f"chi-squared test with the variance of {len(trained)} {what}"
     return _same(test, f"{points:g} points", p, _power(least, freedom))
 
 
