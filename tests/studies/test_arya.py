@@ -17,7 +17,6 @@ from fourlab.studies.arya import (
     alpha,
     bouts,
     chess,
-    evaluator,
     lessons,
     matches,
 )
@@ -187,23 +186,6 @@ def test_sampling_is_measured_by_mistakes(tmp_path: Path, monkeypatch: pytest.Mo
         assert claim.true is not None
 
 
-def test_figure_33_is_trained_and_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    parts = conduct("004-figure-33", tmp_path, network="2x1", games=8, step=8)
-    picture = parts[-1]
-    assert isinstance(picture, Picture)
-    for finding in findings(parts).values():
-        assert finding.faithful.count("] of 500") == finding.corrected.count("] of 500") == 2
-        assert "random games" in finding.why
-    assert [(row[0], row[1], row[2]) for row in picture.data.rows] == [
-        ("faithful", 0, 0),
-        ("faithful", 8, 18),
-        ("corrected", 0, 0),
-        ("corrected", 8, 18),
-    ]
-    assert figures.render(picture.draw(), "svg").startswith(b"<svg")
-
-
 def test_vanilla_search_is_limited_by_rollouts_or_by_cpu_seconds() -> None:
     assert matches.vanilla(10_500, True) == "arya-vanilla:seconds=none,simulations=10500,faithful=1"
     assert matches.vanilla(10_500, False, 3) == "arya-vanilla:seconds=3,faithful=0"
@@ -286,20 +268,6 @@ def test_search_wins_more_with_a_larger_budget(tmp_path: Path) -> None:
     ]
     assert picture.data.rows[2][3] > picture.data.rows[3][3]  # type: ignore[operator]
     assert figures.render(picture.draw(), "svg").startswith(b"<svg")
-
-
-def test_axis_as_drawn_ends_at_5151_games() -> None:
-    marks = list(range(0, 5001, 100))
-    drawn = evaluator._axis_as_drawn(marks, 100)
-    assert drawn[0] == 0
-    assert drawn[-1] == pytest.approx(5151)
-
-
-def test_shipped_networks_are_evaluated() -> None:
-    (first, *_) = evaluator._shipped()
-    assert first["network"] == "arya-1000"
-    assert all(0 <= first[kind] <= 1 for kind in evaluator.KINDS)
-    assert first["blocks"] > 0.3  # an untrained network sees one in six
 
 
 def test_chess_games_keep_the_rules(tmp_path: Path) -> None:
