@@ -26,7 +26,7 @@ from fourlab.arena.store import StoredGame
 from fourlab.arena.tally import FEWEST, Tally
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Axes, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, MARKS, Axes, Figure, frame, panels
 from fourlab.solver import Solver
 from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, share
 from fourlab.studies.compare import moments
@@ -409,41 +409,49 @@ def _data(rows: Sequence[Row]) -> Table:
 
 
 def _draw(rows: Sequence[Row]) -> Figure:
-    figure, (left, right) = panels(10, 1.4 + 0.34 * len(rows), columns=2, sharey=True)
-    programs = list(dict.fromkeys(row.program for row in rows))
-    labels, places = [], []
-    place = 0.0
-    for number, program in enumerate(programs):
-        if number:
-            # A gap between programs.
-            place += 0.7
-            left.axhline(-place + 0.35, color="#bbbbbb", linewidth=0.6)
-            right.axhline(-place + 0.35, color="#bbbbbb", linewidth=0.6)
-        for row in (row for row in rows if row.program == program):
-            style: dict[str, Any] = {
-                "color": COLOURS[number % len(COLOURS)],
-                "marker": MARKS[number % len(MARKS)],
-            }
-            if row.is_faithful:
-                left.plot(0, -place, markerfacecolor="white", **style)
-            elif row.gain is not None:
-                _point(left, row.gain, -place, style)
-            if row.accuracy is not None:
-                _point(right, row.accuracy, -place, style)
-            fault = f"{row.arm.fault}: " if row.arm.fault else ""
-            labels.append(f"{fault}{row.arm.change}")
-            places.append(-place)
-            place += 1
-        left.plot([], [], linestyle="", label=program, **style)
-    left.set_yticks(places, labels, fontsize="small")
-    left.set_ylim(-place + 0.3, 0.7)
+    """Draw a line for every arm, below a heading for its program."""
+    lines: list[Row | str] = []
+    for row in rows:
+        if row.is_faithful:
+            lines.append(row.program)
+        lines.append(row)
+    figure, (left, right) = panels(10, 1.3 + 0.27 * len(lines), columns=2, sharey=True)
+    figure.suptitle(TITLE, fontsize="medium")
+    labels = []
+    number = -1
+    for place, line in enumerate(lines):
+        if isinstance(line, str):
+            number += 1
+            labels.append(line)
+            for axes in (left, right):
+                axes.axhline(place - 0.5, color="#bbbbbb", linewidth=0.6)
+            continue
+        style: dict[str, Any] = {
+            "color": COLOURS[number % len(COLOURS)],
+            "marker": MARKS[number % len(MARKS)],
+        }
+        if line.is_faithful:
+            left.plot(0, place, markerfacecolor="white", **style)
+        elif line.gain is not None:
+            _point(left, line.gain, place, style)
+        if line.accuracy is not None:
+            _point(right, line.accuracy, place, style)
+        fault = f"{line.arm.fault}: " if line.arm.fault else ""
+        labels.append(f"{fault}{line.arm.change}")
+    left.set_yticks(range(len(lines)), labels, fontsize="small")
+    for label, line in zip(left.get_yticklabels(), lines, strict=True):
+        if isinstance(line, str):
+            label.set_fontweight("bold")
+    # The first line is on top.
+    left.set_ylim(len(lines) - 0.5, -0.5)
     left.axvline(0, color="#888888", linewidth=0.8)
-    frame(left, grid="x", xlabel="Elo against the faithful program")
+    left.tick_params(axis="y", length=0)
+    right.tick_params(axis="y", length=0)
+    frame(left, grid="x", xlabel="gain in Elo over the faithful program")
     frame(right, grid="x", xlabel="moves that keep the exact value (%)")
-    if len(programs) > 1:
-        figure.legend(
-            *left.get_legend_handles_labels(), loc="outside lower center", ncols=3, **SMALL
-        )
+    # Room for the numbers beside the last points.
+    left.margins(x=0.12)
+    right.margins(x=0.12)
     return figure
 
 
@@ -453,6 +461,14 @@ def _point(axes: Axes, value: Estimate, place: float, style: Mapping[str, Any]) 
     high = value.value if value.high is None else value.high
     axes.plot([low, high], [place, place], color=style["color"], linewidth=1.2, alpha=0.6)
     axes.plot(value.value, place, **style)
+    axes.annotate(
+        f"{value.value:.0f}",
+        (high, place),
+        (6 if value.high is not None else 30, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize="x-small",
+    )
     for end, way in ((value.low, -1), (value.high, 1)):
         if end is None and (value.low, value.high) != (None, None):
             axes.annotate(

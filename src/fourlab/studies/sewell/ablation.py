@@ -50,10 +50,10 @@ GUIDED = Program(
     (
         Arm("guided-faithful", "", LISTED_GUIDED, "nothing (the network is never used)"),
         Arm(
-            "b10-search",
-            "B10",
+            "guided-corrected",
+            "B10 and more",
             fixed(LISTED_GUIDED, epsilon=0.25),
-            "let the network choose in rollouts",
+            "two changes: the network chooses in rollouts, which take wins",
         ),
     ),
     TODAY,
