@@ -284,11 +284,14 @@ def test_chess_games_keep_the_rules(tmp_path: Path) -> None:
     assert chess._record(game).endswith("1. Ra8#\n1-0: checkmate")
     stored = {str(number): {**game, "number": number % 2} for number in range(6)}
     (tmp_path / "games.json").write_text(json.dumps(stored))
-    by_label = findings(conduct("004-chess", tmp_path, games=2))
-    rules = by_label["illegal moves, and unfinished games"]
-    assert rules.faithful == "0 of 6 moves, 0 of 6 games"
-    improved = by_label["improved against random: wins, 1 rollouts per move"]
-    assert improved.corrected.startswith("50.0 %")
-    assert chess._Games(2, None, 0).rollouts("improved", "arya") == "400 and 50"
-    faithful = by_label["arya against random: wins, 1 rollouts per move"]
-    assert "2 games per pair" in faithful.why
+    by_name = claims(conduct("004-chess", tmp_path, games=2))
+    rules = by_name["chess-rules"]
+    assert str(rules.faithful) == "0 of 6"
+    assert rules.reproduced is not None
+    assert rules.reproduced.answer == Answer.AGREES
+    improved = by_name["chess-improved-random"]
+    assert str(improved.corrected) == "50.0 / 50.0 / 0.0 % of 2"
+    assert improved.true is not None
+    assert improved.true.answer == Answer.CANNOT_TELL, "one pair"
+    assert "50 rollouts per move" in by_name["chess-arya-random"].quantity
+    assert chess._Games(2, 0).rollouts("improved", "arya") == "400 and 50"
