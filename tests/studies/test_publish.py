@@ -52,6 +52,7 @@ def test_pages_are_written_again_from_their_data(tmp_path: Path) -> None:
     before = contents(tmp_path / "arya")
     index = (tmp_path / "report.md").read_text(encoding="utf-8")
     (tmp_path / "arya" / "report.md").unlink()
+    (tmp_path / "arya" / "data" / "dqn-findings.csv").write_text("edited")
     (tmp_path / "report.md").write_text("nothing")
     assert write_pages(tmp_path) == ["vannucci-abril", "arya"]
     assert contents(tmp_path / "arya") == before

@@ -16,6 +16,7 @@ from fourlab.studies.overall import questions_of
 from fourlab.studies.parts import claims_of, data_files
 from fourlab.studies.publish import index_of, read_report, reports_in
 from tests.conftest import ROOT
+from tests.studies.sentences import repeated_sentences
 
 PUBLISHED = ROOT / "docs" / "experiments"
 LINK = re.compile(r"\]\(([^)]+)\)")
@@ -67,6 +68,13 @@ def test_reports_show_all_figures_and_data_and_nothing_else(document: str) -> No
     assert linked == files == report.files()
     anchors = {link for link in LINK.findall(page) if link.startswith("#")}
     assert all(f'<a id="{anchor[1:]}"></a>' in page for anchor in anchors)
+
+
+@pytest.mark.parametrize(
+    "page", [*(f"{folder}/report.md" for folder in FRESH.values()), "report.md"]
+)
+def test_no_page_says_the_same_twice(page: str) -> None:
+    assert not repeated_sentences(text_of(PUBLISHED / page))
 
 
 def test_the_index_lists_every_report() -> None:

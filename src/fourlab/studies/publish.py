@@ -144,9 +144,15 @@ def _merged(run: Run, folder: Path, document: str, names: Sequence[str]) -> Publ
 
 
 def write_pages(folder: Path) -> list[str]:
-    """Write the page of every report in a folder again, and the index; return their names."""
+    """Write the pages of every report in a folder again, and the index; return their names.
+
+    The files of claims, findings and tables follow from the same data and are written, too.
+    """
     reports = reports_in(folder)
     for report in reports:
+        for name, parts in report.parts.items():
+            for file, content in data_files(all_experiments()[name], parts).items():
+                _write(report.home / "data" / file, content)
         _write(report.home / PAGE, report.page().encode())
     _write(folder / PAGE, index_of(folder).encode())
     if not _without_data(folder):
@@ -176,7 +182,7 @@ def _without_data(folder: Path) -> list[str]:
 
 
 def _copy(run: Run, report: Published, names: Sequence[str]) -> None:
-    """Copy the files of some experiments of a report; remove those that belong to none."""
+    """Copy the pictures of some experiments of a report; remove files that belong to none."""
     files = report.files()
     for kind in COPIED:
         for file in (report.home / kind).glob("*.*"):
@@ -185,8 +191,6 @@ def _copy(run: Run, report: Published, names: Sequence[str]) -> None:
     source = home_of(run, report.document)
     for name in names:
         parts = report.parts[name]
-        for file_name, content in data_files(all_experiments()[name], parts).items():
-            _write(report.home / "data" / file_name, content)
         for address in picture_files(parts):
             # Without matplotlib there are no figures.
             if (source / address).exists():
