@@ -20,8 +20,9 @@ from fourlab.studies.arya import (
     lessons,
     matches,
 )
-from fourlab.studies.catalogue import SCALES, all_experiments
+from fourlab.studies.catalogue import SCALES, all_experiments, chosen, items_of
 from fourlab.studies.claims import Answer, Claim, Estimate, share
+from fourlab.studies.pages import fill
 from fourlab.studies.trainings import train_in
 from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
 from fourlab.training.loop import read_metrics
@@ -292,3 +293,48 @@ def test_chess_games_keep_the_rules(tmp_path: Path) -> None:
     assert chess._Games(2, None, 0).rollouts("improved", "arya") == "400 and 50"
     faithful = by_label["arya against random: wins, 1 rollouts per move"]
     assert "2 games per pair" in faithful.why
+
+
+def test_the_summary_finds_all_its_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alpha, "ITERATIONS", 2)
+    monkeypatch.setattr(alpha, "ROLLOUTS", 30)
+    sizes: dict[str, dict[str, Any]] = {
+        "004-experiments-1-2": {"training": 400, "rollouts": 50},
+        "004-experiment-3": {"rollouts_3s": 300, "rollouts_1s": 100},
+        "004-experiment-4": {},
+        "004-listed-search": {"rollouts": 10},
+        "004-theory": {},
+    }
+    everything = {
+        name: claim
+        for experiment, size in sizes.items()
+        for name, claim in claims(conduct(experiment, tmp_path / experiment, **size)).items()
+    }
+    file = Path(alpha.__file__).with_name("summary.md")
+    text = fill(file.read_text(encoding="utf-8"), everything)
+    assert text is not None
+    assert "{" not in text
+
+
+def test_every_figure_that_is_known_has_a_command() -> None:
+    names = [item.name for item in items_of("arya")]
+    figures_named = [9, 10, 15, 22, 26, 27, 28, 33, 40, *range(43, 51)]
+    assert [name for name in names if name.startswith("figure-")] == [
+        f"figure-{number}" for number in figures_named
+    ]
+    assert [one.name for one in chosen(["arya", "figure-44"])] == ["004-experiments-1-2"]
+    assert [one.name for one in chosen(["arya", "experiment-1"])] == ["004-experiments-1-2"]
+
+
+def test_dqn_meets_the_agents_that_it_is_said_to_beat(tmp_path: Path) -> None:
+    by_name = claims(conduct("004-dqn", tmp_path, games=4, rollouts=20))
+    reported = {name: claim.reported for name, claim in by_name.items()}
+    assert reported == {
+        "dqn-against-random": "",
+        "dqn-against-minimax-4-no-heuristic": "DQN wins",
+        "dqn-against-minimax-4": "DQN wins",
+        "dqn-against-minimax-6": "DQN wins",
+        "dqn-against-mcts-as-listed": "tree search wins",
+        "dqn-against-mcts-corrected": "tree search wins",
+    }
+    assert all((claim.true is None) == (claim.reported == "") for claim in by_name.values())
