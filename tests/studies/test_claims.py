@@ -117,6 +117,8 @@ def test_summaries_are_filled_with_the_values_of_claims() -> None:
     text = "It won {experiment-3b.faithful}; {experiment-3b.true}, {experiment-3b.reproduced}."
     assert fill(text, claims) == "It won 73.0 / 21.0 / 6.0 % of 1,000; holds, differs."
     assert fill("{value-4.exact}", claims) == "1.000 (1/1)"
+    assert fill("{value-4.faithful:brief}", claims) == "0.650 [0.593, 0.707]"
+    assert fill("{value-4.reported:brief}", claims) == "0.700"
     assert fill("{value-4.corrected}", claims) is None, "there is no such value"
     assert fill("{value-5.exact}", claims) is None, "there is no such claim"
 

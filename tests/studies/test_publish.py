@@ -64,7 +64,8 @@ def test_reports_of_an_earlier_version_stay_in_the_index(tmp_path: Path) -> None
     (tmp_path / "manifest.json").write_text('{"config": {"kind": "reproduce"}}')
     publish(a_run(tmp_path / "runs", "000-exact"), tmp_path, ["000-exact"])
     index = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "(gao/report.md). Published by an earlier version." in index
+    assert "| [Gao](gao/report.md) | – |" in index
+    assert "An earlier version published" in index
     assert (tmp_path / "manifest.json").exists(), "it is that of the report by Gao"
     publish(a_run(tmp_path / "runs", "002-games"), tmp_path, ["002-games"])
     assert not (tmp_path / "manifest.json").exists()
@@ -93,3 +94,14 @@ def test_damaged_reports_are_one_line_before_anything_runs(
     (tmp_path / "vannucci-abril" / name).write_text(content)
     with pytest.raises(UserError, match=r"damaged .*remove that folder and publish"):
         check_target(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["bhat", "bhat/figures", "vannucci-abril/data"])
+def test_a_file_in_the_place_of_a_folder_is_one_line_before_anything_runs(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(UserError, match=f"cannot publish to .*{name} is not a folder"):
+        check_target(tmp_path)
+    assert (tmp_path / name).read_text() == "mine"

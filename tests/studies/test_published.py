@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from fourlab.arena.tables import Table
+from fourlab.sources import AUTHOR_OF
 from fourlab.studies import data
 from fourlab.studies.catalogue import FOLDERS, all_experiments, title_of
 from fourlab.studies.claims import CLAIMS_HEAD
 from fourlab.studies.league import KEPT
-from fourlab.studies.parts import data_files
+from fourlab.studies.overall import questions_of
+from fourlab.studies.parts import claims_of, data_files
 from fourlab.studies.publish import index_of, read_report, reports_in
 from tests.conftest import ROOT
 
@@ -77,6 +79,16 @@ def test_the_index_lists_every_report() -> None:
         for name in report.parts:
             experiment = all_experiments()[name]
             assert f"| {title_of(experiment)} | {experiment.claim} |" in index
+
+
+def test_every_answer_to_a_question_is_borne_out_by_its_data() -> None:
+    for document in FRESH:
+        report = read_report(PUBLISHED, document)
+        claims = {
+            claim.name: claim for parts in report.parts.values() for claim in claims_of(parts)
+        }
+        for question in questions_of(AUTHOR_OF.get(document, "")):
+            assert question.answered(claims) is not None, question
 
 
 def test_data_files_have_plain_headers_and_bare_numbers() -> None:

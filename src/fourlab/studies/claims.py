@@ -6,7 +6,7 @@ hold, and `str` gives the words of the page.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -217,6 +217,13 @@ def exactly(number: Fraction) -> Estimate:
     """Return a number that is known exactly, with its fraction."""
     note = "" if number.denominator == 1 else str(number)
     return Estimate(float(number), digits=0 if not note else 5, note=note)
+
+
+def brief(value: Value) -> str:
+    """Return a value as a sentence has it: the number and its interval only."""
+    if not isinstance(value, Estimate):
+        return str(value)
+    return str(replace(value, n=None, sd=None, note=""))
 
 
 def from_json(stored: Mapping[str, Any]) -> Claim:

@@ -5,10 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from fourlab.analysis.overview import ANSWERS, count_answers
 from fourlab.reporting.blocks import (
     Block,
-    Bullets,
     Drawing,
     Folded,
     Grid,
@@ -20,18 +18,15 @@ from fourlab.sources import AUTHOR_OF, SOURCES
 from fourlab.studies import findings
 from fourlab.studies.catalogue import (
     DOCUMENTS,
-    FOLDERS,
     Experiment,
     all_experiments,
     items_of,
     title_of,
 )
-from fourlab.studies.claims import Answer, Claim
+from fourlab.studies.claims import Answer, Claim, Verdict, brief
 from fourlab.studies.made import Made
 from fourlab.studies.parts import Parts, claims_of, item_of
 
-INDEX_TITLE = "The experiments of the five reports, replicated"
-INDEX_HEAD = ("experiment", "claim of the report", *ANSWERS)
 CLAIM_HEAD = (
     *("claim", "reported", "faithful", "corrected", "exact"),
     *("reproduced?", "true?"),
@@ -42,8 +37,10 @@ TRUTHS = {
     Answer.CANNOT_TELL: "cannot tell",
 }
 """What the answer to "true?" is called on a page."""
-_PLACE = re.compile(r"\{([a-z0-9-]+)\.([a-z]+)\}")
-"""A place of a summary that a value fills: {table-5-mc40-first.faithful}."""
+_PLACE = re.compile(r"\{([a-z0-9-]+)\.([a-z]+)(:brief)?\}")
+"""A place of a summary that a value fills: {table-5-mc40-first.faithful}.
+
+With `:brief`, without the number of observations and the like."""
 
 
 def blocks_of(
@@ -70,57 +67,6 @@ def blocks_of(
         name = experiment.name
         yield from _experiment(experiment, home, done[name], made.get(name))
     yield from _how_it_was_made({name: made[name] for name in done if name in made})
-
-
-def index_blocks(
-    done: Mapping[str, Parts],
-    made: Mapping[str, Made],
-    suffix: str,
-    folders: Mapping[str, str] = FOLDERS,
-    others: Sequence[str] = (),
-) -> Iterator[Block]:
-    """Yield the index of all reports, with the counts of the verdicts of their experiments.
-
-    `suffix` is that of the pages of the reports, `folders` has their folders by number. `others`
-    are the numbers of reports that an earlier version published: only their pages are known.
-    """
-    yield Heading(INDEX_TITLE, 1)
-    documents = {all_experiments()[name].document for name in done}
-    lines = {document: _made_line(document, done, made) for document in documents}
-    lines |= dict.fromkeys(others, " Published by an earlier version.")
-    yield Bullets(
-        [
-            f"[{title}]({folders[document]}/report{suffix}).{lines[document]}"
-            for document, title in DOCUMENTS.items()
-            if document in lines
-        ]
-    )
-    yield Paragraph(
-        "Each experiment with the number of its claims that the faithful program reproduces. "
-        "Shares have 95 % Wilson intervals. The reports' faults, B1 to B20, are listed in "
-        "docs/reference/faults.md."
-    )
-    yield Grid(INDEX_HEAD, [_index_row(name, parts) for name, parts in done.items()])
-
-
-def _made_line(document: str, done: Mapping[str, Parts], made: Mapping[str, Made]) -> str:
-    """Return how the experiments of a report were made, in one sentence after a space."""
-    own = [made[name] for name in done if all_experiments()[name].document == document]
-    scales = " and ".join(dict.fromkeys(one.scale for one in own))
-    seeds = ", ".join(dict.fromkeys(str(one.seed) for one in own))
-    text = f" Scale {scales}, seed {seeds}"
-    if commits := list(dict.fromkeys(one.commit for one in own if one.commit)):
-        text += f", commit {', '.join(commits)}"
-    if days := sorted({one.day for one in own if one.day}):
-        text += f", {days[0]}" if len(days) == 1 else f", {days[0]} to {days[-1]}"
-    return f"{text}."
-
-
-def _index_row(name: str, parts: Parts) -> tuple[object, ...]:
-    answers = count_answers(parts)
-    counts = (answers[answer] for answer in ANSWERS)
-    experiment = all_experiments()[name]
-    return title_of(experiment), experiment.claim, *counts
 
 
 def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
@@ -160,12 +106,12 @@ def fill(text: str, claims: Mapping[str, Claim]) -> str | None:
 
     def value(place: re.Match[str]) -> str:
         nonlocal missing
-        claim = claims.get(place[1])
-        shown = getattr(claim, place[2], None)
+        name, field, short = place.groups()
+        shown = getattr(claims.get(name), field, None)
         missing |= shown is None or shown == ""
-        if place[2] == "true" and shown is not None:
-            return TRUTHS[shown.answer]
-        return str(shown.answer) if place[2] == "reproduced" and shown is not None else str(shown)
+        if isinstance(shown, Verdict):
+            return TRUTHS[shown.answer] if field == "true" else str(shown.answer)
+        return brief(shown) if short and shown is not None else str(shown)
 
     filled = _PLACE.sub(value, text)
     return None if missing else filled

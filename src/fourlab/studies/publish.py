@@ -24,13 +24,16 @@ from fourlab.reporting.blocks import to_markdown
 from fourlab.studies import made
 from fourlab.studies.catalogue import FOLDERS, all_experiments
 from fourlab.studies.made import Made
-from fourlab.studies.pages import blocks_of, index_blocks
+from fourlab.studies.overall import overall_blocks
+from fourlab.studies.pages import blocks_of
 from fourlab.studies.parts import Parts, data_files, is_part, picture_files
 from fourlab.studies.report import documents_of, home_of, load_parts
 
 PAGE = "report.md"
 PARTS = "parts.json"
 MANIFEST = "manifest.json"
+COPIED = ("figures", "data")
+"""Folders of a published report."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,10 @@ class Published:
 
 def check_target(folder: Path) -> None:
     """Raise UserError if reports cannot be published to this path."""
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"cannot publish to {folder}: it is not a folder")
+    homes = [folder / name for name in FOLDERS.values()]
+    for place in (folder, *homes, *(home / kind for home in homes for kind in COPIED)):
+        if place.exists() and not place.is_dir():
+            raise UserError(f"cannot publish to {folder}: {place} is not a folder")
     reports_in(folder)
 
 
@@ -156,7 +161,9 @@ def index_of(folder: Path) -> str:
     for report in reports_in(folder):
         parts |= report.parts
         made_by |= report.made
-    return "\n".join(to_markdown(index_blocks(parts, made_by, ".md", others=_without_data(folder))))
+    return "\n".join(
+        to_markdown(overall_blocks(parts, made_by, ".md", others=_without_data(folder)))
+    )
 
 
 def _without_data(folder: Path) -> list[str]:
@@ -171,7 +178,7 @@ def _without_data(folder: Path) -> list[str]:
 def _copy(run: Run, report: Published, names: Sequence[str]) -> None:
     """Copy the files of some experiments of a report; remove those that belong to none."""
     files = report.files()
-    for kind in ("figures", "data"):
+    for kind in COPIED:
         for file in (report.home / kind).glob("*.*"):
             if f"{kind}/{file.name}" not in files:
                 file.unlink()
