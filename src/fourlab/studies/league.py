@@ -1,5 +1,6 @@
 """One league of all agents: those of the five reports, faithful and corrected, and ours."""
 
+import math
 import re
 import textwrap
 import time
@@ -385,6 +386,12 @@ def _label(axes: Axes, points: Sequence[_Point]) -> None:
     marks = [axes.transData.transform((point.seconds, point.elo)) / pixels for point in points]
     # Markers first: no label may cover one.
     taken = [_Box(x - 4, y - 4, x + 4, y + 4) for x, y in marks]
+    # Nor may it leave the panel, where the numbers of the axes are.
+    left, right = axes.bbox.x0 / pixels, axes.bbox.x1 / pixels
+    taken += [
+        _Box(-math.inf, -math.inf, left, math.inf),
+        _Box(right, -math.inf, math.inf, math.inf),
+    ]
     for point in points:
         x, low = axes.transData.transform((point.seconds, point.low)) / pixels
         _, high = axes.transData.transform((point.seconds, point.high)) / pixels
