@@ -162,3 +162,32 @@ def test_the_old_name_of_aryas_player_stays_valid_in_runs() -> None:
     old = ChessMatch(("document", "random"), 2)
     # A run keeps the name that it was begun with, so that the same command finds it again.
     assert ChessJob(old).config["players"] == ["document", "random"]
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "config.toml"])
+def test_a_run_may_not_have_a_setting_under_both_names(old_run: Run, name: str) -> None:
+    file = old_run.folder / name
+    old, both = {
+        "manifest.json": ('"memory":', '"memory_mb": 9.0, "memory":'),
+        "config.toml": ("memory =", "memory_mb = 9.0\nmemory ="),
+    }[name]
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, both))
+    before = {path: path.read_bytes() for path in old_run.folder.rglob("*") if path.is_file()}
+    refused = run_in_process(["resume", str(old_run.folder)], old_run.folder)
+    assert refused.returncode == 2
+    assert "has memory_mb twice, as memory and memory_mb" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert before == {path: path.read_bytes() for path in before}
+    listed = run_in_process(["runs", "--runs", str(old_run.folder.parent)], old_run.folder)
+    assert listed.returncode == 0
+
+
+def test_set_may_not_give_a_setting_under_both_names(tmp_path: Path) -> None:
+    refused = run_in_process(
+        ["train", "q", "--set", "memory=64", "--set", "memory_mb=128"], tmp_path
+    )
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        "fourlab: option 'memory_mb' of --set is given twice, as memory and memory_mb\n"
+    )

@@ -199,8 +199,8 @@ def test_games_outside_the_tournament_are_reported_and_not_resumed(run: Run) -> 
     for change, reason in (
         (f"INSERT INTO games SELECT 10000000000, {columns} FROM games", "game 10000000000 is not"),
         (f"INSERT INTO games SELECT -1, {columns} FROM games", "game -1 is damaged"),
-        ("UPDATE games SET red = 'else'", "game 3 is not of this tournament"),
-        ("UPDATE games SET unit = 77", "game 3 is not of this tournament"),
+        ("UPDATE games SET red = 'else'", "game 3 is not of this tournament: red is 'else', not '"),
+        ("UPDATE games SET unit = 77", "game 3 is not of this tournament: unit is 77, not 1"),
         ("UPDATE games SET plies = 1000000", "game 3 is damaged: plies is 1000000"),
     ):
         folder = run.folder.with_name("changed")
@@ -377,10 +377,87 @@ def test_changes_beside_a_sealed_database_are_found(run: Run) -> None:
     assert "games.sqlite-wal" in [item.file for item in verification.files]
     (flaw,) = verification.flaws["games.sqlite"]
     assert flaw.why == "has no hashes, although the run was sealed"
-    # A reader leaves an empty file behind, which is none.
     assert verify(run).flaws
     with pytest.raises(UserError, match=r"games\.sqlite-wal holds changes of a database"):
         work(TournamentJob(TOURNAMENT), Run(copy), session())
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
+
+
+@pytest.mark.parametrize("state", ["finished", "empty log", "log", "log and index"])
+def test_a_verification_leaves_a_folder_as_it_is(run: Run, state: str) -> None:
+    connection = sqlite3.connect(run.games_file)
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    connection.execute("UPDATE games SET detail = 'edited'")
+    connection.commit()
+    copy = run.folder.with_name("copy")
+    shutil.copytree(run.folder, copy)
+    connection.close()
+    log, index = copy / "games.sqlite-wal", copy / "games.sqlite-shm"
+    assert log.stat().st_size
+    assert index.stat().st_size
+    if state == "empty log":
+        log.write_bytes(b"")
+    elif state == "finished":
+        log.unlink()
+    if state != "log and index":
+        index.unlink()
+    before = contents(copy)
+    verification = verify(Run(copy))
+    assert verification.is_sound == (not state.startswith("log"))
+    after = contents(copy)
+    if state == "empty log":
+        assert before.pop(log.name) == b""  # SQLite removes its own file that holds nothing
+    # The index, which is shared memory, is a file like another to SQLite.
+    before.pop(index.name, None)
+    assert (after.pop(index.name, None) is None) == (state != "log and index")
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    "name", [".x", ".hidden/file", "foo-journal", "x-wal", "checkpoints/y-shm", ".config.toml.old"]
+)
+def test_added_files_are_reported(run: Run, name: str) -> None:
+    (run.folder / name).parent.mkdir(exist_ok=True)
+    (run.folder / name).write_text("x")
+    assert reasons(verify(run)) == [f"{name} was added"]
+    assert work(TournamentJob(TOURNAMENT), Run(run.folder), session()) is not None
+    # It is a file of the sealed run now.
+    assert verify(run).is_sound
+    (run.folder / name).write_text("y")
+    assert reasons(verify(run)) == [f"{name} was changed"]
+
+
+def test_links_are_reported(run: Run) -> None:
+    (run.folder / "results").symlink_to("results.json")
+    (run.folder / "folder").symlink_to(".")
+    assert reasons(verify(run)) == ["folder was added", "results was added"]
+    seal(run.folder)
+    assert verify(run).is_sound
+    (run.folder / "results").unlink()
+    (run.folder / "results").symlink_to("config.toml")
+    (run.folder / "folder").unlink()
+    (run.folder / "report.html").rename(run.folder / "kept.html")
+    (run.folder / "report.html").symlink_to("kept.html")
+    assert sorted(reasons(verify(run))) == [
+        "folder is missing",
+        "kept.html was added",
+        "report.html was changed",
+        "results was changed",
+    ]
+
+
+def test_what_a_killed_process_has_left_is_not_reported(run: Run) -> None:
+    (run.folder / ".progress.json.ab_45xyz").write_text("{")
+    assert verify(run).is_sound
+    (run.folder / ".nothing.json.ab_45xyz").write_text("{")
+    assert reasons(verify(run)) == [".nothing.json.ab_45xyz was added"]
 
 
 def test_the_command_prints_damage_and_exits_with_1(run: Run) -> None:

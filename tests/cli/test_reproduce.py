@@ -174,7 +174,7 @@ def test_ctrl_c_prints_the_resume_command(tmp_path: Path) -> None:
         (["verify", ".", "--budget-seconds", "0"], "--budget-seconds"),
         (["000-exact", "--scale", "tiny"], "a scale is smoke, quick, full, not 'tiny'"),
         (["000-exact", "--workers", "0"], "worker"),
-        (["000-exact", "--publish", sys.executable], "it is not a folder"),
+        (["000-exact", "--publish", sys.executable], "is not a folder"),
         (
             ["000-exact", "--executor", "cloud"],
             "there is no executor 'cloud'; executors are local, threads, ray",

@@ -96,3 +96,14 @@ def test_damaged_reports_are_one_line_before_anything_runs(
     (tmp_path / "vannucci-abril" / name).write_text(content)
     with pytest.raises(UserError, match=r"damaged .*remove that folder and publish"):
         check_target(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["bhat", "bhat/figures", "vannucci-abril/data"])
+def test_a_file_in_the_place_of_a_folder_is_one_line_before_anything_runs(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(UserError, match=f"cannot publish to .*{name} is not a folder"):
+        check_target(tmp_path)
+    assert (tmp_path / name).read_text() == "mine"

@@ -1,6 +1,7 @@
 """The results of a run: damaged work files, and what a resumed run does."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,3 +69,11 @@ def test_a_resumed_run_does_what_it_began_before_its_experiments_were_on_record(
     resumed = [experiment.name for experiment in read_job(run.config).chosen(run)]
     assert resumed == ["000-exact", "001-table-5", "003-figure-1"]
     assert [experiment.name for experiment in requested.chosen(run)] == ["001-table-5"]
+
+
+@pytest.mark.parametrize("experiments", [[["x"]], [{"x": 1}], [1], "000-exact", {}, None, 7])
+def test_a_configuration_with_other_experiments_than_names_is_one_line(experiments: Any) -> None:
+    config = {"kind": "reproduce", "scale": "smoke", "seed": 0, "experiments": experiments}
+    with pytest.raises(UserError) as error:
+        read_job(config)
+    assert str(error.value) == f"experiments must be a list of names, not {experiments!r}"

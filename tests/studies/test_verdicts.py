@@ -9,10 +9,12 @@ from scipy import stats
 from fourlab.studies.claims import Answer, Counts, shares
 from fourlab.studies.verdicts import (
     at_least,
+    at_least_trained,
     chi_squared_quantile,
     freeman_halton,
     larger_mean,
     larger_share,
+    larger_trained,
     may_happen,
     noncentral_tail,
     power_of_counts,
@@ -149,6 +151,24 @@ def test_training_variance_widens_the_comparison() -> None:
     assert alike.answer == Answer.AGREES
     with pytest.raises(ValueError, match="at least three"):
         same_trained(0.81, 100, [0.8, 0.9], 0.2)
+
+
+def test_at_least_half_and_more_over_trainings() -> None:
+    assert at_least_trained([0.8, 0.85, 0.9], 100, 0.5).answer == Answer.AGREES
+    assert at_least_trained([0.1, 0.15, 0.2], 100, 0.5).answer == Answer.DIFFERS
+    assert at_least_trained([0.3, 0.6, 0.9], 100, 0.5).answer == Answer.CANNOT_TELL
+    assert at_least_trained([0.6] * 3, 4, 0.5).answer == Answer.CANNOT_TELL, "few games"
+    more, less = [0.8, 0.85, 0.9], [0.2, 0.3, 0.25]
+    verdict = larger_trained(more, less, 0.3)
+    assert verdict.answer == Answer.AGREES
+    t = stats.ttest_ind(more, less, equal_var=False).statistic
+    assert verdict.p == pytest.approx(stats.t.sf(t, 2))
+    assert larger_trained(less, more, 0.3).answer == Answer.DIFFERS
+    assert larger_trained([0.1, 0.5, 0.9], less, 0.3).answer == Answer.CANNOT_TELL
+    with pytest.raises(ValueError, match="at least three"):
+        at_least_trained([1, 1], 9, 0.5)
+    with pytest.raises(ValueError, match="at least three"):
+        larger_trained([1], less, 0.3)
 
 
 def test_welchs_test_is_scipys_for_few_values() -> None:

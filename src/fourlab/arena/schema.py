@@ -1,6 +1,8 @@
 """The tables of a file of games, and what is refused in a file that somebody else has written."""
 
+import os
 import sqlite3
+from pathlib import Path
 
 MAX_CELL_BYTES = 4 << 20
 """Most bytes of a value or a row; the longest, a game's thoughts, take a few thousand."""
@@ -53,3 +55,19 @@ def refuse_foreign(connection: sqlite3.Connection) -> None:
 def _normal(statement: object) -> str:
     """Return an SQL statement without what SQLite leaves out, and with single spaces."""
     return " ".join(str(statement).replace("IF NOT EXISTS ", "").split())
+
+
+def mode_to_read(file: Path) -> str:
+    """Return the mode in which SQLite opens a file of games to read it, as written in a URI."""
+    has_log, has_journal = (_is_filled(Path(f"{file}{end}")) for end in ("-wal", "-journal"))
+    if not os.access(file.parent, os.W_OK):
+        # SQLite cannot create its lock files here, and without a log there is no writer.
+        return "ro" if has_log else "ro&immutable=1"
+    # Only who may write removes the lock files that SQLite makes beside a database with a log. What
+    # somebody else has left to be written into the file stays as it is.
+    may_write = os.access(file, os.W_OK) and not has_log and not has_journal
+    return "rw" if may_write else "ro"
+
+
+def _is_filled(file: Path) -> bool:
+    return file.is_file() and file.stat().st_size > 0

@@ -10,7 +10,6 @@ damage and careless edits are noticed when the file is opened.
 
 import json
 import math
-import os
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +20,7 @@ from urllib.parse import quote
 
 from fourlab.arena.hashes import Flaw, Root, flaws, row_hash
 from fourlab.arena.replay import first_impossible
-from fourlab.arena.schema import TABLES, distrust, refuse_foreign
+from fourlab.arena.schema import TABLES, distrust, mode_to_read, refuse_foreign
 from fourlab.errors import Damaged, UserError
 from fourlab.files import require_regular
 from fourlab.game.outcome import Outcome
@@ -241,17 +240,13 @@ class Store:
             raise UserError(f"there are no games in {file.parent}")
         require_regular(file)
         # In an URI a name may hold ? and #, which `quote` escapes; rwc creates the file.
-        address = f"file:{quote(str(file))}?mode={'ro' if read_only else 'rwc'}"
-        if (
-            read_only
-            and not os.access(file.parent, os.W_OK)
-            and not file.with_name(f"{file.name}-wal").exists()
-        ):
-            # SQLite cannot create its lock files here, and without a log there is no writer.
-            address += "&immutable=1"
+        mode = mode_to_read(file) if read_only else "rwc"
+        address = f"file:{quote(str(file))}?mode={mode}"
         try:
             self._connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)
             try:
+                if read_only:
+                    self._connection.execute("PRAGMA query_only=1")
                 distrust(self._connection)
                 self._set_up(check)
             except BaseException:

@@ -164,15 +164,19 @@ class Tournament:
                 f"game {stored.number} is not of this tournament, which has {len(self)} games"
             )
         game = self.game(stored.number)
-        expected = (
-            game.unit,
-            self.players[game.red].label,
-            self.players[game.yellow].label,
-            str(game.start.rules),
-            self.seed,
-        )
-        if expected != (stored.unit, stored.red, stored.yellow, stored.board, stored.seed):
-            raise UserError(f"game {stored.number} is not of this tournament: {expected} is")
+        expected = {
+            "unit": game.unit,
+            "red": self.players[game.red].label,
+            "yellow": self.players[game.yellow].label,
+            "board": str(game.start.rules),
+            "seed": self.seed,
+        }
+        for name, value in expected.items():
+            if value != getattr(stored, name):
+                raise UserError(
+                    f"game {stored.number} is not of this tournament: {name} is "
+                    f"{getattr(stored, name)!r:.60}, not {value!r:.60}"
+                )
 
     def as_data(self) -> dict[str, Any]:
         """Return the tournament as TOML or JSON data; `read` is the inverse."""

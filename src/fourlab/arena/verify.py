@@ -74,6 +74,8 @@ def verify(run: Run) -> Verification:
     flaws: dict[str, tuple[Flaw, ...]] = {}
     for path in sorted(run.folder.rglob("*.sqlite")):
         name = path.relative_to(run.folder).as_posix()
+        index = path.with_name(f"{path.name}-shm")
+        had_index = os.path.lexists(index)
         try:
             with Store(path, read_only=True, check=False) as store:
                 if store.has_hashes:
@@ -87,6 +89,8 @@ def verify(run: Run) -> Verification:
                     flaws_of_file += _foreign_games(run, store)
         except (StoreError, UserError, sqlite3.Error) as error:
             flaws_of_file = [Flaw(None, f"cannot be read: {error}")]
+        if not had_index and not run.is_locked:
+            index.unlink(missing_ok=True)  # SQLite leaves it if there is a log that it cannot clear
         if flaws_of_file:
             flaws[name] = tuple(flaws_of_file)
     if not is_sealed(run.folder) and _is_finished(run) and not run.is_locked:
@@ -114,7 +118,7 @@ def _foreign_games(run: Run, store: Store) -> Iterator[Flaw]:
         for game in store.games():
             tournament.refuse_foreign(game)
     except UserError as error:
-        yield Flaw(None, f"has games of something else: {error}")
+        yield Flaw(None, str(error))
 
 
 def _is_finished(run: Run) -> bool:

@@ -62,10 +62,10 @@ def _command(training: Training[Any]) -> Callable[..., None]:
         running: Running = DEFAULT_RUNNING,
     ) -> None:
         # Later sources override earlier ones: file, --set, options.
-        typed: dict[str, Any] = {}
+        assigned: dict[str, Any] = {}
         for assignment in change or []:
-            typed |= _renamed(training, read_assignment(assignment), "--set")
-        typed |= given
+            assigned |= read_assignment(assignment)
+        typed = _renamed(training, assigned, "--set") | given
         settings: dict[str, Any] = {}
         if config is not None:
             settings = _renamed(training, read_toml(config), str(config))

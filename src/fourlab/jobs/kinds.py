@@ -52,5 +52,8 @@ def job_of(run: Run, allow_programs: bool = False, product: Path | None = None) 
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         # The configuration is not one that this version writes.
-        raise UserError(f"{run.folder} has an unusable configuration: {error!r}") from None
+        raise UserError(
+            f"the configuration of {run.folder} is not one that Fourlab writes "
+            f"({type(error).__name__}: {error})"
+        ) from None
     return with_product(job, run.folder, product)

@@ -72,6 +72,10 @@ class Run:
             raise UserError(f"{self.folder} is not a run folder: {error}") from None
         if not isinstance(manifest, dict) or not isinstance(manifest.get("config"), dict):
             raise UserError(f"{self.folder} is not a run folder: its manifest has no configuration")
+        try:
+            current_names(manifest["config"])
+        except UserError as error:
+            raise UserError(f"{self.folder} is not a run folder: {error}") from None
         return manifest
 
     @property
@@ -249,7 +253,10 @@ def all_runs(home: Path) -> list[Run]:
 
 def refuse_changes(run: Run, config: Mapping[str, Any], extent: Collection[str] = ()) -> None:
     """Raise UserError naming the first setting in which `config` differs from the run's."""
-    wanted = current_names(_as_json(config))
+    try:
+        wanted = current_names(_as_json(config))
+    except UserError as error:
+        raise UserError(f"{run.folder}: {error}") from None
     for setting, (before, now) in differences(run.config, wanted, extent).items():
         raise UserError(
             f"{run.folder} was begun with {setting} = {before}, not {now}: "

@@ -67,6 +67,7 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
                 f"the run has {existing} games already, more than the {requested} asked for"
             )
         run.extend(extended.config, job.extent)
+        in_the_way = None
         writer = _ProgressWriter(run)
         session.subscribe(writer.on_event)
         try:
@@ -78,8 +79,10 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
         except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
             is_to_be_sealed = True
             # Such as a file that is called figures.
+            in_the_way = _in_the_way(Path(error.filename or run.folder))
+            kind, needed = ("folder", "file") if in_the_way.is_dir() else ("file", "folder")
             raise UserError(
-                f"{error.filename or run.folder} is in the way: {error.strerror}"
+                f"{in_the_way} is in the way: it is a {kind}, and a {needed} is needed"
             ) from None
         except BaseException:
             is_to_be_sealed = True
@@ -91,7 +94,13 @@ def work(job: Job, run: Run, session: Session | None = None) -> dict[str, Any] |
             writer.write()
             if is_to_be_sealed:
                 with suppress(OSError, UserError):  # on a full disk; games have their own hashes
-                    seal(run.folder)
+                    # What is in the way is no part of the run: it may be removed.
+                    seal(run.folder, without=in_the_way)
+
+
+def _in_the_way(path: Path) -> Path:
+    """Return what keeps a file or folder from being made: itself, or what it would be in."""
+    return next(place for place in (path, *path.parents) if place.exists())
 
 
 def resume(

@@ -9,6 +9,8 @@ a file and computes a new seal is not noticed.
 
 import hashlib
 import json
+import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +22,12 @@ from fourlab.parsing import MAX_SEAL_BYTES, read_json
 
 SEAL_FILE = "seal.json"
 PROGRESS_FILE = "progress.json"
-UNSEALED = ("lock", SEAL_FILE)
+UNSEALED = ("lock", "lock-journal", SEAL_FILE)
 """The lock is an empty database that holds nothing of the run; a seal does not list itself."""
-UNSEALED_SUFFIXES = ("-wal", "-shm", "-journal")
+BESIDE_DATABASES = re.compile(r"(?P<database>.*\.sqlite)(?P<suffix>-wal|-shm|-journal)", re.DOTALL)
 """What SQLite keeps beside an open database; see `_unfinished`."""
+TEMPORARY = re.compile(r"\.(?P<file>.+)\.[a-z0-9_]{8}", re.DOTALL)
+"""What `write_atomically` calls a file until it is complete; a killed process leaves it behind."""
 FOUND_FILE = "found.json"
 """What a study found in an experiment; it is made again from the experiment's stored work."""
 REWRITTEN = (PROGRESS_FILE, "report.html", "report.md", "results.json", "figures/", FOUND_FILE)
@@ -50,11 +54,12 @@ class Damage:
         return f"{self.file} {self.why}"
 
 
-def seal(folder: Path) -> None:
-    """Write the hashes of all files of a run."""
+def seal(folder: Path, without: Path | None = None) -> None:
+    """Write the hashes of all files of a run but one."""
     files = {
-        name: {"bytes": (folder / name).stat().st_size, "sha256": digest(folder / name)}
+        name: _fingerprint(folder / name)
         for name in sorted(_files(folder))
+        if folder / name != without
     }
     content = {"version": 1, "files": files, "sha256": _hash_of(files)}
     write_atomically(folder / SEAL_FILE, (json.dumps(content, indent=1) + "\n").encode())
@@ -83,10 +88,9 @@ def damage(folder: Path, skip: Iterable[str] = ()) -> Iterator[Damage]:
     for name, expected in sealed.items():
         if name in skip:
             continue
-        file = folder / name
         if name not in present:
             yield Damage(name, "is missing")
-        elif file.stat().st_size != expected["bytes"] or digest(file) != expected["sha256"]:
+        elif _fingerprint(folder / name) != expected:
             yield Damage(name, "was changed")
     for name in sorted(present - sealed.keys()):
         yield Damage(name, "was added")
@@ -121,12 +125,18 @@ def discard(folder: Path, flaw: Damage) -> None:
 
 def _unfinished(folder: Path) -> Iterator[str]:
     """Yield what SQLite would still write into the databases of a run; readers leave it empty."""
-    for pattern in ("*-wal", "*-journal"):
+    for pattern in ("*.sqlite-wal", "*.sqlite-journal"):
         for file in folder.rglob(pattern):
-            name = file.relative_to(folder).as_posix()
-            # The lock that is held at this moment has a journal; see `links.py`.
-            if name != "lock-journal" and file.is_file() and file.stat().st_size:
-                yield name
+            if _is_of_sqlite(file) and file.stat().st_size:
+                yield file.relative_to(folder).as_posix()
+
+
+def _fingerprint(file: Path) -> dict[str, Any]:
+    """Return the size and hash of a file; a link is its target, not what that holds."""
+    if file.is_symlink():
+        target = b"link to " + os.fsencode(os.readlink(file))
+        return {"bytes": len(target), "sha256": hashlib.sha256(target).hexdigest()}
+    return {"bytes": file.stat().st_size, "sha256": digest(file)}
 
 
 def _read(folder: Path) -> dict[str, dict[str, Any]]:
@@ -153,11 +163,25 @@ def _hash_of(files: dict[str, dict[str, Any]]) -> str:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Yield the files of a run that a seal lists, as paths with forward slashes."""
+    """Yield the files and links of a run that a seal lists, as paths with forward slashes."""
     for file in folder.rglob("*"):
         name = file.relative_to(folder).as_posix()
-        is_temporary = file.name.startswith(".")  # see `write_atomically`
-        if file.is_symlink() or not file.is_file() or is_temporary:
-            continue
-        if name not in UNSEALED and not name.endswith(UNSEALED_SUFFIXES):
+        if file.is_symlink() or (
+            file.is_file()
+            and name not in UNSEALED
+            and not _is_of_sqlite(file)
+            and not _is_temporary(file)
+        ):
             yield name
+
+
+def _is_of_sqlite(file: Path) -> bool:
+    """Return whether SQLite keeps a file beside a database."""
+    named = BESIDE_DATABASES.fullmatch(file.name)
+    return named is not None and file.is_file() and file.with_name(named["database"]).is_file()
+
+
+def _is_temporary(file: Path) -> bool:
+    """Return whether a file is what was written of another one when Fourlab was killed."""
+    named = TEMPORARY.fullmatch(file.name)
+    return named is not None and file.with_name(named["file"]).is_file()

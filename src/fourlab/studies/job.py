@@ -136,7 +136,9 @@ def _conduct(experiment: Experiment, bench: Workbench) -> list[Part]:
 
 def read_job(config: Mapping[str, Any]) -> StudyJob:
     """Return the job of a run's configuration, with every experiment ever requested from it."""
-    experiments = tuple(config.get("experiments", ()))
+    experiments = config.get("experiments", [])
+    if not isinstance(experiments, list) or not all(isinstance(name, str) for name in experiments):
+        raise UserError(f"experiments must be a list of names, not {experiments!r:.60}")
     for name in experiments:
         if name not in all_experiments():
             raise UserError(f"there is no experiment {name!r:.60}")
@@ -146,7 +148,7 @@ def read_job(config: Mapping[str, Any]) -> StudyJob:
     if type(seed) is not int or seed < 0:
         raise UserError(f"a seed is a whole number of at least 0, not {seed!r:.60}")
     return StudyJob(
-        experiments,
+        tuple(experiments),
         scale,
         seed,
         by_clock=bool(config.get("time", False)),

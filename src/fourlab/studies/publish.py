@@ -34,6 +34,8 @@ PAGE = "report.md"
 PARTS = "parts.json"
 CLAIMS = "claims.json"
 MANIFEST = "manifest.json"
+COPIED = ("figures", "data")
+"""Folders of a published report."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,10 @@ class Published:
 
 def check_target(folder: Path) -> None:
     """Raise UserError if reports cannot be published to this path."""
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"cannot publish to {folder}: it is not a folder")
+    homes = [folder / name for name in FOLDERS.values()]
+    for place in (folder, *homes, *(home / kind for home in homes for kind in COPIED)):
+        if place.exists() and not place.is_dir():
+            raise UserError(f"cannot publish to {folder}: {place} is not a folder")
     reports_in(folder)
 
 
@@ -183,7 +187,7 @@ def _without_data(folder: Path) -> list[str]:
 def _copy(run: Run, report: Published, names: Sequence[str]) -> None:
     """Copy the pictures of some experiments of a report; remove files that belong to none."""
     files = report.files()
-    for kind in ("figures", "data"):
+    for kind in COPIED:
         for file in (report.home / kind).glob("*.*"):
             if f"{kind}/{file.name}" not in files:
                 file.unlink()

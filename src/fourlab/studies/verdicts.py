@@ -335,3 +335,47 @@ def within_error(
     p = student_tail(_ratio(difference, error), freedom)
     power = NORMAL.cdf(_ratio(margin, error) - student_quantile(1 - LEVEL / 2, freedom))
     return _verdict(test, f"{margin:g}", p, power)
+
+
+def at_least_trained(values: Sequence[float], of: int, bound: float) -> Verdict:
+    """Test the claim that a share is at least `bound`.
+
+    `values` has one share per training, in [0, 1], each of `of` games.
+    """
+    if len(values) < 3:
+        raise ValueError("the spread of trainings needs at least three of them")
+    middle, spread = moments(values)
+    # Seeds that happen to agree do not make their games certain.
+    games = math.sqrt(max(middle * (1 - middle), 1 / (4 * of)) / of)
+    error = max(spread, games) / math.sqrt(len(values))
+    half = student_quantile(1 - LEVEL / 2, len(values) - 1) * error
+    answer = Answer.CANNOT_TELL
+    if middle - half >= bound:
+        answer = Answer.AGREES
+    elif middle + half < bound:
+        answer = Answer.DIFFERS
+    test = f"95 % interval over {len(values)} trainings, at least {100 * bound:g} %"
+    return Verdict(answer, test)
+
+
+def larger_trained(ones: Sequence[float], others: Sequence[float], margin: float) -> Verdict:
+    """Test the claim that the first mean is larger; both have one share per training."""
+    if min(len(ones), len(others)) < 3:
+        raise ValueError("the spread of trainings needs at least three of them")
+    one, one_spread = moments(ones)
+    other, other_spread = moments(others)
+    error = math.hypot(one_spread / math.sqrt(len(ones)), other_spread / math.sqrt(len(others)))
+    # The fewest degrees of freedom that Welch's test may have.
+    freedom = min(len(ones), len(others)) - 1
+    t = _ratio(one - other, error)
+    p = student_tail(t, freedom) / 2
+    if t < 0:
+        p = 1 - p
+    power = NORMAL.cdf(_ratio(margin, error) - student_quantile(1 - LEVEL, freedom))
+    answer = Answer.CANNOT_TELL
+    if p < LEVEL:
+        answer = Answer.AGREES
+    elif power >= POWER:
+        answer = Answer.DIFFERS
+    test = f"t-test over {len(ones)} and {len(others)} trainings, one-sided"
+    return Verdict(answer, test, f"{100 * margin:g} points", p, power)

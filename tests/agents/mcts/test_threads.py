@@ -13,6 +13,7 @@ from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.mcts.guided import _FineTree
 from fourlab.agents.mcts.guided_kernel import FINE
 from fourlab.agents.mcts.tree import SearchTree, decision
+from fourlab.compiled._jit import kernel
 
 
 def search_threads() -> list[threading.Thread]:
@@ -93,3 +94,38 @@ def test_lost_updates_do_not_take_a_mean_off_its_scale(
         assert decided.value == expected
         assert decided.policy is not None
         assert min(decided.policy) >= 0
+
+
+@kernel
+def choose_once(nodes_: nodes.Nodes, n: int, s: verbs.Switches) -> int:
+    return verbs.choose(nodes_, 1, n, s, 1)[0]
+
+
+@pytest.mark.parametrize("ucb", ["standard", "log-ratio"])
+def test_a_node_that_another_thread_proves_meanwhile_can_be_searched(ucb: str) -> None:
+    # The visits of the edge to a node are marked after it was selected and before they are read.
+    agent = make(f"mcts:threads=3,ucb={ucb}")
+    assert isinstance(agent, MCTS)
+    tree = SearchTree(Position(), agent.switches(), 10)
+    first = tree.tree.nodes.size * tree.root
+    tree.tree.nodes.words[first : first + 7] = 100
+    tree.tree.nodes.words[first + 7 + 5] = 100 * verbs.POINTS
+    for n in (700, -1, nodes.LOST + 700, nodes.DRAWN + 700):
+        assert choose_once(tree.tree.nodes, n, agent.switches()) == 5
+
+
+def test_threads_add_their_results_once_to_the_column_that_leads_to_a_kept_position() -> None:
+    agent = make("mcts:threads=3,reuse=games,proofs=0,simulations=20000")
+    assert isinstance(agent, MCTS)
+    decided = agent.decide(Position("4"), Limit(), np.random.default_rng(0))
+    tree = agent._kept["tree"]
+    leading = tree.columns()[3]
+    assert leading.value is not None
+    below = tree.columns((3,))
+    assert leading.visits == decided.analysis.simulations
+    # Threads that meet can lose a few updates below, but not those of the column that leads here.
+    assert sum(column.visits for column in below) == pytest.approx(leading.visits, rel=0.01)
+    total = sum(column.visits * (column.value or 0.0) for column in below)
+    assert leading.value == pytest.approx(-total / leading.visits, abs=0.01)
+    assert leading.value > 0.1  # red has the better game
+    close(agent)

@@ -219,6 +219,9 @@ def search_together(
             # A side with a proven draw backs up draws in place of losses, as in `back_up`.
             won, lost = (0 if path[level] & 1 else lost), won
         atomic_add(counts, 0, searched)
+        # Above level 0 is the side that moved to the root; its losses are the root's wins.
+        atomic_add(counts, 1, lost)
+        atomic_add(counts, 2, won)
         if why == STOPPED:
             return done, STOPPED, state
         if why == PROVEN:

@@ -1,6 +1,7 @@
 """A search tree in memory: grown by the compiled search, read from Python."""
 
 import math
+import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -359,6 +360,8 @@ class Subtree(SearchTree):
             # A block's visits are those of the edge that leads to it.
             visits = _true_visits(int(self.tree.nodes.words[edge]))
             self.tree = whole.tree._replace(counts=np.array([visits, 0, 0]))
+        self._added = self.tree.counts.copy()  # what the columns that lead here have received
+        self._adding = threading.Lock()
 
     @property
     def most_visits(self) -> int:
@@ -369,17 +372,23 @@ class Subtree(SearchTree):
 
     def search(self, simulations: int, state: int, stop: np.ndarray) -> tuple[int, int, int]:
         """Search, and add the results to the columns that lead here."""
-        tree = self.tree.nodes
-        before = self.tree.counts.copy()
         searched = super().search(simulations, state, stop)
-        visits, won, lost = (int(count) for count in self.tree.counts - before)
+        with self._adding:
+            self._add_results()
+        return searched
+
+    def _add_results(self) -> None:
+        """Add what all threads have counted since the last call."""
+        tree = self.tree.nodes
+        counts = self.tree.counts.copy()
+        visits, won, lost = (int(count) for count in counts - self._added)
+        self._added = counts
         draw_points = self.switches.draw * (visits - won - lost)
         # A win of the side to move here is a loss of the opponent, who played `edge`.
         for edge, balance in ((self.edge, lost - won), (self.own_edge, won - lost)):
             if edge >= 0:
                 tree.words[edge] += visits
                 tree.words[_sum_at(tree, edge)] += verbs.POINTS * balance + draw_points
-        return searched
 
 
 def _proven(leads: int) -> Result | None:

@@ -178,6 +178,8 @@ def choose(nodes: Nodes, block: int, n: int, s: Switches, state: int) -> tuple[i
         for column in range(columns):
             untried += visits_of(nodes, first + column) == 0
     if untried == 0:
+        # Another thread may have marked the edge that leads here since it was selected: n < 0.
+        n = max(n, 1)
         log_n = LOGS[np.uint64(n)] if n < len(LOGS) else np.float32(math.log(n))
         spread = np.float32(s.c) * np.float32(math.sqrt(log_n))
         best, chosen, equals = np.float32(-1e30), -1, 0

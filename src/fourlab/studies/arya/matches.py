@@ -21,6 +21,7 @@ from fourlab.studies.arya.bouts import (
     error_bars,
     match,
     play,
+    reported_score,
     score,
 )
 from fourlab.studies.arya.lessons import q_tables
@@ -79,7 +80,7 @@ def _q_against_minimax(faithful: str, corrected: str) -> Bout:
         "experiment-1",
         ("minimax(4)", "Q-learning"),
         "minimax(4)",
-        Score(73, 23, 4),
+        reported_score("experiment-1"),
         {
             FAITHFUL: Reading(no_heuristic, faithful, "alternate"),
             f"{WINDOW_MINIMAX} begins": Reading(window, faithful),
@@ -104,7 +105,7 @@ def _q_against_search(faithful: str, corrected: str, rollouts: int, seconds: flo
         "experiment-2",
         ("Q-learning", "MCTS 1 s"),
         "MCTS 1 s",
-        Score(100, 0, 0),
+        reported_score("experiment-2"),
         {
             FAITHFUL: Reading(faithful, listed),
             CORRECTED_SEARCH: Reading(faithful, sound),
@@ -118,12 +119,11 @@ def _q_against_search(faithful: str, corrected: str, rollouts: int, seconds: flo
 def experiment_3(bench: Workbench) -> Iterator[Part]:
     """Play minimax against the vanilla search, at depth 4 and at depth 6."""
     size = bench.size
-    # Score(won, lost, drawn) of the search; the search moves second.
+    # The search moves second.
     part_a = _search_against_minimax(
         "experiment-3a",
         4,
         "MCTS 3 s",
-        Score(98, 2, 0),
         size["rollouts_3s"],
         bench.seconds(3),
     )
@@ -131,7 +131,6 @@ def experiment_3(bench: Workbench) -> Iterator[Part]:
         "experiment-3b",
         6,
         "MCTS 1 s",
-        Score(71, 16, 13),
         size["rollouts_1s"],
         bench.seconds(1),
     )
@@ -142,7 +141,6 @@ def _search_against_minimax(
     name: str,
     depth: int,
     search: str,
-    reported: Score,
     rollouts: int,
     seconds: float | None,
 ) -> Bout:
@@ -161,7 +159,7 @@ def _search_against_minimax(
         name,
         (f"minimax({depth})", search),
         search,
-        reported,
+        reported_score(name),
         readings,
         "B15: the search as listed ignores its rollouts and therefore loses games to a minimax "
         "without a heuristic, as the text describes it; without the fault it hardly loses any. "

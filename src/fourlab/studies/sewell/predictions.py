@@ -57,7 +57,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     """Compare networks trained on either scale with SeWell's predictions and the exact results."""
     # Only additional networks have to be trained; the first two ship with Fourlab.
     if bench.size["networks"] and find_spec("torch") is None:
-        raise UserError("003-figures-2-4 needs torch: pip install 'fourlab[train]'")
+        raise UserError("sewell figures-2-4 needs torch: pip install 'fourlab[train]'")
     numbers = len(SHIPPED) + bench.size["networks"]
     signed, *unit = bench.repeat("networks", _answers, numbers, bench.folder.resolve(), bench.seed)
     judged = len(unit) >= LEAST_NETWORKS
