@@ -20,7 +20,8 @@ def test_publishing_one_report_leaves_the_others(tmp_path: Path) -> None:
     target = tmp_path / "pages"
     publish(a_run(tmp_path / "runs", "000-exact"), target, ["000-exact"])
     before = contents(target / "vannucci-abril")
-    assert before.keys() >= {"report.md", "manifest.json", "parts.json", "data/exact-findings.csv"}
+    files = {"report.md", "manifest.json", "parts.json", "claims.json", "data/exact-findings.csv"}
+    assert before.keys() == files | {"data/exact-some-table.csv"}
     publish(a_run(tmp_path / "runs", "004-dqn", seed=1), target, ["004-dqn"])
     assert contents(target / "vannucci-abril") == before
     index = (target / "report.md").read_text(encoding="utf-8")

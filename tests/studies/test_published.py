@@ -1,6 +1,7 @@
 """The published pages in docs/experiments are complete, and the README shows their league."""
 
 import csv
+import json
 import re
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from fourlab.studies.catalogue import FOLDERS, all_experiments, title_of
 from fourlab.studies.claims import CLAIMS_HEAD
 from fourlab.studies.league import KEPT
 from fourlab.studies.overall import questions_of
-from fourlab.studies.parts import claims_of, data_files
+from fourlab.studies.parts import claims_json, claims_of, data_files
 from fourlab.studies.publish import index_of, read_report, reports_in
 from tests import readme_league
 from tests.conftest import ROOT
@@ -40,6 +41,7 @@ def test_a_page_follows_from_its_data(document: str) -> None:
     assert text_of(report.home / "report.md") == report.page(), (
         "`fourlab study pages docs/experiments` writes it again from parts.json"
     )
+    assert (report.home / "claims.json").read_bytes() == claims_json(report.parts)
     for name, parts in report.parts.items():
         for file, content in data_files(all_experiments()[name], parts).items():
             assert (report.home / "data" / file).read_bytes() == content
@@ -121,6 +123,23 @@ def test_data_files_have_plain_headers_and_bare_numbers() -> None:
             assert data.numeric(Table("", head, tuple(rows))) == Table("", head, tuple(rows)), file
             assert len(set(head)) == len(head)
             assert all(head)
+
+
+@pytest.mark.parametrize("document", FRESH)
+def test_claims_are_data_with_values_intervals_tests_and_power(document: str) -> None:
+    report = read_report(PUBLISHED, document)
+    rows = json.loads(text_of(report.home / "claims.json"))
+    claims = [claim for parts in report.parts.values() for claim in claims_of(parts)]
+    assert {row["claim"] for row in rows} == {claim.name for claim in claims}
+    for row in rows:
+        assert row.keys() <= {"experiment", *CLAIMS_HEAD}
+        numbers = [row[name] for name in ("value", "low", "high", "n", "p", "power") if name in row]
+        assert all(isinstance(number, int | float) for number in numbers), row
+        # What chance decides has a p-value and a power; the rest is arithmetic.
+        if "question" in row:
+            assert ("p" in row) == ("power" in row), row
+            assert row["answer"] != "cannot tell" or "power" in row, row
+    assert sum("question" in row for row in rows) == sum(len(one.verdicts()) for one in claims)
 
 
 @pytest.mark.skipif("league" in STALE, reason="the league is to be published again")

@@ -115,8 +115,9 @@ def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
     )
     yield Paragraph(f"Made on {' and '.join(machines)}.")
     yield Paragraph(
-        "All numbers, tests and tables of this page are in [parts.json](parts.json), from which it "
-        "is written; [manifest.json](manifest.json) has how they were made."
+        "All results of this page are in [parts.json](parts.json), from which it is written. "
+        "[claims.json](claims.json) has a row for every value and verdict, and "
+        "[manifest.json](manifest.json) how they were made."
     )
 
 

@@ -3,6 +3,7 @@
     report.md              the index of all reports in the folder
     bhat/report.md         the page of a report
     bhat/parts.json        all its results as data: the page can be written again from them
+    bhat/claims.json       every value and verdict of its claims, a row each
     bhat/manifest.json     how every experiment was made
     bhat/data bhat/figures
 
@@ -26,11 +27,12 @@ from fourlab.studies.catalogue import FOLDERS, all_experiments
 from fourlab.studies.made import Made
 from fourlab.studies.overall import overall_blocks
 from fourlab.studies.pages import blocks_of
-from fourlab.studies.parts import Parts, data_files, is_part, picture_files
+from fourlab.studies.parts import Parts, claims_json, data_files, is_part, picture_files
 from fourlab.studies.report import documents_of, home_of, load_parts
 
 PAGE = "report.md"
 PARTS = "parts.json"
+CLAIMS = "claims.json"
 MANIFEST = "manifest.json"
 COPIED = ("figures", "data")
 """Folders of a published report."""
@@ -153,6 +155,7 @@ def write_pages(folder: Path) -> list[str]:
         for name, parts in report.parts.items():
             for file, content in data_files(all_experiments()[name], parts).items():
                 _write(report.home / "data" / file, content)
+        _write(report.home / CLAIMS, claims_json(report.parts))
         _write(report.home / PAGE, report.page().encode())
     _write(folder / PAGE, index_of(folder).encode())
     if not _without_data(folder):
