@@ -36,7 +36,7 @@ CLAIMS = {
     "003-figures-2-4": 10,
     "003-experiment-3": 7,
     "003-future": 7,
-    "003-ablation": 10,
+    "003-ablation": 11,
 }
 """The number of claims by experiment."""
 AGREES, DIFFERS, CANNOT_TELL = Answer
