@@ -39,7 +39,7 @@ FAULTS = {
         ("vannucci-abril",),
         "against a person, the program reads the board before the person's move",
         "after it",
-        "not kept: it cannot be played",
+        "both in `vannucci-abril ablation`",
     ),
     "B5": Fault(
         ("bhat",),
@@ -117,7 +117,8 @@ FAULTS = {
         ("arya",),
         "AlphaMCTS samples its moves in matches too, ends games a disc early, and adds the "
         "network's value of a finished game to its result; in its tree an unvisited column counts "
-        "as even, and priors belong to the columns that are open at the root",
+        "as even, and priors belong to the columns that are open at the root; it learns the "
+        "search's values, not results, and its examples of blocks are wins",
         "none of these",
         "`alphazero:faithful=1,proofs=0,temperature=1.25`, "
         "`fourlab train alphazero --preset arya --faithful`",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourlab.arena.ratings import ELO, Rating, Unit, bootstrap
-from fourlab.arena.statistics import elo_of
+from fourlab.arena.statistics import Estimate, elo_of
 from fourlab.errors import UserError
 from tests.promises import Report
 
@@ -145,6 +145,25 @@ def test_an_agent_that_might_have_won_everything_has_no_upper_bound() -> None:
     assert best.elo.low is not None
     assert worst.elo.low is None
     assert str(best.elo).endswith("no bound]")
+
+
+def test_an_anchor_has_the_rating_zero_and_takes_its_uncertainty_to_the_others() -> None:
+    units = played([0.0, 1.0, 2.0], 150)
+    free = by_name(bootstrap(["A", "B", "C"], units, seed=0, resamples=200))
+    fixed = by_name(bootstrap(["A", "B", "C"], units, seed=0, resamples=200, anchor=2))
+    assert fixed["C"].elo == Estimate(0.0, 0.0, 0.0)
+    assert elo(fixed["A"]) == pytest.approx(elo(free["A"]) - elo(free["C"]))
+    widths = {}
+    for kind, rated in (("free", free), ("fixed", fixed)):
+        low, high = rated["A"].elo.low, rated["A"].elo.high
+        assert low is not None
+        assert high is not None
+        widths[kind] = high - low
+    assert widths["fixed"] > widths["free"], "a difference of two ratings has the errors of both"
+    assert all(
+        rating.elo.value is None
+        for rating in bootstrap(["A", "B"], [(0, 1, 0.0, 2)], seed=0, anchor=0)
+    ), "an anchor that lost every game"
 
 
 @pytest.mark.soak

@@ -1,7 +1,6 @@
 """The replication of Arya's experiments."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,20 @@ from fourlab.agent import Limit
 from fourlab.agents.registry import make
 from fourlab.game.position import Position
 from fourlab.jobs.executors.threads import Threads
+from fourlab.nets import evaluator as evaluator_module
 from fourlab.reporting import figures
-from fourlab.studies.arya import alpha, bouts, chess, evaluator, lessons, matches, speed
-from fourlab.studies.catalogue import SCALES, all_experiments
+from fourlab.studies.arya import (
+    alpha,
+    bouts,
+    chess,
+    lessons,
+    matches,
+)
+from fourlab.studies.catalogue import SCALES, all_experiments, chosen, items_of
 from fourlab.studies.claims import Answer, Claim, Estimate, share
+from fourlab.studies.pages import fill
 from fourlab.studies.trainings import train_in
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
+from fourlab.studies.workbench import Part, Picture, Table, Workbench
 from fourlab.training.loop import read_metrics
 
 
@@ -28,10 +35,6 @@ def bench(folder: Path, size: dict[str, Any], executor: Threads | None = None) -
 def conduct(name: str, folder: Path, **size: Any) -> list[Part]:
     experiment = all_experiments()[name]
     return list(experiment.conduct(bench(folder, {**experiment.sizes["smoke"], **size})))
-
-
-def findings(parts: list[Part]) -> dict[str, Finding]:
-    return {part.what: part for part in parts if isinstance(part, Finding)}
 
 
 def claims(parts: list[Part]) -> dict[str, Claim]:
@@ -110,9 +113,15 @@ def test_folders_of_the_version_before_do_not_disturb_a_training(tmp_path: Path)
 
 
 def test_specs_of_tables_are_shown_without_the_run_folder(tmp_path: Path) -> None:
-    specs, _ = lessons.q_tables(bench(tmp_path, {}), 200)
-    assert bouts.without_paths(specs[0]) == "q:ties=random,table=faithful/200/table.q"
-    assert make(specs[1]).decide(Position(), Limit(), np.random.default_rng(0)).column in range(7)
+    faithful, corrected = lessons.q_tables(bench(tmp_path, {}), 200, seeds=2)
+    assert [bouts.without_paths(spec) for spec in faithful.specs] == [
+        "q:ties=random,table=faithful/200/table.q",
+        "q:ties=random,table=faithful/200-1/table.q",
+    ]
+    assert faithful.positions[0] != faithful.positions[1], "another seed"
+    assert make(corrected.specs[1]).decide(
+        Position(), Limit(), np.random.default_rng(0)
+    ).column in range(7)
 
 
 def test_experiments_1_and_2(tmp_path: Path) -> None:
@@ -126,45 +135,58 @@ def test_experiments_1_and_2(tmp_path: Path) -> None:
     assert sum(isinstance(part, Picture) for part in parts) == 2
 
 
-def test_experiment_4_and_the_cost_of_sampling(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def small_networks(folder: Path, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
+    """Let the study find small networks in place of Arya's, and search little."""
+    network = (evaluator_module.SHIPPED / "alphazero.onnx").read_bytes()
+    for name in (*alpha.NETWORKS.values(), *alpha.LISTED_NETWORKS.values()):
+        for suffix in ("", *(f"-{seed}" for seed in seeds)):
+            (folder / f"{name}{suffix}.onnx").write_bytes(network)
+    monkeypatch.setattr(evaluator_module, "SHIPPED", folder)
+    monkeypatch.setattr(alpha, "SHIPPED", folder)
+    monkeypatch.setattr(alpha, "ITERATIONS", 2)
+    monkeypatch.setattr(alpha, "ROLLOUTS", 30)
+
+
+@pytest.mark.parametrize("seeds", [0, 2, 3])
+def test_experiment_4_takes_three_trainings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seeds: int
 ) -> None:
-    parts = conduct("004-experiment-4", tmp_path / "4", games=2, rollouts=30, iterations=2)
+    networks = tmp_path / "networks"
+    networks.mkdir()
+    small_networks(networks, monkeypatch, range(1, seeds + 1))
+    parts = conduct("004-experiment-4", tmp_path / "work", games=2, trainings=9)
     by_name = claims(parts)
     assert str(by_name["experiment-4a"].reported) == "66.0 / 34.0 / 0.0 % of 100"
     assert str(by_name["experiment-4b"].reported) == "81.0 / 19.0 / 0.0 % of 100"
+    for name in ("experiment-4a", "experiment-4b", "experiment-4-training"):
+        claim = by_name[name]
+        assert claim.reproduced is not None
+        assert claim.true is not None
+        # Besides these there is the corrected training of seed 0.
+        assert claim.true.test.startswith("no test") == (seeds + 1 < 3)
+        if seeds < 3:
+            assert claim.reproduced.answer == Answer.CANNOT_TELL
+            reason = f"no test: {seeds} of at least 3 trained networks are there"
+            assert claim.reproduced.test == reason
+        else:
+            assert "over 3 " in claim.reproduced.test
+        assert (claim.faithful == "") == (seeds == 0)
+    if seeds:
+        assert str(by_name["experiment-4a"].faithful).endswith(f"of {2 * seeds}")
+    rows = [row for row in readings(parts) if str(row[0]).startswith("faithful")]
+    assert len(rows) == 2 * seeds
+    assert all("proofs=0" in str(row[2]) and "temperature=1.25" in str(row[2]) for row in rows)
+
+
+def test_sampling_is_measured_by_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alpha, "ITERATIONS", 2)
+    by_name = claims(conduct("004-temperature", tmp_path, positions=4))
+    assert list(by_name) == ["sampling-as-listed", "sampling-corrected"]
     for claim in by_name.values():
-        assert "of 2" in str(claim.faithful)
-        assert "of 2" in str(claim.corrected)
-        assert claim.reproduced is None
-        assert claim.why.startswith("no verdict, because the network is not Arya's: arya-")
-        assert "--preset arya --faithful" in claim.why
-    monkeypatch.setattr(alpha, "LISTED_NETWORKS", alpha.NETWORKS)
-    parts = conduct("004-experiment-4", tmp_path / "listed", games=2, rollouts=30, iterations=2)
-    for claim in claims(parts).values():
-        assert "was trained on" in claim.why
-        assert "no verdict, because the network" not in claim.why
-    table, *duels = conduct("004-temperature", tmp_path / "t", positions=2, games=2, iterations=2)
-    assert isinstance(table, Table)
-    assert len(table.rows) == 4
-    assert len(duels) == 3
-
-
-def test_figure_33_is_trained_and_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    parts = conduct("004-figure-33", tmp_path, network="2x1", games=8, step=8)
-    picture = parts[-1]
-    assert isinstance(picture, Picture)
-    for finding in findings(parts).values():
-        assert finding.faithful.count("] of 500") == finding.corrected.count("] of 500") == 2
-        assert "random games" in finding.why
-    assert [(row[0], row[1], row[2]) for row in picture.data.rows] == [
-        ("faithful", 0, 0),
-        ("faithful", 8, 18),
-        ("corrected", 0, 0),
-        ("corrected", 8, 18),
-    ]
-    assert figures.render(picture.draw(), "svg").startswith(b"<svg")
+        assert isinstance(claim.faithful, Estimate)
+        assert isinstance(claim.corrected, Estimate)
+        assert claim.faithful.n == claim.corrected.n
+        assert claim.true is not None
 
 
 def test_vanilla_search_is_limited_by_rollouts_or_by_cpu_seconds() -> None:
@@ -173,20 +195,6 @@ def test_vanilla_search_is_limited_by_rollouts_or_by_cpu_seconds() -> None:
     agent = make(matches.vanilla(10_500, True, 3))
     limits = (agent.seconds, agent.simulations, agent.clock)  # type: ignore[attr-defined]
     assert limits == (3, None, "cpu")
-
-
-def test_incomparable_players_get_no_verdict(tmp_path: Path) -> None:
-    bout = bouts.Bout(
-        "b",
-        ("one", "other"),
-        "one",
-        bouts.Score(20, 20, 0),
-        {name: bouts.Reading("random", "random") for name in (bouts.FAITHFUL, bouts.CORRECTED)},
-    )
-    for comparable in (True, False):
-        variant = replace(bout, comparable=comparable)
-        parts = list(bouts.conduct(bench(tmp_path, {}), [variant], 40))
-        assert (claims(parts)["b"].reproduced is not None) == comparable
 
 
 def readings(parts: list[Part]) -> list[tuple[object, ...]]:
@@ -205,7 +213,9 @@ def test_faithful_minimax_follows_the_text_of_the_thesis(tmp_path: Path) -> None
     ):
         rows = readings(conduct(name, tmp_path / name, **size))
         faithful = [
-            str(row[1]) for row in rows if row[0] == bouts.FAITHFUL and "minimax" in str(row[1])
+            str(row[1])
+            for row in rows
+            if str(row[0]).startswith(bouts.FAITHFUL) and "minimax" in str(row[1])
         ]
         assert faithful
         assert all("evaluation=terminal" in spec and "arya" not in spec for spec in faithful)
@@ -216,11 +226,11 @@ def test_faithful_minimax_follows_the_text_of_the_thesis(tmp_path: Path) -> None
 
 
 def test_experiment_1_gets_a_verdict(tmp_path: Path) -> None:
-    parts = conduct("004-experiments-1-2", tmp_path, training=400, games=40, rollouts=10)
-    claim = claims(parts)["experiment-1"]
+    size = {"training": 400, "seeds": 3, "games": 20, "rollouts": 10}
+    claim = claims(conduct("004-experiments-1-2", tmp_path, **size))["experiment-1"]
     assert claim.reproduced is not None
     assert claim.reproduced.answer == Answer.DIFFERS, "a real minimax looks four plies ahead"
-    assert claim.reproduced.test == "Fisher-Freeman-Halton test"
+    assert claim.reproduced.test == "t-test over 3 trainings"
     assert claim.why.startswith("B18: ")
 
 
@@ -230,6 +240,8 @@ def test_budgets_are_those_of_the_thesis_at_every_scale() -> None:
         assert sizes["004-experiments-1-2"]["rollouts"] == 10_500
         assert sizes["004-experiment-3"]["rollouts_3s"] == 95_000
         assert sizes["004-experiment-3"]["rollouts_1s"] == 30_000
+    # No size of Experiment 4 says how long the players think.
+    assert (alpha.ROLLOUTS, alpha.ITERATIONS) == (150_000, 1000)
 
 
 def test_listed_search_is_not_a_working_tree_search(tmp_path: Path) -> None:
@@ -263,91 +275,6 @@ def test_search_wins_more_with_a_larger_budget(tmp_path: Path) -> None:
     assert figures.render(picture.draw(), "svg").startswith(b"<svg")
 
 
-def test_axis_as_drawn_ends_at_5151_games() -> None:
-    marks = list(range(0, 5001, 100))
-    drawn = evaluator._axis_as_drawn(marks, 100)
-    assert drawn[0] == 0
-    assert drawn[-1] == pytest.approx(5151)
-
-
-def test_shipped_networks_are_evaluated() -> None:
-    (first, *_) = evaluator._shipped()
-    assert first["network"] == "arya-1000"
-    assert all(0 <= first[kind] <= 1 for kind in evaluator.KINDS)
-    assert first["blocks"] > 0.3  # an untrained network sees one in six
-
-
-def test_statements_about_the_game(tmp_path: Path) -> None:
-    by_label = findings(conduct("004-theory", tmp_path))
-    first = by_label["values of the first player's columns 1 to 7"]
-    assert first.exact == "loss, loss, draw, win, draw, loss, loss"
-    assert first.agrees is False
-    assert by_label["the ply at which the middle column wins"].agrees is True
-    assert by_label["threats that minimax blocks"].agrees is True
-    assert by_label["threats that minimax blocks"].faithful == "12.6 % [10.0, 15.8] of 500"
-    branching = by_label["mean number of legal columns in random games"].faithful
-    assert branching.startswith("6.")
-    assert "[6." in branching
-
-
-def test_per_game_values_have_the_mean_and_the_error_of_the_ratio() -> None:
-    rng = np.random.default_rng(0)
-    games = [
-        (int(count * 6 + rng.integers(-3, 4)), int(count)) for count in rng.integers(10, 40, 400)
-    ]
-    values = speed.per_game(games)
-    assert np.mean(values) == pytest.approx(
-        sum(total for total, _ in games) / sum(count for _, count in games)
-    )
-    resamples = [rng.integers(0, len(games), len(games)) for _ in range(2000)]
-    ratios = [
-        sum(games[i][0] for i in sample) / sum(games[i][1] for i in sample) for sample in resamples
-    ]
-    assert np.std(values) / np.sqrt(len(values)) == pytest.approx(np.std(ratios), rel=0.1)
-
-
-def test_speeds_are_reported_per_second_with_a_verdict(tmp_path: Path) -> None:
-    for name, rate in (("listed", 300), ("corrected", 320)):
-        for limit in (1, 3, 5):
-            (tmp_path / f"{name}-{limit}s.json").write_text(str(rate * limit))
-    (tmp_path / "plain.json").write_text("5000.0")
-    for depth, seconds in ((4, 1.5), (6, 0.01)):
-        for kind in ("terminal", "lines"):
-            (tmp_path / f"minimax-{depth}-{kind}.json").write_text(str(seconds))
-    by_label = findings(conduct("004-speed", tmp_path))
-    three = by_label["rollouts per CPU second on the empty board, measured over 0.03 s (Arya: 3 s)"]
-    assert (three.document, three.faithful, three.corrected, three.agrees) == (
-        "31,843",
-        "30,000",
-        "32,000",
-        True,
-    )
-    assert by_label["minimax(4): seconds per move"].agrees is True
-    assert by_label["minimax(6): seconds per move"].agrees is False
-    assert all(finding.agrees is not None for finding in by_label.values())
-    assert "newer machine" in by_label["minimax(6): seconds per move"].why
-
-
-def test_the_text_mode_shows_games(tmp_path: Path) -> None:
-    listed, corrected = conduct("004-text-mode", tmp_path, rollouts=50, shown=2)
-    assert isinstance(listed, Text)
-    for line in (
-        "X is thinking...",
-        "O is thinking...",
-        "Statistics: 50 rollouts in ",
-        "Results so far: {",
-    ):
-        assert line in listed.lines
-    # The transcript is stored, so even the measured times are the same again.
-    assert conduct("004-text-mode", tmp_path, rollouts=50, shown=2) == [listed, corrected]
-
-
-def test_grid_marks_the_first_players_discs_with_x() -> None:
-    lines = speed._grid(Position("445"))
-    assert lines[5] == "|   |   |   | X | X |   |   |"
-    assert lines[4] == "|   |   |   | O |   |   |   |"
-
-
 def test_chess_games_keep_the_rules(tmp_path: Path) -> None:
     pytest.importorskip("chess")
     start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -362,11 +289,59 @@ def test_chess_games_keep_the_rules(tmp_path: Path) -> None:
     assert chess._record(game).endswith("1. Ra8#\n1-0: checkmate")
     stored = {str(number): {**game, "number": number % 2} for number in range(6)}
     (tmp_path / "games.json").write_text(json.dumps(stored))
-    by_label = findings(conduct("004-chess", tmp_path, games=2))
-    rules = by_label["illegal moves, and unfinished games"]
-    assert rules.faithful == "0 of 6 moves, 0 of 6 games"
-    improved = by_label["improved against random: wins, 1 rollouts per move"]
-    assert improved.corrected.startswith("50.0 %")
-    assert chess._Games(2, None, 0).rollouts("improved", "arya") == "400 and 50"
-    faithful = by_label["arya against random: wins, 1 rollouts per move"]
-    assert "2 games per pair" in faithful.why
+    by_name = claims(conduct("004-chess", tmp_path, games=2))
+    rules = by_name["chess-rules"]
+    assert str(rules.faithful) == "0 of 6"
+    assert rules.reproduced is not None
+    assert rules.reproduced.answer == Answer.AGREES
+    improved = by_name["chess-improved-random"]
+    assert str(improved.corrected) == "50.0 / 50.0 / 0.0 % of 2"
+    assert improved.true is not None
+    assert improved.true.answer == Answer.CANNOT_TELL, "one pair"
+    assert "50 rollouts per move" in by_name["chess-arya-random"].quantity
+    assert chess._Games(2, 0).rollouts("improved", "arya") == "400 and 50"
+
+
+def test_the_summary_finds_all_its_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alpha, "ITERATIONS", 2)
+    monkeypatch.setattr(alpha, "ROLLOUTS", 30)
+    sizes: dict[str, dict[str, Any]] = {
+        "004-experiments-1-2": {"training": 400, "rollouts": 50},
+        "004-experiment-3": {"rollouts_3s": 300, "rollouts_1s": 100},
+        "004-experiment-4": {},
+        "004-listed-search": {"rollouts": 10},
+        "004-theory": {},
+    }
+    everything = {
+        name: claim
+        for experiment, size in sizes.items()
+        for name, claim in claims(conduct(experiment, tmp_path / experiment, **size)).items()
+    }
+    file = Path(alpha.__file__).with_name("summary.md")
+    text = fill(file.read_text(encoding="utf-8"), everything)
+    assert text is not None
+    assert "{" not in text
+
+
+def test_every_figure_that_is_known_has_a_command() -> None:
+    names = [item.name for item in items_of("arya")]
+    figures_named = [9, 10, 15, 22, 26, 27, 28, 33, 40, *range(43, 51)]
+    assert [name for name in names if name.startswith("figure-")] == [
+        f"figure-{number}" for number in figures_named
+    ]
+    assert [one.name for one in chosen(["arya", "figure-44"])] == ["004-experiments-1-2"]
+    assert [one.name for one in chosen(["arya", "experiment-1"])] == ["004-experiments-1-2"]
+
+
+def test_dqn_meets_the_agents_that_it_is_said_to_beat(tmp_path: Path) -> None:
+    by_name = claims(conduct("004-dqn", tmp_path, games=4, rollouts=20))
+    reported = {name: claim.reported for name, claim in by_name.items()}
+    assert reported == {
+        "dqn-against-random": "",
+        "dqn-against-minimax-4-no-heuristic": "DQN wins",
+        "dqn-against-minimax-4": "DQN wins",
+        "dqn-against-minimax-6": "DQN wins",
+        "dqn-against-mcts-as-listed": "tree search wins",
+        "dqn-against-mcts-corrected": "tree search wins",
+    }
+    assert all((claim.true is None) == (claim.reported == "") for claim in by_name.values())

@@ -1,19 +1,24 @@
 """The published pages in docs/experiments are complete, and the README shows their league."""
 
 import csv
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from fourlab.arena.tables import Table
+from fourlab.sources import AUTHOR_OF
 from fourlab.studies import data
 from fourlab.studies.catalogue import FOLDERS, all_experiments, title_of
 from fourlab.studies.claims import CLAIMS_HEAD
 from fourlab.studies.league import KEPT
-from fourlab.studies.parts import data_files
+from fourlab.studies.overall import questions_of
+from fourlab.studies.parts import claims_json, claims_of, data_files
 from fourlab.studies.publish import index_of, read_report, reports_in
+from tests import readme_league
 from tests.conftest import ROOT
+from tests.studies.sentences import repeated_sentences
 
 PUBLISHED = ROOT / "docs" / "experiments"
 LINK = re.compile(r"\]\(([^)]+)\)")
@@ -36,6 +41,7 @@ def test_a_page_follows_from_its_data(document: str) -> None:
     assert text_of(report.home / "report.md") == report.page(), (
         "`fourlab study pages docs/experiments` writes it again from parts.json"
     )
+    assert (report.home / "claims.json").read_bytes() == claims_json(report.parts)
     for name, parts in report.parts.items():
         for file, content in data_files(all_experiments()[name], parts).items():
             assert (report.home / "data" / file).read_bytes() == content
@@ -67,6 +73,13 @@ def test_reports_show_all_figures_and_data_and_nothing_else(document: str) -> No
     assert all(f'<a id="{anchor[1:]}"></a>' in page for anchor in anchors)
 
 
+@pytest.mark.parametrize(
+    "page", [*(f"{folder}/report.md" for folder in FRESH.values()), "report.md"]
+)
+def test_no_page_says_the_same_twice(page: str) -> None:
+    assert not repeated_sentences(text_of(PUBLISHED / page))
+
+
 def test_the_index_lists_every_report() -> None:
     index = text_of(PUBLISHED / "report.md")
     assert index == index_of(PUBLISHED)
@@ -77,6 +90,16 @@ def test_the_index_lists_every_report() -> None:
         for name in report.parts:
             experiment = all_experiments()[name]
             assert f"| {title_of(experiment)} | {experiment.claim} |" in index
+
+
+def test_every_answer_to_a_question_is_borne_out_by_its_data() -> None:
+    for document in FRESH:
+        report = read_report(PUBLISHED, document)
+        claims = {
+            claim.name: claim for parts in report.parts.values() for claim in claims_of(parts)
+        }
+        for question in questions_of(AUTHOR_OF.get(document, "")):
+            assert question.answered(claims) is not None, question
 
 
 def test_data_files_have_plain_headers_and_bare_numbers() -> None:
@@ -102,22 +125,37 @@ def test_data_files_have_plain_headers_and_bare_numbers() -> None:
             assert all(head)
 
 
+@pytest.mark.parametrize("document", FRESH)
+def test_claims_are_data_with_values_intervals_tests_and_power(document: str) -> None:
+    report = read_report(PUBLISHED, document)
+    rows = json.loads(text_of(report.home / "claims.json"))
+    claims = [claim for parts in report.parts.values() for claim in claims_of(parts)]
+    assert {row["claim"] for row in rows} == {claim.name for claim in claims}
+    for row in rows:
+        assert row.keys() <= {"experiment", *CLAIMS_HEAD}
+        numbers = [row[name] for name in ("value", "low", "high", "n", "p", "power") if name in row]
+        assert all(isinstance(number, int | float) for number in numbers), row
+        # What chance decides has a p-value and a power; the rest is arithmetic.
+        if "question" in row:
+            assert ("p" in row) == ("power" in row), row
+            assert row["answer"] != "cannot tell" or "power" in row, row
+    assert sum("question" in row for row in rows) == sum(len(one.verdicts()) for one in claims)
+
+
+@pytest.mark.skipif("league" in STALE, reason="the league is to be published again")
 def test_the_readme_shows_the_published_league() -> None:
-    file = PUBLISHED / "league" / "data" / "league-table.csv"
-    with file.open(encoding="utf-8", newline="") as lines:
-        league = [
-            (
-                row["agent"],
-                "{:+.1f} [{:+.1f}, {:+.1f}]".format(
-                    *(float(row[name]) for name in ("Elo", "Elo low", "Elo high"))
-                ),
-                f"{row[f'{KEPT} (%)']} % [{row[f'{KEPT} low (%)']}, {row[f'{KEPT} high (%)']}] "
-                f"of {row[f'{KEPT} of']}",
-                row["CPU seconds per move"],
-            )
-            for row in csv.DictReader(lines)
-        ]
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = readme.partition("| agent | Elo (95 %) |")[2].partition("\n\n")[0].splitlines()[2:]
-    assert [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in table] == league
+    readme = text_of(ROOT / "README.md")
+    assert readme == readme_league.updated(readme), (
+        "`python -m tests.readme_league` writes the table again"
+    )
+    assert readme_league.table(readme_league.rows()) in readme
     assert "docs/experiments/league/figures/league-strength.svg" in readme
+
+
+def test_a_league_without_all_bounds_has_a_table() -> None:
+    kept = {f"{KEPT}{end}": "1" for end in (" (%)", " low (%)", " high (%)", " of")}
+    row = {"agent": "A", "CPU seconds per move": "2", **kept}
+    bounded = {**row, "Elo": "10.04", "Elo low": "-1", "Elo high": ""}
+    assert "| A | +10.0 [-1.0, no bound] | 1 % [1, 1] of 1 | 2 |" in readme_league.table([bounded])
+    unbounded = {**row, "Elo": "", "Elo low": "", "Elo high": "", "Elo note": "won every game"}
+    assert "| A | won every game |" in readme_league.table([unbounded])

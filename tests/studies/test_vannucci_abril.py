@@ -184,7 +184,9 @@ def test_the_variants_means_have_intervals(folder: Path) -> None:
 
 def test_the_empty_boards_exact_values_stand_beside_the_means(folder: Path) -> None:
     results = claims(folder, "000-empty-board")
-    exact_words = [str(results[f"empty-board-{column}"].exact).split()[0] for column in range(1, 8)]
+    exact_words = [
+        str(results[f"empty-board-action-{action}"].exact).split()[0] for action in range(7)
+    ]
     assert exact_words == ["loses", "loses", "draw", "wins", "draw", "loses", "loses"]
 
 

@@ -208,19 +208,21 @@ def _read_outcome(folder: Path, changed_at: int, size: int) -> _Outcome | None:
     return _Outcome(done >= total, done, total, _headline(results), tuple(tables.of_games(results)))
 
 
-def count_answers(parts: Sequence[Mapping[str, Any]]) -> Counter[str]:
-    """Count the answers of an experiment to the question whether the report is reproduced.
+def count_answers(parts: Sequence[Mapping[str, Any]], question: str = "reproduced") -> Counter[str]:
+    """Count the answers of an experiment to one of the questions `reproduced` and `true`.
 
     `parts` are those of the experiment in results.json. Those without a test count as UNTESTED.
     """
     answers: Counter[str] = Counter()
     for part in parts:
         if part["kind"] == "claim":
-            verdict = part["reproduced"]
+            verdict = part[question]
             answers[UNTESTED if verdict is None else str(verdict["answer"])] += 1
         elif part["kind"] == "finding":
-            # Without a test of its own: None has no reported number to compare with.
-            answers[{True: "agrees", False: "differs", None: UNTESTED}[part["agrees"]]] += 1
+            # Without a test of its own: None has no reported number to compare with. Whether it
+            # is true was not asked.
+            agrees = part["agrees"] if question == "reproduced" else None
+            answers[{True: "agrees", False: "differs", None: UNTESTED}[agrees]] += 1
     return answers
 
 

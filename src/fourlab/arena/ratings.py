@@ -34,28 +34,37 @@ class Rating:
 
     name: str
     elo: Estimate
-    """Zero is the mean of all agents that have a rating."""
+    """Zero is the mean of all agents that have a rating, unless one of them is the anchor."""
     games: int
     score: float | None
     """The share of the points, 0 to 1; None without games."""
 
 
 def bootstrap(
-    names: Sequence[str], units: Iterable[Unit], seed: int, resamples: int = 1000
+    names: Sequence[str],
+    units: Iterable[Unit],
+    seed: int,
+    resamples: int = 1000,
+    anchor: int | None = None,
 ) -> list[Rating]:
     """Return the maximum likelihood ratings with 95 % bootstrap intervals, strongest first.
 
-    Units are resampled, not games, which preserves the dependence within a pair. The bootstrap is
-    stratified: in every resample two agents meet as often as they did.
+    Zero is the mean of the rated agents or, with an `anchor`, the rating of that agent; intervals
+    are then those of the differences from it. Units are resampled, not games, which preserves the
+    dependence within a pair. The bootstrap is stratified: in every resample two agents meet as
+    often as they did.
     """
     if resamples < 1:
         raise UserError(f"there must be at least one resample, not {resamples}")
     results = _Results(len(names), units)
     points = results.points_taken()
     elos = _fit(points)
+    if anchor is not None:
+        elos = _anchored(elos, anchor)
     rng = np.random.default_rng(seed)
+    fits = [_fit(results.resampled(rng)) for _ in range(resamples)]
     samples = np.array(  # [resamples, agents]
-        [_aligned(_fit(results.resampled(rng)), elos) for _ in range(resamples)]
+        [_aligned(fit, elos) if anchor is None else _anchored(fit, anchor) for fit in fits]
     )
     # Percentile intervals: the 2.5 % and 97.5 % quantiles of the resampled ratings. `inverted_cdf`
     # picks one of the samples; interpolating between infinite ones would give nan.
@@ -219,3 +228,9 @@ def _aligned(elos: Floats, reference: Floats) -> Floats:
     """
     both = np.isfinite(elos) & np.isfinite(reference)
     return elos + (reference[both] - elos[both]).mean() if both.any() else elos
+
+
+def _anchored(elos: Floats, anchor: int) -> Floats:
+    """Return ratings relative to one agent; nan for all if that agent has no finite rating."""
+    reference = float(elos[anchor])
+    return elos - (reference if math.isfinite(reference) else math.nan)

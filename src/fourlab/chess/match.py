@@ -14,7 +14,7 @@ from fourlab.agent import Limit
 from fourlab.arena.results import Share
 from fourlab.arena.tally import Tally
 from fourlab.chess.game import ChessState, mate_in_one
-from fourlab.chess.players import player
+from fourlab.chess.players import ChessPlayer, player
 from fourlab.errors import UserError
 from fourlab.files import open_to_append, read_bounded, write_atomically
 from fourlab.options import check, option
@@ -102,14 +102,18 @@ class ChessMatch:
 
     def __call__(self, number: int, watch: object = None) -> ChessGame:
         """Play one game; `watch` is ignored, since our own players need no supervision."""
+        return self.play(number, *map(player, self.players))
+
+    def play(self, number: int, first: ChessPlayer, second: ChessPlayer) -> ChessGame:
+        """Play one game between any two players, from the match's opening and random numbers."""
         start = state = self.opening(number // 2)
         # Both play every opening with either colour.
-        names = self.players[:: -1 if number % 2 else 1]
+        players = (second, first) if number % 2 else (first, second)
         rngs = [np.random.default_rng([self.seed, number, side]) for side in (0, 1)]
         moves: list[str] = []
         while not state.ending:
             side = 0 if state.board.turn else 1
-            move = player(names[side]).decide(state, self.limit, rngs[side]).move
+            move = players[side].decide(state, self.limit, rngs[side]).move
             state = state.play(move)
             moves.append(move.uci())
         return ChessGame(number, start.board.fen(), " ".join(moves), state.result, state.ending)

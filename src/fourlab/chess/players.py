@@ -78,6 +78,26 @@ class RandomMover:
 
 
 @dataclass(frozen=True)
+class Mixed:
+    """Plays a random move instead of another player's, with a probability."""
+
+    player: ChessPlayer
+    share: float
+    """The probability of a random move."""
+
+    def decide(
+        self,
+        state: ChessState,
+        limit: Limit,
+        rng: "np.random.Generator",
+        on_decision: OnDecision | None = None,
+    ) -> ChessDecision:
+        """Return the player's decision, or a random move."""
+        chosen = RandomMover() if rng.random() < self.share else self.player
+        return chosen.decide(state, limit, rng, on_decision)
+
+
+@dataclass(frozen=True)
 class Searcher:
     """The textbook Monte Carlo tree search with the rules of chess."""
 

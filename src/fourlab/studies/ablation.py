@@ -26,7 +26,7 @@ from fourlab.arena.store import StoredGame
 from fourlab.arena.tally import FEWEST, Tally
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Axes, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, MARKS, Axes, Figure, frame, panels
 from fourlab.solver import Solver
 from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, share
 from fourlab.studies.compare import moments
@@ -44,6 +44,7 @@ FEWEST_TRAININGS = 3
 ARM, FAITHFUL, OPPONENT = "arm", "faithful", "opponent"
 """Names of players, which are stored with the games."""
 CLASSIC = "7x6x4"
+TITLE = "What I would change in your code, and what it gains"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Program:
     met: str
     """What pages call the common opponent."""
     board: str = CLASSIC
+    no_verdict: str = ""
+    """Why there is no verdict, if there is none: the budget is not the report's."""
 
 
 def fixed(spec: str, **changes: object) -> str:
@@ -98,6 +101,7 @@ class Row:
     """Share of moves that keep the exact value, of positions where it can be lost, in per cent."""
     verdict: Verdict | None = None
     note: str = ""
+    is_faithful: bool = False
 
 
 # --- Arms that play games --------------------------------------------------------------------
@@ -115,13 +119,18 @@ def measure(bench: Workbench, program: Program) -> list[Row]:
     )
     rows = []
     for arm, kept in zip(program.arms, answers, strict=True):
-        met = _tally(bench, program, arm, OPPONENT)
-        gain, verdict = None, None
-        if arm is not program.arms[0]:
-            tally = _tally(bench, program, arm, FAITHFUL)
-            gain, verdict = elo(tally), gains(tally)
+        met = elo(_tally(bench, program, arm, OPPONENT))
         accuracy = share(sum(kept), len(kept)) if kept else None
-        rows.append(Row(program.title, arm, gain, program.met, elo(met), accuracy, verdict))
+        gain, verdict = None, None
+        is_faithful = arm is program.arms[0]
+        if not is_faithful:
+            tally = _tally(bench, program, arm, FAITHFUL)
+            gain = elo(tally)
+            verdict = None if program.no_verdict else gains(tally)
+        note = program.no_verdict
+        rows.append(
+            Row(program.title, arm, gain, program.met, met, accuracy, verdict, note, is_faithful)
+        )
     return rows
 
 
@@ -268,20 +277,28 @@ class Trained:
         return [elo_of((points + 0.5) / (games + 1)) for points, games in self.scores]
 
 
-def compare_trained(title: str, met: str, arms: Sequence[Trained]) -> list[Row]:
+def compare_trained(
+    title: str, met: str, arms: Sequence[Trained], no_verdict: str = ""
+) -> list[Row]:
     """Return the rows of trained arms, of which the first is faithful."""
     base = arms[0].elos
     rows = []
     for trained in arms:
-        gain, verdict = (None, None) if trained is arms[0] else welch(trained.elos, base)
+        is_faithful = trained is arms[0]
+        gain, verdict = (None, None) if is_faithful else welch(trained.elos, base)
+        if no_verdict:
+            verdict = None
         shares = [100 * kept / of for kept, of in trained.kept if of]
-        accuracy = _spread(shares, "%", 1) if shares else None
-        against = _spread(trained.elos, "Elo", 0)
-        rows.append(Row(title, trained.arm, gain, met, against, accuracy, verdict, trained.note))
+        accuracy = over_trainings(shares, "%", 1) if shares else None
+        against = over_trainings(trained.elos, "Elo", 0)
+        note = "; ".join(filter(None, (trained.note, no_verdict)))
+        rows.append(
+            Row(title, trained.arm, gain, met, against, accuracy, verdict, note, is_faithful)
+        )
     return rows
 
 
-def _spread(values: Sequence[float], unit: str, digits: int) -> Estimate:
+def over_trainings(values: Sequence[float], unit: str, digits: int) -> Estimate:
     """Return the mean over trainings with Student's 95 % interval."""
     middle, spread = moments(values)
     if len(values) < 2:
@@ -324,10 +341,10 @@ def welch(ones: Sequence[float], others: Sequence[float]) -> tuple[Estimate | No
 def present(rows: Sequence[Row], caption: str) -> Iterator[Part]:
     """Yield a claim for every fix, one table and one picture."""
     for row in rows:
-        if row.verdict is not None:
+        if not row.is_faithful:
             yield _claim(row)
     yield _table(rows)
-    yield Picture("gains", caption, lambda: _draw(rows), _data(rows))
+    yield Picture("gains", f"{TITLE}. {caption}", lambda: _draw(rows), _data(rows))
 
 
 def _claim(row: Row) -> Claim:
@@ -356,11 +373,18 @@ def _table(rows: Sequence[Row]) -> Table:
             "" if row.against is None else str(row.against),
             row.met,
             "" if row.accuracy is None else str(row.accuracy),
-            "" if row.verdict is None else WORDS[row.verdict.answer],
+            _answer(row),
         )
         for row in rows
     ]
-    return Table("What I would change in your code, and what it gains", head, tuple(cells))
+    return Table(TITLE, head, tuple(cells))
+
+
+def _answer(row: Row) -> str:
+    """Return the answer to "does the fix gain Elo?"."""
+    if row.is_faithful:
+        return ""
+    return "no verdict" if row.verdict is None else WORDS[row.verdict.answer]
 
 
 WORDS = {Answer.AGREES: "yes", Answer.DIFFERS: "no", Answer.CANNOT_TELL: "cannot tell"}
@@ -385,41 +409,49 @@ def _data(rows: Sequence[Row]) -> Table:
 
 
 def _draw(rows: Sequence[Row]) -> Figure:
-    figure, (left, right) = panels(10, 1.4 + 0.34 * len(rows), columns=2, sharey=True)
-    programs = list(dict.fromkeys(row.program for row in rows))
-    labels, places = [], []
-    place = 0.0
-    for number, program in enumerate(programs):
-        if number:
-            # A gap between programs.
-            place += 0.7
-            left.axhline(-place + 0.35, color="#bbbbbb", linewidth=0.6)
-            right.axhline(-place + 0.35, color="#bbbbbb", linewidth=0.6)
-        for row in (row for row in rows if row.program == program):
-            style: dict[str, Any] = {
-                "color": COLOURS[number % len(COLOURS)],
-                "marker": MARKS[number % len(MARKS)],
-            }
-            if row.gain is None and row.verdict is None:
-                left.plot(0, -place, markerfacecolor="white", **style)
-            elif row.gain is not None:
-                _point(left, row.gain, -place, style)
-            if row.accuracy is not None:
-                _point(right, row.accuracy, -place, style)
-            fault = f"{row.arm.fault}: " if row.arm.fault else ""
-            labels.append(f"{fault}{row.arm.change}")
-            places.append(-place)
-            place += 1
-        left.plot([], [], linestyle="", label=program, **style)
-    left.set_yticks(places, labels, fontsize="small")
-    left.set_ylim(-place + 0.3, 0.7)
+    """Draw a line for every arm, below a heading for its program."""
+    lines: list[Row | str] = []
+    for row in rows:
+        if row.is_faithful:
+            lines.append(row.program)
+        lines.append(row)
+    figure, (left, right) = panels(10, 1.3 + 0.27 * len(lines), columns=2, sharey=True)
+    figure.suptitle(TITLE, fontsize="medium")
+    labels = []
+    number = -1
+    for place, line in enumerate(lines):
+        if isinstance(line, str):
+            number += 1
+            labels.append(line)
+            for axes in (left, right):
+                axes.axhline(place - 0.5, color="#bbbbbb", linewidth=0.6)
+            continue
+        style: dict[str, Any] = {
+            "color": COLOURS[number % len(COLOURS)],
+            "marker": MARKS[number % len(MARKS)],
+        }
+        if line.is_faithful:
+            left.plot(0, place, markerfacecolor="white", **style)
+        elif line.gain is not None:
+            _point(left, line.gain, place, style)
+        if line.accuracy is not None:
+            _point(right, line.accuracy, place, style)
+        fault = f"{line.arm.fault}: " if line.arm.fault else ""
+        labels.append(f"{fault}{line.arm.change}")
+    left.set_yticks(range(len(lines)), labels, fontsize="small")
+    for label, line in zip(left.get_yticklabels(), lines, strict=True):
+        if isinstance(line, str):
+            label.set_fontweight("bold")
+    # The first line is on top.
+    left.set_ylim(len(lines) - 0.5, -0.5)
     left.axvline(0, color="#888888", linewidth=0.8)
-    frame(left, grid="x", xlabel="Elo against the faithful program")
+    left.tick_params(axis="y", length=0)
+    right.tick_params(axis="y", length=0)
+    frame(left, grid="x", xlabel="gain in Elo over the faithful program")
     frame(right, grid="x", xlabel="moves that keep the exact value (%)")
-    if len(programs) > 1:
-        figure.legend(
-            *left.get_legend_handles_labels(), loc="outside lower center", ncols=3, **SMALL
-        )
+    # Room for the numbers beside the last points.
+    left.margins(x=0.12)
+    right.margins(x=0.12)
     return figure
 
 
@@ -429,6 +461,14 @@ def _point(axes: Axes, value: Estimate, place: float, style: Mapping[str, Any]) 
     high = value.value if value.high is None else value.high
     axes.plot([low, high], [place, place], color=style["color"], linewidth=1.2, alpha=0.6)
     axes.plot(value.value, place, **style)
+    axes.annotate(
+        f"{value.value:.0f}",
+        (high, place),
+        (6 if value.high is not None else 30, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize="x-small",
+    )
     for end, way in ((value.low, -1), (value.high, 1)):
         if end is None and (value.low, value.high) != (None, None):
             axes.annotate(

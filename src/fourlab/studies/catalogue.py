@@ -90,6 +90,8 @@ class Item:
     """The full name of the experiment that repeats it: 004-experiments-1-2."""
     sentence: str
     """What it shows, and what came of it."""
+    picture: str = ""
+    """The name of its picture, if that is not the item's own."""
 
 
 @cache

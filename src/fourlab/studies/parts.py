@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -91,6 +92,18 @@ def data_files(experiment: Experiment, parts: Parts) -> dict[str, bytes]:
             table = Table(part["title"], tuple(part["head"]), rows)
             files[part["file"]] = csv_of(data.numeric(table))
     return files
+
+
+def claims_json(done: Mapping[str, Parts]) -> bytes:
+    """Return the rows of all files of claims as JSON: one object per row, without empty cells."""
+    rows = []
+    for name, parts in done.items():
+        table = claims.table_of(claims_of(parts))
+        for row in table.rows:
+            cells = zip(table.head, row, strict=True)
+            rows.append({"experiment": name, **{head: cell for head, cell in cells if cell != ""}})
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    return f"[\n{lines}\n]\n".encode()
 
 
 def picture_files(parts: Parts) -> Iterator[str]:

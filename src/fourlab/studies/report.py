@@ -13,7 +13,8 @@ from fourlab.reporting.blocks import to_html, to_markdown
 from fourlab.reporting.page import how_it_was_made, page
 from fourlab.studies import data, made
 from fourlab.studies.catalogue import DOCUMENTS, FOLDERS, Experiment, all_experiments
-from fourlab.studies.pages import blocks_of, index_blocks
+from fourlab.studies.overall import overall_blocks
+from fourlab.studies.pages import blocks_of
 from fourlab.studies.parts import Parts, csv_of, data_files, is_part, stored
 from fourlab.studies.workbench import Part, Picture, read_json
 from fourlab.version import __version__
@@ -118,9 +119,9 @@ def _write_index(run: Run, done: Mapping[str, Parts]) -> None:
     """Write the index of all experiments with the counts of their verdicts."""
     made_by = dict.fromkeys(done, made.of_run(run))
     folders = {document: home_of(run, document).name for document in documents_of(done)}
-    html = to_html(index_blocks(done, made_by, ".html", folders))
+    html = to_html(overall_blocks(done, made_by, ".html", folders))
     run.write("report.html", page("The experiments", [*html, *how_it_was_made(run)]))
-    lines = to_markdown(index_blocks(done, made_by, ".md", folders))
+    lines = to_markdown(overall_blocks(done, made_by, ".md", folders))
     run.write("report.md", "\n".join(lines))
 
 

@@ -55,11 +55,17 @@ class Another(Arbitrary):
         )
 
 
-def memories(s: AlphaZeroSettings, evaluators: list[Evaluator], expected: float) -> list[Memory]:
+def memories(
+    s: AlphaZeroSettings,
+    evaluators: list[Evaluator],
+    expected: float,
+    ends_early: bool = True,
+    fixed: str = "nothing",
+) -> list[Memory]:
     filled = []
     start = Start()
     for evaluator in evaluators:
-        filled.append(fill_memory(evaluator, s, start, expected))
+        filled.append(fill_memory(evaluator, s, start, expected, ends_early, fixed))
         start = filled[-1].next
     return filled
 
@@ -92,7 +98,12 @@ def test_a_real_network_gives_the_same_games_in_step() -> None:
     assert same(alone, fill_memory(evaluator, replace(s, lanes=8), Start(), 15))
 
 
-def plain_games(s: AlphaZeroSettings, evaluators: list[Another]) -> list[list[Any]]:
+def plain_games(
+    s: AlphaZeroSettings,
+    evaluators: list[Another],
+    ends_early: bool = True,
+    fixed: str = "nothing",
+) -> list[list[Any]]:
     """Play as the listing does; return the memories as lists of boards, policies and values."""
     rules = Rules.parse(s.board)
     cells = rules.columns * rules.rows
@@ -107,7 +118,7 @@ def plain_games(s: AlphaZeroSettings, evaluators: list[Another]) -> list[list[An
             noise = rng.dirichlet(np.ones(rules.columns)).astype(np.float32).tolist()
             network = evaluators[len(filled) - 1].network
             simulations = s.simulations + number // s.simulations_games
-            root = twin.search(board, network, simulations, s.c, noise, 0.25, in_a_row)
+            root = twin.search(board, network, simulations, s.c, noise, 0.25, in_a_row, fixed)
             visits = np.zeros(rules.columns)
             for column, child in root.children.items():
                 visits[column] = child.visits
@@ -122,25 +133,40 @@ def plain_games(s: AlphaZeroSettings, evaluators: list[Another]) -> list[list[An
             board = twin.after(board, column)
             ply += 1
             discs = sum(cell != 0 for cells in board for cell in cells)
-            done = twin.winner(board, in_a_row) != 0 or discs >= cells - 1
+            done = twin.winner(board, in_a_row) != 0 or discs >= cells - ends_early
     return filled
 
 
-def test_memories_equal_those_of_a_plain_loop() -> None:
-    s = replace(TINY, window=48, games=60, lanes=4)
+@pytest.mark.parametrize(
+    ("board", "ends_early", "fixed"),
+    [
+        ("4x4x3", True, "nothing"),
+        # Games on this board often fill it.
+        ("4x4x4", False, "nothing"),
+        ("4x4x3", True, "priors"),
+        ("4x4x3", True, "finished"),
+        ("4x4x3", True, "unvisited"),
+    ],
+)
+def test_memories_equal_those_of_a_plain_loop(board: str, ends_early: bool, fixed: str) -> None:
+    s = replace(TINY, board=board, window=48, games=60, lanes=4)
     rules = Rules.parse(s.board)
     evaluators = [Another(rules, number) for number in range(5)]
-    expected = plain_games(s, evaluators)
-    for memory, plain in zip(memories(s, list(evaluators), 9), expected, strict=True):
+    expected = plain_games(s, evaluators, ends_early, fixed)
+    if (ends_early, fixed) != (True, "nothing"):
+        # The fix makes a difference.
+        assert str(expected) != str(plain_games(s, evaluators))
+    filled = memories(s, list(evaluators), 9, ends_early, fixed)
+    for memory, plain in zip(filled, expected, strict=True):
         assert len(memory.samples) == len(plain) == 48
-        for place, (board, policy, value) in enumerate(plain):
+        for place, (cells, policy, value) in enumerate(plain):
             planes = encode(
                 memory.samples.own[place : place + 1],
                 memory.samples.mask[place : place + 1],
                 rules.geometry,
                 "stones",
             )[0]
-            assert (planes[0] - planes[1]).tolist() == board
+            assert (planes[0] - planes[1]).tolist() == cells
             assert memory.samples.policies[place] == pytest.approx(policy)
             assert memory.samples.values[place] == pytest.approx(value, abs=1e-6)
 

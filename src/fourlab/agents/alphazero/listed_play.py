@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fourlab.agents.alphazero.choosing import FIXES
 from fourlab.agents.alphazero.forest import ForestSearch
 from fourlab.agents.alphazero.self_play import CACHE, Samples, sampled, switches_of
 from fourlab.agents.alphazero.settings import AlphaZeroSettings
@@ -76,17 +77,19 @@ def fill_memory(
     start: Start,
     expected: float,
     ends_early: bool = True,
+    fixed: str = "nothing",
 ) -> Memory:
     """Play from `start` until `window` positions are searched or all games are over.
 
     If the network learns from results, too, the last game of the memory is played to its end first.
     What follows the memory's last position is played again with the network that has learned.
-    Arya's games end one disc before the board is full (`ends_early`).
+    Arya's games end one disc before the board is full (`ends_early`). `fixed`, one of FIXES, names
+    one fault of the search that is corrected.
 
     `expected` is a guess of the length of a game. It decides how far games run ahead of those
     before them, which costs or saves time and changes nothing else.
     """
-    return _Play(evaluator, s, start, expected, ends_early).run()
+    return _Play(evaluator, s, start, expected, ends_early, fixed).run()
 
 
 class _Play:
@@ -99,6 +102,7 @@ class _Play:
         start: Start,
         expected: float,
         ends_early: bool,
+        fixed: str,
     ) -> None:
         self.s = s
         self.expected = expected
@@ -109,7 +113,7 @@ class _Play:
             self.rules,
             s.lanes,
             simulations_of(s.games, s),
-            switches_of(s),
+            switches_of(s)._replace(fixed=FIXES[fixed]),
             cache=CACHE,
         )
         self.searched = self.simulations = 0

@@ -37,6 +37,8 @@ class ListedTrainee(AlphaZeroTrainee):
     checkpoint_seconds = 120.0
     ends_early = True
     """Whether games end one disc before the board is full; a study sets this to False."""
+    fixed = "nothing"
+    """The fault of the search that is corrected, one of `choosing.FIXES`; a study sets this."""
     curves = (
         *AlphaZeroTrainee.curves,
         Curve("examples of the thesis", ("listed.wins", "listed.blocks")),
@@ -57,7 +59,7 @@ class ListedTrainee(AlphaZeroTrainee):
         """Play until the memory is full and learn from it."""
         s = self.settings
         evaluator = OnnxEvaluator(self.playing, "the network")
-        memory = fill_memory(evaluator, s, self.start, self.expected, self.ends_early)
+        memory = fill_memory(evaluator, s, self.start, self.expected, self.ends_early, self.fixed)
         self.window.add(memory.samples, s.window)
         full = len(memory.samples) == s.window
         # A game that ends with the last sample does so after the update.

@@ -11,23 +11,33 @@ from fourlab.nets.evaluator import SHIPPED
 from fourlab.studies.arya.bouts import (
     CORRECTED,
     FAITHFUL,
+    LEAST_TRAININGS,
+    TRAINED_POINTS,
     Bout,
     Reading,
-    Score,
     conduct,
-    match,
-    play,
-    score,
+    of_version,
+    play_bouts,
+    reported_score,
+    too_few,
+    training_of,
+    won_shares,
 )
 from fourlab.studies.arya.matches import CORRECTED_SEARCH, describe_budget, vanilla
-from fourlab.studies.compare import share
-from fourlab.studies.workbench import Finding, Part, Table, Workbench
+from fourlab.studies.claims import Claim, Value, mean_of, share
+from fourlab.studies.verdicts import larger_trained, same_share
+from fourlab.studies.workbench import Part, Workbench
 from fourlab.training.test_set import solved_positions
 
 NETWORKS = {1000: "arya-1000", 5000: "arya-5000"}
-"""Networks in Fourlab's repository, by the number of `arya` preset games they were trained on."""
+"""Networks by the number of `arya` preset games that they were trained on, without its faults.
+
+Further trainings with other seeds are called arya-1000-SEED.
+"""
 LISTED_NETWORKS = {1000: "arya-alphamcts-10", 5000: "arya-alphamcts-50"}
-"""Networks trained with `--preset arya --faithful`, if they are there; else `NETWORKS` play."""
+"""The same with the faults, `--preset arya --faithful`: arya-alphamcts-10-SEED."""
+SEEDS = range(1, 10)
+"""The seeds of trainings that may be in the folder of networks."""
 LISTED_PROVING = "faithful=1,batch=1,fpu=0"
 """Arya's search, except that immediate wins are found on the board."""
 LISTED = f"{LISTED_PROVING},proofs=0"
@@ -35,9 +45,13 @@ LISTED = f"{LISTED_PROVING},proofs=0"
 WITHOUT_FAULTS = "method=puct"
 """The same search with its faults fixed."""
 ITERATIONS = 1000
-"""Default number of simulations per move in Arya's program."""
+"""Default number of simulations per move in Arya's program; the thesis gives no number."""
+ROLLOUTS = 150_000
+"""Rollouts of the vanilla search in five seconds, by the thesis."""
 AS_PLAYED = 1.25
 """Temperature at which Arya's agent samples its moves, in matches too."""
+MISTAKES_POINTS = 5
+"""Margin of shares of mistakes, in percentage points."""
 
 
 def alpha(net: str, iterations: int, search: str, temperature: float = 0.0) -> str:
@@ -45,68 +59,102 @@ def alpha(net: str, iterations: int, search: str, temperature: float = 0.0) -> s
     return f"alphazero:net={net},simulations={iterations},{search},temperature={temperature}"
 
 
-def listed_network(games: int) -> str | None:
-    """Return the network trained by Arya's program on `games` games; None without its weights."""
-    name = LISTED_NETWORKS[games]
-    return name if (SHIPPED / f"{name}.onnx").is_file() else None
+def trainings(name: str) -> dict[int, str]:
+    """Return the networks NAME-SEED that are there, by seed."""
+    return {seed: f"{name}-{seed}" for seed in SEEDS if (SHIPPED / f"{name}-{seed}.onnx").is_file()}
 
 
 def experiment_4(bench: Workbench) -> Iterator[Part]:
     """Play the vanilla search against AlphaMCTS trained on 1,000 and on 5,000 games."""
     bouts = (
-        _against_alpha(bench, "experiment-4a", 1000, "MCTS 5 s", Score(66, 34, 0)),
-        _against_alpha(bench, "experiment-4b", 5000, "AlphaMCTS(50)", Score(81, 19, 0)),
+        _against_alpha(bench, "experiment-4a", 1000, "MCTS 5 s"),
+        _against_alpha(bench, "experiment-4b", 5000, "AlphaMCTS(50)"),
     )
     yield from conduct(bench, bouts, bench.size["games"])
+    yield _gain(bench, bouts)
 
 
-def _against_alpha(
-    bench: Workbench, name: str, games: int, scored_player: str, reported: Score
-) -> Bout:
-    """Return one part of Experiment 4; `games` is the amount of training of the network."""
-    rollouts = bench.size["rollouts"]
-    iterations = bench.size["iterations"]
+def _against_alpha(bench: Workbench, name: str, games: int, scored_player: str) -> Bout:
+    """Return one part of Experiment 4; `games` is the amount of training of the networks."""
     # None unless searches run by the clock; rollouts stand in for it.
     seconds = bench.seconds(5)
-    net = NETWORKS[games]
-    trained_as_listed = listed_network(games)
-    faithful_net = trained_as_listed or net
     # The vanilla search with fault B15 and without it.
-    listed = vanilla(rollouts, True, seconds)
-    sound = vanilla(rollouts, False, seconds)
+    listed = vanilla(ROLLOUTS, True, seconds)
+    sound = vanilla(ROLLOUTS, False, seconds)
+    most = bench.size["trainings"]
+    faithful = dict(list(trainings(LISTED_NETWORKS[games]).items())[:most])
+    # The first corrected training had seed 0.
+    corrected = dict(list({0: NETWORKS[games], **trainings(NETWORKS[games])}.items())[:most])
     readings = {
-        # As faithful as our networks allow.
-        FAITHFUL: Reading(listed, alpha(faithful_net, iterations, LISTED, AS_PLAYED)),
-        "immediate wins are seen": Reading(
-            listed, alpha(faithful_net, iterations, LISTED_PROVING, AS_PLAYED)
-        ),
-        CORRECTED_SEARCH: Reading(sound, alpha(faithful_net, iterations, LISTED, AS_PLAYED)),
-        CORRECTED: Reading(sound, alpha(net, iterations, WITHOUT_FAULTS)),
+        training_of(FAITHFUL, seed): Reading(listed, alpha(net, ITERATIONS, LISTED, AS_PLAYED))
+        for seed, net in faithful.items()
     }
-    if trained_as_listed:
-        why = (
-            f"{faithful_net} was trained on {games:,} games with Arya's program, in one run: the "
-            "interval does not cover what another run would have learned. It makes "
+    net = next(iter(faithful.values()), NETWORKS[games])
+    if not faithful:
+        readings["as listed, network without faults"] = Reading(
+            listed, alpha(net, ITERATIONS, LISTED, AS_PLAYED)
         )
-    else:
-        why = (
-            f"no verdict, because the network is not Arya's: {net} was trained on {games:,} games "
-            "without Arya's faults (B17), so it never had to recognise immediate wins. It makes "
-        )
-    why += (
-        f"{iterations:,} simulations per move (the thesis gives no number, the program's default "
-        f"is {ITERATIONS:,}); {describe_budget(rollouts, seconds)}"
+    readings[CORRECTED_SEARCH] = Reading(sound, alpha(net, ITERATIONS, LISTED, AS_PLAYED))
+    readings |= {
+        training_of(CORRECTED, seed): Reading(sound, alpha(net, ITERATIONS, WITHOUT_FAULTS))
+        for seed, net in corrected.items()
+    }
+    why = (
+        f"B15, B17: {len(faithful)} networks were trained on {games:,} games with the faults and "
+        f"{len(corrected)} without; a verdict takes at least {LEAST_TRAININGS}, since the thesis "
+        "has a single training. AlphaMCTS makes "
+        f"{ITERATIONS:,} simulations per move (the thesis gives no number, this is the default of "
+        f"its program); {describe_budget(ROLLOUTS, seconds)}"
     )
-    if not trained_as_listed:
-        why += (
-            ". Reproducing Arya's result would take networks trained with `fourlab train alphazero "
-            "--preset arya --faithful`; the one that arya figure-33 trains at full scale is not "
-            "used here"
-        )
     # Trained on 1,000 games the agent is called AlphaMCTS(10).
     players = ("MCTS 5 s", f"AlphaMCTS({games // 100})")
-    comparable = trained_as_listed is not None
-    return Bout(name, players, scored_player, reported, readings, why, comparable=comparable)
+    return Bout(
+        name,
+        players,
+        scored_player,
+        reported_score(name),
+        readings,
+        why,
+        trained=True,
+        points=TRAINED_POINTS,
+    )
+
+
+def _gain(bench: Workbench, bouts: tuple[Bout, Bout]) -> Claim:
+    """Compare how often AlphaMCTS wins after 5,000 and after 1,000 games of training."""
+    played = play_bouts(bench, bouts, bench.size["games"])
+    # By version: the shares of games that AlphaMCTS wins, after less and after more training.
+    wins = {
+        version: [
+            won_shares(of_version(version, games), bout.players[1])
+            for bout, games in zip(bouts, played, strict=True)
+        ]
+        for version in (FAITHFUL, CORRECTED)
+    }
+    before, after = reported_score("experiment-4a").lost, reported_score("experiment-4b").won
+
+    def shown(version: str) -> Value:
+        if not all(wins[version]):
+            return ""
+        less, more = (mean_of([100 * won for won in shares], 1, "%") for shares in wins[version])
+        return f"{less.value:.1f} % and {more.value:.1f} % over {more.n} trainings"
+
+    verdicts = {
+        version: too_few(min(len(less), len(more)))
+        if min(len(less), len(more)) < LEAST_TRAININGS
+        else larger_trained(more, less, TRAINED_POINTS / 100)
+        for version, (less, more) in wins.items()
+    }
+    return Claim(
+        "experiment-4-training",
+        "AlphaMCTS wins more games against the same search after 5,000 games of training than "
+        "after 1,000",
+        f"{before} % and {after} % of 100 games",
+        faithful=shown(FAITHFUL),
+        corrected=shown(CORRECTED),
+        reproduced=verdicts[FAITHFUL],
+        true=verdicts[CORRECTED],
+    )
 
 
 def _answer(specs: tuple[str, ...], count: int, seed: int, number: int) -> dict[str, bool]:
@@ -133,62 +181,33 @@ def judged(chosen: int, scores: Mapping[int, int]) -> tuple[bool, bool]:
 
 
 def temperature(bench: Workbench) -> Iterator[Part]:
-    """Measure what Arya's search faults and temperature cost, by mistakes and by games."""
-    net = NETWORKS[5000]
-    iterations = bench.size["iterations"]
-    agents = {
-        "as listed, temperature 1.25": alpha(net, iterations, LISTED, AS_PLAYED),
-        "as listed, temperature 0": alpha(net, iterations, LISTED),
-        "corrected, temperature 1.25": alpha(net, iterations, WITHOUT_FAULTS, AS_PLAYED),
-        "corrected, temperature 0": alpha(net, iterations, WITHOUT_FAULTS),
-    }
-    yield _mistakes(bench, agents)
-    listed_sampled, listed_best, corrected_sampled, corrected_best = agents
-    # Sampling against the best move, with the faults and without, then both at once.
-    duels = [
-        (listed_sampled, listed_best),
-        (corrected_sampled, corrected_best),
-        (listed_sampled, corrected_best),
-    ]
-    matches = [
-        match(
-            bench,
-            (agents[one], agents[other]),
-            (one, other),
-            bench.size["games"],
-            openings="random:2",
-        )
-        for one, other in duels
-    ]
-    for (one, other), games in zip(duels, play(bench, "games", matches), strict=True):
-        result = score(games, one)
-        shares = "; ".join(share(count, result.games) for count in result)
-        # The first player decides in which column the result belongs.
-        is_listed = one.startswith("as listed")
-        yield Finding(
-            f"{one}, against {other}: wins, losses, draws",
-            "",
-            shares if is_listed else "",
-            "" if is_listed else shares,
-            why="B17: moves are sampled in proportion to visits to the power of 1 / 1.25, "
-            "so an inferior move is played now and then",
-        )
-
-
-def _mistakes(bench: Workbench, agents: dict[str, str]) -> Table:
-    """Tabulate how often each agent gives away a win or a draw, in positions where it can."""
+    """Measure the mistakes that sampling moves adds, with Arya's search and with the corrected."""
+    net = next(iter(trainings(LISTED_NETWORKS[5000]).values()), NETWORKS[5000])
+    searches = {"as listed": LISTED, "corrected": WITHOUT_FAULTS}
+    specs = tuple(
+        alpha(net, ITERATIONS, search, sampling)
+        for search in searches.values()
+        for sampling in (AS_PLAYED, 0.0)
+    )
     count = bench.size["positions"]
-    specs = tuple(agents.values())
-    answers = bench.repeat("mistakes", _answer, count * len(agents), specs, count, bench.seed)
+    answers = bench.repeat("mistakes", _answer, count * len(specs), specs, count, bench.seed)
     # Where all columns have one value, no move can be a mistake.
     mistakes = [
         [answer["mistake"] for answer in answers[begin : begin + count] if answer["open"]]
         for begin in range(0, len(answers), count)
     ]
-    rows = [(name, share(sum(own), len(own))) for name, own in zip(agents, mistakes, strict=True)]
-    return Table(
-        "Moves that give away a win or a draw, in positions where that is possible, "
-        f"{bench.size['iterations']:,} simulations per move",
-        ("AlphaMCTS", "mistakes"),
-        tuple(rows),
-    )
+    for place, version in enumerate(searches):
+        sampled, best = mistakes[2 * place : 2 * place + 2]
+        yield Claim(
+            f"sampling-{version.replace(' ', '-')}",
+            "moves that give away a win or a draw, where that is possible: sampled at temperature "
+            f"{AS_PLAYED} (faithful) or the most visited column (corrected), search {version}",
+            "plays without exploration",
+            faithful=share(sum(sampled), len(sampled)),
+            corrected=share(sum(best), len(best)),
+            # Playing without exploration would make the mistakes of the most visited column.
+            true=same_share(sum(best), len(best), sum(sampled), len(sampled), MISTAKES_POINTS),
+            why="B17: only the noise is switched off in matches. Moves are still sampled in "
+            "proportion to visits to the power of 1 / 1.25, so an inferior move is played now and "
+            f"then. {ITERATIONS:,} simulations per move, network {net}",
+        )

@@ -11,8 +11,15 @@ from fourlab.arena.statistics import wilson
 from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.reporting.figures import COLOURS, Axes, Figure, frame, panels
-from fourlab.studies.claims import Claim, Counts, shares
-from fourlab.studies.verdicts import at_least, freeman_halton, same_counts
+from fourlab.studies.claims import Answer, Claim, Counts, Verdict, shares
+from fourlab.studies.reported import reported
+from fourlab.studies.verdicts import (
+    at_least,
+    at_least_trained,
+    freeman_halton,
+    same_counts,
+    same_trained,
+)
 from fourlab.studies.workbench import Part, Picture, Table, Workbench, completed
 
 BOARD = ("7x6x4",)
@@ -21,6 +28,10 @@ OUTCOMES = ("wins", "losses", "draws")
 """In the order of the fields of `Score`."""
 POINTS = 15
 """Margin in percentage points: the thesis's hundred games cannot show a smaller difference."""
+TRAINED_POINTS = 30
+"""The margin between trainings of networks: three of them do not show smaller differences."""
+LEAST_TRAININGS = 3
+"""With fewer trainings their spread is unknown, and nothing is tested."""
 
 
 class Score(NamedTuple):
@@ -64,16 +75,35 @@ class Bout:
     """The player whose wins, losses and draws are reported."""
     reported: Score
     readings: Mapping[str, Reading]
-    """By name; must contain `faithful` and `corrected`."""
+    """By name; must contain `faithful` and `corrected`, or trainings of them (`training_of`)."""
     why: str = ""
     """Explanation of a difference between the thesis and the replication."""
-    comparable: bool = True
-    """Whether the faithful players can be the ones in the thesis; if not, no verdict is given."""
+    trained: bool = False
+    """Whether readings are trainings, whose variance is part of the verdicts."""
+    points: int = POINTS
+    """The margin of the verdict, in percentage points."""
 
     @property
     def title(self) -> str:
         """Both display names: "minimax(4) against Q-learning"."""
         return " against ".join(self.players)
+
+
+def reported_score(experiment: str) -> Score:
+    """Return the score that the thesis gives for an experiment, such as `experiment-3a`."""
+    won, lost, drawn = map(int, reported("arya-experiments")[experiment])
+    return Score(won, lost, drawn)
+
+
+def training_of(version: str, seed: int) -> str:
+    """Return the name of a reading with one of several trainings of a version."""
+    return f"{version}, training {seed}"
+
+
+def of_version(version: str, played: Mapping[str, list[StoredGame]]) -> list[list[StoredGame]]:
+    """Return the games of a version, one list per training; without trainings there is one."""
+    prefix = training_of(version, 0)[:-1]
+    return [games for name, games in played.items() if name == version or name.startswith(prefix)]
 
 
 def score(games: Sequence[StoredGame], player: str, side: int | None = None) -> Score:
@@ -127,6 +157,14 @@ def play(bench: Workbench, name: str, matches: Sequence[Tournament]) -> list[lis
 
 def conduct(bench: Workbench, bouts: Sequence[Bout], games: int) -> Iterator[Part]:
     """Play every bout under each of its readings and report the results."""
+    for bout, played in zip(bouts, play_bouts(bench, bouts, games), strict=True):
+        yield from _report(bout, played)
+
+
+def play_bouts(
+    bench: Workbench, bouts: Sequence[Bout], games: int
+) -> list[dict[str, list[StoredGame]]]:
+    """Play every bout and return its games by reading."""
     matches = [
         match(bench, (reading.first, reading.second), bout.players, games, reading.starts)
         for bout in bouts
@@ -134,39 +172,79 @@ def conduct(bench: Workbench, bouts: Sequence[Bout], games: int) -> Iterator[Par
     ]
     # All readings of all bouts, in the order of `matches`.
     played = iter(play(bench, "games", matches))
-    for bout in bouts:
-        yield from _report(bout, dict(zip(bout.readings, played, strict=False)))
+    return [dict(zip(bout.readings, played, strict=False)) for bout in bouts]
 
 
 def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part]:
-    """Yield a bout's scores beside those in the thesis: findings, tables and a figure."""
+    """Yield a bout's scores beside those in the thesis: claims, tables and a figure."""
     scores = {name: score(games, bout.scored_player) for name, games in played.items()}
-    faithful = scores[FAITHFUL].counts
-    corrected = scores[CORRECTED]
+    versions = {version: of_version(version, played) for version in (FAITHFUL, CORRECTED)}
+    # All trainings of a version together.
+    pooled = {
+        version: [game for games in trainings for game in games]
+        for version, trainings in versions.items()
+        if trainings
+    }
+    totals = {version: score(games, bout.scored_player) for version, games in pooled.items()}
     other = next(name for name in bout.players if name != bout.scored_player)
-    reported = bout.reported.counts
     yield Claim(
         bout.name,
         f"{bout.scored_player} against {other}: won / lost / drawn",
-        reported,
-        faithful=faithful,
-        corrected=corrected.counts,
-        reproduced=same_counts(reported, faithful, POINTS) if bout.comparable else None,
-        # Each bout claims that the scored player is the stronger one.
-        true=at_least(corrected.won, corrected.won + corrected.lost, 0.5),
+        bout.reported.counts,
+        faithful=totals[FAITHFUL].counts if FAITHFUL in totals else "",
+        corrected=totals[CORRECTED].counts if CORRECTED in totals else "",
+        reproduced=_reproduced(bout, versions[FAITHFUL]),
+        true=_true(bout, versions[CORRECTED]),
         why=bout.why,
     )
     yield _explanations(bout, scores)
     yield _by_side(bout, played)
     # Other readings are in the table only; more lines would be hard to distinguish.
-    shown = {name: played[name] for name in (FAITHFUL, CORRECTED)}
     yield Picture(
         bout.name,
         f"{bout.title}, as in Figures 44 to 50: final score with 95 % intervals, "
         "and running totals game by game.",
-        lambda: _draw(bout, shown),
-        _data(bout, shown),
+        lambda: _draw(bout, pooled),
+        _data(bout, pooled),
     )
+
+
+def won_shares(trainings: Sequence[Sequence[StoredGame]], player: str) -> list[float]:
+    """Return the share of games that a player won, 0 to 1, by training."""
+    results = [score(games, player) for games in trainings]
+    return [result.won / result.games for result in results]
+
+
+def too_few(trainings: int) -> Verdict:
+    """Return the verdict for fewer than LEAST_TRAININGS trainings, with the reason."""
+    return Verdict(
+        Answer.CANNOT_TELL,
+        f"no test: {trainings} of at least {LEAST_TRAININGS} trained networks are there",
+    )
+
+
+def _reproduced(bout: Bout, trainings: Sequence[Sequence[StoredGame]]) -> Verdict:
+    """Compare the reported score with the faithful games."""
+    reported_total = bout.reported
+    if not bout.trained:
+        ours = score(trainings[0], bout.scored_player)
+        return same_counts(reported_total.counts, ours.counts, bout.points)
+    if len(trainings) < LEAST_TRAININGS:
+        return too_few(len(trainings))
+    shares_won = won_shares(trainings, bout.scored_player)
+    value = reported_total.won / reported_total.games
+    return same_trained(value, reported_total.games, shares_won, bout.points / 100)
+
+
+def _true(bout: Bout, trainings: Sequence[Sequence[StoredGame]]) -> Verdict:
+    """Test what each bout claims, that the scored player is the stronger one, when corrected."""
+    if not bout.trained:
+        corrected = score(trainings[0], bout.scored_player)
+        return at_least(corrected.won, corrected.won + corrected.lost, 0.5)
+    if len(trainings) < LEAST_TRAININGS:
+        return too_few(len(trainings))
+    shares_won = won_shares(trainings, bout.scored_player)
+    return at_least_trained(shares_won, len(trainings[0]), 0.5)
 
 
 def _explanations(bout: Bout, scores: Mapping[str, Score]) -> Table:

@@ -4,8 +4,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from fourlab.studies.compare import share
-from fourlab.studies.workbench import Finding, Part, Table, Text, Workbench
+from fourlab.arena.tally import Tally
+from fourlab.studies.claims import Claim, Estimate, shares
+from fourlab.studies.gao.future import stronger
+from fourlab.studies.verdicts import same_number
+from fourlab.studies.workbench import Part, Table, Text, Workbench
 
 if TYPE_CHECKING:
     from fourlab.chess.match import ChessMatch
@@ -15,6 +18,14 @@ PAIRS = (("arya", "random"), ("improved", "arya"), ("improved", "random"))
 HASH_BITS = 32
 NODES = 50
 """Rollouts per move of Arya's player; a search holds about as many positions."""
+BETTER = (
+    "true means that the first player is the stronger one. Improved has 400 rollouts that end "
+    "after four plies with a count of material, tries captures first, and proves mates"
+)
+HASHED = (
+    "B20: the listing compares positions by 32 bits of a hash, ours in full. With 50 positions "
+    "per search that is harmless"
+)
 
 
 @dataclass(frozen=True)
@@ -23,22 +34,18 @@ class _Games:
 
     games: int
     """Per match."""
-    simulations: int | None
-    """Per move; None leaves every player at its own number."""
     seed: int
 
     def match(self, pair: int) -> "ChessMatch":
-        """Return the match of `PAIRS[pair]`."""
+        """Return the match of `PAIRS[pair]`; every player has its own number of rollouts."""
         from fourlab.chess.match import ChessMatch
 
-        return ChessMatch(PAIRS[pair], self.games, simulations=self.simulations, seed=self.seed)
+        return ChessMatch(PAIRS[pair], self.games, seed=self.seed)
 
     def rollouts(self, *pair: str) -> str:
         """Return the rollouts per move of a pair of players, as text."""
         from fourlab.chess.players import Searcher, player
 
-        if self.simulations:
-            return str(self.simulations)
         players = map(player, pair)
         return " and ".join(
             str(searcher.simulations) for searcher in players if isinstance(searcher, Searcher)
@@ -69,38 +76,34 @@ def _illegal(start: str, moves: list[str]) -> int:
 
 def appendix(bench: Workbench) -> Iterator[Part]:
     """Play matches between Arya's chess player, the improved one and a random one."""
-    work = _Games(bench.size["games"], bench.size.get("simulations"), bench.seed)
+    work = _Games(bench.size["games"], bench.seed)
     games = bench.repeat("games", work, work.games * len(PAIRS))
     illegal = sum(game["illegal"] for game in games)
     unfinished = sum(not game["ending"] for game in games)
     plies = sum(len(game["moves"].split()) for game in games)
-    yield Finding(
-        "illegal moves, and unfinished games",
+    yield Claim(
+        "chess-rules",
+        "illegal moves, of all moves; every game ends",
         "the rules are kept",
-        f"{illegal} of {plies:,} moves, {unfinished} of {len(games)} games",
-        agrees=illegal == unfinished == 0,
+        faithful=Estimate(illegal, n=plies, digits=0),
+        reproduced=same_number(illegal + unfinished, 0, 0),
     )
     yield from _matches(work, games)
-    yield Finding(
-        "rating",
-        "142 on chess.com",
-        "cannot be tested",
-        why="the thesis lists no games; the player meets a random one instead",
-    )
     # The birthday bound: pairs of positions, each equal in all bits with probability 2^-32.
     collision = NODES * (NODES - 1) / 2 / 2**HASH_BITS
-    yield Finding(
-        f"probability that two of {NODES:,} positions in a search are confused",
+    yield Claim(
+        "chess-hash",
+        f"probability that two of {NODES} positions in a search are confused",
         "",
-        f"{collision:.1e}",
-        "0",
-        why="B20: positions are compared by 32 bits of a hash; ours are compared in full",
+        faithful=Estimate(collision, digits=8),
+        corrected=Estimate(0, digits=0),
+        why=HASHED,
     )
     yield Text("A game of Arya's player", _record(games[0]))
 
 
 def _matches(work: _Games, games: list[dict[str, Any]]) -> Iterator[Part]:
-    """Yield a finding for every match, then a table of all matches."""
+    """Yield a claim for every match, then a table of all matches."""
     from fourlab.chess.match import ChessGame, summarize
 
     rows = []
@@ -113,17 +116,17 @@ def _matches(work: _Games, games: list[dict[str, Any]]) -> Iterator[Part]:
         summary = summarize(work.match(pair), of_pair)
         won, drawn, lost = (summary[name]["count"] for name in ("wins", "draws", "losses"))
         rollouts = work.rollouts(one, other)
-        wins = share(won, work.games)
+        results = shares(won, lost, drawn)
         # Arya's own player is the faithful one.
         is_corrected = one == "improved"
-        yield Finding(
-            f"{one} against {other}: wins, {rollouts} rollouts per move",
+        yield Claim(
+            f"chess-{one}-{other}",
+            f"{one} against {other}, {rollouts} rollouts per move: won / lost / drawn",
             "",
-            "" if is_corrected else wins,
-            wins if is_corrected else "",
-            why=f"{work.games} games per pair; Arya's player has {NODES} rollouts per move"
-            if work.simulations
-            else "",
+            faithful="" if is_corrected else results,
+            corrected=results if is_corrected else "",
+            true=stronger(Tally(tuple(summary["counts"]))),
+            why=BETTER,
         )
         length = f"{summary['plies']['mean']:.0f}"
         endings = ", ".join(f"{ending} {count}" for ending, count in summary["endings"].items())

@@ -1,7 +1,11 @@
-"""Arya's Figure 33: how many wins and blocks the network sees without search, by training games."""
+"""Arya's Figure 33: how many wins and blocks the network sees without search, by training games.
+
+The verdict is on trainings of Arya's size, whose curves ship with their networks (`ship.py`). Small
+trainings show by kind of examples what the faults change.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +16,15 @@ from fourlab.compiled.batches import open_columns
 from fourlab.jobs.executors.threads import Threads
 from fourlab.nets.evaluator import OnnxEvaluator, load
 from fourlab.reporting.figures import COLOURS, MARKS, Figure, frame, panels
-from fourlab.studies.arya.alpha import NETWORKS
+from fourlab.studies.arya.alpha import LISTED_NETWORKS, NETWORKS, SEEDS, trainings
+from fourlab.studies.arya.bouts import LEAST_TRAININGS, TRAINED_POINTS, too_few
 from fourlab.studies.arya.lessons import VERSIONS
-from fourlab.studies.compare import falls, share
+from fourlab.studies.arya.ship import FAITHFUL_NAME, manifest_of
+from fourlab.studies.claims import Claim, Estimate, Value, Verdict, mean_of, share
+from fourlab.studies.reported import reported
 from fourlab.studies.trainings import train_in
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
+from fourlab.studies.verdicts import larger_trained, same_number
+from fourlab.studies.workbench import Part, Picture, Table, Workbench
 from fourlab.training.kind import TrainingJob
 from fourlab.training.listed_examples import EXAMPLES, listed_accuracy
 from fourlab.training.test_set import win_block_accuracy
@@ -57,19 +65,21 @@ def accuracy(evaluator: OnnxEvaluator) -> dict[str, float]:
 def _train(
     folder: Path, size: Mapping[str, Any], until: int, seed: int, number: int
 ) -> list[dict[str, float]]:
-    """Train version `number` of `VERSIONS` until `until` games are played; return its accuracy.
+    """Train until `until` games are played, and return the accuracy.
 
-    The first segment, of `size["step"]` games, also returns the accuracy before training.
+    Numbers go through `VERSIONS` first, then through the seeds. The first segment, of
+    `size["step"]` games, also returns the accuracy before training.
     """
     from fourlab.agents.alphazero.training import AlphaZeroTrainee  # loads torch
 
+    training, version = divmod(number, len(VERSIONS))
     games = size["games"]
     settings = replace(
-        TRAINING.preset("arya", faithful=number == 0),
+        TRAINING.preset("arya", faithful=version == 0),
         networks=(size["network"],),
         games=games + 1,  # never finished, so it does not run its own final evaluation
         exam_every=games,
-        seed=seed,
+        seed=seed + training,
     )
     job = TrainingJob(TRAINING, settings, "network")
     trainee = job.trainee
@@ -77,71 +87,184 @@ def _train(
     trainee.executor = Threads(1)  # the other version trains on the other processor
     # A new trainee has the untrained network; `train_in` then restores the last checkpoint.
     networks = [trainee.playing] if until == size["step"] else []
-    train_in(folder / VERSIONS[number], job, until)
+    train_in(folder / VERSIONS[version] / str(training), job, until)
     networks.append(trainee.playing)
     return [accuracy(OnnxEvaluator(network, "the network")) for network in networks]
 
 
 def figure_33(bench: Workbench) -> Iterator[Part]:
-    """Train as Arya did, with the faults and without, and evaluate at regular intervals."""
+    """Compare trainings as Arya's with his figure, and small ones with and without the faults."""
+    yield from _settings()
+    shipped = bench.calculate("shipped", _shipped)
+    listed = listed_curves()
+    yield _rising(listed, shipped)
     size = bench.size
     step = size["step"]
     games = size["games"]
     # The first point of each curve is the untrained network.
     marks = list(range(0, games + 1, step))
     folder = bench.folder.resolve() / "network"
+    total = len(VERSIONS) * size["seeds"]
     # One piece of work per mark, so that accuracies are stored as the training goes on.
     results = [
-        bench.repeat(f"accuracy-{mark}", _train, len(VERSIONS), folder, size, mark, bench.seed)
+        bench.repeat(f"accuracy-{mark}", _train, total, folder, size, mark, bench.seed)
         for mark in marks[1:]
     ]
-    curves: dict[str, Curve] = {
-        name: [accuracies for result in results for accuracies in result[version]]
+    # By version: the curves of its trainings.
+    curves: dict[str, list[Curve]] = {
+        name: [
+            [accuracies for result in results for accuracies in result[number]]
+            for number in range(version, total, len(VERSIONS))
+        ]
         for version, name in enumerate(VERSIONS)
     }
     for kind in KINDS:
-        trained = f"after {games:,} games with a {size['network']} network"
-        yield _finding(kind, trained, curves)
-    rows = [
-        (shipped["network"], *(share(*_counts(shipped[kind])) for kind in KINDS))
-        for shipped in bench.calculate("shipped", _shipped)
-    ]
+        yield _small(kind, f"{games:,} games with a {size['network']} network", curves)
     yield Table(
-        "The networks of Arya's size (128 filters, 8 blocks) that ship with Fourlab, "
-        "trained without the faults",
+        "The networks of Arya's size (128 filters, 8 blocks) that ship with Fourlab",
         ("network", *KINDS),
-        tuple(rows),
+        tuple(
+            (row["network"], *(str(share(*_counts(row[kind]))) for kind in KINDS))
+            for row in shipped
+        ),
     )
-    data = [
-        (name, mark, round(drawn), *curve[place].values())
-        for name, curve in curves.items()
-        for place, (mark, drawn) in enumerate(zip(marks, _axis_as_drawn(marks, step), strict=True))
-    ]
     yield Picture(
         "figure-33",
-        "Accuracy by training games. Left: as in the thesis, over all listed examples and on its "
-        "axis (B19). Right: by kind, on the correct axis.",
-        lambda: _draw(curves, marks, step),
-        Table("accuracy", ("training", "games", "games as drawn", *KINDS), tuple(data)),
+        "Accuracy by training games. Left: over all listed examples and on the axis of the thesis "
+        "(B19), whose figure was not available; trainings of Arya's size where there are some, "
+        "else small ones. Right: small trainings by kind of real examples, on the correct axis, "
+        "as means.",
+        lambda: _draw(listed, curves, marks, step),
+        _data(listed, curves, marks, step),
     )
 
 
-def _finding(kind: str, trained: str, curves: Mapping[str, Curve]) -> Finding:
-    """Compare the accuracy on one kind of examples before and after training."""
-    # Pairs (correct, EXAMPLES).
-    before = {name: _counts(curve[0][kind]) for name, curve in curves.items()}
-    after = {name: _counts(curve[-1][kind]) for name, curve in curves.items()}
-    faithful, corrected = (f"{share(*before[name])} to {share(*after[name])}" for name in VERSIONS)
-    is_listed = kind.startswith("listed")
-    return Finding(
-        f"accuracy on {kind}, before training and {trained}",
-        "rises" if is_listed else "",
-        faithful,
-        corrected,
-        # Accuracy rises from before to after if it falls from after to before.
-        agrees=falls(*after["faithful"], *before["faithful"]) if is_listed else None,
+def _settings() -> Iterator[Part]:
+    """Compare the settings of the training with those that the thesis lists in Figure 22."""
+    settings = asdict(TRAINING.preset("arya", faithful=True))
+    listed = {name: float(value[0]) for name, value in reported("arya-figure-22").items()}
+    filters, blocks = map(int, settings["networks"][0].split("x"))
+    ours = {
+        "num_filters": filters,
+        "num_residual_blocks": blocks,
+        "exploration_constant": settings["c"],
+        "selection_temperature": settings["temperature"],
+        "dirichlet_alpha": settings["dirichlet_alpha"],
+        "dirichlet_epsilon": settings["dirichlet_share"],
+        "learning_rate": settings["rate"],
+        "minibatch_size": settings["batch"],
+        # The memory also has the mirror image of every position.
+        "num_minibatches": 2 * settings["window"] / settings["batch"],
+        "mcts_initial_iterations": settings["simulations"],
+        "mcts_max_iterations": settings["simulations_end"],
+    }
+    equal = sum(ours[name] == listed[name] for name in ours)
+    yield Claim(
+        "figure-22",
+        "hyperparameters of Figure 22 that our training has",
+        Estimate(len(ours), digits=0),
+        faithful=Estimate(equal, digits=0),
+        reproduced=same_number(len(ours), equal, 0),
+        why="the figure also has 1 epoch of 1 game; the experiments had 10 and 50 epochs of 100",
+    )
+    yield Table(
+        "Figure 22: the hyperparameters",
+        ("name", "thesis", "ours"),
+        tuple((name, listed[name], ours[name]) for name in ours),
+    )
+
+
+def listed_curves() -> dict[int, dict[str, list[float]]]:
+    """Return the curves of the trainings with Arya's program and settings, by seed."""
+    manifests = {seed: manifest_of(FAITHFUL_NAME, seed) for seed in SEEDS}
+    return {seed: manifest["accuracy"] for seed, manifest in manifests.items() if manifest}
+
+
+def _overall(curve: Mapping[str, Sequence[float]]) -> list[float]:
+    """Return the shares over all listed examples, of which half are wins and half blocks."""
+    return [
+        (won + blocked) / 2 for won, blocked in zip(curve["wins"], curve["blocks"], strict=True)
+    ]
+
+
+def _rising(
+    listed: Mapping[int, Mapping[str, Sequence[float]]], shipped: Sequence[Mapping[str, Any]]
+) -> Claim:
+    """Compare the accuracy before and after the trainings of Arya's size."""
+    before, after = ([_overall(curve)[end] for curve in listed.values()] for end in (0, -1))
+    # The corrected networks have no untrained one beside them, so the first is that of 1,000 games.
+    corrected = {
+        games: [
+            (row["wins"] + row["blocks"]) / 2
+            for row in shipped
+            if row["games"] == games and not row["faithful"]
+        ]
+        for games in NETWORKS
+    }
+    return Claim(
+        "figure-33-rises",
+        "accuracy over all examples: listed ones before and after 5,000 games (faithful), real "
+        "ones after 1,000 and after 5,000 games (corrected)",
+        "rises",
+        faithful=_both(before, after),
+        corrected=_both(corrected[1000], corrected[5000]),
+        reproduced=_rises(before, after),
+        true=_rises(corrected[1000], corrected[5000]),
         why=WHY,
     )
+
+
+def _both(before: Sequence[float], after: Sequence[float]) -> Value:
+    """Return the mean accuracies of trainings, in per cent."""
+    if not before or not after:
+        return ""
+    first, last = (mean_of([100 * share for share in shares], 1) for shares in (before, after))
+    return f"{first.value:.1f} % to {last.value:.1f} %, {last.n} trainings"
+
+
+def _rises(before: Sequence[float], after: Sequence[float]) -> Verdict:
+    if min(len(before), len(after)) < LEAST_TRAININGS:
+        return too_few(min(len(before), len(after)))
+    return larger_trained(after, before, TRAINED_POINTS / 100)
+
+
+def _small(kind: str, trained: str, curves: Mapping[str, Sequence[Curve]]) -> Claim:
+    """Return the accuracy of small trainings on one kind of examples, without a verdict."""
+    values = {
+        name: _both([curve[0][kind] for curve in ones], [curve[-1][kind] for curve in ones])
+        for name, ones in curves.items()
+    }
+    return Claim(
+        f"figure-33-small-{kind.replace(' ', '-')}",
+        f"accuracy on {kind}, before training and after {trained}",
+        "",
+        faithful=values["faithful"],
+        corrected=values["corrected"],
+        why="smaller than Arya's training, therefore without a verdict",
+    )
+
+
+def _data(
+    listed: Mapping[int, Mapping[str, Sequence[float]]],
+    curves: Mapping[str, Sequence[Curve]],
+    marks: Sequence[int],
+    step: int,
+) -> Table:
+    rows: list[tuple[object, ...]] = [
+        ("faithful, Arya's size", seed, games, "", *accuracies, "", "")
+        for seed, curve in listed.items()
+        for games, *accuracies in zip(
+            *(curve[key] for key in ("games", "wins", "blocks")), strict=True
+        )
+    ]
+    rows += [
+        (f"{name}, small", number, mark, round(drawn), *curve[place].values())
+        for name, ones in curves.items()
+        for number, curve in enumerate(ones)
+        for place, (mark, drawn) in enumerate(zip(marks, _axis_as_drawn(marks, step), strict=True))
+    ]
+    head = ("training", "seed", "games", "games as drawn", *KINDS)
+    return Table("accuracy", head, tuple(rows))
 
 
 def _counts(accuracy: float) -> tuple[int, int]:
@@ -150,7 +273,16 @@ def _counts(accuracy: float) -> tuple[int, int]:
 
 
 def _shipped() -> list[dict[str, Any]]:
-    return [{"network": net, **accuracy(load(net))} for net in dict.fromkeys(NETWORKS.values())]
+    """Return the accuracies of all networks of Arya's size that are there."""
+    rows = []
+    for faithful, names in ((False, NETWORKS), (True, LISTED_NETWORKS)):
+        for games, name in names.items():
+            own = [] if faithful else [name]
+            rows += [
+                {"network": net, "games": games, "faithful": faithful, **accuracy(load(net))}
+                for net in (*own, *trainings(name).values())
+            ]
+    return rows
 
 
 def _axis_as_drawn(marks: Sequence[int], step: int) -> list[float]:
@@ -161,16 +293,34 @@ def _axis_as_drawn(marks: Sequence[int], step: int) -> list[float]:
     return [place * (step + 1) * len(marks) / (len(marks) - 1) for place in range(len(marks))]
 
 
-def _draw(curves: Mapping[str, Curve], marks: Sequence[int], step: int) -> Figure:
+def _draw(
+    listed: Mapping[int, Mapping[str, Sequence[float]]],
+    curves: Mapping[str, Sequence[Curve]],
+    marks: Sequence[int],
+    step: int,
+) -> Figure:
     figure, (drawn, kinds) = panels(9.5, 3.4, columns=2)
-    for place, (name, curve) in enumerate(curves.items()):
-        # Both kinds have equally many examples, so the mean in percent is 50 times the sum.
-        overall = [50 * (point["listed wins"] + point["listed blocks"]) for point in curve]
+    for place, (seed, large) in enumerate(listed.items()):
+        points = range(len(large["games"]))
+        axis = _axis_as_drawn(points, 100)
+        shares = [100 * share for share in _overall(large)]
+        drawn.plot(axis, shares, color=COLOURS[place], label=f"faithful, seed {seed}")
+    for place, (name, ones) in enumerate(curves.items()):
+        # float[trainings, marks] by kind, in per cent.
+        shares_by_kind = {
+            kind: 100 * np.array([[point[kind] for point in curve] for curve in ones])
+            for kind in KINDS
+        }
         style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKS[place], "markersize": 3}
-        drawn.plot(_axis_as_drawn(marks, step), overall, label=name, **style)
+        if not listed:
+            overall = (shares_by_kind["listed wins"] + shares_by_kind["listed blocks"]) / 2
+            axis = _axis_as_drawn(marks, step)
+            drawn.plot(axis, overall.mean(axis=0), label=f"{name}, small", **style)
         for line, kind in zip(("-", "--"), ("wins", "blocks"), strict=True):
-            shares = [100 * point[kind] for point in curve]
-            kinds.plot(marks, shares, line, label=f"{name}: {kind}", **style)
+            values = shares_by_kind[kind]
+            kinds.plot(marks, values.mean(axis=0), line, label=f"{name}: {kind}", **style)
+            low, high = values.min(axis=0), values.max(axis=0)
+            kinds.fill_between(marks, low, high, color=COLOURS[place], alpha=0.15, linewidth=0)
     for axes, title in ((drawn, "as drawn"), (kinds, "wins and real blocks")):
         axes.set_title(title, fontsize="medium")
         frame(axes, {"fontsize": "x-small"}, xlabel="number of games", ylabel="accuracy, %")

@@ -1,109 +1,114 @@
-"""Arya's claims about speed and about Connect Four, and a game as the text mode prints it."""
+"""Arya's claims about speed, and a game as the text mode prints it."""
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
-from statistics import fmean, median
+from statistics import median
 
 import numpy as np
 
 from fourlab.agent import Agent, Analysis, Limit
-from fourlab.agents.opponents import chooser
 from fourlab.agents.registry import make
-from fourlab.game.outcome import Result
 from fourlab.game.position import Position
-from fourlab.game.rules import CLASSIC
-from fourlab.solver import Solver
+from fourlab.studies.arya.listing import ListedSearch
 from fourlab.studies.arya.matches import vanilla
-from fourlab.studies.compare import mean, share
-from fourlab.studies.workbench import Finding, Part, Table, Text, Workbench
-from fourlab.training.test_set import EXAMPLES, win_block_accuracy
+from fourlab.studies.claims import Answer, Claim, Estimate, Value, Verdict, mean_of
+from fourlab.studies.reported import reported
+from fourlab.studies.workbench import Part, Text, Workbench
 
-CLAIMED = {1.0: (10_000, 30_000), 3.0: (95_530, 95_530), 5.0: (150_000, 150_000)}
-"""CPU seconds per move to the fewest and the most rollouts that the thesis gives for them."""
-MINIMAX_CLAIMED = {4: (1, 2), 6: (12, 15)}
-"""Depths to the range of seconds per move."""
 FACTOR = 2
 """A measurement within this factor of a claim agrees with it, since machines differ."""
-FASTER = "ours is compiled code on bitboards on a newer machine, so it is expected to be faster"
-SEARCHES = {
-    "listed": "arya-vanilla:seconds=10,faithful=1",
-    "corrected": "arya-vanilla:seconds=10",
-}
-"""The searches that are timed; the time limit of the call, in CPU seconds, stops them earlier."""
+COMPILED = "arya-vanilla:seconds=10,faithful=1"
+"""The compiled search; the time limit of the call, in CPU seconds, stops it earlier."""
 OPENINGS = ("", "4444", "44332", "443321167")
 """Positions in which minimax is timed."""
 
 
 def speed(bench: Workbench) -> Iterator[Part]:
     """Measure rollouts per second and minimax's seconds per move."""
-    for seconds, (fewest, most) in CLAIMED.items():
-        budget = seconds / bench.size["shrink"]
+    rates = {}
+    for seconds in bench.size["seconds"]:
         # CPU seconds, not wall-clock time: other programs do not count.
-        listed, corrected = (
-            bench.calculate(f"{name}-{seconds:g}s", partial(_rollouts, spec, budget)) / budget
-            for name, spec in SEARCHES.items()
-        )
-        yield Finding(
-            "rollouts per CPU second on the empty board, "
-            f"measured over {budget:g} s (Arya: {seconds:g} s)",
+        rates[seconds] = [
+            bench.calculate(f"{name}-{seconds:g}s", partial(measure, seconds, bench.size["times"]))
+            for name, measure in (("listing", _listing_rates), ("compiled", _compiled_rates))
+        ]
+    claimed = reported("arya-rollouts")
+    for seconds, fewest, most in zip(*claimed.values(), strict=True):
+        if seconds not in rates:
+            continue
+        listing, compiled = (mean_of(values, 0) for values in rates[seconds])
+        yield Claim(
+            f"rollouts-{seconds:g}s-{most:.0f}",
+            f"rollouts per CPU second on the empty board, over {seconds:g} s: the listing in plain "
+            "Python (faithful), the same search compiled (corrected)",
             _range(fewest / seconds, most / seconds),
-            f"{listed:,.0f}",
-            f"{corrected:,.0f}",
-            agrees=_near(listed, fewest / seconds, most / seconds),
-            why=f"{FASTER}; plain Python on this machine does not reach Arya's numbers, nor does "
-            "the author of the listing, who reports 1,300 to 2,000 per second",
+            faithful=listing,
+            corrected=compiled,
+            reproduced=_near(listing.value, fewest / seconds, most / seconds),
+            true=_reached(compiled.value, fewest / seconds),
+            why="the thesis names neither machine nor interpreter; the author of the listing "
+            "reports 1,300 to 2,000 rollouts per second",
         )
-    rate = bench.calculate("plain", partial(_plain_rate, bench.size["plain"]))
-    yield Finding(
-        "rollouts per second in plain Python",
-        _range(*CLAIMED[1.0]),
-        f"{rate:,.0f}",
-        # The lowest number that the thesis gives for one second.
-        agrees=rate >= 10_000,
-        why="a different interpreter, machine or board than stated",
-    )
-    for depth, (least, most) in MINIMAX_CLAIMED.items():
+    for depth, least, most in zip(*reported("arya-minimax-seconds").values(), strict=True):
         no_heuristic, heuristic = (
-            bench.calculate(f"minimax-{depth}-{kind}", partial(_seconds_per_move, depth, kind))
+            bench.calculate(
+                f"minimax-{depth:.0f}-{kind}", partial(_seconds_per_move, int(depth), kind)
+            )
             for kind in ("terminal", "lines")
         )
-        yield Finding(
-            f"minimax({depth}): seconds per move",
-            _range(least, most),
-            f"{no_heuristic:.2g} without heuristic",
-            f"{heuristic:.2g}",
-            agrees=_near(no_heuristic, least, most),
-            why=f"{FASTER}; it also has a transposition table",
+        yield Claim(
+            f"minimax-seconds-{depth:.0f}",
+            f"minimax({depth:.0f}): seconds per move, without a heuristic (faithful) and with one "
+            "(corrected)",
+            _range(least, most, 0),
+            faithful=Estimate(no_heuristic, digits=4),
+            corrected=Estimate(heuristic, digits=4),
+            why="not compared: the minimax that was timed is not shown, and ours is compiled and "
+            "has a transposition table",
         )
 
 
-def _range(low: float, high: float) -> str:
-    return f"{low:,.0f}" if low == high else f"{low:,.0f} to {high:,.0f}"
+def _range(low: float, high: float, digits: int = 0) -> Value:
+    """Return a reported number, or a reported range with its middle."""
+    if low == high:
+        return Estimate(low, digits=digits)
+    return f"{low:,.{digits}f} to {high:,.{digits}f}"
 
 
-def _near(measured: float, low: float, high: float) -> bool:
+def _near(measured: float, low: float, high: float) -> Verdict:
     """Return whether a measurement is within `FACTOR` of the claimed range."""
-    return low / FACTOR <= measured <= high * FACTOR
+    near = low / FACTOR <= measured <= high * FACTOR
+    return Verdict(Answer.AGREES if near else Answer.DIFFERS, "comparison", f"a factor of {FACTOR}")
+
+
+def _reached(measured: float, claimed: float) -> Verdict:
+    """Return whether a measurement is at least what is claimed."""
+    answer = Answer.AGREES if measured >= claimed else Answer.DIFFERS
+    return Verdict(answer, "comparison, at least as many")
 
 
 def _decide(agent: Agent, position: Position, limit: Limit) -> Analysis:
     return agent.decide(position, limit, np.random.default_rng(0)).analysis
 
 
-def _rollouts(spec: str, seconds: float) -> int:
-    """Return how many rollouts a search makes on the empty board in `seconds` of CPU time."""
-    agent = make(spec)
+def _listing_rates(seconds: float, times: int) -> list[float]:
+    """Return the rollouts per CPU second of the listing, measured some times."""
+    rates = []
+    for number in range(times):
+        search = ListedSearch(seed=number)
+        search.search(seconds)
+        rates.append(search.rollouts / seconds)
+    return rates
+
+
+def _compiled_rates(seconds: float, times: int) -> list[float]:
+    """Return the rollouts per CPU second of the compiled search, measured some times."""
+    agent = make(COMPILED)
     _decide(agent, Position("44"), Limit(simulations=10))  # warm-up: compiles the kernels
-    return _decide(agent, Position(), Limit(seconds=seconds)).simulations or 0
-
-
-def _plain_rate(rollouts: int) -> float:
-    """Return the rollouts per CPU second of the textbook search, which is plain Python."""
-    # No warm-up: plain Python compiles nothing.
-    begun = time.process_time()
-    _decide(make("textbook"), Position(), Limit(simulations=rollouts))
-    return rollouts / (time.process_time() - begun)
+    return [
+        (_decide(make(COMPILED), Position(), Limit(seconds=seconds)).simulations or 0) / seconds
+        for _ in range(times)
+    ]
 
 
 def _seconds_per_move(depth: int, evaluation: str) -> float:
@@ -161,107 +166,3 @@ def _grid(position: Position) -> list[str]:
     lines = ["| " + " | ".join(" XO"[cell] for cell in row) + " |" for row in position.grid()]
     numbers = range(1, position.rules.columns + 1)
     return [*lines, "  " + "   ".join(map(str, numbers))]
-
-
-def theory(bench: Workbench) -> Iterator[Part]:
-    """Check Arya's statements about the game, and whether the window-mode minimax can block."""
-    scores = bench.calculate("first-columns", _first_columns)
-    # From the first player's point of view.
-    values = [Result.of_score(score).word for score in scores]
-    yield Finding(
-        "values of the first player's columns 1 to 7",
-        "win in the middle, draw everywhere else",
-        "",
-        exact=", ".join(values),
-        agrees=values == ["draw"] * 3 + ["win"] + ["draw"] * 3,
-        why="the columns next to the middle draw, those further out lose",
-    )
-    yield Finding(
-        "the ply at which the middle column wins",
-        "41",
-        "",
-        # A win with the side's last disc scores 1, one disc earlier 2, and so on.
-        exact=str(43 - 2 * max(scores)),
-        agrees=max(scores) == 1,
-    )
-    games = bench.calculate("open-columns", partial(_open_columns, bench.size["games"], bench.seed))
-    # The reported 7 is the number of columns; in later positions some are full.
-    branching = per_game(games)
-    yield Finding(
-        "mean number of legal columns in random games",
-        "7",
-        mean(branching, 2),
-        agrees=abs(fmean(branching) - 7) < 0.05,
-        why="7 is the maximum",
-    )
-    accuracies = {
-        name: bench.calculate(name, partial(_wins_and_blocks, spec))
-        for name, spec in _MINIMAXES.items()
-    }
-    rows = tuple(
-        (name, _share(accuracy["wins"]), _share(accuracy["blocks"]))
-        for name, accuracy in accuracies.items()
-    )
-    head = ("minimax", "wins", "blocks")
-    yield Table("Immediate wins taken and threats blocked (B18)", head, rows)
-    # The share of EXAMPLES in which the threat is blocked.
-    window = accuracies["window, depth 4"]["blocks"]
-    yield Finding(
-        "threats that minimax blocks",
-        "fails to block",
-        _share(window),
-        _share(accuracies["corrected, depth 4"]["blocks"]),
-        agrees=window < 0.9,
-        why="B18: every disc is placed as the searcher's own, so it never sees the opponent move",
-    )
-
-
-_MINIMAXES = {
-    "window, depth 4": "arya-minimax:depth=4,faithful=1",
-    "window, depth 6": "arya-minimax:depth=6,faithful=1",
-    "window, depth 8": "arya-minimax:depth=8,faithful=1",
-    "no heuristic, depth 4": "minimax:depth=4,evaluation=terminal",
-    "corrected, depth 4": "arya-minimax:depth=4",
-}
-"""By the names of their rows, which are also the names of stored results."""
-
-
-def _first_columns() -> list[int]:
-    """Return the exact scores of the first player's columns, from left to right."""
-    # Without a limit the solver proves every score, so both bounds are equal.
-    return [score.lower for score in Solver().columns(Position()).values()]
-
-
-def _share(accuracy: float) -> str:
-    return share(round(EXAMPLES * accuracy), EXAMPLES)
-
-
-def _open_columns(games: int, seed: int) -> list[tuple[int, int]]:
-    """Play random games; return for each the sum of its legal columns and its positions."""
-    rng = np.random.default_rng(seed)
-    totals = []
-    for _ in range(games):
-        position = Position()
-        counts = []
-        while position.outcome() is None:
-            counts.append(len(position.legal_columns()))
-            position = position.play(int(rng.choice(position.legal_columns())))
-        totals.append((sum(counts), len(counts)))
-    return totals
-
-
-def per_game(games: Sequence[Sequence[int]]) -> list[float]:
-    """Return one value per game whose mean is the mean over all positions of all games.
-
-    `games` holds pairs (sum over the positions of a game, number of positions). Positions of one
-    game depend on each other, games do not; the values linearise the ratio of the two sums, so
-    the usual interval of their mean is the interval of the ratio (the delta method).
-    """
-    # Over all games.
-    columns, positions = (sum(totals) for totals in zip(*games, strict=True))
-    ratio = columns / positions
-    return [ratio + (total - ratio * count) * len(games) / positions for total, count in games]
-
-
-def _wins_and_blocks(spec: str) -> dict[str, float]:
-    return dict(win_block_accuracy(chooser(spec, CLASSIC), CLASSIC))

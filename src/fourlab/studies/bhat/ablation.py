@@ -21,9 +21,10 @@ from fourlab.studies.ablation import (
     present,
 )
 from fourlab.studies.bhat.exploration import FIGURE_6
-from fourlab.studies.bhat.learner import MC25, evaluate, learn, settings_of
+from fourlab.studies.bhat.learner import MC25, evaluate, learn, random_player, settings_of
 from fourlab.studies.bhat.table_5 import BOARD, TABLE_5
-from fourlab.studies.claims import Claim, Counts, Source
+from fourlab.studies.claims import Claim, Counts, Source, share
+from fourlab.studies.verdicts import larger_share
 from fourlab.studies.workbench import Part, Workbench
 
 ROWS = 4
@@ -48,6 +49,13 @@ LEARNER_ARMS = (
     Arm("b7", "B7", "", "both schedules"),
     Arm("learner-corrected", "B5 to B7", "", "all of these, and opponents without B5"),
 )
+AT_RANDOM = (
+    "as long as epsilon rises to 1 (B7), the learner plays at random, whatever it has learned: the "
+    "games are the same as those of the faithful program"
+)
+NOTES = {"b6": AT_RANDOM, "b7-alpha": AT_RANDOM}
+POINTS = 2
+"""Margin of the learner's share of wins in Table 8, in percentage points."""
 PROGRAM_ARMS = (
     Arm("part-c-faithful", "", "", "nothing (part C, whose table is never found)"),
     Arm("b8", "B8", "", "find the saved table"),
@@ -84,6 +92,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         *_learners(bench),
     ]
     yield from present(rows, CAPTION)
+    yield _passing(bench)
     yield from _labels()
 
 
@@ -162,7 +171,34 @@ def _trained(arm: Arm, results: Sequence[Mapping[str, Any]]) -> Trained:
         arm,
         [(result["points"], result["games"]) for result in results],
         [(result["kept"], result["of"]) for result in results],
+        NOTES.get(arm.name, ""),
     )
+
+
+def _passing(bench: Workbench) -> Claim:
+    """Let the learner of Table 8, which plays at random, meet MC0 that passes and that plays."""
+    games = 10 * bench.size["games"]
+    won = bench.calculate("passing", lambda: _won_by_form(games, bench.seed))
+    return Claim(
+        "ablation-b6-table-8",
+        f"Table 8, {ROWS} rows: games that the learner wins against MC_n when MC0 passes, and when "
+        "it plays a random column; the first share is larger",
+        "",
+        faithful=share(won["passing"], games),
+        corrected=share(won["playing"], games),
+        true=larger_share(won["passing"], games, won["playing"], games, POINTS),
+        why="B6: one game in 26 is against an opponent that never moves. The learner plays at "
+        "random, as it does in Table 8 (B7)",
+    )
+
+
+def _won_by_form(games: int, seed: int) -> dict[str, int]:
+    """Return the wins of a random player with the faithful opponents, by what MC0 does."""
+    won = {}
+    for place, (form, passing) in enumerate((("passing", True), ("playing", False))):
+        settings = settings_of(ROWS, True, passing=passing)
+        won[form] = random_player(settings, games, [seed, 2, place])[1]
+    return won
 
 
 def _labels() -> Iterator[Part]:

@@ -1,7 +1,8 @@
 """Bhat's program: one game of part A, one of part C, and the value file meant for part C."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -13,64 +14,101 @@ from fourlab.agents.q.training import form_of
 from fourlab.agents.registry import make
 from fourlab.game.bitboard import from_key
 from fourlab.game.position import Position
+from fourlab.studies.bhat.comparisons import (
+    FEWEST_TRAININGS,
+    difference,
+    larger_trained,
+    over_trainings,
+)
 from fourlab.studies.bhat.learner import (
     FAITHFUL_MC25,
+    MC25,
     PUBLISHED_CODE,
-    Counts,
     evaluate,
     learn,
     settings_of,
 )
 from fourlab.studies.bhat.table_5 import BOARD
-from fourlab.studies.compare import consistent, mean, share
-from fourlab.studies.workbench import Finding, Part, Text, Workbench
+from fourlab.studies.claims import Claim, Counts, Estimate, Source, Verdict, mean_of
+from fourlab.studies.reported import reported
+from fourlab.studies.verdicts import same_mean, same_number
+from fourlab.studies.workbench import Part, Text, Workbench
 
 ROWS = 4
-SHIPPED = {
-    "all": 81_371,
-    "worth 1 as at first": 58_887,
-    "worth -2, lost": 16_380,
-    "worth +2, won": 4_203,
-    "worth 0.5, drawn": 1_896,
-    "with more discs of Q than of MC_n": 1_091,
-    "worth something else": 5,
-}
-"""The contents of the published value file; the names are keys of stored results."""
+MADE: dict[str, Any] = {"alpha": 1.0, "gamma": 0.9}
+"""What the published value file was made with; the empty board's value of 0.9 shows it."""
+WINS = 5001
+"""The published code ends its training there."""
+PASSED = 1_091
+"""Positions of the file with more discs of Q than of MC_n."""
 LABELS = {
-    "worth 1 as at first": "still at the initial value 1",
-    "worth -2, lost": "value -2 (lost)",
-    "worth +2, won": "value +2 (won)",
-    "worth 0.5, drawn": "value 0.5 (drawn)",
-    "worth something else": "any other value",
+    "all": "all",
+    "unchanged": "still at the initial value 1",
+    "lost": "value -2 (lost)",
+    "won": "value +2 (won)",
+    "drawn": "value 0.5 (drawn)",
+    "passed": "with more discs of Q than of MC_n",
+    "learned": "any other value",
 }
-"""The names as pages show them, where they differ."""
-CAUSES = {
-    "with more discs of Q than of MC_n": "B6: MC0 passes",
-    "worth something else": "B7: alpha is halved at every update, "
-    "so only the first few updates have an effect",
-}
+"""The kinds of positions, as pages show them."""
 TRAINING = (
     "B7: produced with epsilon rising to 1, as in the text, "
     "and with training to 5,001 wins, as in the code"
 )
-NEAR = 0.05
-"""Trainings that differ by chance alone agree in their number of positions to this fraction."""
+CAUSES = {
+    "passed": "B6: MC0 passes",
+    "learned": "B7: alpha is halved at every update, so only the first few updates have an effect",
+}
+NEAR = 0.1
+"""Margin of a number of positions, relative to the reported one."""
+LEARNED = 3.0
+"""Margin of the number of positions about which something was learned."""
 LITTLE = 0.001
 """A smaller change of a value counts as none."""
+SCORE = 5.0
+"""Margin of the score of part C, in percentage points."""
+
+
+def _shipped() -> dict[str, int]:
+    """Return the contents of the published value file by kind."""
+    data = reported("bhat-value-file")
+    values = data["value"]
+    kinds = _kinds(values, (2.0, -2.0))
+    counts = {kind: int(data["positions"][chosen].sum()) for kind, chosen in kinds.items()}
+    return {"all": int(data["positions"].sum()), **counts, "passed": PASSED}
+
+
+def _kinds(values: Any, ends: tuple[float, float]) -> dict[str, Any]:
+    """Return which values are of which kind; `ends` are the values of a win and of a loss."""
+    won, lost = (values == end for end in ends)
+    drawn = values == 0.5
+    unchanged = abs(values - 1) <= LITTLE
+    # Neither initial nor terminal: something was learned about the position.
+    learned = ~(won | lost | drawn | unchanged)
+    kinds = {"unchanged": unchanged, "lost": lost, "won": won, "drawn": drawn, "learned": learned}
+    return kinds
+
+
+SHIPPED = _shipped()
 PSEUDOCODE = """\
+Tables 1 and 2, the classes Board and Player.
+  Here: fourlab.Position (play, legal_columns, outcome, str) and fourlab.make.
+Tables 3 and 4, the classes MonteCarloTreeSearch and Node.
+  Here: the functions select, expand, simulate and back_up of agents/mcts/textbook.py, and its Node.
 Figure 2, tree search: select, expand, simulate, back up, then play the most visited column.
   Here: agents/mcts/kernel.py, explained in docs/agents/mcts.md; bhat-mcN is the report's variant.
 Figure 7, Q-learning with a count N[s, a] for alpha, an exploration function f, and values from 0.
   Here: agents/q/kernel.py, explained in docs/agents/q.md; alpha_by_visits is alpha(N[s, a]), and
   a high initial value replaces f. The report's program has neither N nor f, and its values start
-  at 1: --preset bhat --faithful.
-The report's classes for the board, the players and the tree correspond to fourlab.Position,
-fourlab.make and the tree of an agent's search."""
+  at 1: --preset bhat --faithful. It learns from the move played, not from the best: SARSA.
+Table 6, the class QLearning (getQ, getReward, nextAction, updateTable, nextState).
+  Here: look_up, the settings win, draw and loss, choose, update, and a loop over whole games."""
 
 
-def trained_composition(seed: int, wins: int, number: int) -> dict[str, int]:
-    """Train one table as the report's was; return its contents, by the names of SHIPPED."""
-    return composition(learn(settings_of(ROWS, True, wins=wins), [seed, number])[0])
+def trained_composition(seed: int, wins: int, number: int) -> dict[str, float]:
+    """Train one table as the report's was; return its contents, and the empty board's value."""
+    table = learn(settings_of(ROWS, True, wins=wins, **MADE), [seed, number])[0]
+    return {**composition(table), "empty": _empty_board(table)}
 
 
 def composition(table: QTable) -> dict[str, int]:
@@ -78,82 +116,108 @@ def composition(table: QTable) -> dict[str, int]:
     keys, entries = table.entries()
     values = entries[:, 0]  # float32[positions]: the value of the position itself
     geometry = table.form.rules.geometry
-    # Terminal values in the file; -2 and +2 are the report's rewards.
-    ends = {
-        "worth -2, lost": table.form.loss,
-        "worth +2, won": table.form.win,
-        "worth 0.5, drawn": 0.5,
-    }
-    counts = {name: int((values == value).sum()) for name, value in ends.items()}
-    # Neither initial nor terminal: something was learned about the position.
-    changed = (abs(values - 1) > LITTLE) & ~np.isin(values, list(ends.values()))
+    kinds = _kinds(values, (table.form.win, table.form.loss))
     # A key is seen by the side that has just moved, the learner. It moves second, so it has more
     # discs than its opponent only if the opponent has passed.
     boards = (from_key(key, geometry) for key in keys.tolist())
     passed = sum(own.bit_count() > (own ^ mask).bit_count() for own, mask in boards)
-    return {
-        "all": len(values),
-        "worth 1 as at first": int((abs(values - 1) <= LITTLE).sum()),
-        **counts,
-        "with more discs of Q than of MC_n": passed,
-        "worth something else": int(changed.sum()),
-    }
+    counts = {kind: int(chosen.sum()) for kind, chosen in kinds.items()}
+    return {"all": len(values), **counts, "passed": passed}
+
+
+def _empty_board(table: QTable) -> float:
+    """Return the value of the empty board, which the learner's loop begins with."""
+    keys, entries = table.entries()
+    # Its key is the smallest: every disc adds to a key.
+    return float(entries[0, 0]) if len(keys) else table.form.initial
 
 
 def demos(bench: Workbench) -> Iterator[Part]:
     """Compare the value file, measure how well tables play, and print games."""
-    tables = bench.repeat(
-        "tables", trained_composition, bench.size["tables"], bench.seed, bench.size["wins"]
-    )
-    for name, reported in SHIPPED.items():
-        ours = [counts[name] for counts in tables]
-        yield Finding(
-            f"positions in the value file: {LABELS.get(name, name)}",
-            f"{reported:,}",
-            mean(ours, 0),
+    size = bench.size
+    judged = size["wins"] == WINS and size["tables"] >= FEWEST_TRAININGS
+    tables = bench.repeat("tables", trained_composition, size["tables"], bench.seed, size["wins"])
+    for kind, number in SHIPPED.items():
+        ours = [table[kind] for table in tables]
+        margin = LEARNED if kind == "learned" else NEAR * number
+        yield Claim(
+            f"value-file-{kind}",
+            f"positions in the value file: {LABELS[kind]}",
+            Estimate(number, digits=0),
+            Source.CODE,
+            mean_of(ours, 0),
             # The file is a single training, so it is compared with the spread of ours.
-            agrees=consistent(reported, ours),
-            why=CAUSES.get(name, TRAINING),
+            reproduced=same_mean(number, 1, ours, margin) if judged else None,
+            why=CAUSES.get(kind, TRAINING),
         )
-    yield _other_trainings(bench)
-    part_c = bench.calculate("part-c", lambda: _part_c(bench))
-    yield from _strength(part_c)
+    yield _first_alpha([table["empty"] for table in tables])
+    yield from _other_trainings(bench, judged)
+    part_c = bench.repeat("part-c", play_part_c, size["seeds"], bench.seed, dict(size))
+    yield from _strength(part_c, judged and size["seeds"] >= FEWEST_TRAININGS)
     yield Text(
         "1 = part A: MC200 against MC40 on 6 rows and 5 columns",
         bench.calculate("part-a", lambda: _part_a(bench.seed)),
     )
     yield Text(
         "2 = part C: MC25 against Q-learning on 4 rows and 5 columns, table not found (B8)",
-        part_c["not found"]["game"],
+        part_c[0]["not found"]["game"],
     )
-    yield Text("2 = part C with the table found", part_c["found"]["game"])
+    yield Text("2 = part C with the table found", part_c[0]["found"]["game"])
     yield Text(
         "2 = part C with a correctly trained table (B7, B8)",
-        part_c["corrected"]["game"],
+        part_c[0]["corrected"]["game"],
     )
-    yield Text("Figures 2 and 7: the pseudocode", PSEUDOCODE)
+    yield Text("Tables 1 to 4 and 6, Figures 2 and 7: classes and pseudocode", PSEUDOCODE)
 
 
-def _other_trainings(bench: Workbench) -> Finding:
+def _first_alpha(ours: Sequence[float]) -> Claim:
+    """Determine the first alpha from the value of the empty board."""
+    data = reported("bhat-value-file")["value"]
+    # The least value that is neither initial nor terminal.
+    value = float(data[_kinds(data, (2.0, -2.0))["learned"]].min())
+    # The first update is 1 + alpha (gamma - 1), and later ones hardly change it.
+    alpha = (1 - value) / (1 - MADE["gamma"])
+    return Claim(
+        "value-file-empty-board",
+        "value of the empty board in the file",
+        Estimate(value, digits=4),
+        Source.CODE,
+        mean_of(ours, 4),
+        reproduced=same_number(value, max(ours, key=lambda one: abs(one - value)), LITTLE),
+        why="the first update gives 1 + alpha (gamma - 1), so the first alpha was "
+        f"{alpha:.2f} with gamma 0.9, although the program's default is 0.5; "
+        "with Table 8's gamma of 1 for 4 rows "
+        "no update would change a value",
+    )
+
+
+def other_training(seed: int, wins: int, number: int) -> int:
+    """Return the positions of a table trained in another way than the file's."""
+    changes: tuple[dict[str, Any], ...] = ({"wins": wins, **PUBLISHED_CODE}, {"wins": 2 * wins})
+    which, training = number % 2, number // 2
+    return len(learn(settings_of(ROWS, True, **MADE, **changes[which]), [seed, training])[0])
+
+
+def _other_trainings(bench: Workbench, judged: bool) -> Iterator[Claim]:
     """Show that neither the published code nor the text alone reproduces the file."""
-    changes: tuple[dict[str, Any], ...] = (
-        {"wins": bench.size["wins"], **PUBLISHED_CODE},
-        {"wins": 2 * bench.size["wins"]},
+    times = 2 * min(bench.size["tables"], FEWEST_TRAININGS)
+    positions = bench.repeat(
+        "other-trainings", other_training, times, bench.seed, bench.size["wins"]
     )
-    positions = bench.calculate(
-        "other-trainings",
-        lambda: [
-            len(learn(settings_of(ROWS, True, **change), [bench.seed, 0])[0]) for change in changes
-        ],
-    )
-    return Finding(
-        "positions in the value file if epsilon stayed at 0.3, as in the published code; "
-        "if training lasted twice the wins, 10,000, as in the text",
-        f"{SHIPPED['all']:,}",
-        "; ".join(f"{number:,}" for number in positions),
-        agrees=any(abs(number / SHIPPED["all"] - 1) < NEAR for number in positions),
-        why="B7: the file was produced with rising epsilon and training to 5,001 wins",
-    )
+    for name, words, ours in (
+        ("code", "if epsilon stays at 0.3, as in the published code", positions[0::2]),
+        ("text", "if training lasts twice the wins, 10,000, as in the text", positions[1::2]),
+    ):
+        number = SHIPPED["all"]
+        yield Claim(
+            f"value-file-by-{name}",
+            f"positions in the value file {words}",
+            Estimate(number, digits=0),
+            Source.CODE,
+            mean_of(ours, 0),
+            reproduced=same_mean(number, 1, ours, NEAR * number) if judged else None,
+            why=TRAINING,
+        )
 
 
 def _part_a(seed: int) -> str:
@@ -162,28 +226,31 @@ def _part_a(seed: int) -> str:
     return play_printed(names, agents, BOARD, seed)
 
 
-def _part_c(bench: Workbench) -> dict[str, Any]:
-    """Play one printed game and many counted games with each table."""
-    size = bench.size
+def play_part_c(seed: int, size: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Play one printed game and many counted games with each table of a training."""
     settings = settings_of(ROWS, True, **FAITHFUL_MC25)
     # The same seed for all tables: they differ by settings alone.
-    faithful, _ = learn(settings_of(ROWS, True, wins=size["wins"]), [bench.seed, 0])
-    corrected, _ = learn(settings_of(ROWS, False, games=size["training"]), [bench.seed, 0])
+    faithful, _ = learn(settings_of(ROWS, True, wins=size["wins"], **MADE), [seed, number])
+    corrected, _ = learn(settings_of(ROWS, False, games=size["training"]), [seed, number])
     tables = {"not found": QTable(form_of(settings)), "found": faithful, "corrected": corrected}
-    results = {}
+    results: dict[str, dict[str, Any]] = {}
     for name, table in tables.items():
+        sound = settings_of(ROWS, False, **MC25)
         # Greedy, as the published program plays after training.
-        counts = evaluate(settings, table, 0.0, size["games"], [bench.seed, 1])
-        players = [make("bhat-mc25:c=2,faithful=1"), _player(table, bench.folder / f"{name}.q")]
-        game = play_printed(["MCTS 25", "Q-learning"], players, settings.board, bench.seed)
-        results[name] = {"counts": counts, "game": game}
+        counts = evaluate(settings, table, 0.0, size["games"], [seed, number, 1])
+        against_sound = evaluate(sound, table, 0.0, size["games"], [seed, number, 2])
+        results[name] = {"counts": counts, "sound": against_sound}
+        if number == 0:
+            with TemporaryDirectory() as folder:
+                players = [make("bhat-mc25:c=2,faithful=1"), _player(table, Path(folder))]
+                names = ["MCTS 25", "Q-learning"]
+                results[name]["game"] = play_printed(names, players, settings.board, seed)
     return results
 
 
-def _player(table: QTable, file: Path) -> Agent:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    table.save(file)
-    return Q(str(file))
+def _player(table: QTable, folder: Path) -> Agent:
+    table.save(folder / "table.q")
+    return Q(str(folder / "table.q"))
 
 
 def play_printed(names: Sequence[str], agents: Sequence[Agent], board: str, seed: int) -> str:
@@ -213,16 +280,50 @@ def play_printed(names: Sequence[str], agents: Sequence[Agent], board: str, seed
     return "\n".join(lines)
 
 
-def _strength(part_c: dict[str, Any]) -> Iterator[Finding]:
+def _strength(part_c: Sequence[Mapping[str, Any]], judged: bool) -> Iterator[Claim]:
     """Compare how well the tables play; part C itself is only one game."""
-    counts: dict[str, Counts] = {name: tuple(part["counts"]) for name, part in part_c.items()}
-    for place, result in enumerate(("MC25 wins", "Q wins", "draws")):
-        shares = {name: share(counted[place], sum(counted)) for name, counted in counts.items()}
-        yield Finding(
-            f"part C: {result}; faithful: table not found, and found",
-            "",
-            f"{shares['not found']}, and {shares['found']}",
-            shares["corrected"],
-            why="B8: keys never match, so the leftmost legal column is played; "
-            "B7: the faithful table comes from random play, the corrected one from learning",
+    names = ("MC25", "Q", "draw")
+    for name, words in (("not found", "the table not found"), ("found", "the table found")):
+        # With the report's MC25, and with MC25 without fault B5.
+        faithful, sound = (
+            [sum(column) for column in zip(*(part[name][kind] for part in part_c), strict=True)]
+            for kind in ("counts", "sound")
         )
+        yield Claim(
+            f"part-c-{name.replace(' ', '-')}",
+            f"part C with {words}: MC25 wins / Q wins / draws",
+            "",
+            faithful=Counts(dict(zip(names, faithful, strict=True))),
+            corrected=Counts(dict(zip(names, sound, strict=True))),
+            why="B8: the keys of the file never match, so the leftmost legal column is played. "
+            "Corrected here is MC25, which has fault B5",
+        )
+    without, sound, with_table, corrected = (
+        _scores([part[name][kind] for part in part_c])
+        for name, kind in (
+            ("not found", "counts"),
+            ("not found", "sound"),
+            ("found", "counts"),
+            ("corrected", "sound"),
+        )
+    )
+    yield Claim(
+        "part-c-gain",
+        "part C: score with the table found, less the score without it",
+        "the values of 81,371 states are put into the agent",
+        faithful=difference(over_trainings(with_table), over_trainings(without)),
+        corrected=difference(over_trainings(corrected), over_trainings(sound)),
+        reproduced=_larger(with_table, without, judged),
+        true=_larger(corrected, sound, judged),
+        why="B7: the faithful table comes from random play, the corrected one from learning. "
+        "The claim is that the table helps",
+    )
+
+
+def _scores(counts: Sequence[Sequence[int]]) -> list[float]:
+    """Return the learner's points in per cent, training by training."""
+    return [100 * (won + drawn / 2) / (lost + won + drawn) for lost, won, drawn in counts]
+
+
+def _larger(ones: Sequence[float], others: Sequence[float], judged: bool) -> Verdict | None:
+    return larger_trained(ones, others, SCORE) if judged else None

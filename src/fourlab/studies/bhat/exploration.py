@@ -9,44 +9,58 @@ from fourlab.agents.mcts import verbs
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.q.kernel import search_move
 from fourlab.agents.registry import make
+from fourlab.arena.statistics import wilson
 from fourlab.compiled.random import seed_state
 from fourlab.game.position import Position
-from fourlab.reporting.figures import OUTSIDE, Axes, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, MARKS, OUTSIDE, SMALL, Axes, Figure, frame, panels
+from fourlab.studies.bhat.comparisons import Cell, difference, same_curve, varies
 from fourlab.studies.bhat.table_5 import BOARD, INKS, NAMES
-from fourlab.studies.compare import chi_squared_tail, fisher, homogeneity, p_value, share
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
+from fourlab.studies.claims import Answer, Claim, Estimate, Source, Verdict, share
+from fourlab.studies.compare import homogeneity
+from fourlab.studies.reported import reported
+from fourlab.studies.verdicts import larger_share, same_number
+from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 CONSTANTS = tuple(tenths / 10 for tenths in range(0, 31, 2))
 CELLS = len(CONSTANTS) * 2 * 2
 """Combinations of a constant, an order of play, and the faithful or corrected search."""
 FLAT_FROM = CONSTANTS.index(0.4)
 """From this constant on, c makes little difference."""
+HALFWAY = CONSTANTS.index(1.6)
 ENOUGH = 40
 """With fewer games of ours per bar there is no verdict on the labels."""
-Counts = tuple[int, int, int]
-"""Games won by MC40, games won by MC200, and draws."""
-
-
-def _read(text: str) -> list[Counts]:
-    cells = [tuple(map(int, cell.split("/"))) for cell in text.split()]
-    return [(one, other, draws) for one, other, draws in cells]
-
-
-FIGURE_6 = {
-    "MC40": _read(
-        "20/30/0 15/35/0 13/36/1 12/37/1 11/39/0 7/42/1 13/37/0 18/32/0 "
-        "18/32/0 12/38/0 9/41/0 11/39/0 13/37/0 12/38/0 11/39/0 7/43/0"
-    ),
-    "MC200": _read(
-        "22/28/0 19/31/0 12/38/0 12/36/2 15/35/0 18/32/0 14/36/0 17/33/0 "
-        "14/36/0 16/33/1 9/41/0 13/37/0 14/36/0 22/28/0 9/41/0 23/27/0"
-    ),
-}
-"""Read off the published bars, by first player as labelled: panel a, panel b."""
+ODDS = 20
+"""Odds of 20 to 1 are strong evidence (Kass and Raftery, 1995)."""
+GAMES = 50
+"""The report's games per bar."""
+CURVE_POINTS = 10
+"""Margin of a whole curve, in percentage points at every c."""
+POINTS = 3
+"""Margin of the effect of c, or of moving first, in percentage points."""
+ONE_POINTS = 8
+"""Margin of one bar from all others, in percentage points."""
 RATIO_DRAWN_IN_B = 6.0
 """Wins / losses of MC200 at c = 1."""
+PANELS = "B9: the panels of the ratios are exchanged"
+CHANCE = "chance: 50 games per bar are too few to see it, and more games do not show it"
+Counts = tuple[int, int, int]
+"""Games won by MC40, games won by MC200, and draws."""
 Curves = Mapping[str, Sequence[Counts]]
 """Counts for every c, by first player."""
+
+
+def _published() -> dict[str, list[Counts]]:
+    data = reported("bhat-figure-6")
+    columns = [data[name].astype(int).tolist() for name in ("MC40 wins", "MC200 wins", "draws")]
+    bars = list(zip(data["rollouts of the first player"], *columns, strict=True))
+    return {
+        name: [(one, other, draws) for first, one, other, draws in bars if f"MC{first:.0f}" == name]
+        for name in NAMES
+    }
+
+
+FIGURE_6 = _published()
+"""The published bars, by first player as labelled: panel a, panel b."""
 
 
 def play_cell(seed: int, games: int, number: int) -> list[int]:
@@ -114,86 +128,77 @@ def figure_6(bench: Workbench) -> Iterator[Part]:
         yield _agreement(first, faithful, corrected)
     yield _labels(faithful, corrected)
     yield _ratio_panels()
-    yield from _claims(faithful, corrected)
+    yield from _single_constants(faithful, corrected)
+    yield _exploration(faithful, corrected)
     yield _second_player(faithful, corrected)
     for first in NAMES:
         yield _flatness(first, faithful, corrected)
-    yield _figure(
+    yield _comparison(faithful, corrected)
+    yield _bars(
         "figure-6-as-drawn",
         FIGURE_6,
         "Figure 6 as published: the ratios of a and b are exchanged (B9)",
         exchanged=True,
     )
-    yield _figure(
-        "figure-6", FIGURE_6, "Figure 6 with the published games, each ratio below its own bars"
+    caption = (
+        f"Figure 6 with our games in the report's form and scale: {batches * games:,} games per "
+        f"bar, counted per {GAMES}; each ratio is below its own bars"
     )
-    yield _figure(
-        "figure-6-ours", faithful, f"Figure 6 with our games, {batches * games:,} per bar"
-    )
-    yield _figure(
-        "figure-6-corrected",
-        corrected,
-        "Figure 6 with our games and a search that stops at won positions (B5)",
-    )
+    yield _bars("figure-6-ours", faithful, caption)
 
 
-def _won(counts: Sequence[Counts]) -> tuple[int, int]:
+def _won(counts: Sequence[Counts]) -> Cell:
     """Return MC200's wins and the number of games."""
     return sum(cell[1] for cell in counts), sum(map(sum, counts))
 
 
-def _agreement(first: str, faithful: Curves, corrected: Curves) -> Finding:
+def _cells(counts: Sequence[Counts]) -> list[Cell]:
+    return [_won((cell,)) for cell in counts]
+
+
+def _agreement(first: str, faithful: Curves, corrected: Curves) -> Claim:
     """Compare the published bars with ours, cell by cell."""
     # The panel with which this one may have been exchanged.
     second = NAMES[1 - NAMES.index(first)]
-    chance = _same_curve(FIGURE_6[first], faithful[first])
-    exchanged = _same_curve(FIGURE_6[first], faithful[second])
-    if chance >= 0.01:
+    published = _cells(FIGURE_6[first])
+    verdict = same_curve(published, _cells(faithful[first]), CURVE_POINTS)
+    exchanged = same_curve(published, _cells(faithful[second]), CURVE_POINTS)
+    if verdict.answer != Answer.DIFFERS:
         why = "B5: the search continues below won positions"
-    elif exchanged >= 0.01:
-        why = "B9: the panels' labels are probably exchanged"
+    elif exchanged.answer != Answer.DIFFERS:
+        why = (
+            f"B9: the panels' labels are probably exchanged, which would fit: p = {exchanged.p:.2g}"
+        )
     else:
         why = "no fault known to us explains it: exchanged labels do not fit either"
-    return Finding(
-        f"{first} first: MC200's wins at all {len(CONSTANTS)} values of c",
+    return Claim(
+        f"figure-6-{first.lower()}-first",
+        f"{first} first: MC200's wins, all {len(CONSTANTS)} values of c",
         share(*_won(FIGURE_6[first])),
-        f"{share(*_won(faithful[first]))}; the curves are equal with {p_value(chance)}, "
-        f"with exchanged labels {p_value(exchanged)}",
+        Source.FIGURE,
+        share(*_won(faithful[first])),
         share(*_won(corrected[first])),
-        agrees=chance >= 0.01,
+        reproduced=verdict,
         why=why,
     )
 
 
-def _same_curve(ones: Sequence[Counts], others: Sequence[Counts]) -> float:
-    """Return the p-value of a chi-squared test that two curves have equal shares at every c."""
-    statistic = math.fsum(
-        (one[1] / sum(one) - other[1] / sum(other)) ** 2 / variance
-        for one, other in zip(ones, others, strict=True)
-        if (variance := _variance(one, other)) > 0
-    )
-    # One squared standard normal difference per constant.
-    return chi_squared_tail(statistic, len(ones))
-
-
-def _variance(one: Counts, other: Counts) -> float:
-    """Return the variance of the difference of two observed shares if the true ones are equal."""
-    # Under the null hypothesis both have the pooled share.
-    won, games = _won((one, other))
-    return won / games * (1 - won / games) * (1 / sum(one) + 1 / sum(other))
-
-
-def _labels(faithful: Curves, corrected: Curves) -> Finding:
+def _labels(faithful: Curves, corrected: Curves) -> Claim:
     """Test which panel shows which order of play."""
     odds, corrected_odds = (_log_odds_of_exchange(curves) for curves in (faithful, corrected))
     fewest = min(sum(cell) for curve in faithful.values() for cell in curve)
-    return Finding(
-        "panel a is MC40 first, panel b MC200 first",
-        "labelled so",
-        f"exchanged labels are {math.exp(odds):,.3g} times as likely",
-        f"{math.exp(corrected_odds):,.3g} times",
-        # Odds of 20 to 1 are strong evidence (Kass and Raftery 1995).
-        agrees=odds < math.log(20) if fewest >= ENOUGH else None,
+    answer = Answer.CANNOT_TELL
+    if abs(odds) >= math.log(ODDS):
+        answer = Answer.DIFFERS if odds > 0 else Answer.AGREES
+    verdict = Verdict(answer, f"Bayes factor, {ODDS} to 1")
+    return Claim(
+        "figure-6-labels",
+        "how much likelier the bars are if panel a is MC200 first and panel b MC40 first",
+        "a is MC40 first",
+        Source.FIGURE,
+        Estimate(math.exp(odds), unit="times", digits=2),
+        Estimate(math.exp(corrected_odds), unit="times", digits=2),
+        reproduced=verdict if fewest >= ENOUGH else None,
         why="B9: MC200 wins more in the published panel a than in b, "
         "although moving first must help it",
     )
@@ -204,13 +209,13 @@ def _log_odds_of_exchange(curves: Curves) -> float:
 
     def log_likelihood(panel: str, first: str) -> float:
         cells = zip(FIGURE_6[panel], curves[first], strict=True)
-        return math.fsum(_log_likelihood(reported, ours) for reported, ours in cells)
+        return math.fsum(_log_likelihood(published, ours) for published, ours in cells)
 
     exchanged = log_likelihood("MC40", "MC200") + log_likelihood("MC200", "MC40")
     return exchanged - log_likelihood("MC40", "MC40") - log_likelihood("MC200", "MC200")
 
 
-def _log_likelihood(reported: Counts, ours: Counts) -> float:
+def _log_likelihood(published: Counts, ours: Counts) -> float:
     """Return the log-likelihood of the reported wins of MC200, given our games.
 
     MC200's true share is unknown: with a uniform prior and our games as evidence, the reported
@@ -219,7 +224,7 @@ def _log_likelihood(reported: Counts, ours: Counts) -> float:
     wins = ours[1] + 1
     others = sum(ours) - ours[1] + 1
     # The binomial coefficient is the same for both orders of play and cancels.
-    after = _log_beta(wins + reported[1], others + sum(reported) - reported[1])
+    after = _log_beta(wins + published[1], others + sum(published) - published[1])
     return after - _log_beta(wins, others)
 
 
@@ -227,15 +232,17 @@ def _log_beta(one: int, other: int) -> float:
     return math.lgamma(one) + math.lgamma(other) - math.lgamma(one + other)
 
 
-def _ratio_panels() -> Finding:
+def _ratio_panels() -> Claim:
     """Test whether the ratio drawn in panel b belongs to the bars of panel b."""
     ratios = {first: _ratio(counts[CONSTANTS.index(1.0)]) for first, counts in FIGURE_6.items()}
-    return Finding(
-        "wins / losses of MC200 at c = 1 in panel b",
-        f"{RATIO_DRAWN_IN_B:.1f}",
-        f"{ratios['MC200']:.1f} by the published bars, and {ratios['MC40']:.1f} in panel a",
-        agrees=abs(ratios["MC200"] - RATIO_DRAWN_IN_B) < 0.1,
-        why="B9: the panels of the ratios are exchanged",
+    return Claim(
+        "figure-6-ratio",
+        "wins / losses of MC200 at c = 1 in panel b: the line, and the published bars",
+        Estimate(RATIO_DRAWN_IN_B, digits=1),
+        Source.FIGURE,
+        Estimate(ratios["MC200"], digits=1, note=f"in panel a {ratios['MC40']:.1f}"),
+        reproduced=same_number(RATIO_DRAWN_IN_B, ratios["MC200"], 0.1),
+        why=PANELS,
     )
 
 
@@ -243,7 +250,7 @@ def _ratio(counts: Counts) -> float:
     return counts[1] / counts[0] if counts[0] else math.nan
 
 
-def _claims(faithful: Curves, corrected: Curves) -> Iterator[Finding]:
+def _single_constants(faithful: Curves, corrected: Curves) -> Iterator[Claim]:
     """Test what the report reads off its figure about single values of c."""
     claims = (
         # c, claim, panels of the claim, sign of the claimed effect on MC200's wins
@@ -256,76 +263,162 @@ def _claims(faithful: Curves, corrected: Curves) -> Iterator[Finding]:
         place = CONSTANTS.index(c)
         # The constants whose effect is flat are the baseline of each claim.
         rest = [other for other in range(FLAT_FROM, len(CONSTANTS)) if other != place]
-        shares = [
-            [_in_panels(curves, names, places) for places in ([place], rest)]
-            for curves, names in ((FIGURE_6, claimed_in), (faithful, NAMES), (corrected, NAMES))
-        ]
-        chances = [fisher(*one, *other) for one, other in shares]
-        (won, games), (won_else, games_else) = shares[1]
-        texts = [
-            f"{_beside(*pair)}, {p_value(chance)}"
-            for pair, chance in zip(shares, chances, strict=True)
-        ]
-        yield Finding(
-            f"MC200's wins with c = {c:g}, and with other c from {CONSTANTS[FLAT_FROM]} on",
-            f"{claim}; {texts[0]}",
-            texts[1],
-            texts[2],
-            # A claim agrees if its effect is significant in our games and has its sign.
-            agrees=chances[1] < 0.01 and sign * (won / games - won_else / games_else) > 0,
-            why="with little exploration, the search stays with the first lucky column"
+        yield _effect(
+            f"figure-6-c-{c:g}".replace(".", ""),
+            f"MC200's wins with c = {c:g}, less those with other c from {CONSTANTS[FLAT_FROM]} on",
+            claim,
+            [
+                [_in_panels(curves, names, places) for places in ([place], rest)]
+                for curves, names in ((FIGURE_6, claimed_in), (faithful, NAMES), (corrected, NAMES))
+            ],
+            sign,
+            "with little exploration, the search stays with the first lucky column"
             if sign < 0
-            else "chance: more games do not show it",
+            else CHANCE,
         )
 
 
-def _second_player(faithful: Curves, corrected: Curves) -> Finding:
+def _exploration(faithful: Curves, corrected: Curves) -> Claim:
+    """Test the report's general conclusion about c."""
+    halves = (range(HALFWAY, len(CONSTANTS)), range(FLAT_FROM, HALFWAY))
+    return _effect(
+        "figure-6-exploration",
+        f"MC200's wins with c from {CONSTANTS[HALFWAY]} on, less those with c from "
+        f"{CONSTANTS[FLAT_FROM]} to {CONSTANTS[HALFWAY - 1]}",
+        "greater exploration is advantageous",
+        [
+            [_in_panels(curves, NAMES, places) for places in halves]
+            for curves in (FIGURE_6, faithful, corrected)
+        ],
+        1,
+        f"beyond c = {CONSTANTS[FLAT_FROM]} it makes little difference, whichever sign it has",
+    )
+
+
+def _second_player(faithful: Curves, corrected: Curves) -> Claim:
     """Test whether MC200 wins fewer games as second player."""
-    orders = [
-        [_won(curves[first][FLAT_FROM:]) for first in NAMES]
-        for curves in (FIGURE_6, faithful, corrected)
+    return _effect(
+        "figure-6-second-player",
+        f"MC200's wins as second player, less those as first, c from {CONSTANTS[FLAT_FROM]} on",
+        "being second reduces the advantage",
+        # NAMES order: MC40 first means that MC200 is second.
+        [
+            [_won(curves[first][FLAT_FROM:]) for first in NAMES]
+            for curves in (FIGURE_6, faithful, corrected)
+        ],
+        -1,
+        "B9: the published bars, as labelled, show the opposite of what the report says",
+    )
+
+
+def _effect(
+    name: str,
+    quantity: str,
+    claim: str,
+    pairs: Sequence[Sequence[Cell]],
+    sign: int,
+    why: str,
+) -> Claim:
+    """Compare MC200's share under one condition and another: published, faithful, corrected."""
+    effects = [difference(share(*one), share(*other)) for one, other in pairs]
+    verdicts = [
+        larger_share(*one, *other, POINTS) if sign > 0 else larger_share(*other, *one, POINTS)
+        for one, other in pairs[1:]
     ]
-    chances = [fisher(*one, *other) for one, other in orders]
-    # NAMES order: MC40 first means that MC200 is second.
-    (won, games), (won_first, games_first) = orders[1]
-    return Finding(
-        f"MC200's wins as second and as first player, c from {CONSTANTS[FLAT_FROM]} on",
-        f"fewer as second player; bars as labelled {_beside(*orders[0])}",
-        f"{_beside(*orders[1])}, {p_value(chances[1])}",
-        f"{_beside(*orders[2])}, {p_value(chances[2])}",
-        agrees=chances[1] < 0.01 and won / games < won_first / games_first,
-        why="B9: true, but the published bars, as labelled, show the opposite",
+    noted = Estimate(
+        effects[0].value, effects[0].low, effects[0].high, unit="points", digits=1, note=claim
+    )
+    return Claim(
+        name,
+        quantity,
+        noted,
+        Source.FIGURE,
+        effects[1],
+        effects[2],
+        reproduced=verdicts[0],
+        true=verdicts[1],
+        why=why,
     )
 
 
-def _in_panels(curves: Curves, panels: Sequence[str], places: Sequence[int]) -> tuple[int, int]:
-    return _won([curves[first][place] for first in panels for place in places])
+def _in_panels(curves: Curves, names: Sequence[str], places: Sequence[int]) -> Cell:
+    return _won([curves[first][place] for first in names for place in places])
 
 
-def _beside(one: tuple[int, int], other: tuple[int, int]) -> str:
-    return f"{share(*one)} / {share(*other)}"
-
-
-def _flatness(first: str, faithful: Curves, corrected: Curves) -> Finding:
-    """Test whether c matters at all, apart from c = 0."""
-    texts = []
-    for curves in (FIGURE_6, faithful, corrected):
-        pairs = [_won((counts,)) for counts in curves[first]]
-        # Without c = 0, where nothing explores and MC200 does differ.
-        chance = homogeneity([(won, games - won) for won, games in pairs[1:]])
-        shares = [100 * won / games for won, games in pairs[FLAT_FROM:]]
-        texts.append(f"{p_value(chance)}; {min(shares):.1f} to {max(shares):.1f} %")
-    return Finding(
-        f"{first} first: whether c matters, without c = 0 (p of no difference); "
-        f"smallest and largest share of MC200 from c = {CONSTANTS[FLAT_FROM]} on",
-        texts[0],
-        texts[1],
-        texts[2],
-        why="50 games per bar are too few to distinguish values of c from 0.2 on",
+def _flatness(first: str, faithful: Curves, corrected: Curves) -> Claim:
+    """Test whether c matters at all from FLAT_FROM on."""
+    bars = [_cells(curves[first][FLAT_FROM:]) for curves in (FIGURE_6, faithful, corrected)]
+    values = []
+    for cells in bars:
+        shares = [100 * count / of for count, of in cells]
+        p = homogeneity([(count, of - count) for count, of in cells])
+        note = f"p = {p:.2g} if c does not matter"
+        values.append(Estimate(max(shares) - min(shares), unit="points", digits=1, note=note))
+    return Claim(
+        f"figure-6-flat-{first.lower()}-first",
+        f"{first} first: MC200's largest share less its smallest, c from {CONSTANTS[FLAT_FROM]} on",
+        values[0],
+        Source.FIGURE,
+        values[1],
+        values[2],
+        reproduced=varies(bars[1], ONE_POINTS),
+        true=varies(bars[2], ONE_POINTS),
+        why="the claim is that c matters there; 50 games per bar differ by such amounts by chance",
     )
 
 
-def _figure(name: str, curves: Curves, caption: str, exchanged: bool = False) -> Picture:
+def _comparison(faithful: Curves, corrected: Curves) -> Picture:
+    """Draw the published shares and ours on the same axes."""
+    versions = {"published": FIGURE_6, "ours, faithful": faithful, "ours, corrected": corrected}
+    rows = []
+    for first in NAMES:
+        for name, curves in versions.items():
+            for c, cell in zip(CONSTANTS, _cells(curves[first]), strict=True):
+                low, high = wilson(*cell)
+                percent = (round(100 * part, 2) for part in (cell[0] / cell[1], low, high))
+                rows.append((first, name, c, *percent, cell[1]))
+
+    def draw() -> Figure:
+        figure, both = panels(10, 3.8, columns=2, sharey=True)
+        for axes, letter, first in zip(both, "ab", NAMES, strict=True):
+            for place, (name, curves) in enumerate(versions.items()):
+                _curve(axes, place, name, _cells(curves[first]))
+            frame(axes, title=f"{letter}: {first} first", xlabel="c", ylim=(0, 100))
+        both[0].set_ylabel("games that MC200 wins (%)")
+        both[1].legend(**SMALL, loc="lower right")
+        return figure
+
+    caption = (
+        "Figure 6, the published bars and ours: games that MC200 wins, with 95 % intervals. The "
+        f"published ones have {GAMES} games each; panel a is probably MC200 first, and b MC40 (B9)."
+    )
+    head = ("first", "whose", "c", "MC200 wins (%)", "low (%)", "high (%)", "games")
+    return Picture("figure-6", caption, draw, Table("", head, tuple(rows)))
+
+
+def _curve(axes: Axes, place: int, name: str, cells: Sequence[Cell]) -> None:
+    shares = [100 * count / of for count, of in cells]
+    low, high = (100 * np.array([wilson(*cell)[end] for cell in cells]) for end in (0, 1))
+    colour = ("#444444", *COLOURS)[place]
+    if place == 0:
+        errors = [np.subtract(shares, low), np.subtract(high, shares)]
+        axes.errorbar(
+            CONSTANTS,
+            shares,
+            errors,
+            color=colour,
+            fmt=MARKS[0],
+            markersize=4,
+            capsize=2,
+            linewidth=0.8,
+            label=name,
+        )
+        return
+    axes.fill_between(CONSTANTS, low, high, color=colour, alpha=0.2, linewidth=0)
+    axes.plot(CONSTANTS, shares, color=colour, marker=MARKS[place], markersize=3, label=name)
+
+
+def _bars(name: str, curves: Curves, caption: str, exchanged: bool = False) -> Picture:
     """Draw bars above ratios; `exchanged` draws each ratio below the other panel's bars."""
     # Whose ratio stands below whose bars.
     below = dict(zip(NAMES, NAMES[::-1] if exchanged else NAMES, strict=True))
@@ -333,12 +426,20 @@ def _figure(name: str, curves: Curves, caption: str, exchanged: bool = False) ->
     def draw() -> Figure:
         figure, (*bars, left, right) = panels(10, 5.6, columns=2, rows=2, sharex=True, sharey="row")
         for letter, first, upper, lower in zip("ab", NAMES, bars, (left, right), strict=True):
-            _bars(upper, curves[first])
-            upper.set_title(f"{letter}: {first} first")
+            for place, winner in enumerate(("MC40", "MC200", "draw")):
+                upper.bar(
+                    # Three bars of width 0.05 around c; constants are 0.2 apart.
+                    [c + 0.05 * (place - 1) for c in CONSTANTS],
+                    [GAMES * cell[place] / sum(cell) for cell in curves[first]],
+                    width=0.05,
+                    color=INKS[winner],
+                    label=winner,
+                )
+            frame(upper, grid="y", title=f"{letter}: {first} first", ylim=(0, GAMES))
             ratios = [_ratio(counts) for counts in curves[below[first]]]
             lower.plot(CONSTANTS, ratios, color=INKS["MC200"], marker="o", markersize=4)
-            frame(lower, xlabel="c")
-        bars[0].set_ylabel("games")
+            frame(lower, xlabel="c", ylim=(0, 7))
+        bars[0].set_ylabel(f"games of {GAMES}")
         left.set_ylabel("wins / losses of MC200")
         bars[1].legend(**OUTSIDE)
         return figure
@@ -350,16 +451,3 @@ def _figure(name: str, curves: Curves, caption: str, exchanged: bool = False) ->
         for place, (c, counts) in enumerate(zip(CONSTANTS, curves[first], strict=True))
     )
     return Picture(name, f"{caption}.", draw, Table("", head, rows))
-
-
-def _bars(axes: Axes, counts: Sequence[Counts]) -> None:
-    for place, winner in enumerate(("MC40", "MC200", "draw")):
-        axes.bar(
-            # Three bars of width 0.05 around c; constants are 0.2 apart.
-            [c + 0.05 * (place - 1) for c in CONSTANTS],
-            [cell[place] for cell in counts],
-            width=0.05,
-            color=INKS[winner],
-            label=winner,
-        )
-    frame(axes, grid="y")

@@ -5,42 +5,67 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fourlab.arena.statistics import wilson
 from fourlab.reporting.figures import COLOURS, MARKS, OUTSIDE, Figure, frame, panels
+from fourlab.studies.bhat.comparisons import FEWEST_TRAININGS, depends
 from fourlab.studies.bhat.learner import (
     FAITHFUL_MC25,
     MC25,
+    PARAMETERS,
+    PRINTED,
     ROWS,
     learn,
     random_player,
     settings_of,
 )
-from fourlab.studies.compare import chi_squared_tail, consistent, mean, p_value, share
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
+from fourlab.studies.claims import Answer, Claim, Estimate, Source, Verdict, mean_of, share
+from fourlab.studies.compare import chi_squared_tail, moments
+from fourlab.studies.reported import reported
+from fourlab.studies.verdicts import larger_mean, same_mean, same_share
+from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
-PARAMETERS = ("epsilon", "alpha", "gamma")
 TENTHS = tuple(tenth / 10 for tenth in range(1, 11))
 RUNS = [(rows, name, value) for rows in ROWS for name in PARAMETERS for value in TENTHS]
-"""One sweep: ninety runs."""
+"""One sweep: ninety runs, each of them a training of its own."""
+PER_ROWS = len(PARAMETERS) * len(TENTHS)
 WINS = 100
-FIGURE_8_MEANS = {2: 1727, 3: 2019, 4: 1584}
-"""By rows: the mean of the thirty published numbers of games, read off the figure."""
-FIGURE_8_RANGE = (1325, 2515)
-TABLE_7 = {2: (0.6, 0.4, 0.3), 3: (0.7, 0.1, 0.9), 4: (0.4, 0.5, 1.0)}
-"""By rows: the best epsilon, alpha and gamma according to the report."""
 TOLERANCE = 0.2
 """About two standard deviations of the number of games to a hundred wins, relative to its mean."""
 MOST_GAMES = 1_000_000
 """A limit that no run reaches."""
+READING = 15.0
+"""The error of a number read off Figure 8, in games."""
+GAMES_MARGIN = 150.0
+"""Margin of the mean number of games to a hundred wins."""
+NEAR_POINTS = 10.0
+"""Margin of the share of runs near a random player's, in percentage points."""
+LEARNED = 1.0
+"""Margin of the games won in training, in percentage points."""
+DEPENDS = 0.1
+"""Margin of the effect of the parameters: as large as the chance of a single run."""
 GREY = "the grey band holds 95 % of the runs of a random player"
+RANDOM = "B7: epsilon reaches 1 after about fifteen games, so the learner is a random player"
 Sweep = Mapping[tuple[int, str, float], float]
 """Games by rows, parameter and its value."""
+
+
+def _published() -> dict[tuple[int, str, float], float]:
+    data = reported("bhat-figure-8")
+    places = list(zip(data["rows"], data["value of the parameter"], strict=True))
+    return {
+        (int(rows), name, float(value)): float(games)
+        for name in PARAMETERS
+        for (rows, value), games in zip(places, data[f"games by {name}"], strict=True)
+    }
+
+
+FIGURE_8 = _published()
+"""The published curves, read off: one sweep."""
 
 
 def race(seed: int, wins: int, faithful: bool, number: int) -> int:
     """Return the games to a number of wins against MC25 in run `number % len(RUNS)`.
 
-    A run changes one parameter and leaves the others at the report's values.
+    A run changes one parameter and leaves the others at the program's defaults.
     """
     rows, name, value = RUNS[number % len(RUNS)]
     settings = settings_of(
@@ -67,65 +92,96 @@ def _mc25(faithful: bool) -> dict[str, Any]:
 class Chance:
     """The games a random player needs: a negative binomial distribution."""
 
-    won: int
-    games: int
+    batches: Sequence[tuple[int, int]]
+    """Games won and played, batch by batch."""
+
+    @property
+    def probability(self) -> float:
+        """The share of games won."""
+        won = sum(won for won, _ in self.batches)
+        # At smoke scale a random player may win no game at all.
+        return max(won, 1) / sum(games for _, games in self.batches)
+
+    @property
+    def shares(self) -> list[float]:
+        """The games won in every batch, in per cent."""
+        return [100 * won / games for won, games in self.batches]
 
     def expected(self, wins: int) -> float:
         """Return the mean number of games to `wins` wins."""
-        # At smoke scale a random player may win no game at all.
-        return wins * self.games / max(self.won, 1)
+        return wins / self.probability
 
     def spread(self, wins: int) -> float:
         """Return the standard deviation of that number."""
         # The variance of a negative binomial number of trials is wins (1 - p) / p².
-        p = max(self.won, 1) / self.games
-        return math.sqrt(wins * (1 - p)) / p
+        return math.sqrt(wins * (1 - self.probability)) / self.probability
 
-    def __str__(self) -> str:
-        # The fewer wins, the more games: the ends of the interval change places.
-        low, high = wilson(self.won, self.games)
-        interval = f"[{WINS / high:,.0f}, {WINS / low:,.0f}]"
-        expected = f"{self.expected(WINS):,.0f} {interval}, sd {self.spread(WINS):.0f}"
-        return f"{expected}; it wins {100 * self.won / self.games:.1f} %"
+
+Chances = Mapping[int, Chance]
+"""A random player's, by rows."""
+
+
+@dataclass(frozen=True)
+class Sweeps:
+    """Our sweeps with one form of the learner, and the random player beside it."""
+
+    sweeps: Sequence[Sweep]
+    chances: Chances
+
+    def games(self, rows: int) -> list[float]:
+        """Return the games to WINS wins in all runs."""
+        return [games for sweep in self.sweeps for run, games in sweep.items() if run[0] == rows]
+
+    def won(self, rows: int) -> list[float]:
+        """Return the share of games won in each run, in per cent."""
+        return [100 * WINS / games for games in self.games(rows)]
+
+    def by_setting(self, rows: int) -> list[list[float]]:
+        """Return the games to WINS wins of every setting, sweep by sweep."""
+        return [[sweep[run] for sweep in self.sweeps] for run in RUNS if run[0] == rows]
+
+    def near(self) -> tuple[int, int]:
+        """Return how many runs are about as long as a random player's, and the number of runs."""
+        return _near(self.sweeps, self.chances)
 
 
 def figure_8(bench: Workbench) -> Iterator[Part]:
     """Test whether any parameter matters."""
     wins = bench.size["wins"]
-    chances, corrected_chances = (_chances(bench, faithful) for faithful in (True, False))
     runs = len(RUNS) * bench.size["sweeps"]
     faithful, corrected = (
-        _sweeps(bench.repeat(name, race, runs, bench.seed, wins, name == "faithful"), wins)
+        Sweeps(
+            _scaled(bench.repeat(name, race, runs, bench.seed, wins, name == "faithful"), wins),
+            _chances(bench, name == "faithful"),
+        )
         for name in ("faithful", "corrected")
     )
+    # At the report's own number of wins only, and with a spread of trainings.
+    judged = wins == WINS and bench.size["sweeps"] >= FEWEST_TRAININGS
     for rows in ROWS:
-        yield _mean(rows, faithful, corrected, chances[rows])
-        yield _random(rows, chances[rows], corrected_chances[rows])
-    yield Finding(
-        f"fewest and most games to {WINS} wins in {len(RUNS)} runs",
-        "{:,} to {:,}".format(*FIGURE_8_RANGE),
-        f"{min(faithful[0].values()):,.0f} to {max(faithful[0].values()):,.0f}",
-        f"{min(corrected[0].values()):,.0f} to {max(corrected[0].values()):,.0f}",
-    )
-    yield Finding(
-        f"runs within {TOLERANCE:.0%} of what a random player needs",
-        "",
-        share(*_near(faithful, chances)),
-        share(*_near(corrected, corrected_chances)),
-        exact="about 95 % for a random player",
-        why="each compared with a random player against the same MC25",
-    )
+        yield _mean(rows, faithful, corrected, judged)
     for rows in ROWS:
-        yield _optimum(rows, faithful, corrected, wins)
-    yield _table_7(faithful, corrected)
+        yield _learning(rows, faithful, corrected, judged)
+    yield _range(faithful, corrected)
+    yield _nearness(faithful, corrected, judged)
+    for rows in ROWS:
+        yield _spread(rows, faithful, corrected)
+    for rows in ROWS:
+        yield _optimum(rows, faithful, corrected, judged)
+    yield _lowest()
+    yield _table_7(faithful.sweeps, corrected.sweeps)
     note = "" if wins == WINS else f", scaled from {wins} wins"
-    caption = f"Figure 8: games to {WINS} wins by parameter, our first sweep{note}; {GREY}"
-    yield _figure("figure-8", faithful[0], wins, chances, caption)
+    caption = (
+        f"Figure 8, published and ours: games to {WINS} wins by parameter, our first sweep{note}; "
+        f"{GREY}"
+    )
+    yield _figure("figure-8", [FIGURE_8, faithful.sweeps[0]], wins, faithful.chances, caption)
     caption = (
         "Figure 8 with constant alpha, decreasing epsilon (B7) and MC25 without its fault (B5)"
         f"{note}; {GREY} against that MC25"
     )
-    yield _figure("figure-8-corrected", corrected[0], wins, corrected_chances, caption)
+    sweeps = [corrected.sweeps[0]]
+    yield _figure("figure-8-corrected", sweeps, wins, corrected.chances, caption)
 
 
 def _chances(bench: Workbench, faithful: bool) -> dict[int, Chance]:
@@ -138,16 +194,14 @@ def _chances(bench: Workbench, faithful: bool) -> dict[int, Chance]:
         bench.size["games"],
         faithful,
     )
-    chances = {}
-    for place, rows in enumerate(ROWS):
-        # As `baseline` deals numbers to rows.
-        results = batches[place :: len(ROWS)]
-        # Counts hold the opponent's wins first, then the player's.
-        chances[rows] = Chance(sum(counts[1] for counts in results), sum(map(sum, results)))
-    return chances
+    return {
+        # As `baseline` deals numbers to rows; the opponent's wins come first, then the player's.
+        rows: Chance([(counts[1], sum(counts)) for counts in batches[place :: len(ROWS)]])
+        for place, rows in enumerate(ROWS)
+    }
 
 
-def _sweeps(games: Sequence[int], wins: int) -> list[Sweep]:
+def _scaled(games: Sequence[int], wins: int) -> list[Sweep]:
     """Return the sweeps, scaled to a hundred wins."""
     # Smoke scale stops at fewer wins; games grow in proportion.
     scaled = [number * WINS / wins for number in games]
@@ -157,68 +211,105 @@ def _sweeps(games: Sequence[int], wins: int) -> list[Sweep]:
     ]
 
 
-def _games(sweeps: Sequence[Sweep], rows: int) -> list[float]:
-    return [games for sweep in sweeps for run, games in sweep.items() if run[0] == rows]
-
-
-def _mean(
-    rows: int, faithful: Sequence[Sweep], corrected: Sequence[Sweep], chance: Chance
-) -> Finding:
-    ours = _games(faithful, rows)
-    runs = len(PARAMETERS) * len(TENTHS)
-    return Finding(
-        f"{rows} rows: games to {WINS} wins, mean over all parameters",
-        f"{FIGURE_8_MEANS[rows]:,} in {runs} runs",
-        mean(ours, 0),
-        mean(_games(corrected, rows), 0),
-        agrees=consistent(FIGURE_8_MEANS[rows], ours, runs),
-        why="B7: epsilon reaches 1 after about twenty games, so the learner is a random player, "
-        f"which needs {chance.expected(WINS):,.0f}",
-    )
-
-
-def _random(rows: int, chance: Chance, corrected_chance: Chance) -> Finding:
-    """Show the random player's games against either MC25; fault B5 makes MC25 weaker."""
-    return Finding(
-        f"{rows} rows: games to {WINS} wins that a random player needs",
-        "",
-        str(chance),
-        str(corrected_chance),
-        why="B5: the faithful MC25 searches below won positions, the corrected one does not, "
-        "as against the learners",
-    )
-
-
-def _near(sweeps: Sequence[Sweep], chances: Mapping[int, Chance]) -> tuple[int, int]:
-    """Return how many runs are about as long as a random player's, and the number of runs."""
-    near = []
-    for sweep in sweeps:
-        for (rows, _, _), games in sweep.items():
-            expected = chances[rows].expected(WINS)
-            # Both are numbers of games to WINS wins.
-            near.append(abs(games - expected) <= TOLERANCE * expected)
+def _near(sweeps: Sequence[Sweep], chances: Chances) -> tuple[int, int]:
+    near = [
+        abs(games - chances[rows].expected(WINS)) <= TOLERANCE * chances[rows].expected(WINS)
+        for sweep in sweeps
+        for (rows, _, _), games in sweep.items()
+    ]
     return sum(near), len(near)
 
 
-def _optimum(
-    rows: int, faithful: Sequence[Sweep], corrected: Sequence[Sweep], wins: int
-) -> Finding:
-    """Test whether there is a best parameter beyond chance."""
-    chance, corrected_chance = (
-        _dispersion(_games(sweeps, rows), wins) for sweeps in (faithful, corrected)
+def _hers(rows: int) -> list[float]:
+    return [games for run, games in FIGURE_8.items() if run[0] == rows]
+
+
+def _mean(rows: int, faithful: Sweeps, corrected: Sweeps, judged: bool) -> Claim:
+    hers = _hers(rows)
+    ours = faithful.games(rows)
+    middle, _ = moments(hers)
+    return Claim(
+        f"figure-8-mean-{rows}-rows",
+        f"{rows} rows: games to {WINS} wins, mean over all parameters",
+        mean_of(hers, 0),
+        Source.FIGURE,
+        mean_of(ours, 0),
+        mean_of(corrected.games(rows), 0),
+        reproduced=same_mean(middle, PER_ROWS, ours, GAMES_MARGIN) if judged else None,
+        why=RANDOM,
     )
-    best, corrected_best = (
-        [_best(sweep, rows) for sweep in sweeps] for sweeps in (faithful, corrected)
+
+
+def _learning(rows: int, faithful: Sweeps, corrected: Sweeps, judged: bool) -> Claim:
+    """Test whether the learner wins more games in training than a random player does."""
+    random = [sweeps.chances[rows] for sweeps in (faithful, corrected)]
+    both = [sweeps.won(rows) for sweeps in (faithful, corrected)]
+    verdicts = [
+        larger_mean(won, chance.shares, LEARNED) if judged else None
+        for won, chance in zip(both, random, strict=True)
+    ]
+    percent = [f"{100 * chance.probability:.1f} %" for chance in random]
+    return Claim(
+        f"figure-8-learning-{rows}-rows",
+        f"{rows} rows: games won in training, up to {WINS} wins",
+        mean_of([100 * WINS / games for games in _hers(rows)], 1, "%"),
+        Source.FIGURE,
+        mean_of(both[0], 1, "%"),
+        mean_of(both[1], 1, "%"),
+        reproduced=verdicts[0],
+        true=verdicts[1],
+        why=f"the claim is that the agent learns. {RANDOM}. A random player wins {percent[0]} "
+        f"against MC25 with fault B5, and {percent[1]} without it",
     )
-    return Finding(
-        f"Table 7, {rows} rows: best epsilon / alpha / gamma, sweep by sweep; "
-        "p that the runs differ by chance alone",
-        _slashed(TABLE_7[rows]),
-        f"{'; '.join(map(_slashed, best))}; {p_value(chance)}",
-        f"{'; '.join(map(_slashed, corrected_best))}; {p_value(corrected_chance)}",
-        agrees=chance < 0.01 and set(best) == {TABLE_7[rows]},
-        why="B7: with epsilon at 1 the runs are a random player's, "
-        "and which of them is shortest is chance",
+
+
+def _range(faithful: Sweeps, corrected: Sweeps) -> Claim:
+    hers, ours, better = (
+        f"{min(sweep.values()):,.0f} to {max(sweep.values()):,.0f}"
+        for sweep in (FIGURE_8, faithful.sweeps[0], corrected.sweeps[0])
+    )
+    return Claim(
+        "figure-8-range",
+        f"fewest and most games to {WINS} wins in {len(RUNS)} runs",
+        hers,
+        Source.FIGURE,
+        ours,
+        better,
+    )
+
+
+def _nearness(faithful: Sweeps, corrected: Sweeps, judged: bool) -> Claim:
+    hers = _near([FIGURE_8], faithful.chances)
+    ours = faithful.near()
+    return Claim(
+        "figure-8-near-random",
+        f"runs within {TOLERANCE:.0%} of what a random player needs",
+        share(*hers),
+        Source.FIGURE,
+        share(*ours),
+        share(*corrected.near()),
+        exact="about 95 % for a random player",
+        reproduced=same_share(*hers, *ours, NEAR_POINTS) if judged else None,
+        why=f"{RANDOM}; each form is compared with a random player against the same MC25",
+    )
+
+
+def _spread(rows: int, faithful: Sweeps, corrected: Sweeps) -> Claim:
+    """State how much runs differ, beside how much chance alone makes them differ."""
+    values = []
+    for games in (_hers(rows), faithful.games(rows), corrected.games(rows)):
+        note = f"p = {_dispersion(games, WINS):.2g} for chance alone"
+        values.append(Estimate(moments(games)[1], n=len(games), digits=0, note=note))
+    return Claim(
+        f"figure-8-spread-{rows}-rows",
+        f"{rows} rows: standard deviation of the games to {WINS} wins, over all parameters",
+        values[0],
+        Source.FIGURE,
+        values[1],
+        values[2],
+        exact=f"{faithful.chances[rows].spread(WINS):.0f} for a random player",
+        why="if every game is won with the same probability, whatever the parameters are, runs "
+        "differ by the negative binomial distribution",
     )
 
 
@@ -237,6 +328,24 @@ def _dispersion(scaled: Sequence[float], wins: int) -> float:
     return chi_squared_tail(statistic, len(games) - 1)
 
 
+def _optimum(rows: int, faithful: Sweeps, corrected: Sweeps, judged: bool) -> Claim:
+    """Test whether there are best parameters beyond chance."""
+    both = (faithful, corrected)
+    best = ["; ".join(_slashed(_best(sweep, rows)) for sweep in form.sweeps[:3]) for form in both]
+    verdicts = [depends(form.by_setting(rows), DEPENDS) if judged else None for form in both]
+    return Claim(
+        f"table-7-{rows}-rows",
+        f"Table 7, {rows} rows: best epsilon / alpha / gamma; ours in up to three sweeps",
+        _slashed(PRINTED[rows]),
+        faithful=best[0],
+        corrected=best[1],
+        reproduced=verdicts[0],
+        true=verdicts[1],
+        why="the claim is that the number of games depends on the parameters. "
+        f"{RANDOM}, and which of its runs is shortest is chance",
+    )
+
+
 def _best(sweep: Sweep, rows: int) -> tuple[float, ...]:
     """Return the values of epsilon, alpha and gamma with the fewest games."""
     return tuple(min(TENTHS, key=lambda value: sweep[rows, name, value]) for name in PARAMETERS)
@@ -246,46 +355,86 @@ def _slashed(values: Sequence[float]) -> str:
     return " / ".join(f"{value:.1f}" for value in values)
 
 
+def _lowest() -> Claim:
+    """Compare Table 7 with the curves from which it is taken."""
+    higher = []
+    for rows in ROWS:
+        lowest = _best(FIGURE_8, rows)
+        for name, value, other in zip(PARAMETERS, PRINTED[rows], lowest, strict=True):
+            games, fewest = FIGURE_8[rows, name, value], FIGURE_8[rows, name, other]
+            if games > fewest + READING:
+                places = f"{games:.0f} games at {value:g}, {fewest:.0f} at {other:g}"
+                higher.append(f"{name} with {rows} rows ({places})")
+    agrees = Answer.DIFFERS if higher else Answer.AGREES
+    return Claim(
+        "table-7-from-figure-8",
+        "parameters of Table 7 that are not where the curve of Figure 8 is lowest",
+        "none",
+        faithful="; ".join(higher) or "none",
+        reproduced=Verdict(agrees, "comparison", f"{READING:g} games"),
+        why="Table 7 and Figure 8 of the report itself, the latter read off",
+    )
+
+
 def _table_7(faithful: Sequence[Sweep], corrected: Sequence[Sweep]) -> Table:
     table = []
     for rows in ROWS:
-        table.append((rows, "report", *(f"{value:.1f}" for value in TABLE_7[rows])))
-        for name, sweeps in (("ours, faithful", faithful), ("ours, corrected", corrected)):
+        table.append((rows, "report", *(f"{value:.1f}" for value in PRINTED[rows])))
+        for name, sweeps in (
+            ("Figure 8, read off", [FIGURE_8]),
+            ("ours, faithful", faithful),
+            ("ours, corrected", corrected),
+        ):
             for number, sweep in enumerate(sweeps, 1):
                 best = (
                     f"{value:.1f} ({sweep[rows, parameter, value]:,.0f} games)"
                     for parameter, value in zip(PARAMETERS, _best(sweep, rows), strict=True)
                 )
-                table.append((rows, f"{name}, sweep {number}", *best))
+                whose = name if sweeps == [FIGURE_8] else f"{name}, sweep {number}"
+                table.append((rows, whose, *best))
     head = ("rows", "whose", *PARAMETERS)
     return Table("Table 7: the parameters with the fewest games", head, tuple(table))
 
 
 def _figure(
-    name: str, sweep: Sweep, wins: int, chances: Mapping[int, Chance], caption: str
+    name: str, sweeps: Sequence[Sweep], wins: int, chances: Chances, caption: str
 ) -> Picture:
+    """Draw sweeps below each other on the same axes; of two, the first is the published one."""
+    whose = ["published", "ours"] if len(sweeps) > 1 else ["ours"]
+
     def draw() -> Figure:
-        figure, all_axes = panels(11, 3.6, columns=len(ROWS), sharey=True)
-        for axes, letter, rows in zip(all_axes, "abc", ROWS, strict=True):
+        figure, all_axes = panels(
+            11, 3.4 * len(sweeps), columns=len(ROWS), rows=len(sweeps), sharey=True, sharex=True
+        )
+        for place, axes in enumerate(all_axes):
+            line, column = divmod(place, len(ROWS))
+            rows = ROWS[column]
             middle = chances[rows].expected(WINS)
             # Two standard deviations, scaled like the games themselves.
             half = 2 * chances[rows].spread(wins) * WINS / wins
             axes.axhspan(middle - half, middle + half, color="#888888", alpha=0.2, linewidth=0)
             axes.axhline(middle, color="#888888", linewidth=0.8)
-            for place, parameter in enumerate(PARAMETERS):
+            for number, parameter in enumerate(PARAMETERS):
                 axes.plot(
                     TENTHS,
-                    [sweep[rows, parameter, value] for value in TENTHS],
-                    color=COLOURS[place],
-                    marker=MARKS[place],
+                    [sweeps[line][rows, parameter, value] for value in TENTHS],
+                    color=COLOURS[number],
+                    marker=MARKS[number],
                     markersize=4,
                     label=parameter,
                 )
-            frame(axes, title=f"{letter}: {rows} rows", xlabel="value of the parameter")
-        all_axes[0].set_ylabel(f"games to {WINS} wins")
-        all_axes[-1].legend(**OUTSIDE)
+            frame(axes, title=f"{'abc'[column]}: {rows} rows, {whose[line]}")
+            if line == len(sweeps) - 1:
+                axes.set_xlabel("value of the parameter")
+            if column == 0:
+                axes.set_ylabel(f"games to {WINS} wins")
+        all_axes[len(ROWS) - 1].legend(**OUTSIDE)
         return figure
 
-    rows = tuple((*run, round(games)) for run, games in sweep.items())
-    head = ("rows", "parameter", "value", "games")
+    rows = tuple(
+        (owner, *run, round(sweep[run]))
+        for owner, sweep in zip(whose, sweeps, strict=True)
+        for run in RUNS
+    )
+    head = ("whose", "rows", "parameter", "value", "games")
     return Picture(name, f"{caption}.", draw, Table("", head, rows))

@@ -65,6 +65,8 @@ class TreeTraining:
     """Specs of the agents that the learner meets in real games after training."""
     games_after: int = 0
     """Real games against each of them."""
+    tested: tuple[Position, ...] = ()
+    """Positions in which the learner chooses a column after all games."""
 
     def __call__(self, number: int) -> dict[str, Any]:
         """Train one tree; results are +1, 0 or -1 from the learner's point of view."""
@@ -85,6 +87,7 @@ class TreeTraining:
             "plies": sum(game.ply for game in games),
             "rollouts": rollouts,
             "afterwards": afterwards,
+            "columns": [learner.choose(position) for position in self.tested],
         }
 
     def _result(self, game: Position) -> int:
@@ -198,6 +201,13 @@ class Learner:
                 self.search.expand(edge, position, ours=False)
             assert edge.node is not None
             node = edge.node
+
+    def choose(self, position: Position) -> int:
+        """Return the column after the usual rollouts from a position outside the tree."""
+        node = self.search.make_node(position, visits=0)
+        for _ in range(ROLLOUTS):
+            self._roll_out(node, None)
+        return self._best(node).move
 
     def _after_first_move(self, opponent: Agent) -> Node[Position, int]:
         """Return the node after a real opponent's first move, new if it is not the root's."""

@@ -1,0 +1,224 @@
+"""Tests of what Bhat compares: curves of many bars, trained learners, and sweeps of parameters.
+
+Like those of `fourlab.studies.verdicts`, they have three answers and a margin that is fixed before
+a run.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import permutations
+
+import numpy as np
+
+from fourlab.studies.claims import Answer, Counts, Estimate, Verdict
+from fourlab.studies.compare import chi_squared_tail, homogeneity, moments
+from fourlab.studies.verdicts import (
+    LEVEL,
+    NORMAL,
+    POWER,
+    chi_squared_quantile,
+    noncentral_tail,
+    student_quantile,
+    student_tail,
+)
+
+FEWEST_TRAININGS = 3
+"""With fewer trainings there is no verdict: their spread is unknown."""
+RANK_EFFICIENCY = 0.955
+"""Asymptotic efficiency of tests by ranks, 3 / pi, if values are normally distributed."""
+CERTAIN = 500.0
+"""A greater noncentrality is noticed for certain."""
+Cell = tuple[int, int]
+"""A count, and the number of trials."""
+
+
+def same_curve(ones: Sequence[Cell], others: Sequence[Cell], points: float) -> Verdict:
+    """Compare two curves of shares by a chi-squared test: one squared difference for every place.
+
+    The margin is a difference at every place.
+    """
+    statistic = 0.0
+    noncentrality = 0.0
+    for one, other in zip(ones, others, strict=True):
+        variance = _variance(one, other)
+        if variance > 0:
+            statistic += (one[0] / one[1] - other[0] / other[1]) ** 2 / variance
+            noncentrality += (points / 100) ** 2 / variance
+    p = chi_squared_tail(statistic, len(ones))
+    power = _power(noncentrality, len(ones))
+    test = f"chi-squared test of {len(ones)} shares"
+    return _same(test, f"{points:g} points everywhere", p, power)
+
+
+def varies(cells: Sequence[Cell], points: float) -> Verdict:
+    """Test the claim that shares differ; the margin is that of one of them from all others."""
+    p = homogeneity([(count, of - count) for count, of in cells])
+    trials = sum(of for _, of in cells)
+    pooled = sum(count for count, _ in cells) / trials
+    # One share that is off by the margin, measured from the mean that it has a part in.
+    of = min(of for _, of in cells)
+    spread = pooled * (1 - pooled)
+    noncentrality = of * (1 - of / trials) * (points / 100) ** 2 / spread if spread else math.inf
+    power = _power(noncentrality, len(cells) - 1)
+    test = f"chi-squared test of homogeneity of {len(cells)} shares"
+    return _claimed(test, f"{points:g} points at one place", p, power)
+
+
+def same_trained_counts(
+    reported: Counts, trained: Sequence[Counts], points: float, what: str = "trainings"
+) -> Verdict:
+    """Compare the results of one trained learner with those of several trainings of ours.
+
+    Pearson's statistic for all outcomes at once, with the variance of training added to that of the
+    games. How much the former is follows from how much more our trainings differ than games alone
+    would make them.
+    """
+    if len(trained) < FEWEST_TRAININGS:
+        raise ValueError("the spread of trainings needs at least three of them")
+    # Only outcomes that occur at all; int64[trainings, outcomes]
+    names = [name for name in reported.counts if reported.counts[name] or _total(trained, name)]
+    ours = np.array([[counts.counts[name] for name in names] for counts in trained])
+    games = ours.sum(axis=1)
+    # Half a count more: an outcome that we did not see may still be possible.
+    pooled = (ours.sum(axis=0) + 0.5) / (ours.sum() + 0.5 * len(names))
+    freedom = len(names) - 1
+    between = sum(
+        of * _pearson(row / of, ours.sum(axis=0) / ours.sum(), pooled)
+        for row, of in zip(ours, games, strict=True)
+    )
+    excess = max(0.0, between / (freedom * (len(trained) - 1)) - 1)
+    # In units of the variance of one game.
+    training = excess / float(np.mean(games))
+    error = 1 / reported.n + training + (1 / float(np.mean(games)) + training) / len(trained)
+    shares = np.array([reported.counts[name] for name in names]) / reported.n
+    statistic = _pearson(shares, ours.sum(axis=0) / ours.sum(), pooled) / error
+    p = chi_squared_tail(statistic, freedom)
+    moved = (points / 100) ** 2 / error
+    least = min(
+        (moved * (1 / one + 1 / other) for one, other in permutations(pooled.tolist(), 2)),
+        default=0.0,
+    )
+    test = f"chi-squared test with the variance of {len(trained)} {what}"
+    return _same(test, f"{points:g} points", p, _power(least, freedom))
+
+
+def depends(groups: Sequence[Sequence[float]], margin: float) -> Verdict:
+    """Test the claim that values depend on their group, by ranks (Kruskal and Wallis, 1952).
+
+    The margin is a standard deviation between groups, as a share of the mean.
+    """
+    values = np.concatenate([np.asarray(group, dtype=np.float64) for group in groups])
+    places = np.searchsorted(np.sort(values), values, side="left")
+    upto = np.searchsorted(np.sort(values), values, side="right")
+    ranks = (places + upto + 1) / 2  # equal values share the mean of their ranks
+    n = len(values)
+    ends = np.cumsum([len(group) for group in groups])
+    sums = [part.sum() ** 2 / len(part) for part in np.split(ranks, ends[:-1])]
+    total = float(((ranks - (n + 1) / 2) ** 2).sum())
+    statistic = (n - 1) * (math.fsum(sums) - n * (n + 1) ** 2 / 4) / total if total else 0.0
+    freedom = len(groups) - 1
+    within = math.fsum(moments(group)[1] ** 2 for group in groups) / len(groups)
+    expected = (margin * float(values.mean())) ** 2
+    noncentrality = RANK_EFFICIENCY * n * expected / within if within else math.inf
+    power = _power(noncentrality, freedom)
+    p = chi_squared_tail(max(statistic, 0.0), freedom)
+    test = f"Kruskal-Wallis test of {len(groups)} settings"
+    return _claimed(test, f"{100 * margin:g} % of the mean", p, power)
+
+
+def larger_trained(ones: Sequence[float], others: Sequence[float], margin: float) -> Verdict:
+    """Test the claim that trainings have the larger mean; values and margin are in per cent.
+
+    Welch's t-test (1947), whose error has the variance of training.
+    """
+    (one, one_spread), (other, other_spread) = moments(ones), moments(others)
+    parts = [one_spread**2 / len(ones), other_spread**2 / len(others)]
+    # A tenth of a point at least: trainings that agree by chance do not make a difference certain.
+    error = max(math.sqrt(sum(parts)), 0.1)
+    # Welch and Satterthwaite's degrees of freedom, rounded down.
+    below = sum(
+        part**2 / max(len(values) - 1, 1)
+        for part, values in zip(parts, (ones, others), strict=True)
+    )
+    freedom = max(1, int(sum(parts) ** 2 / below)) if below else len(ones) + len(others) - 2
+    ratio = (one - other) / error
+    tail = student_tail(ratio, freedom) / 2
+    p = tail if ratio > 0 else 1 - tail
+    power = NORMAL.cdf(margin / error - student_quantile(1 - LEVEL, freedom))
+    test = f"Welch's t-test over {len(ones)} and {len(others)} trainings, one-sided"
+    return _claimed(test, f"{margin:g} points", p, power)
+
+
+def larger_paired(ones: Sequence[float], others: Sequence[float], points: float) -> Verdict:
+    """Test the claim that the first values are larger, place by place; they are in per cent."""
+    differences = [one - other for one, other in zip(ones, others, strict=True)]
+    middle, spread = moments(differences)
+    error = max(spread / math.sqrt(len(differences)), 0.1)  # as above
+    p = 1 - NORMAL.cdf(middle / error)
+    power = NORMAL.cdf(points / error - NORMAL.inv_cdf(1 - LEVEL))
+    return _claimed("paired test, one-sided", f"{points:g} points", p, power)
+
+
+def over_trainings(values: Sequence[float], unit: str = "", digits: int = 1) -> Estimate:
+    """Return the mean over trainings with Student's 95 % interval."""
+    middle, spread = moments(values)
+    if len(values) < 2:
+        return Estimate(middle, n=len(values), unit=unit, digits=digits, note="trainings")
+    half = student_quantile(0.975, len(values) - 1) * spread / math.sqrt(len(values))
+    low, high = middle - half, middle + half
+    if unit == "%":
+        low, high = max(low, 0.0), min(high, 100.0)
+    return Estimate(middle, low, high, len(values), spread, unit, digits, "trainings")
+
+
+def difference(one: Estimate, other: Estimate) -> Estimate:
+    """Return the first number less the second, with the 95 % interval of the difference."""
+    value = one.value - other.value
+    half = math.hypot(one.half, other.half)
+    return Estimate(value, value - half, value + half, unit="points", digits=1)
+
+
+def _total(trained: Sequence[Counts], name: str) -> int:
+    return sum(counts.counts[name] for counts in trained)
+
+
+def _pearson(one: np.ndarray, other: np.ndarray, pooled: np.ndarray) -> float:
+    """Return Pearson's distance of two distributions, for one game."""
+    return float(((one - other) ** 2 / pooled).sum())
+
+
+def _variance(one: Cell, other: Cell) -> float:
+    """Return the variance of the difference of two observed shares if the true ones are equal."""
+    # Under the null hypothesis both have the pooled share.
+    pooled = (one[0] + other[0]) / (one[1] + other[1])
+    return pooled * (1 - pooled) * (1 / one[1] + 1 / other[1])
+
+
+def _power(noncentrality: float, freedom: int) -> float:
+    if noncentrality <= 0:
+        return LEVEL
+    # Beyond CERTAIN, with few degrees of freedom, the sum is long and its value 1.
+    if noncentrality > CERTAIN:
+        return 1.0
+    return noncentral_tail(chi_squared_quantile(LEVEL, freedom), freedom, noncentrality)
+
+
+def _same(test: str, margin: str, p: float, power: float) -> Verdict:
+    """Return the verdict on the claim that there is no difference."""
+    answer = Answer.CANNOT_TELL
+    if p < LEVEL:
+        answer = Answer.DIFFERS
+    elif power >= POWER:
+        answer = Answer.AGREES
+    return Verdict(answer, test, margin, p, power)
+
+
+def _claimed(test: str, margin: str, p: float, power: float) -> Verdict:
+    """Return the verdict on the claim that there is a difference."""
+    answer = Answer.CANNOT_TELL
+    if p < LEVEL:
+        answer = Answer.AGREES
+    elif power >= POWER:
+        # A difference of the margin would have been noticed.
+        answer = Answer.DIFFERS
+    return Verdict(answer, test, margin, p, power)

@@ -1,0 +1,157 @@
+"""The overall page: what the authors wanted to know, the answers, and the verdicts counted."""
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from fourlab.analysis.overview import ANSWERS, UNTESTED, count_answers
+from fourlab.reporting.blocks import Block, Folded, Grid, Heading, Paragraph
+from fourlab.sources import AUTHOR_OF, SOURCES
+from fourlab.studies.catalogue import DOCUMENTS, FOLDERS, all_experiments, title_of
+from fourlab.studies.claims import Claim
+from fourlab.studies.made import Made
+from fourlab.studies.pages import fill
+from fourlab.studies.parts import Parts, claims_of
+
+TITLE = "The experiments of the five reports, replicated"
+COUNT_HEAD = (
+    *("report", "claims"),
+    *("reproduced: agrees", "differs", "cannot tell"),
+    *("true: holds", "does not hold", "cannot tell"),
+)
+EXPERIMENT_HEAD = ("experiment", "claim of the report", *ANSWERS)
+UNDECIDED = "Not decided by these data:"
+"""Precedes the questions without an answer."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What an author wanted to know, and the answer as a template."""
+
+    question: str
+    answer: str
+    """With places for values of claims: {table-1-best.faithful}."""
+    expects: Sequence[str] = ()
+    """What the words take for granted: "table-1-best.true holds"."""
+
+    def answered(self, claims: Mapping[str, Claim]) -> str | None:
+        """Return the answer; None if values are missing or are not what the words say."""
+        for expected in self.expects:
+            place, _, value = expected.partition(" ")
+            if fill(f"{{{place}}}", claims) != value:
+                return None
+        return fill(self.answer, claims)
+
+
+@cache
+def questions_of(author: str) -> tuple[Question, ...]:
+    """Return the research questions of a report, in its order."""
+    text = files("fourlab.studies").joinpath("questions.toml").read_text(encoding="utf-8")
+    return tuple(Question(**entry) for entry in tomllib.loads(text).get(author, ()))
+
+
+def overall_blocks(
+    done: Mapping[str, Parts],
+    made: Mapping[str, Made],
+    suffix: str,
+    folders: Mapping[str, str] = FOLDERS,
+    others: Sequence[str] = (),
+) -> Iterator[Block]:
+    """Yield the page of all reports: verdicts, questions and answers, experiments.
+
+    `suffix` is that of the pages of the reports, `folders` has their folders by number. `others`
+    are the numbers of reports that an earlier version published: only their pages are known.
+    """
+    own = {
+        document: {name: parts for name, parts in done.items() if _document(name) == document}
+        for document in DOCUMENTS
+    }
+    yield Heading(TITLE, 1)
+    yield Paragraph(
+        "Every claim has two verdicts. It is **reproduced** if the faithful program, with the "
+        "report's faults and at its own budget, gives the reported number. It **holds** if it is "
+        "true of the corrected program and the exact game. A test with a power under 80 % that "
+        "finds no difference cannot tell. Brackets are 95 % intervals. Columns count from 1; "
+        "Vannucci and Abril's actions 4 and 6 are the columns 5 and 7."
+    )
+    yield Grid(
+        COUNT_HEAD,
+        [
+            (f"[{_name(document)}]({folders[document]}/report{suffix})", *_counts(own[document]))
+            for document in DOCUMENTS
+            if own[document] or document in others
+        ],
+    )
+    if others:
+        yield Paragraph("An earlier version published the reports without numbers in this table.")
+    for document, title in DOCUMENTS.items():
+        if own[document]:
+            yield Heading(title)
+            yield from _answers(document, own[document])
+            yield Paragraph(_made_line(own[document], made))
+    rows = [_experiment_row(name, parts) for name, parts in done.items()]
+    title = "All experiments, and how many of their claims are reproduced"
+    yield Folded(title, [Grid(EXPERIMENT_HEAD, rows)])
+
+
+def _name(document: str) -> str:
+    """Return the authors of a report; for experiments across reports, what they are about."""
+    author = AUTHOR_OF.get(document)
+    return DOCUMENTS[document] if author is None else SOURCES[author].authors
+
+
+def _document(name: str) -> str:
+    return all_experiments()[name].document
+
+
+def _counts(experiments: Mapping[str, Parts]) -> Iterator[object]:
+    """Yield the number of claims that a report makes, and of every answer to both questions."""
+    if not experiments:
+        yield from ("–",) * (len(COUNT_HEAD) - 1)
+        return
+    for question in ("reproduced", "true"):
+        answers: Counter[str] = Counter()
+        for parts in experiments.values():
+            # What we compare for our own part, such as fixes of a program, does not count.
+            made = [part for part in parts if part.get("reported") or part.get("document")]
+            answers += count_answers(made, question)
+        if question == "reproduced":
+            yield answers.total()
+        yield from (answers[answer] for answer in ANSWERS if answer != UNTESTED)
+
+
+def _answers(document: str, experiments: Mapping[str, Parts]) -> Iterator[Block]:
+    """Yield the questions of a report with their answers, a paragraph each."""
+    claims = {claim.name: claim for parts in experiments.values() for claim in claims_of(parts)}
+    open_questions = []
+    for question in questions_of(AUTHOR_OF.get(document, "")):
+        answer = question.answered(claims)
+        if answer is None:
+            open_questions.append(question.question)
+        else:
+            yield Paragraph(f"**{question.question}** {' '.join(answer.split())}")
+    if open_questions:
+        yield Paragraph(f"{UNDECIDED} {' '.join(open_questions)}")
+
+
+def _made_line(experiments: Mapping[str, Parts], made: Mapping[str, Made]) -> str:
+    """Return how the experiments of a report were made, in one sentence."""
+    own = [made[name] for name in experiments]
+    scales = " and ".join(dict.fromkeys(one.scale for one in own))
+    seeds = ", ".join(dict.fromkeys(str(one.seed) for one in own))
+    text = f"Scale {scales}, seed {seeds}"
+    if commits := list(dict.fromkeys(one.commit for one in own if one.commit)):
+        text += f", commit {', '.join(commits)}"
+    if days := sorted({one.day for one in own if one.day}):
+        text += f", {days[0]}" if len(days) == 1 else f", {days[0]} to {days[-1]}"
+    return f"{text}."
+
+
+def _experiment_row(name: str, parts: Parts) -> tuple[object, ...]:
+    answers = count_answers(parts)
+    counts = (answers[answer] for answer in ANSWERS)
+    experiment = all_experiments()[name]
+    return title_of(experiment), experiment.claim, *counts

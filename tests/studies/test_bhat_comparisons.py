@@ -1,0 +1,99 @@
+"""The tests behind the verdicts on Bhat's curves, trainings and sweeps."""
+
+import numpy as np
+import pytest
+from scipy.stats import kruskal
+
+from fourlab.studies.bhat import comparisons
+from fourlab.studies.claims import Answer, Counts
+
+RUNS = 400
+
+
+def counts_of(rng: np.random.Generator, games: int, shares: tuple[float, ...]) -> Counts:
+    lost, won, drawn = rng.multinomial(games, shares).tolist()
+    return Counts({"MC_n": lost, "Q": won, "draw": drawn})
+
+
+def test_equal_curves_agree_and_others_differ() -> None:
+    hers = [(36, 50)] * 16
+    ours = [(720, 1000)] * 16
+    equal = comparisons.same_curve(hers, ours, 10)
+    assert equal.answer == Answer.AGREES
+    assert equal.p == pytest.approx(1)
+    assert comparisons.same_curve(hers, [(900, 1000)] * 16, 10).answer == Answer.DIFFERS
+    assert comparisons.same_curve(hers[:2], [(7, 10)] * 2, 10).answer == Answer.CANNOT_TELL
+
+
+def test_shares_vary_only_if_one_of_them_is_off() -> None:
+    flat = [(720, 1000)] * 14
+    assert comparisons.varies(flat, 8).answer == Answer.DIFFERS
+    assert comparisons.varies([*flat[1:], (640, 1000)], 8).answer == Answer.AGREES
+    assert comparisons.varies([(36, 50)] * 14, 8).answer == Answer.CANNOT_TELL
+
+
+def test_the_power_to_see_one_share_off_is_that_of_simulated_bars() -> None:
+    rng = np.random.default_rng(0)
+    places = [0.7] * 13 + [0.78]
+    seen = 0
+    for _ in range(RUNS):
+        cells = [(int(rng.binomial(600, share)), 600) for share in places]
+        seen += comparisons.varies(cells, 8).answer == Answer.AGREES
+    power = comparisons.varies([(420, 600)] * 14, 8).power
+    assert power == pytest.approx(seen / RUNS, abs=0.08)
+
+
+def test_a_training_of_the_same_kind_seldom_differs() -> None:
+    rng = np.random.default_rng(1)
+    shares = (0.5, 0.1, 0.4)
+    differ = 0
+    for _ in range(RUNS):
+        reported = counts_of(rng, 500, shares)
+        ours = [counts_of(rng, 2000, shares) for _ in range(4)]
+        differ += comparisons.same_trained_counts(reported, ours, 10).answer == Answer.DIFFERS
+    assert differ / RUNS == pytest.approx(0.05, abs=0.03)
+
+
+def test_trainings_that_differ_widen_the_comparison() -> None:
+    reported = Counts({"MC_n": 300, "Q": 150, "draw": 50})
+    alike = [Counts({"MC_n": 500, "Q": 400, "draw": 100})] * 3
+    apart = [Counts({"MC_n": lost, "Q": 900 - lost, "draw": 100}) for lost in (300, 500, 700)]
+    assert comparisons.same_trained_counts(reported, alike, 10).answer == Answer.DIFFERS
+    assert comparisons.same_trained_counts(reported, apart, 10).answer == Answer.CANNOT_TELL
+    with pytest.raises(ValueError, match="three"):
+        comparisons.same_trained_counts(reported, alike[:2], 10)
+
+
+def test_settings_matter_only_if_their_runs_agree_with_each_other() -> None:
+    rng = np.random.default_rng(2)
+    noise = [rng.normal(1700, 170, 3).tolist() for _ in range(30)]
+    verdict = comparisons.depends(noise, 0.1)
+    assert verdict.p == pytest.approx(kruskal(*noise).pvalue)
+    assert verdict.answer == Answer.DIFFERS
+    trend = [[1000.0 + 100 * group + run for run in range(3)] for group in range(10)]
+    assert comparisons.depends(trend, 0.1).answer == Answer.AGREES
+
+
+def test_trainings_are_compared_with_their_spread() -> None:
+    better = comparisons.larger_trained([50.0, 52, 54], [20.0, 21, 22], 5)
+    assert better.answer == Answer.AGREES
+    assert comparisons.larger_trained([20.0, 20.5, 21], [20.0, 21, 22], 5).answer == Answer.DIFFERS
+    unsure = comparisons.larger_trained([20.0, 50, 80], [10.0, 40, 70], 5)
+    assert unsure.answer == Answer.CANNOT_TELL
+    mean = comparisons.over_trainings([50.0, 52, 54], "%")
+    assert (mean.value, mean.n) == (52.0, 3)
+    assert mean.half == pytest.approx(4.303 * 2 / 3**0.5, rel=0.001)
+    less = comparisons.difference(mean, comparisons.over_trainings([20.0, 20, 20], "%"))
+    assert less.value == pytest.approx(32.0)
+    assert less.half == pytest.approx(mean.half)
+
+
+def test_pairs_are_compared_place_by_place() -> None:
+    rng = np.random.default_rng(3)
+    base = rng.uniform(0, 90, 300)
+    # A small constant gain is lost in the spread of positions, unless they are paired.
+    better = comparisons.larger_paired((base + 3).tolist(), base.tolist(), 5)
+    assert better.answer == Answer.AGREES
+    assert comparisons.larger_paired(base.tolist(), base.tolist(), 5).answer == Answer.DIFFERS
+    few = comparisons.larger_paired([0.0, 100, 0], [100.0, 0, 0], 5)
+    assert few.answer == Answer.CANNOT_TELL

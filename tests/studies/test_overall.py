@@ -1,0 +1,57 @@
+"""The overall page: questions, answers that follow from data, and the verdicts counted."""
+
+from dataclasses import replace
+
+from fourlab.reporting.blocks import to_markdown
+from fourlab.sources import SOURCES
+from fourlab.studies.catalogue import all_experiments
+from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, share
+from fourlab.studies.made import Made
+from fourlab.studies.overall import UNDECIDED, Question, overall_blocks, questions_of
+from fourlab.studies.parts import stored
+
+BEST = Claim(
+    "best",
+    "column 4 is best",
+    "yes",
+    faithful=share(67, 100),
+    reproduced=Verdict(Answer.AGREES, "Wilson interval"),
+    true=Verdict(Answer.DIFFERS, "comparison"),
+)
+OTHER = Claim("other", "column 1", Estimate(75, unit="%", digits=0))
+QUESTION = Question("Which?", "In {best.faithful} runs.", ["best.true does not hold"])
+
+
+def test_an_answer_needs_its_values_and_what_its_words_say() -> None:
+    assert QUESTION.answered({"best": BEST}) == "In 67.0 % [57.3, 75.4] of 100 runs."
+    assert QUESTION.answered({}) is None
+    assert QUESTION.answered({"best": replace(BEST, true=None)}) is None, "no verdict"
+    holds = replace(BEST, true=Verdict(Answer.AGREES, "comparison"))
+    assert QUESTION.answered({"best": holds}) is None, "the words say something else"
+    assert QUESTION.answered({"best": replace(BEST, faithful="")}) is None
+
+
+def test_every_report_has_questions_whose_answers_state_what_they_expect() -> None:
+    for author in SOURCES:
+        questions = questions_of(author)
+        assert questions, author
+        assert len({question.question for question in questions}) == len(questions)
+        for question in questions:
+            assert question.question.endswith("?")
+            assert "{" in question.answer, "an answer has at least one number of ours"
+            assert question.expects, "words without a condition could contradict the data"
+
+
+def test_verdicts_are_counted_per_report_and_question() -> None:
+    experiment = all_experiments()["002-table-1"]
+    ours = replace(BEST, name="ours", reported="")
+    done = {experiment.name: [stored(experiment, claim) for claim in (BEST, OTHER, ours)]}
+    made = {experiment.name: Made("quick", 0)}
+    lines = list(to_markdown(overall_blocks(done, made, ".md", others=["004"])))
+    assert "| [Gao](gao/report.md) | 2 | 1 | 0 | 0 | 0 | 1 | 0 |" in lines
+    assert "| [Arya](arya/report.md) | – | – | – | – | – | – | – |" in lines
+    assert not any("bhat" in line for line in lines)
+    undecided = [line for line in lines if line.startswith(UNDECIDED)]
+    assert len(undecided) == 1
+    assert all(question.question in undecided[0] for question in questions_of("gao"))
+    assert "Scale quick, seed 0." in lines
