@@ -23,7 +23,12 @@ from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 BOARD = "5x6x4"
 NAMES = ("MC40", "MC200")
-TABLE_5 = {"MC40": (12, 36, 2), "MC200": (10, 40, 0)}
+RESULTS = ("MC40 wins", "MC200 wins", "draws")
+"""Columns of the report's data."""
+TABLE_5 = {
+    f"MC{first:.0f}": tuple(int(reported("bhat-table-5")[name][row]) for name in RESULTS)
+    for row, first in enumerate(reported("bhat-table-5")["rollouts of the first player"])
+}
 """By first player: games won by MC40, games won by MC200, and draws."""
 SHOWN = 50
 """Games in each of the report's figures."""
@@ -61,8 +66,8 @@ def _published() -> dict[str, list[ShownGame]]:
     points, colours = reported("bhat-figures-3-4"), reported("bhat-figure-5")
     games: dict[str, list[ShownGame]] = {name: [] for name in NAMES}
     for row, first in enumerate(points["rollouts of the first player"]):
-        results = (("MC40", "MC40 wins"), ("MC200", "MC200 wins"), ("draw", "draws"))
-        winner = next(winner for winner, column in results if points[column][row])
+        winners = zip((*NAMES, "draw"), RESULTS, strict=True)
+        winner = next(winner for winner, column in winners if points[column][row])
         confidence = {name: float(colours[f"mean value of {name}"][row]) for name in NAMES}
         games[f"MC{first:.0f}"].append(ShownGame(winner, int(points["moves"][row]), confidence))
     return games
