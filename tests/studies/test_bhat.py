@@ -21,9 +21,10 @@ from fourlab.studies.bhat import (
     table_5,
     table_8,
 )
-from fourlab.studies.catalogue import all_experiments, chosen
+from fourlab.studies.catalogue import all_experiments, chosen, items_of
 from fourlab.studies.claims import Answer, Claim, Counts, Estimate
 from fourlab.studies.compare import homogeneity
+from fourlab.studies.pages import fill
 from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
 
 SIZES = {
@@ -32,6 +33,7 @@ SIZES = {
     "001-figure-8": {"wins": 2, "sweeps": 2, "games": 100, "batches": 1},
     "001-table-8": {"seeds": 2, "wins": 20, "code_wins": 20, "training": 200, "games": 200},
     "001-demos": {"tables": 2, "seeds": 2, "wins": 20, "training": 200, "games": 50},
+    "001-truth": {"positions": 20, "seeds": 1, "wins": 20, "training": 200},
 }
 """Smaller than smoke."""
 
@@ -71,6 +73,21 @@ def test_every_item_of_the_report_is_covered() -> None:
 
 def claims_of(folder: Path, name: str) -> dict[str, Claim]:
     return {part.name: part for part in conducted(folder, name) if isinstance(part, Claim)}
+
+
+def test_every_table_and_figure_of_the_report_has_an_entry() -> None:
+    names = {item.name for item in items_of("bhat")}
+    assert names == {f"{kind}-{number}" for kind in ("table", "figure") for number in range(1, 9)}
+    for name in names:
+        assert len(chosen(["bhat", name])) == 1
+
+
+def test_the_summary_finds_all_its_values(folder: Path) -> None:
+    everything = {key: claim for name in SIZES for key, claim in claims_of(folder, name).items()}
+    text = Path(table_8.__file__).with_name("summary.md").read_text(encoding="utf-8")
+    filled = fill(text, everything)
+    assert filled is not None
+    assert "{" not in filled
 
 
 def test_figure_6_has_the_published_bars_beside_ours(folder: Path) -> None:

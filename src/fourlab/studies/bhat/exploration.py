@@ -291,7 +291,8 @@ def _exploration(faithful: Curves, corrected: Curves) -> Claim:
             for curves in (FIGURE_6, faithful, corrected)
         ],
         1,
-        f"beyond c = {CONSTANTS[FLAT_FROM]} it makes little difference, whichever sign it has",
+        f"from c = {CONSTANTS[FLAT_FROM]} on it makes a difference of a few points at most, which "
+        "the published bars cannot show",
     )
 
 
@@ -363,7 +364,8 @@ def _flatness(first: str, faithful: Curves, corrected: Curves) -> Claim:
         values[2],
         reproduced=varies(bars[1], ONE_POINTS),
         true=varies(bars[2], ONE_POINTS),
-        why="the claim is that c matters there; 50 games per bar differ by such amounts by chance",
+        why="the claim is that c matters there. If it does, then by a few points, which 50 games "
+        "per bar cannot show",
     )
 
 
