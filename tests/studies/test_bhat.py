@@ -122,17 +122,44 @@ def test_figures_3_to_5_show_the_games_of_table_5(folder: Path) -> None:
     parts = conducted(folder, "001-table-5")
     pictures = {part.name: part for part in parts if isinstance(part, Picture)}
     assert set(pictures) == {"figure-3", "figure-4-as-drawn", "figure-4", "figure-5"}
-    for game, moves, winner in pictures["figure-4"].data.rows:
+    for whose, game, moves, winner in pictures["figure-4"].data.rows:
         assert isinstance(moves, int)
-        assert winner == ("MC200" if moves % 2 else "MC40") or (winner, moves) == ("draw", 30), game
+        assert winner == ("MC200" if moves % 2 else "MC40") or (winner, moves) == ("draw", 30), (
+            f"game {game}, {whose}"
+        )
     drawn, right = (legend(pictures[name]) for name in ("figure-4-as-drawn", "figure-4"))
     assert {{"MC40": "Draw", "MC200": "MC40", "draw": "MC200"}[name] for name in right} == drawn
     assert all(
         0 <= value <= 1
         for row in pictures["figure-5"].data.rows
-        for value in row[2:]
+        for value in row[3:]
         if isinstance(value, float)
     )
+
+
+def test_the_points_of_figures_3_to_5_are_the_games_of_table_5() -> None:
+    for first, counts in table_5.TABLE_5.items():
+        assert tuple(table_5._counts(table_5.PUBLISHED[first]).counts.values()) == counts
+    higher = [
+        sum(game.confidence["MC200"] > game.confidence["MC40"] for game in games)
+        for games in table_5.PUBLISHED.values()
+    ]
+    assert higher == [28, 39], "not in almost all games"
+
+
+def test_a_game_that_was_played_twice_is_not_unique() -> None:
+    games = [
+        table_5.ShownGame("MC40", 3, {"MC40": 0.5, "MC200": 0.5}, columns)
+        for columns in ((0, 1, 2), (0, 1, 3), (0, 1, 2))
+    ]
+    once = {"MC40": games[:1], "MC200": games[1:2]}
+    twice = {"MC40": games[:2], "MC200": games[2:]}
+    claim = table_5._unique(twice, once)
+    assert isinstance(claim.faithful, Estimate)
+    assert claim.faithful.value == pytest.approx(200 / 3)
+    assert claim.reproduced is not None
+    assert claim.true is not None
+    assert (claim.reproduced.answer, claim.true.answer) == (Answer.DIFFERS, Answer.AGREES)
 
 
 def legend(picture: Picture) -> set[str]:

@@ -77,7 +77,9 @@ def test_the_ladder_gives_a_rating_with_two_verdicts(
     assert str(by_name["chess-rating-direct"].faithful) == "0.0 / 100.0 / 0.0 % of 100"
     for picture in (part for part in parts if isinstance(part, Picture)):
         assert figures.render(picture.draw(), "svg").startswith(b"<svg")
-    assert len(parts[-1].data.rows) == sum(SIZE[name] for _, _, name in LINKS)  # type: ignore[union-attr]
+    games = parts[-1]
+    assert isinstance(games, Picture)
+    assert len(games.data.rows) == sum(SIZE[name] for _, _, name in LINKS)
 
 
 def test_losing_every_game_bounds_the_rating_from_above() -> None:

@@ -3,18 +3,21 @@
 from itertools import combinations
 from pathlib import Path
 
+import pytest
+
 from fourlab.agents.registry import make
 from fourlab.arena.ratings import Rating
-from fourlab.arena.statistics import Estimate
+from fourlab.arena.statistics import Estimate as Elo
 from fourlab.jobs.executors.threads import Threads
 from fourlab.reporting import figures
 from fourlab.studies import league
 from fourlab.studies.catalogue import chosen
+from fourlab.studies.claims import Answer, Claim, Estimate
 from fourlab.studies.workbench import Picture, Table, Text, Workbench
 
 
 def test_every_agent_of_the_league_can_be_made_and_has_an_owner() -> None:
-    for name, spec in league.AGENTS.items():
+    for name, spec in (league.AGENTS | league.alpha_agents()).items():
         assert hasattr(make(spec), "decide")
         assert name.startswith(league.OWNERS)
 
@@ -27,6 +30,7 @@ def test_a_small_league(tmp_path: Path) -> None:
     assert [row[0] for row in table.rows] == list(range(1, len(table.rows) + 1))
     assert {row[1] for row in table.rows} <= {
         *league.AGENTS,
+        *league.alpha_agents(),
         "Arya Q-learning as coded",
         "Arya Q-learning corrected",
     }
@@ -39,11 +43,55 @@ def test_the_league_says_which_agents_differ_from_the_reports(tmp_path: Path) ->
     parts = league.league(Workbench(tmp_path, "smoke", size, 0, Threads(1)))
     (text,) = (part for part in parts if isinstance(part, Text))
     assert "trained on 200 games" in text.lines
+    assert "agent of the league is new in every game" in " ".join(text.lines.split())
+    alphas = league.alpha_agents()
     listed, corrected = (
-        league.AGENTS[f"Arya AlphaMCTS(50) {version}"] for version in ("as listed", "corrected")
+        alphas[f"Arya AlphaMCTS(50) {version}"] for version in ("as listed", "corrected")
     )
     assert "faithful=1" in listed
-    assert listed.split(",")[:2] == corrected.split(",")[:2]
+    assert "simulations=20," in listed
+    assert "simulations=20," in corrected
+
+
+def test_every_corrected_agent_has_a_faithful_one_in_the_league() -> None:
+    names = {*league.AGENTS, *league.alpha_agents()}
+    names |= {"Arya Q-learning as coded", "Arya Q-learning corrected"}
+    for agent, before, after in league.CORRECTED_PAIRS:
+        assert {f"{agent} {before}", f"{agent} {after}"} <= names
+    paired = {f"{agent} {after}" for agent, _, after in league.CORRECTED_PAIRS}
+    assert paired == {name for name in names if name.endswith(" corrected")}
+
+
+def test_claims_compare_agents_only_at_the_budget_of_their_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        league,
+        "AGENTS",
+        {
+            "Bhat MC40 as coded": "random",
+            "Bhat MC40 corrected": "rules",
+            "ours: perfect": "rules",
+        },
+    )
+    monkeypatch.setattr(
+        league,
+        "alpha_agents",
+        lambda: {"Arya AlphaMCTS(10) as listed": "random", "Arya AlphaMCTS(10) corrected": "rules"},
+    )
+    size = {"every": 1, "training": 200, "rounds": 12, "positions": 1}
+    parts = list(league.league(Workbench(tmp_path, "quick", size, 0, Threads(1))))
+    claims = {part.name: part for part in parts if isinstance(part, Claim)}
+    assert claims["league-bhat-mc40"].true is not None
+    assert claims["league-bhat-mc40"].true.answer == Answer.AGREES
+    for name in ("league-arya-alphamcts-10", "league-arya-q-learning"):
+        assert claims[name].true is None
+        assert claims[name].why.startswith("no verdict")
+    best = claims["league-best-bhat"]
+    assert isinstance(best.faithful, Estimate)
+    assert isinstance(best.corrected, Estimate)
+    assert best.faithful.note.startswith("MC40 as coded")
+    assert best.faithful.value < best.corrected.value
 
 
 def test_names_in_the_figure_do_not_overlap_and_intervals_are_whole() -> None:
@@ -55,9 +103,7 @@ def test_names_in_the_figure_do_not_overlap_and_intervals_are_whole() -> None:
     }
     elos |= {"ours: random": -777, "Arya Q-learning as coded": -790, "ours: perfect": 1131}
     seconds = (0.00015, 0.00024, 0.00061, 0.00056, 0.00006, 0.00008, 0.02)
-    ratings = [
-        Rating(name, Estimate(elo, elo - 80, elo + 300), 8, 0.5) for name, elo in elos.items()
-    ]
+    ratings = [Rating(name, Elo(elo, elo - 80, elo + 300), 8, 0.5) for name, elo in elos.items()]
     answers = {name: {"seconds": time} for name, time in zip(elos, seconds, strict=True)}
     figure = league._draw(ratings, answers)
     figures.render(figure, "png")  # drawing determines the boxes

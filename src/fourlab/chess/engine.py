@@ -21,7 +21,7 @@ FOLDERS = ("/usr/games", "/opt/homebrew/bin")
 """Where packages put programs that may not be on the path; the first is Debian's."""
 ABSENT = f"{PROGRAM} is not installed (Debian: apt-get install {PROGRAM})"
 NODES = 5_000
-"""Nodes per move. A limited engine chooses after the first plies, so more change nothing."""
+"""Nodes per move: more than the first plies take, after which a limited engine chooses."""
 SECONDS = 60.0
 """How long a program may take to start, or to answer."""
 

@@ -1,5 +1,8 @@
 """One league of all agents: those of the five reports, faithful and corrected, and ours."""
 
+import math
+import re
+import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +14,26 @@ import numpy as np
 from fourlab.agent import Limit
 from fourlab.agents.registry import make
 from fourlab.arena.ratings import Rating
-from fourlab.arena.results import Results
+from fourlab.arena.results import Results, Share
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Axes, Figure, frame
 from fourlab.sources import AUTHOR_OF
-from fourlab.studies.arya.alpha import AS_PLAYED, LISTED, NETWORKS, WITHOUT_FAULTS, alpha, judged
+from fourlab.studies.arya.alpha import (
+    AS_PLAYED,
+    ITERATIONS,
+    LISTED,
+    LISTED_NETWORKS,
+    NETWORKS,
+    WITHOUT_FAULTS,
+    alpha,
+    judged,
+    trainings,
+)
 from fourlab.studies.arya.bouts import without_paths
 from fourlab.studies.arya.lessons import q_tables
-from fourlab.studies.compare import share
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
+from fourlab.studies.claims import Claim, Estimate, Value, Verdict, share
+from fourlab.studies.verdicts import larger_share
+from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 from fourlab.training.test_set import solved_positions
 
 AGENTS = {
@@ -30,18 +44,16 @@ AGENTS = {
     "Bhat MC200 as coded": "bhat-mc200:faithful=1",
     "Bhat MC200 corrected": "bhat-mc200",
     "Gao MCTS 500": "gao",
-    "SeWell MCTS 5": "sewell",
-    "SeWell guided by its network": "sewell-guided",
+    "SeWell MCTS 5 as coded": "sewell:faithful=1",
+    "SeWell MCTS 5 corrected": "sewell",
+    "SeWell guided as coded": "sewell-guided:faithful=1",
+    "SeWell guided corrected": "sewell-guided",
     "SeWell negamax": "negamax",
     "Arya vanilla as listed": "arya-vanilla:seconds=none,simulations=10500,faithful=1",
     "Arya vanilla corrected": "arya-vanilla:seconds=none,simulations=10500",
     "Arya minimax of the window": "arya-minimax:faithful=1",
     "Arya minimax(4)": "arya-minimax:ties=random",
     "Arya minimax(6)": "arya-minimax:depth=6,ties=random",
-    "Arya AlphaMCTS(10) as listed": alpha(NETWORKS[1000], 20, LISTED, AS_PLAYED),
-    "Arya AlphaMCTS(10) corrected": alpha(NETWORKS[1000], 20, WITHOUT_FAULTS),
-    "Arya AlphaMCTS(50) as listed": alpha(NETWORKS[5000], 20, LISTED, AS_PLAYED),
-    "Arya AlphaMCTS(50) corrected": alpha(NETWORKS[5000], 20, WITHOUT_FAULTS),
     "ours: random": "random",
     "ours: rules": "rules",
     "ours: value network": "value",
@@ -54,13 +66,34 @@ AGENTS = {
     "ours: alphazero 100": "alphazero:simulations=100",
     "ours: perfect": "perfect:ties=random",
 }
-"""Specs by name: the author or "ours", and the agent. Names are stored with the games."""
+"""Specs by name: the author or "ours", and the agent. Names are stored with the games.
+
+AlphaMCTS and Arya's tables come on top, since their networks and tables may have to be made.
+"""
+SIMULATIONS = 20
+"""Simulations per move of AlphaMCTS here, so that it takes no longer than the other agents."""
+TRAINED = 3_000_000
+"""Games of self-play behind Arya's own tables."""
 LEFT_OUT = """\
-Bhat's Q-learning is missing because it plays only on boards of five columns. AlphaMCTS makes 20
-simulations per move here, so that its network of 128 filters and 8 blocks takes no longer than the
-other agents; Arya's makes 1,000. Its networks were trained without the report's faults, even where
-the search is as listed. Arya's tables were trained on {training:,} games; the report's on
-3,000,000."""
+Bhat's Q-learning is missing because it plays only on boards of five columns. AlphaMCTS makes
+{simulations} simulations per move here, because its network has 128 filters and 8 blocks; Arya's
+makes {iterations:,}. {networks} Arya's tables were trained on {training:,} games; the report's on
+{trained:,}. SeWell's search keeps one tree for all its games, but an agent of the league is new in
+every game. The vanilla search has the rollouts of Arya's Experiment 2."""
+SOUND_NETWORKS = """\
+Its networks were trained without the report's faults, even where the search is as listed."""
+LISTED_TRAINED = "As listed, its networks were trained by the listed program, too."
+POINTS = 5
+"""Margin of shares of games won, in percentage points."""
+WHY = (
+    "games won against all others; true means that the corrected agent wins more of them than the "
+    "faithful one"
+)
+SHORT = (
+    f"no verdict, because AlphaMCTS makes {SIMULATIONS} simulations per move here and "
+    f"{ITERATIONS:,} in the report"
+)
+FEW = f"no verdict, because Arya's tables were trained on {TRAINED:,} games, and these on fewer"
 KEPT = "keeps the value where it can be lost"
 """The header of the share of decisive positions without a mistake."""
 OWNERS = ("Vannucci & Abril", "Bhat", "Gao", "SeWell", "Arya", "ours")
@@ -70,6 +103,8 @@ CORRECTED_PAIRS = (
     ("Vannucci & Abril", "as coded", "corrected"),
     ("Bhat MC40", "as coded", "corrected"),
     ("Bhat MC200", "as coded", "corrected"),
+    ("SeWell MCTS 5", "as coded", "corrected"),
+    ("SeWell guided", "as coded", "corrected"),
     ("Arya vanilla", "as listed", "corrected"),
     ("Arya Q-learning", "as coded", "corrected"),
     ("Arya AlphaMCTS(10)", "as listed", "corrected"),
@@ -105,12 +140,25 @@ def _answers(specs: tuple[str, ...], count: int, seed: int, number: int) -> dict
     return {"seconds": seconds, "mistakes": mistakes, "can_go_wrong": can_go_wrong}
 
 
+def alpha_agents() -> dict[str, str]:
+    """Return AlphaMCTS as listed and corrected; as listed with its own networks if they exist."""
+    agents = {}
+    for games, net in NETWORKS.items():
+        # The first seed; Experiment 4 plays all of them.
+        own = next(iter(trainings(LISTED_NETWORKS[games]).values()), net)
+        name = f"Arya AlphaMCTS({games // 100})"
+        agents[f"{name} as listed"] = alpha(own, SIMULATIONS, LISTED, AS_PLAYED)
+        agents[f"{name} corrected"] = alpha(net, SIMULATIONS, WITHOUT_FAULTS)
+    return agents
+
+
 def _agents(bench: Workbench) -> dict[str, str]:
     """Return every n-th agent, with n from the scale, including Arya's tables, trained now."""
     # Trained here because tables of this size do not ship with Fourlab.
-    (faithful, corrected), _ = q_tables(bench, bench.size["training"])
+    faithful, corrected = (tables.specs[0] for tables in q_tables(bench, bench.size["training"]))
     agents = {
         **AGENTS,
+        **alpha_agents(),
         "Arya Q-learning as coded": faithful,
         "Arya Q-learning corrected": corrected,
     }
@@ -154,11 +202,9 @@ def league(bench: Workbench) -> Iterator[Part]:
     ]
     head = ("rank", "agent", "spec", "Elo (95 %)", "score", KEPT, "CPU seconds per move")
     yield Table(f"League, {len(agents)} agents, {results.games:,} games", head, tuple(rows))
-    yield Text(
-        "Agents that are missing or differ from the reports",
-        LEFT_OUT.format(training=bench.size["training"]),
-    )
-    yield from _comparisons(results)
+    yield Text("Agents that are missing or differ from the reports", _left_out(bench))
+    yield from _strongest(ratings)
+    yield from _comparisons(results, agents, bench.size["training"])
     points = [
         (one.name, one.elo.value, one.elo.low, one.elo.high, answers[one.name]["seconds"])
         for one in ratings
@@ -177,21 +223,89 @@ def league(bench: Workbench) -> Iterator[Part]:
     )
 
 
+def _left_out(bench: Workbench) -> str:
+    """Return what the league lacks, in lines of at most 100 columns."""
+    trained = trainings(LISTED_NETWORKS[1000]) and trainings(LISTED_NETWORKS[5000])
+    text = LEFT_OUT.format(
+        simulations=SIMULATIONS,
+        iterations=ITERATIONS,
+        networks=LISTED_TRAINED if trained else SOUND_NETWORKS,
+        training=bench.size["training"],
+        trained=TRAINED,
+    )
+    return textwrap.fill(text, 100)
+
+
 def _right(answer: Mapping[str, Any]) -> str:
     """Return how often the game-theoretic value was kept where it could be lost."""
-    return share(answer["can_go_wrong"] - answer["mistakes"], answer["can_go_wrong"])
+    return str(share(answer["can_go_wrong"] - answer["mistakes"], answer["can_go_wrong"]))
 
 
-def _comparisons(results: Results) -> Iterator[Part]:
+def _strongest(ratings: Sequence[Rating]) -> Iterator[Claim]:
+    """Yield the best agent of each report, as published and corrected, beside perfect play."""
+    perfect = next((one for one in ratings if one.name == "ours: perfect"), None)
+    for owner in OWNERS[:-1]:
+        own = [one for one in ratings if one.name.startswith(owner)]
+        # Ratings are sorted, strongest first.
+        faithful = next((one for one in own if not one.name.endswith(" corrected")), None)
+        corrected = next((one for one in own if one.name.endswith(" corrected")), None)
+        if faithful is not None:
+            yield Claim(
+                f"league-best-{slug(owner)}",
+                f"{owner}: the best agent",
+                "",
+                faithful=_rated(faithful),
+                corrected="" if corrected is None else _rated(corrected),
+                exact="" if perfect is None else _rated(perfect),
+            )
+
+
+def _rated(rating: Rating) -> Value:
+    """Return the Elo of an agent with its name; zero is the mean of the league."""
+    name = rating.name.partition(" ")[2]
+    elo = rating.elo
+    if elo.value is None:
+        return f"{name}: {elo.why}"
+    if elo.low is None or elo.high is None:
+        # A number with one end only would be shown without its interval.
+        name = f"{name}, {elo}"
+    return Estimate(elo.value, elo.low, elo.high, rating.games, unit="Elo", digits=0, note=name)
+
+
+def _comparisons(results: Results, agents: Mapping[str, str], training: int) -> Iterator[Claim]:
     """Compare agents with and without their faults."""
     for agent, before, after in CORRECTED_PAIRS:
-        faithful, corrected = (results.share(f"{agent} {ending}") for ending in (before, after))
-        yield Finding(
-            f"{agent}: games won against all others",
+        names = [f"{agent} {ending}" for ending in (before, after)]
+        if not agents.keys() >= set(names):
+            continue
+        faithful, corrected = map(results.share, names)
+        why = WHY
+        if "AlphaMCTS" in agent:
+            why = SHORT
+        elif "Q-learning" in agent and training < TRAINED:
+            why = FEW
+        yield Claim(
+            f"league-{slug(agent)}",
+            f"{agent}: games won",
             "",
-            share(faithful.wins, faithful.games),
-            share(corrected.wins, corrected.games),
+            faithful=_won(faithful),
+            corrected=_won(corrected),
+            true=_more(corrected, faithful) if why == WHY else None,
+            why=why,
         )
+
+
+def slug(agent: str) -> str:
+    """Return an agent as part of the name of a claim: arya-alphamcts-10."""
+    return re.sub(r"[^a-z0-9]+", "-", agent.lower()).strip("-")
+
+
+def _won(results: Share) -> Estimate:
+    return share(results.wins, results.games)
+
+
+def _more(one: Share, other: Share) -> Verdict:
+    return larger_share(one.wins, one.games, other.wins, other.games, POINTS)
 
 
 @dataclass(frozen=True)
@@ -272,6 +386,12 @@ def _label(axes: Axes, points: Sequence[_Point]) -> None:
     marks = [axes.transData.transform((point.seconds, point.elo)) / pixels for point in points]
     # Markers first: no label may cover one.
     taken = [_Box(x - 4, y - 4, x + 4, y + 4) for x, y in marks]
+    # Nor may it leave the panel, where the numbers of the axes are.
+    left, right = axes.bbox.x0 / pixels, axes.bbox.x1 / pixels
+    taken += [
+        _Box(-math.inf, -math.inf, left, math.inf),
+        _Box(right, -math.inf, math.inf, math.inf),
+    ]
     for point in points:
         x, low = axes.transData.transform((point.seconds, point.low)) / pixels
         _, high = axes.transData.transform((point.seconds, point.high)) / pixels

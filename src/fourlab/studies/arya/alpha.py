@@ -108,7 +108,16 @@ def _against_alpha(bench: Workbench, name: str, games: int, scored_player: str) 
     )
     # Trained on 1,000 games the agent is called AlphaMCTS(10).
     players = ("MCTS 5 s", f"AlphaMCTS({games // 100})")
-    return Bout(name, players, scored_player, reported_score(name), readings, why, trained=True)
+    return Bout(
+        name,
+        players,
+        scored_player,
+        reported_score(name),
+        readings,
+        why,
+        trained=True,
+        points=TRAINED_POINTS,
+    )
 
 
 def _gain(bench: Workbench, bouts: tuple[Bout, Bout]) -> Claim:

@@ -368,7 +368,7 @@ def _all_games(games: Sequence[Mapping[str, Any]]) -> Picture:
 
 
 def _draw_games(games: Sequence[Mapping[str, Any]]) -> Figure:
-    figure, (axes,) = figures.panels(8, 0.45 * len(LINKS) + 1.2)
+    figure, (axes,) = figures.panels(9, 0.45 * len(LINKS) + 1.2)
     # By the first player of the match.
     words = {1.0: "first player won", 0.5: "drawn", 0.0: "second player won"}
     for place, (score, label) in enumerate(words.items()):
@@ -387,12 +387,12 @@ def _draw_games(games: Sequence[Mapping[str, Any]]) -> Figure:
         )
     counts = Counter(game["link"] for game in games)
     labels = [
-        f"{_named(one)} – {_named(other)} ({counts[link]})"
-        for link, (one, other, _) in enumerate(LINKS)
+        f"{one} – {other}, {counts[link]} games" for link, (one, other, _) in enumerate(LINKS)
     ]
     axes.set_yticks(range(len(LINKS)), labels)
     axes.invert_yaxis()
-    figures.frame(axes, figures.OUTSIDE, "x", xlabel="plies")
+    above = {**SMALL, "loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": len(words)}
+    figures.frame(axes, above, "x", xlabel="plies")
     return figure
 
 

@@ -149,6 +149,16 @@ def larger_trained(ones: Sequence[float], others: Sequence[float], margin: float
     return _claimed(test, f"{margin:g} points", p, power)
 
 
+def larger_paired(ones: Sequence[float], others: Sequence[float], points: float) -> Verdict:
+    """Test the claim that the first values are larger, place by place; they are in per cent."""
+    differences = [one - other for one, other in zip(ones, others, strict=True)]
+    middle, spread = moments(differences)
+    error = max(spread / math.sqrt(len(differences)), 0.1)  # as above
+    p = 1 - NORMAL.cdf(middle / error)
+    power = NORMAL.cdf(points / error - NORMAL.inv_cdf(1 - LEVEL))
+    return _claimed("paired test, one-sided", f"{points:g} points", p, power)
+
+
 def over_trainings(values: Sequence[float], unit: str = "", digits: int = 1) -> Estimate:
     """Return the mean over trainings with Student's 95 % interval."""
     middle, spread = moments(values)
