@@ -167,6 +167,11 @@ def test_ctrl_c_prints_the_resume_command(tmp_path: Path) -> None:
             "did you mean vannucci-abril figure-1 or bhat figure-1 or gao figure-1 or sewell "
             "figure-1?",
         ),
+        (["gao", "figure44"], "did you mean gao figure-3 or gao figure-2"),
+        (["bath"], "did you mean bhat or vannucci-abril ablation? fourlab study list"),
+        (["verfy"], "did you mean verify"),
+        (["figure-44"], "did you mean arya figure-44? fourlab study list"),
+        (["experiment-1"], "did you mean sewell experiment-1 or arya experiment-1? fourlab"),
         (["pages"], "takes one folder"),
         (["pages", "nowhere"], "nowhere has no published reports"),
         (["verify"], "there is no folder docs/experiments of published reports"),

@@ -10,10 +10,11 @@ import pytest
 from fourlab.arena.tables import Table
 from fourlab.sources import AUTHOR_OF
 from fourlab.studies import data
-from fourlab.studies.catalogue import FOLDERS, all_experiments, title_of
+from fourlab.studies.catalogue import FOLDERS, all_experiments, items_of, title_of
 from fourlab.studies.claims import CLAIMS_HEAD
 from fourlab.studies.league import KEPT
 from fourlab.studies.overall import questions_of
+from fourlab.studies.pages import anchor_of, picture_of
 from fourlab.studies.parts import claims_json, claims_of, data_files
 from fourlab.studies.publish import index_of, read_report, reports_in
 from tests import readme_league
@@ -71,6 +72,16 @@ def test_reports_show_all_figures_and_data_and_nothing_else(document: str) -> No
     assert linked == files == report.files()
     anchors = {link for link in LINK.findall(page) if link.startswith("#")}
     assert all(f'<a id="{anchor[1:]}"></a>' in page for anchor in anchors)
+
+
+@pytest.mark.parametrize("document", FRESH)
+def test_every_item_of_the_index_has_a_picture_and_a_link(document: str) -> None:
+    report = read_report(PUBLISHED, document)
+    page = text_of(report.home / "report.md")
+    for item in items_of(AUTHOR_OF.get(document, "")):
+        picture = picture_of(item, report.parts[item.experiment])
+        assert picture is not None, item
+        assert f"[{item.title}](#{anchor_of(picture)})" in page
 
 
 @pytest.mark.parametrize(
