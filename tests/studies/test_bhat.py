@@ -25,7 +25,7 @@ from fourlab.studies.catalogue import all_experiments, chosen, items_of
 from fourlab.studies.claims import Answer, Claim, Counts, Estimate
 from fourlab.studies.compare import homogeneity
 from fourlab.studies.pages import fill
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
+from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 SIZES = {
     "001-table-5": {"games": 6},
@@ -54,7 +54,6 @@ def test_every_experiment_yields_claims_and_pictures_that_can_be_drawn(
     folder: Path, name: str
 ) -> None:
     parts = conducted(folder, name)
-    assert not any(isinstance(part, Finding) for part in parts)
     claims = [part for part in parts if isinstance(part, Claim)]
     assert len({claim.name for claim in claims}) == len(claims) > 5
     assert all(claim.faithful or claim.exact for claim in claims)
