@@ -392,7 +392,7 @@ def _comparison(faithful: Curves, corrected: Curves) -> Picture:
 
     caption = (
         "Figure 6, the published bars and ours: games that MC200 wins, with 95 % intervals. The "
-        f"published ones have {GAMES} games each; panel a is probably MC200 first, and b MC40 (B9)."
+        f"published ones have {GAMES} games each; the panels are likelier if exchanged (B9)."
     )
     head = ("first", "whose", "c", "MC200 wins (%)", "low (%)", "high (%)", "games")
     return Picture("figure-6", caption, draw, Table("", head, tuple(rows)))
