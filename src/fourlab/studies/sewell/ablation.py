@@ -81,7 +81,7 @@ CAPTION = (
 NOTES = {
     "b2": "with ties broken by the first column, negamax always gives the reply that is kept, so "
     "this fix alone changes only the random numbers",
-    "look": "a control without a fix: what a network gains with the look must be more than this",
+    "look": "a control without a fix: what the look gains is no gain of the network",
 }
 NOT_A_FAULT = """\
 B14: results are not negated on the way up. Every node of SeWell's tree is a position in which the
