@@ -174,6 +174,21 @@ def test_only_the_look_takes_a_win_that_the_network_does_not_value() -> None:
     assert column == [6, 0]
 
 
+def test_a_blind_network_gives_a_finished_game_the_value_of_the_position_before() -> None:
+    # Asked about the won board, the network sees four discs in the first column, before it three.
+    seeing, blind = (
+        GuidedRollouts(prefers_four, by_negamax, 0.0, False, is_blind) for is_blind in (False, True)
+    )
+    assert seeing.rollout_move(THREAT, below) == 0
+    assert blind.rollout_move(THREAT, below) == 1
+
+
+def prefers_four(own: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Prefer four own discs in the first column, then own discs in the second."""
+    discs = [((int(one) & 127).bit_count(), (int(one) >> 7 & 127).bit_count()) for one in own]
+    return np.array([10.0 * (first == 4) + second for first, second in discs])
+
+
 def test_the_look_needs_no_network_and_avoids_a_reply_that_loses() -> None:
     rng = np.random.default_rng(0)
     game = GuidedRollouts(None, by_negamax, 0.0, looks=True)

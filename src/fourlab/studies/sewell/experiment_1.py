@@ -171,15 +171,20 @@ def _curve(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
         why=KEPT,
     )
     yield _jagged(runs, points, judged)
-    rollouts = [run["rollouts"] for run in faithful]
+    yield _rollouts(runs, judged)
+
+
+def _rollouts(runs: TrainedRuns, judged: bool) -> Claim:
+    """Compare the number of rollouts with SeWell's bound."""
+    rollouts = [run["rollouts"] for run in runs.first_tie]
     # Every run is below the bound or not: chance has no part in it.
     below = Answer.AGREES if max(rollouts) < MAX_ROLLOUTS else Answer.DIFFERS
-    yield Claim(
+    return Claim(
         "experiment-1-rollouts",
         "rollouts in 500 games",
         f"fewer than {MAX_ROLLOUTS:,}",
         faithful=over_trainings(rollouts, 0),
-        corrected=over_trainings([run["rollouts"] for run in corrected], 0),
+        corrected=over_trainings([run["rollouts"] for run in runs.resampled], 0),
         exact=f"at most {MAX_ROLLOUTS + 1:,}",
         reproduced=Verdict(below, "comparison of the largest number") if judged else None,
         true=Verdict(Answer.AGREES, "arithmetic") if judged else None,

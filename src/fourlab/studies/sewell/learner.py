@@ -59,6 +59,8 @@ class TreeTraining:
     """Network that plays the learner's side in rollouts; None plays it at random."""
     looks: bool = False
     """Whether such rollouts take a column that wins and avoid one that loses, which is ours."""
+    blind: bool = False
+    """Whether the network is not asked about finished games: they count as the position before."""
     epsilon: float = 0.25
     """Probability of a random column all the same; SeWell's first run had 0.5."""
     opponents: tuple[str, ...] = ()
@@ -131,7 +133,8 @@ class Learner:
             # GuidedRollouts does not check whose turn it is in a rollout.
             assert self.keep_replies
             values = None if training.net is None else raw_values(training.net)
-            game = GuidedRollouts(values, self.reply, training.epsilon, training.looks)
+            ends = training.looks, training.blind
+            game = GuidedRollouts(values, self.reply, training.epsilon, *ends)
         self.search: TextbookSearch[Position, int] = TextbookSearch(
             # √2 is the constant of UCB1 (Auer et al. 2002).
             game,
@@ -270,8 +273,11 @@ class GuidedRollouts(ConnectFour):
     looks: bool
     """Whether the result of a finished game replaces its value. SeWell's program has no such look.
 
-    It asks the network about won and lost boards, too.
+    It asks the network about won and lost boards, too. A won board has a disc more of the winner,
+    since there is no reply, and this alone raises its value.
     """
+    blind: bool = False
+    """Whether a finished game has the value of the position before it, to take this hint away."""
 
     def rollout_move(self, state: Position, below: Below) -> int:
         """Return a random column with probability epsilon, else the one with the best value."""
@@ -285,12 +291,13 @@ class GuidedRollouts(ConnectFour):
                 position = position.play(self.reply(position, below))
             successors.append(position)
         values = self._values(successors, state.to_move, below)
-        if self.looks:
-            for place, position in enumerate(successors):
-                outcome = position.outcome()
-                if outcome is not None:
-                    # Beyond any other value; a draw is between them.
-                    values[place] = FINISHED * outcome.score(state.to_move)
+        for place, position in enumerate(successors):
+            outcome = position.outcome()
+            if outcome is not None and self.looks:
+                # Beyond any other value; a draw is between them.
+                values[place] = FINISHED * outcome.score(state.to_move)
+            elif outcome is not None and self.blind:
+                values[place] = self._values([state], state.to_move, below)[0]
         return columns[int(np.argmax(values))]
 
     def _values(self, positions: list[Position], side: int, below: Below) -> Floats:
