@@ -60,7 +60,7 @@ COMMANDS = {
     "book": Entry("book:app", "Build, describe and check opening books."),
     "chess": Entry("chess:app", "Play chess with the same tree search."),
     "dataset": Entry("dataset:app", "Generate positions with exact results."),
-    "qtable": Entry("qtable:app", "Describe, import and export Q-tables."),
+    "qtable": Entry("qtable:app", "Describe, cut, import and export Q-tables."),
     "stats": Entry("stats:app", "Compute confidence intervals, Elo and SPRTs."),
     "engine": Entry("engine:app", "Serve agents as engines, and check other engines."),
     "export": Entry("export:app", "Export agents to other platforms."),

@@ -100,9 +100,9 @@ def _against_alpha(bench: Workbench, name: str, games: int, scored_player: str) 
         for seed, net in corrected.items()
     }
     why = (
-        f"B15, B17: {len(faithful)} networks were trained on {games:,} games with the faults and "
-        f"{len(corrected)} without; a verdict takes at least {LEAST_TRAININGS}, since the thesis "
-        "has a single training. AlphaMCTS makes "
+        f"B15, B17: trainings of {games:,} games, with the faults: {len(faithful)}, without: "
+        f"{len(corrected)}; a verdict takes at least {LEAST_TRAININGS}, since the thesis has a "
+        "single one. AlphaMCTS makes "
         f"{ITERATIONS:,} simulations per move (the thesis gives no number, this is the default of "
         f"its program); {describe_budget(ROLLOUTS, seconds)}"
     )
@@ -137,7 +137,7 @@ def _gain(bench: Workbench, bouts: tuple[Bout, Bout]) -> Claim:
         if not all(wins[version]):
             return ""
         less, more = (mean_of([100 * won for won in shares], 1, "%") for shares in wins[version])
-        return f"{less.value:.1f} % and {more.value:.1f} % over {more.n} trainings"
+        return f"{less.value:.1f} % and {more.value:.1f} % (trainings: {more.n})"
 
     verdicts = {
         version: too_few(min(len(less), len(more)))

@@ -222,7 +222,7 @@ def _both(before: Sequence[float], after: Sequence[float]) -> Value:
     if not before or not after:
         return ""
     first, last = (mean_of([100 * share for share in shares], 1) for shares in (before, after))
-    return f"{first.value:.1f} % to {last.value:.1f} %, {last.n} trainings"
+    return f"{first.value:.1f} % to {last.value:.1f} % (trainings: {last.n})"
 
 
 def _rises(before: Sequence[float], after: Sequence[float]) -> Verdict:

@@ -36,7 +36,7 @@ def speed(bench: Workbench) -> Iterator[Part]:
     for seconds, fewest, most in zip(*claimed.values(), strict=True):
         if seconds not in rates:
             continue
-        listing, compiled = (mean_of(values, 0) for values in rates[seconds])
+        listing, compiled = map(_mean, rates[seconds])
         yield Claim(
             f"rollouts-{seconds:g}s-{most:.0f}",
             f"rollouts per CPU second on the empty board, over {seconds:g} s: the listing in plain "
@@ -58,21 +58,24 @@ def speed(bench: Workbench) -> Iterator[Part]:
         )
         yield Claim(
             f"minimax-seconds-{depth:.0f}",
-            f"minimax({depth:.0f}): seconds per move, without a heuristic (faithful) and with one "
+            f"minimax({depth:.0f}): time per move, without a heuristic (faithful) and with one "
             "(corrected)",
-            _range(least, most, 0),
-            faithful=Estimate(no_heuristic, digits=4),
-            corrected=Estimate(heuristic, digits=4),
+            f"{_range(least, most)} s",
+            faithful=Estimate(1000 * no_heuristic, unit="ms", digits=2),
+            corrected=Estimate(1000 * heuristic, unit="ms", digits=2),
             why="not compared: the minimax that was timed is not shown, and ours is compiled and "
             "has a transposition table",
         )
 
 
-def _range(low: float, high: float, digits: int = 0) -> Value:
-    """Return a reported number, or a reported range with its middle."""
-    if low == high:
-        return Estimate(low, digits=digits)
-    return f"{low:,.{digits}f} to {high:,.{digits}f}"
+def _mean(rates: list[float]) -> Estimate:
+    """Return the mean of some measurements; a single one has no interval."""
+    return mean_of(rates, 0) if len(rates) > 1 else Estimate(rates[0], digits=0)
+
+
+def _range(low: float, high: float) -> Value:
+    """Return a reported number, or a reported range as words."""
+    return Estimate(low, digits=0) if low == high else f"{low:,.0f} to {high:,.0f}"
 
 
 def _near(measured: float, low: float, high: float) -> Verdict:
