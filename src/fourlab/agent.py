@@ -204,8 +204,8 @@ class Forfeit(Exception):
 class Agent(Protocol):
     """A player.
 
-    A decision depends on the arguments alone: caches never change it. The exception is an agent
-    that is set to keep its search tree between moves.
+    A decision depends on the arguments alone: caches never change it. The exceptions are agents
+    that are set to keep their search tree between moves, and those that remember their games.
     """
 
     def decide(
@@ -289,6 +289,26 @@ class Learned(Protocol):
     """An agent with a learned network or table, which may refuse boards it was not trained on."""
 
     learned: ClassVar[bool]
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """An agent that may learn from the games it plays.
+
+    Its decisions are a function of their arguments and of all its decisions before, in their order.
+    So the same calls to a new agent rebuild its memory, and `close` does not end it. The arena
+    plays the games of a pairing one after another with the same agent.
+    """
+
+    @property
+    def remembers(self) -> bool:
+        """Whether it does, with its settings."""
+        ...
+
+
+def remembers(agent: Agent) -> bool:
+    """Return whether an agent's decisions depend on its earlier games."""
+    return isinstance(agent, Remembering) and agent.remembers
 
 
 def close(agent: Agent) -> None:

@@ -7,3 +7,8 @@ def read(package: str, name: str) -> bytes | None:
     """Return the contents of a file in a package; None if this copy does not have it."""
     file = files(package) / name
     return file.read_bytes() if file.is_file() else None
+
+
+def is_there(package: str, name: str) -> bool:
+    """Return whether this copy of a package has a file."""
+    return (files(package) / name).is_file()

@@ -19,6 +19,12 @@ class Source:
     """Where it was written, as far as the report says."""
     public: str
     """What has been published besides the report."""
+    addresses: tuple[str, ...] = ()
+    """Where that is."""
+    unseen: str = ""
+    """What we do not have, so that nothing can be compared with it."""
+    columns: str = "Columns count from 1."
+    """How the page of the report counts columns."""
 
 
 # In the order of their numbers, which run folders and pages still use.
@@ -31,6 +37,8 @@ SOURCES = {
         "tree search against a random opponent, from a given position",
         "course DPRL, VU, December",
         "programs, notebooks with their output, the assignment",
+        ("https://github.com/michelexyz/RL-assignments",),
+        columns="Columns count from 0, as in the report, which calls them actions.",
     ),
     "bhat": Source(
         "001",
@@ -39,7 +47,9 @@ SOURCES = {
         None,
         "MC40, MC200 and Q-learning with afterstates on small boards",
         "course CS F407, BITS Pilani, Goa",
-        "the final program and its table of values; not the programs of the experiments",
+        "the final program and its table of values",
+        ("https://github.com/shikha-16/Connect4",),
+        "the programs of the experiments",
     ),
     "gao": Source(
         "002",
@@ -49,6 +59,7 @@ SOURCES = {
         "tree search against a random opponent, from the empty board",
         "course DPRL, VU",
         "nothing",
+        unseen="its program and the pictures of its figures",
     ),
     "sewell": Source(
         "003",
@@ -57,7 +68,9 @@ SOURCES = {
         2020,
         "tree search on ConnectX with a value network",
         "course CS546, PSU, March",
-        "programs, without data and weights",
+        "programs",
+        ("https://github.com/DavidRSeWell/Connect4MCTS",),
+        "its data, the weights of its network and the graphs of Experiment 3",
     ),
     "arya": Source(
         "004",
@@ -66,7 +79,10 @@ SOURCES = {
         None,
         "tree search, minimax, Q-learning and AlphaMCTS",
         "not stated",
-        "not its own programs, but those it builds on",
+        "the programs it builds on: Qi Wang's tree search, auxeno's AlphaZero notebook on Kaggle, "
+        "and a chess recipe of the book AI with Python Cookbook",
+        ("https://github.com/HarryWangATX/website",),
+        "its own programs, trained networks and the pictures of its figures",
     ),
 }
 """The reports by the name that commands take."""

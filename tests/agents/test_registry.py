@@ -1,5 +1,6 @@
 import sys
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
@@ -8,7 +9,10 @@ import pytest
 
 from fourlab import Agent, Limit, Position, UserError, make
 from fourlab.agents import registry
+from fourlab.agents.alphazero.agent import AlphaZero
 from fourlab.agents.simple.rules import RulesOfThumb
+from fourlab.game.rules import CLASSIC
+from fourlab.web import players
 
 
 def test_a_spec_sets_options() -> None:
@@ -20,6 +24,47 @@ def test_a_spec_sets_options() -> None:
 def test_a_preset_is_a_spec_whose_options_can_be_overridden() -> None:
     assert make("arya-examples") == RulesOfThumb(otherwise="random")
     assert make("arya-examples:otherwise=centre") == RulesOfThumb(otherwise="centre")
+
+
+@pytest.mark.parametrize("epochs", [10, 50])
+def test_aryas_networks_are_presets_where_they_are(
+    epochs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"arya-alphamcts-{epochs}"
+    monkeypatch.setattr("fourlab.nets.evaluator.SHIPPED", tmp_path)
+    monkeypatch.setattr(registry, "is_there", lambda package, file: (tmp_path / file).is_file())
+    assert name not in registry.names()
+    assert name not in players.names()
+    with pytest.raises(UserError, match=f"^the network {name}-1 is not in the installed package"):
+        make(name)
+    # Any network stands for the one of seed 1.
+    network = (files("fourlab.nets") / "weights" / "alphazero.onnx").read_bytes()
+    (tmp_path / "weights").mkdir()
+    for folder in (tmp_path, tmp_path / "weights"):
+        (folder / f"{name}-1.onnx").write_bytes(network)
+    assert name in registry.names()
+    assert name in players.names()
+    agent = make(f"{name}:faithful=1")
+    assert isinstance(agent, AlphaZero)
+    played = (agent.simulations, agent.faithful, agent.proofs, agent.temperature, agent.batch)
+    assert played == (1000, True, False, 1.25, 1)
+    corrected = make(f"{name}:simulations=20")
+    assert isinstance(corrected, AlphaZero)
+    assert (corrected.faithful, corrected.method, corrected.temperature) == (False, "puct", 0)
+    assert corrected.decide(Position("445")).column in range(7)
+
+
+def test_aryas_table_plays_everywhere() -> None:
+    assert "arya-q" in registry.names()
+    assert "arya-q" in players.names()
+    assert "q" not in players.names(), "its default table is for another board"
+    for spec in ("arya-q", "arya-q:faithful=1"):
+        assert players.spec_of(spec) == spec
+        decision = players.make(spec, CLASSIC, 100).decide(Position())
+        assert decision.analysis.table_hits == 7
+    for refused in ("q", "q:table=/etc/passwd", "arya-q:table=/etc/passwd"):
+        with pytest.raises(UserError, match="cannot"):
+            players.spec_of(refused)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,13 @@
 import os
 import signal
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fourlab import Agent, Decision, Limit, Position
 from fourlab import make as make_real
+from fourlab.agent import UNLIMITED
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,32 @@ class Misbehaving:
         return Decision(position.legal_columns()[0])
 
 
+@dataclass(frozen=True)
+class Diary:
+    """Remembers all positions it was asked about, and plays by their number.
+
+    In game number `deadly` of its life it kills its process.
+    """
+
+    deadly: int = 0
+    pages: list[str] = field(default_factory=list)
+
+    @property
+    def remembers(self) -> bool:
+        return True
+
+    def decide(self, position: Position, limit: Limit = UNLIMITED, rng: Any = None) -> Decision:
+        self.pages.append(position.write("moves"))
+        if self.deadly and sum(len(page) < 2 for page in self.pages) == self.deadly:
+            os.kill(os.getpid(), signal.SIGKILL)
+        columns = position.legal_columns()
+        return Decision(columns[(len(self.pages) + int(rng.integers(2))) % len(columns)])
+
+
 def make(spec: str) -> Agent:
-    """Make an agent of `bad/DEED/AFTER/WHERE` or of any real spec."""
+    """Make an agent of `bad/DEED/AFTER/WHERE`, of `diary` or `diary/N`, or of any real spec."""
+    if spec.startswith("diary"):
+        return Diary(int(spec.partition("/")[2] or 0))
     if not spec.startswith("bad"):
         return make_real(spec)
     _, deed, after, where = spec.split("/", 3)

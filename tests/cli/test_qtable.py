@@ -29,6 +29,16 @@ def test_bhats_text_format_is_imported_and_exported(
     assert "plays 1" in decided.stdout
 
 
+def test_a_table_is_cut(fourlab: Callable[..., Result], tmp_path: Path) -> None:
+    second = LINE.replace("(0, 0, 1, 2, 0)", "(1, 2, 1, 2, 0)")
+    (tmp_path / "values.gz").write_bytes(gzip.compress((LINE + second).encode()))
+    fourlab("qtable", "import", "values.gz", "-o", "values.q")
+    done = fourlab("qtable", "cut", "values.q", "-o", "early.q", "--discs", "3")
+    assert done.stdout == "early.q: 1 of 2 positions on 5x4x4\n"
+    described = json.loads(fourlab("qtable", "info", "early.q", "--json").stdout)
+    assert described["learned"]["cut"] == 3
+
+
 def test_the_shipped_table_describes_its_training(fourlab: Callable[..., Result]) -> None:
     done = fourlab("qtable", "info")
     assert done.returncode == 0, done.stderr

@@ -37,8 +37,11 @@ SPECS = {
     "kaggle": f'kaggle:file="{ROOT / "tests/bridges/kaggle/random_player.py"}"',
 }
 """The specs of agents that need more than their name."""
-CLASSIC_ONLY = {"alphazero", "dqn", "guided", "sewell-guided", "value"}
-"""Agents whose network was trained on the usual board only."""
+CLASSIC_ONLY = {
+    *("alphazero", "arya-alphamcts-10", "arya-alphamcts-50", "arya-q"),
+    *("dqn", "guided", "sewell-guided", "value"),
+}
+"""Agents whose network or table was trained on the usual board only."""
 
 
 def places(name: str) -> list[str]:

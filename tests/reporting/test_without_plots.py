@@ -14,7 +14,8 @@ from fourlab.analysis.review_page import review_page
 from fourlab.jobs.run import open_run
 from fourlab.reporting import figures
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.report import lacks_figures, publish, save_parts, write_reports
+from fourlab.studies.publish import publish
+from fourlab.studies.report import lacks_figures, save_parts, write_reports
 from fourlab.studies.workbench import Picture, Table
 from fourlab.training.loop import train
 from fourlab.training.report import write_training_report
@@ -116,10 +117,10 @@ def test_a_study_without_plots_keeps_the_data_and_draws_later(
         assert not lacks_figures(
             run, experiment.name
         )  # without matplotlib, missing figures do not count
-    publish(run, tmp_path / "pages")
+    publish(run, tmp_path / "pages", [experiment.name])
     text = (tmp_path / "pages" / "vannucci-abril" / "report.md").read_text(encoding="utf-8")
     assert LINE in text
-    assert "How long games are. ([data](data/exact-lengths.csv))" in text
+    assert "How long games are. ([data](data/exact-lengths.csv), `fourlab study" in text
     assert "![" not in text
     page = (run.folder / "vannucci-abril" / "report.html").read_text(encoding="utf-8")
     assert LINE in page
@@ -130,7 +131,7 @@ def test_a_study_without_plots_keeps_the_data_and_draws_later(
     write_reports(run)
     assert not lacks_figures(run, experiment.name)
     text = (run.folder / "vannucci-abril" / "report.md").read_text(encoding="utf-8")
-    assert "![How long games are.](figures/exact-lengths.svg)" in text
+    assert "![exact lengths](figures/exact-lengths.svg)" in text
     assert LINE not in text
 
 

@@ -93,7 +93,7 @@ def test_the_last_arms_are_the_corrected_programs() -> None:
         "Gao's search, 500 simulations": "gao:opponent=player",
         "MC40 on 5x6": "bhat-mc40",
         "MC200 on 5x6": "bhat-mc200",
-        sewell.SEARCH.title: "sewell",
+        sewell.SEARCH.title: "sewell:reuse=moves",
         sewell.GUIDED.title: "sewell-guided",
         arya.VANILLA.title: "arya-vanilla:seconds=none,simulations=10500",
         arya.MINIMAX.title: "arya-minimax:ties=random",

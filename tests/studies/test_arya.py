@@ -20,10 +20,11 @@ from fourlab.studies.arya import (
     lessons,
     matches,
 )
-from fourlab.studies.catalogue import SCALES, all_experiments
+from fourlab.studies.catalogue import SCALES, all_experiments, chosen, items_of
 from fourlab.studies.claims import Answer, Claim, Estimate, share
+from fourlab.studies.pages import fill
 from fourlab.studies.trainings import train_in
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Workbench
+from fourlab.studies.workbench import Part, Picture, Table, Workbench
 from fourlab.training.loop import read_metrics
 
 
@@ -34,10 +35,6 @@ def bench(folder: Path, size: dict[str, Any], executor: Threads | None = None) -
 def conduct(name: str, folder: Path, **size: Any) -> list[Part]:
     experiment = all_experiments()[name]
     return list(experiment.conduct(bench(folder, {**experiment.sizes["smoke"], **size})))
-
-
-def findings(parts: list[Part]) -> dict[str, Finding]:
-    return {part.what: part for part in parts if isinstance(part, Finding)}
 
 
 def claims(parts: list[Part]) -> dict[str, Claim]:
@@ -116,9 +113,15 @@ def test_folders_of_the_version_before_do_not_disturb_a_training(tmp_path: Path)
 
 
 def test_specs_of_tables_are_shown_without_the_run_folder(tmp_path: Path) -> None:
-    specs, _ = lessons.q_tables(bench(tmp_path, {}), 200)
-    assert bouts.without_paths(specs[0]) == "q:ties=random,table=faithful/200/table.q"
-    assert make(specs[1]).decide(Position(), Limit(), np.random.default_rng(0)).column in range(7)
+    faithful, corrected = lessons.q_tables(bench(tmp_path, {}), 200, seeds=2)
+    assert [bouts.without_paths(spec) for spec in faithful.specs] == [
+        "q:ties=random,table=faithful/200/table.q",
+        "q:ties=random,table=faithful/200-1/table.q",
+    ]
+    assert faithful.positions[0] != faithful.positions[1], "another seed"
+    assert make(corrected.specs[1]).decide(
+        Position(), Limit(), np.random.default_rng(0)
+    ).column in range(7)
 
 
 def test_experiments_1_and_2(tmp_path: Path) -> None:
@@ -210,7 +213,9 @@ def test_faithful_minimax_follows_the_text_of_the_thesis(tmp_path: Path) -> None
     ):
         rows = readings(conduct(name, tmp_path / name, **size))
         faithful = [
-            str(row[1]) for row in rows if row[0] == bouts.FAITHFUL and "minimax" in str(row[1])
+            str(row[1])
+            for row in rows
+            if str(row[0]).startswith(bouts.FAITHFUL) and "minimax" in str(row[1])
         ]
         assert faithful
         assert all("evaluation=terminal" in spec and "arya" not in spec for spec in faithful)
@@ -221,11 +226,11 @@ def test_faithful_minimax_follows_the_text_of_the_thesis(tmp_path: Path) -> None
 
 
 def test_experiment_1_gets_a_verdict(tmp_path: Path) -> None:
-    parts = conduct("004-experiments-1-2", tmp_path, training=400, games=40, rollouts=10)
-    claim = claims(parts)["experiment-1"]
+    size = {"training": 400, "seeds": 3, "games": 20, "rollouts": 10}
+    claim = claims(conduct("004-experiments-1-2", tmp_path, **size))["experiment-1"]
     assert claim.reproduced is not None
     assert claim.reproduced.answer == Answer.DIFFERS, "a real minimax looks four plies ahead"
-    assert claim.reproduced.test == "Fisher-Freeman-Halton test"
+    assert claim.reproduced.test == "t-test over 3 trainings"
     assert claim.why.startswith("B18: ")
 
 
@@ -235,6 +240,10 @@ def test_budgets_are_those_of_the_thesis_at_every_scale() -> None:
         assert sizes["004-experiments-1-2"]["rollouts"] == 10_500
         assert sizes["004-experiment-3"]["rollouts_3s"] == 95_000
         assert sizes["004-experiment-3"]["rollouts_1s"] == 30_000
+        for name in ("dqn", "listed-search", "text-mode", "wishes"):
+            full = all_experiments()[f"004-{name}"].sizes["full"]["rollouts"]
+            assert sizes[f"004-{name}"]["rollouts"] == full
+    assert sizes["004-experiments-1-2"]["training"] == 3_000_000
     # No size of Experiment 4 says how long the players think.
     assert (alpha.ROLLOUTS, alpha.ITERATIONS) == (150_000, 1000)
 
@@ -295,3 +304,48 @@ def test_chess_games_keep_the_rules(tmp_path: Path) -> None:
     assert improved.true.answer == Answer.CANNOT_TELL, "one pair"
     assert "50 rollouts per move" in by_name["chess-arya-random"].quantity
     assert chess._Games(2, 0).rollouts("improved", "arya") == "400 and 50"
+
+
+def test_the_summary_finds_all_its_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alpha, "ITERATIONS", 2)
+    monkeypatch.setattr(alpha, "ROLLOUTS", 30)
+    sizes: dict[str, dict[str, Any]] = {
+        "004-experiments-1-2": {"training": 400, "rollouts": 50},
+        "004-experiment-3": {"rollouts_3s": 300, "rollouts_1s": 100},
+        "004-experiment-4": {},
+        "004-listed-search": {"rollouts": 10},
+        "004-theory": {},
+    }
+    everything = {
+        name: claim
+        for experiment, size in sizes.items()
+        for name, claim in claims(conduct(experiment, tmp_path / experiment, **size)).items()
+    }
+    file = Path(alpha.__file__).with_name("summary.md")
+    text = fill(file.read_text(encoding="utf-8"), everything)
+    assert text is not None
+    assert "{" not in text
+
+
+def test_every_figure_that_is_known_has_a_command() -> None:
+    names = [item.name for item in items_of("arya")]
+    figures_named = [9, 10, 15, 22, 26, 27, 28, 33, 40, *range(43, 51)]
+    assert [name for name in names if name.startswith("figure-")] == [
+        f"figure-{number}" for number in figures_named
+    ]
+    assert [one.name for one in chosen(["arya", "figure-44"])] == ["004-experiments-1-2"]
+    assert [one.name for one in chosen(["arya", "experiment-1"])] == ["004-experiments-1-2"]
+
+
+def test_dqn_meets_the_agents_that_it_is_said_to_beat(tmp_path: Path) -> None:
+    by_name = claims(conduct("004-dqn", tmp_path, games=4, rollouts=20))
+    reported = {name: claim.reported for name, claim in by_name.items()}
+    assert reported == {
+        "dqn-against-random": "",
+        "dqn-against-minimax-4-no-heuristic": "DQN wins",
+        "dqn-against-minimax-4": "DQN wins",
+        "dqn-against-minimax-6": "DQN wins",
+        "dqn-against-mcts-as-listed": "tree search wins",
+        "dqn-against-mcts-corrected": "tree search wins",
+    }
+    assert all((claim.true is None) == (claim.reported == "") for claim in by_name.values())

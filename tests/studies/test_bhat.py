@@ -21,10 +21,11 @@ from fourlab.studies.bhat import (
     table_5,
     table_8,
 )
-from fourlab.studies.catalogue import all_experiments, chosen
+from fourlab.studies.catalogue import all_experiments, chosen, items_of
 from fourlab.studies.claims import Answer, Claim, Counts, Estimate
 from fourlab.studies.compare import homogeneity
-from fourlab.studies.workbench import Finding, Part, Picture, Table, Text, Workbench
+from fourlab.studies.pages import fill
+from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 SIZES = {
     "001-table-5": {"games": 6},
@@ -32,6 +33,7 @@ SIZES = {
     "001-figure-8": {"wins": 2, "sweeps": 2, "games": 100, "batches": 1},
     "001-table-8": {"seeds": 2, "wins": 20, "code_wins": 20, "training": 200, "games": 200},
     "001-demos": {"tables": 2, "seeds": 2, "wins": 20, "training": 200, "games": 50},
+    "001-truth": {"positions": 20, "seeds": 1, "wins": 20, "training": 200},
 }
 """Smaller than smoke."""
 
@@ -52,7 +54,6 @@ def test_every_experiment_yields_claims_and_pictures_that_can_be_drawn(
     folder: Path, name: str
 ) -> None:
     parts = conducted(folder, name)
-    assert not any(isinstance(part, Finding) for part in parts)
     claims = [part for part in parts if isinstance(part, Claim)]
     assert len({claim.name for claim in claims}) == len(claims) > 5
     assert all(claim.faithful or claim.exact for claim in claims)
@@ -71,6 +72,21 @@ def test_every_item_of_the_report_is_covered() -> None:
 
 def claims_of(folder: Path, name: str) -> dict[str, Claim]:
     return {part.name: part for part in conducted(folder, name) if isinstance(part, Claim)}
+
+
+def test_every_table_and_figure_of_the_report_has_an_entry() -> None:
+    names = {item.name for item in items_of("bhat")}
+    assert names == {f"{kind}-{number}" for kind in ("table", "figure") for number in range(1, 9)}
+    for name in names:
+        assert len(chosen(["bhat", name])) == 1
+
+
+def test_the_summary_finds_all_its_values(folder: Path) -> None:
+    everything = {key: claim for name in SIZES for key, claim in claims_of(folder, name).items()}
+    text = Path(table_8.__file__).with_name("summary.md").read_text(encoding="utf-8")
+    filled = fill(text, everything)
+    assert filled is not None
+    assert "{" not in filled
 
 
 def test_figure_6_has_the_published_bars_beside_ours(folder: Path) -> None:
@@ -122,17 +138,44 @@ def test_figures_3_to_5_show_the_games_of_table_5(folder: Path) -> None:
     parts = conducted(folder, "001-table-5")
     pictures = {part.name: part for part in parts if isinstance(part, Picture)}
     assert set(pictures) == {"figure-3", "figure-4-as-drawn", "figure-4", "figure-5"}
-    for game, moves, winner in pictures["figure-4"].data.rows:
+    for whose, game, moves, winner in pictures["figure-4"].data.rows:
         assert isinstance(moves, int)
-        assert winner == ("MC200" if moves % 2 else "MC40") or (winner, moves) == ("draw", 30), game
+        assert winner == ("MC200" if moves % 2 else "MC40") or (winner, moves) == ("draw", 30), (
+            f"game {game}, {whose}"
+        )
     drawn, right = (legend(pictures[name]) for name in ("figure-4-as-drawn", "figure-4"))
     assert {{"MC40": "Draw", "MC200": "MC40", "draw": "MC200"}[name] for name in right} == drawn
     assert all(
         0 <= value <= 1
         for row in pictures["figure-5"].data.rows
-        for value in row[2:]
+        for value in row[3:]
         if isinstance(value, float)
     )
+
+
+def test_the_points_of_figures_3_to_5_are_the_games_of_table_5() -> None:
+    for first, counts in table_5.TABLE_5.items():
+        assert tuple(table_5._counts(table_5.PUBLISHED[first]).counts.values()) == counts
+    higher = [
+        sum(game.confidence["MC200"] > game.confidence["MC40"] for game in games)
+        for games in table_5.PUBLISHED.values()
+    ]
+    assert higher == [28, 39], "not in almost all games"
+
+
+def test_a_game_that_was_played_twice_is_not_unique() -> None:
+    games = [
+        table_5.ShownGame("MC40", 3, {"MC40": 0.5, "MC200": 0.5}, columns)
+        for columns in ((0, 1, 2), (0, 1, 3), (0, 1, 2))
+    ]
+    once = {"MC40": games[:1], "MC200": games[1:2]}
+    twice = {"MC40": games[:2], "MC200": games[2:]}
+    claim = table_5._unique(twice, once)
+    assert isinstance(claim.faithful, Estimate)
+    assert claim.faithful.value == pytest.approx(200 / 3)
+    assert claim.reproduced is not None
+    assert claim.true is not None
+    assert (claim.reproduced.answer, claim.true.answer) == (Answer.DIFFERS, Answer.AGREES)
 
 
 def legend(picture: Picture) -> set[str]:

@@ -86,3 +86,14 @@ def test_trainings_are_compared_with_their_spread() -> None:
     less = comparisons.difference(mean, comparisons.over_trainings([20.0, 20, 20], "%"))
     assert less.value == pytest.approx(32.0)
     assert less.half == pytest.approx(mean.half)
+
+
+def test_pairs_are_compared_place_by_place() -> None:
+    rng = np.random.default_rng(3)
+    base = rng.uniform(0, 90, 300)
+    # A small constant gain is lost in the spread of positions, unless they are paired.
+    better = comparisons.larger_paired((base + 3).tolist(), base.tolist(), 5)
+    assert better.answer == Answer.AGREES
+    assert comparisons.larger_paired(base.tolist(), base.tolist(), 5).answer == Answer.DIFFERS
+    few = comparisons.larger_paired([0.0, 100, 0], [100.0, 0, 0], 5)
+    assert few.answer == Answer.CANNOT_TELL

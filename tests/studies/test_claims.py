@@ -1,7 +1,5 @@
 """Claims as data and as words, and the page that shows them."""
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -34,10 +32,8 @@ from fourlab.studies.claims import (
     shares,
     table_of,
 )
-from fourlab.studies.pages import blocks_of, fill
-from fourlab.studies.report import save_parts, write_reports
+from fourlab.studies.pages import fill
 from fourlab.studies.verdicts import same_counts
-from tests.studies.test_report import a_run
 
 MATCH = Claim(
     "experiment-3b",
@@ -123,28 +119,6 @@ def test_summaries_are_filled_with_the_values_of_claims() -> None:
     assert fill("{value-5.exact}", claims) is None, "there is no such claim"
 
 
-def test_a_page_has_claims_reasons_once_and_folded_tests(tmp_path: Path) -> None:
-    run = a_run(tmp_path)
-    experiment = all_experiments()["004-experiment-3"]
-    save_parts(run, experiment, [MATCH, VALUE])
-    results = write_reports(run)
-    stored = results["experiments"]["004-experiment-3"]
-    assert [part["kind"] for part in stored] == ["claim", "claim"]
-    text_page = (run.folder / "arya" / "report.md").read_text(encoding="utf-8")
-    assert "| MCTS 1 s against minimax(6) | 71.0 / 16.0 / 13.0 % of 100 |" in text_page
-    assert text_page.count("B15: the result of a rollout is lost") == 1
-    assert "<details><summary>The tests</summary>" in text_page
-    assert "(author's notebook)" in text_page
-    html = (run.folder / "arya" / "report.html").read_text(encoding="utf-8")
-    assert "<details><summary>The tests</summary>" in html
-    text = (run.folder / "arya" / "data" / "experiment-3-claims.csv").read_text(encoding="utf-8")
-    head, *rows = csv.reader(io.StringIO(text))
-    assert tuple(head) == CLAIMS_HEAD
-    assert {row[0] for row in rows} == {"experiment-3b", "value-4"}
-    assert "| arya experiment-3 |" in (run.folder / "report.md").read_text(encoding="utf-8")
-    assert list(blocks_of("000", run.folder, {})), "a page without experiments has its source"
-
-
 def test_blocks_as_markdown_and_html(tmp_path: Path) -> None:
     drawn = tmp_path / "a.svg"
     drawn.write_text("<?xml?><svg>drawn</svg>")
@@ -153,14 +127,18 @@ def test_blocks_as_markdown_and_html(tmp_path: Path) -> None:
         Paragraph("`x < 1` and **bold** [link](data/a.csv)"),
         Bullets(["one", "two"]),
         Grid(("a", "b"), [("x|y", 3), ("`code`", "")]),
-        Drawing(drawn, "figures/a.svg", "Of `c`.", "data/a.csv"),
+        Drawing(drawn, "figures/a.svg", "Of `c`.", "data/a.csv", "fourlab study a", "of-c"),
         Drawing(tmp_path / "no.svg", "figures/no.svg", "Not there."),
         Folded("More", [Listing("a < b")]),
     ]
     markdown = "\n".join(to_markdown(blocks))
     assert '<a id="here"></a>\n\n## A <b>' in markdown
     assert "| x\\|y | 3 |" in markdown
-    assert "![Of c.](figures/a.svg)\n\nOf `c`. ([data](data/a.csv))" in markdown
+    assert (
+        '<a id="of-c"></a>\n\n![a](figures/a.svg)\n\n'
+        "Of `c`. ([data](data/a.csv), `fourlab study a`)" in markdown
+    )
+    assert "\n\nNot there.\n" in markdown
     assert "<details><summary>More</summary>\n\n```text\na < b\n```" in markdown
     html = "\n".join(to_html(blocks))
     assert '<h2 id="here">A &lt;b&gt;</h2>' in html
@@ -168,7 +146,8 @@ def test_blocks_as_markdown_and_html(tmp_path: Path) -> None:
         '<p><code>x &lt; 1</code> and <strong>bold</strong> <a href="data/a.csv">link</a></p>'
     )
     assert expected in html
-    assert "<figure><svg>drawn</svg>" in html
+    assert '<figure id="of-c"><svg>drawn</svg>' in html
+    assert '(<a href="data/a.csv">data</a>, <code>fourlab study a</code>)' in html
     assert "fourlab[plots]" in html
     assert "<td><code>code</code></td>" in html
 

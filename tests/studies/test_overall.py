@@ -44,7 +44,8 @@ def test_every_report_has_questions_whose_answers_state_what_they_expect() -> No
 
 def test_verdicts_are_counted_per_report_and_question() -> None:
     experiment = all_experiments()["002-table-1"]
-    done = {experiment.name: [stored(experiment, claim) for claim in (BEST, OTHER)]}
+    ours = replace(BEST, name="ours", reported="")
+    done = {experiment.name: [stored(experiment, claim) for claim in (BEST, OTHER, ours)]}
     made = {experiment.name: Made("quick", 0)}
     lines = list(to_markdown(overall_blocks(done, made, ".md", others=["004"])))
     assert "| [Gao](gao/report.md) | 2 | 1 | 0 | 0 | 0 | 1 | 0 |" in lines

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from fourlab.arena.store import Store
 from fourlab.errors import UserError
 from fourlab.jobs.executors.threads import Threads
 from fourlab.reporting.figures import render
-from fourlab.studies.catalogue import all_experiments, chosen
+from fourlab.studies.catalogue import all_experiments, chosen, items_of
 from fourlab.studies.claims import Answer, Claim, Estimate, Verdict
+from fourlab.studies.pages import fill
 from fourlab.studies.sewell import experiment_1, future, network, predictions
 from fourlab.studies.sewell.experiment_3 import ARMS, BOTH, HALF, LOOK, NETWORK, RANDOM
 from fourlab.studies.sewell.learner import TreeTraining
@@ -19,7 +21,7 @@ from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 SIZES: dict[str, dict[str, Any]] = {
     "003-experiment-1": {"runs": 1, "games": 20, "afterwards": 1},
-    "003-figure-1": {"epochs": 3, "networks": 1},
+    "003-figure-1": {"epochs": 3, "networks": 1, "plain": 1},
     "003-figures-2-4": {"networks": 0},
     "003-experiment-3": {"runs": 1, "games": 10},
     "003-future": {
@@ -30,12 +32,12 @@ SIZES: dict[str, dict[str, Any]] = {
 }
 """As small as smoke, or smaller."""
 CLAIMS = {
-    "003-experiment-1": 11,
+    "003-experiment-1": 12,
     "003-figure-1": 9,
     "003-figures-2-4": 10,
     "003-experiment-3": 7,
     "003-future": 7,
-    "003-ablation": 8,
+    "003-ablation": 11,
 }
 """The number of claims by experiment."""
 AGREES, DIFFERS, CANNOT_TELL = Answer
@@ -88,6 +90,36 @@ def test_every_item_of_the_report_is_covered() -> None:
     assert {item for experiment in experiments for item in experiment.ids} == {
         f"D3-{number:02}" for number in range(1, 14)
     }
+    assert [item.name for item in items_of("sewell")] == [
+        "experiment-1",
+        *(f"figure-{number}" for number in (1, 2, 3, 4)),
+        "experiment-3",
+    ]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_every_numbered_figure_has_its_picture(folder: Path, number: int) -> None:
+    (item,) = (item for item in items_of("sewell") if item.name == f"figure-{number}")
+    names = [part.name for part in conducted(folder, item.experiment) if isinstance(part, Picture)]
+    assert item.name in names
+
+
+def test_the_summary_finds_all_its_values(folder: Path) -> None:
+    everything = {
+        key: claim for name in SIZES for key, claim in by_name(conducted(folder, name)).items()
+    }
+    file = Path(network.__file__).with_name("summary.md")
+    text = fill(file.read_text(encoding="utf-8"), everything)
+    assert text is not None
+    assert "{" not in text
+
+
+def test_a_quick_figure_1_has_no_networks_without_momentum(folder: Path) -> None:
+    parts = conducted(folder, "003-figure-1", plain=0)
+    assert "figure-1-momentum" not in by_name(parts)
+    for picture in (part for part in parts if isinstance(part, Picture)):
+        assert not any("without" in name for name in picture.data.head)
+        assert render(picture.draw(), "svg").startswith(b"<svg")
 
 
 # --- Experiment 1 ---------------------------------------------------------------------------------
@@ -140,6 +172,7 @@ def claims_of(
         return [make_up(*divmod(number, runs)) for number in range(times)]
 
     monkeypatch.setattr(Workbench, "repeat", repeat)
+    monkeypatch.setattr(experiment_1, "learning_match", lambda bench, *specs: [1] * 500)
     return by_name(conducted(tmp_path, name, runs=runs, games=500))
 
 
@@ -186,6 +219,17 @@ def test_negamax_of_the_report_is_deterministic_and_that_of_today_is_not(
     assert (answer(claim.reproduced), answer(claim.true)) == (AGREES, DIFFERS)
 
 
+def test_the_agents_play_matches_that_can_be_learned_from(folder: Path) -> None:
+    claim = by_name(conducted(folder, "003-experiment-1"))["experiment-1-agents"]
+    assert isinstance(claim.faithful, Estimate)
+    assert claim.faithful.n == 10, "the second half of 20 games"
+    with Store(folder / "003-experiment-1" / "match-faithful-1.sqlite") as store:
+        games = list(store.games())
+    assert {(game.red, game.start) for game in games} == {("learner", "")}
+    won = [game.result for game in games[10:]].count(1)
+    assert claim.faithful.value == 10 * won
+
+
 # --- the network ----------------------------------------------------------------------------------
 
 
@@ -221,10 +265,10 @@ def trained(*errors: tuple[float, float]) -> list[list[dict[str, Any]]]:
 
 def test_final_errors_within_the_margin_agree() -> None:
     near = trained((0.311, 0.350), (0.309, 0.348), (0.313, 0.352))
-    claims = {claim.name: claim for claim in network._final_errors(near, judged=True)}
+    claims = {claim.name: claim for claim in network._final_errors(near, 10_000, judged=True)}
     assert [answer(claim.reproduced) for claim in claims.values()] == [AGREES] * 3
     far = trained((0.36, 0.41), (0.361, 0.411), (0.359, 0.409))
-    claims = {claim.name: claim for claim in network._final_errors(far, judged=True)}
+    claims = {claim.name: claim for claim in network._final_errors(far, 10_000, judged=True)}
     assert answer(claims["figure-1-train"].reproduced) is DIFFERS
 
 
@@ -240,7 +284,7 @@ def test_87_errors_do_not_belong_to_labels_from_minus_1_to_1() -> None:
     networks = trained((0.31, 0.35), (0.31, 0.35), (0.31, 0.35))
     for rows, wrong in zip(networks, (7_000, 7_300, 7_700), strict=True):
         rows[0]["badly_wrong"] = wrong
-    assert answer(network._badly_wrong(networks, judged=True).reproduced) is DIFFERS
+    assert answer(network._badly_wrong(networks, 10_000, judged=True).reproduced) is DIFFERS
     with_unit = [{"badly_wrong": wrong} for wrong in (80, 88, 95)]
     assert answer(predictions._badly_wrong(with_unit, judged=True).reproduced) is AGREES
 
@@ -256,7 +300,7 @@ def test_the_boards_of_the_figures_have_the_printed_results(folder: Path) -> Non
     assert [claim.reported.value for claim in boards if isinstance(claim.reported, Estimate)] == [
         *(1.223, 1.25, -0.021, -0.233, 0.693, 0.524),
     ]
-    assert str(claims["wrong-unit"].faithful) == "94 of 1"
+    assert str(claims["wrong-unit"].faithful) == "94 (one run)"
     assert claims["figure-4-coin-flip"].exact == "lost"
     # Every position of the data set is in one row of either table.
     tables = [part for part in parts if isinstance(part, Table)]

@@ -209,6 +209,7 @@ def test_iterations_before_all_games_are_won() -> None:
     assert mean.value == pytest.approx(4 / 3)
     assert mean.note == "1 never, counted as 3"
     assert curves.mean_iterations(runs[:2]).note == ""
+    assert curves.mean_iterations(runs[2:]).note == "one run, 1 never, counted as 3"
 
 
 def test_a_single_training_has_no_interval() -> None:

@@ -12,7 +12,7 @@ from fourlab.reporting.figures import render
 from fourlab.studies.catalogue import all_experiments
 from fourlab.studies.claims import Claim, Estimate
 from fourlab.studies.searches import Searched
-from fourlab.studies.vannucci_abril import boards, exact, runs
+from fourlab.studies.vannucci_abril import boards, exact, runs, statements
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 SIZES = {
@@ -22,6 +22,7 @@ SIZES = {
     "000-own-moves": {"sets": 1},
     "000-variants": {"sets": 2, "long_sets": 1},
     "000-empty-board": {"sets": 1, "games": 3},
+    "000-statements": {"runs": 3},
 }
 """As small as smoke, or smaller."""
 
@@ -182,9 +183,33 @@ def test_the_variants_means_have_intervals(folder: Path) -> None:
             assert estimate.low < estimate.value < estimate.high
 
 
+def test_a_graph_has_one_node_for_equal_positions() -> None:
+    tree, graph = (statements.Search(kind, np.random.default_rng(3)) for kind in statements.KINDS)
+    assert tree.node_of(exact.GIVEN) is not tree.root
+    assert graph.node_of(exact.GIVEN) is graph.root
+    for search in (tree, graph):
+        means = search.run()
+        assert all(-1 <= mean <= 1 for mean in means)
+        assert search.root.visits == statements.ITERATIONS
+        # The first visit of the root is that of its first child, too.
+        children = search.root.children.values()
+        assert sum(child.visits for child in children) == statements.ITERATIONS
+    positions = [node.position for node in graph.nodes.values()]
+    assert len(set(positions)) == len(positions)
+    assert statements.searched("tree", 0, 1) == statements.searched("tree", 0, 1)
+
+
+def test_values_are_not_probabilities(folder: Path) -> None:
+    results = claims(folder, "000-statements")
+    assert str(results["win-probability"].exact) == "0.78125 (25/32)"
+    assert results["dag-nodes"].faithful.value >= results["dag-nodes"].corrected.value
+
+
 def test_the_empty_boards_exact_values_stand_beside_the_means(folder: Path) -> None:
     results = claims(folder, "000-empty-board")
-    exact_words = [str(results[f"empty-board-{column}"].exact).split()[0] for column in range(1, 8)]
+    exact_words = [
+        str(results[f"empty-board-action-{action}"].exact).split()[0] for action in range(7)
+    ]
     assert exact_words == ["loses", "loses", "draw", "wins", "draw", "loses", "loses"]
 
 

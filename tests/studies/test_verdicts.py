@@ -169,3 +169,43 @@ def test_at_least_half_and_more_over_trainings() -> None:
         at_least_trained([1, 1], 9, 0.5)
     with pytest.raises(ValueError, match="at least three"):
         larger_trained([1], less, 0.3)
+
+
+def test_welchs_test_is_scipys_for_few_values() -> None:
+    rng = np.random.default_rng(6)
+    for sizes in ((3, 3), (4, 12), (30, 5)):
+        ones, others = (rng.normal(place, 1 + place, n) for place, n in enumerate(sizes))
+        expected = stats.ttest_ind(ones, others, equal_var=False, alternative="greater")
+        # Fractional degrees of freedom are rounded down.
+        assert larger_mean(ones, others, 1.0).p == pytest.approx(expected.pvalue, abs=0.02)
+    # Three pairs that seem to differ by a normal test are too few.
+    assert larger_mean([1.0, 2.0, 3.0], [0.1, 0.2, 1.0], 0.5).answer == Answer.CANNOT_TELL
+
+
+def test_an_interval_has_a_p_value_and_a_power() -> None:
+    for count, of, bound in ((60, 100, 0.5), (39, 100, 0.5), (50, 50, 0.95), (3, 40, 0.01)):
+        verdict = at_least(count, of, bound)
+        assert verdict.p is not None
+        assert (verdict.answer == Answer.CANNOT_TELL) == (verdict.p > 0.05)
+        assert verdict.margin == "10 points"
+    assert at_least(0, 0, 0.5).answer == Answer.CANNOT_TELL
+    rng = np.random.default_rng(7)
+    answers = [at_least(int(k), 100, 0.95).answer for k in rng.binomial(100, 0.85, 2000)]
+    share = np.mean([answer == Answer.DIFFERS for answer in answers])
+    assert at_least(90, 100, 0.95).power == pytest.approx(share, abs=0.03)
+    # Shares below 1 % are rare; those above are noticed.
+    answers = [may_happen(int(k), 30).answer for k in rng.binomial(30, 0.11, 2000)]
+    share = np.mean([answer == Answer.AGREES for answer in answers])
+    assert may_happen(3, 30).power == pytest.approx(share, abs=0.03)
+
+
+def test_no_rank_among_a_few_values_is_unusual() -> None:
+    few = [float(value) for value in range(20)]
+    assert typical(1000.0, few, 500.0).answer == Answer.CANNOT_TELL
+    assert typical(10.0, few, 500.0).answer == Answer.CANNOT_TELL
+    assert typical(1000.0, few * 5, 500.0).answer == Answer.DIFFERS
+
+
+def test_the_exact_test_of_a_long_row_is_that_of_the_short_one() -> None:
+    short, long = [95, 34, 371], [9500, 3400, 37100]
+    assert freeman_halton(short, long) == pytest.approx(freeman_halton(long, short))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fourlab.arena.tables import Table
 from fourlab.studies.catalogue import all_experiments
 from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, shares
 from fourlab.studies.made import Made
@@ -59,6 +60,18 @@ def test_every_value_is_compared_and_words_are_not() -> None:
     assert len(compare(MATCH, replace(MATCH, name="another"))) == 2 * 14
 
 
+def test_cells_of_tables_are_compared_except_for_measured_times() -> None:
+    experiment = all_experiments()["league"]
+
+    def table(score: str, seconds: str) -> list[dict[str, object]]:
+        head = ("agent", "score", "CPU seconds per move")
+        return [stored(experiment, Table("Strength", head, (("mcts", score, seconds),)))]
+
+    assert not list(differences("league", table("0.5", "0.1"), table("0.5", "0.2")))
+    (one,) = differences("league", table("0.5", "0.1"), table("0.6", "0.1"))
+    assert str(one) == ("league: league-strength-table.csv: score in row 1 is 0.6, published 0.5")
+
+
 def test_a_tenth_of_the_claims_is_drawn_at_random() -> None:
     names = [name for name in all_experiments() if not all_experiments()[name].clock]
     samples = [sample(name) for name in names]
@@ -99,6 +112,8 @@ def test_a_changed_number_is_found(fourlab: Fourlab, tmp_path: Path) -> None:
     parts = json.loads(file.read_text(encoding="utf-8"))
     action_4, action_6 = parts["000-exact"][:2]
     action_6["exact"]["value"] = 0.75
+    (table,) = (part for part in parts["000-exact"] if part["kind"] == "table")
+    table["rows"][0][1] = "0.9"
     del parts["000-own-moves"]
     file.write_text(json.dumps(parts), encoding="utf-8")
     refused = fourlab("study", "verify", "pages")
@@ -112,10 +127,13 @@ def test_a_changed_number_is_found(fourlab: Fourlab, tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stdout.splitlines()[1:] == [
         f"vannucci-abril exact: {action_6['name']}: exact.value is 0.65625, published 0.75",
+        f"vannucci-abril exact: {table['file']}: {table['head'][1]} in row 1 is 1, published 0.9",
+        "1 table differs",
         "1 of 4 claims differ",
     ]
     printed = json.loads(fourlab("study", "verify", "pages", "--json", "--quiet").stdout)
-    (difference,) = printed["differences"]
+    difference, of_table = printed["differences"]
+    assert of_table["published"] == "0.9"
     assert (difference["published"], difference["ours"]) == (0.75, 0.65625)
     assert printed["experiments"] == ["000-exact"]
     assert action_4["name"] != action_6["name"]

@@ -16,6 +16,7 @@ from fourlab import options
 from fourlab.agent import Agent
 from fourlab.errors import UserError
 from fourlab.options import Option
+from fourlab.shipped import is_there
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,10 @@ class Preset:
     about: str
     faithful: str | None = None
     """For the reports' agents: the options that `faithful=1` sets to reproduce the original."""
+    network: str = ""
+    """A network that may be missing (`ONLY_IN_THE_REPOSITORY`); the preset is then not listed."""
+    public: bool = False
+    """Whether web clients may use it although they may not use its agent."""
 
 
 # The constants of the reports' programs. c = 1.414… is the square root of 2, as in UCB1 (Auer et
@@ -86,10 +91,30 @@ _BHAT = (
     "final_ties=first,rollouts=uniform,proofs=0"
 )
 
+_ARYA_LISTED = "faithful=1,batch=1,fpu=0,proofs=0,temperature=1.25"
+
 PRESETS = {
     "arya-examples": Preset(
         "rules:otherwise=random",
         "Arya: wins, else blocks, else plays at random; generated the test examples",
+    ),
+    "arya-alphamcts-10": Preset(
+        "alphazero:net=arya-alphamcts-10-1,simulations=1000,method=puct",
+        "Arya: AlphaMCTS after 10 epochs, 1,000 games, with 1,000 simulations per move",
+        _ARYA_LISTED,
+        network="arya-alphamcts-10-1",
+    ),
+    "arya-alphamcts-50": Preset(
+        "alphazero:net=arya-alphamcts-50-1,simulations=1000,method=puct",
+        "Arya: AlphaMCTS after 50 epochs, 5,000 games, with 1,000 simulations per move",
+        _ARYA_LISTED,
+        network="arya-alphamcts-50-1",
+    ),
+    "arya-q": Preset(
+        "q:table=arya,ties=random",
+        "Arya: the Q-table of 3,000,000 games of self-play, as far as 10 discs",
+        "table=arya-faithful",
+        public=True,
     ),
     "arya-vanilla": Preset(
         "mcts:seconds=1,clock=cpu,c=1.4142135623730951,scale=wins,final_ties=random,reuse=moves,"
@@ -235,7 +260,16 @@ def _shortened(text: str) -> str:
 
 def names() -> list[str]:
     """Return the sorted names of agents, presets and entry points."""
-    return sorted({*AGENTS, *PRESETS, *_entry_points()})
+    return sorted({*AGENTS, *listed_presets(), *_entry_points()})
+
+
+def listed_presets() -> list[str]:
+    """Return the names of the presets whose networks are there."""
+    return [
+        name
+        for name, named in PRESETS.items()
+        if not named.network or is_there("fourlab.nets", f"weights/{named.network}.onnx")
+    ]
 
 
 def about(name: str) -> str:

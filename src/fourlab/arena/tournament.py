@@ -1,23 +1,26 @@
 """Tournaments as values: each game is a pure function of the tournament and the game's number."""
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from fourlab.agent import UNLIMITED, Agent, Limit
+from fourlab.agent import UNLIMITED, Agent, Limit, remembers
 from fourlab.arena.game import close_all, play_game
 from fourlab.arena.openings import MOST_OPENINGS, MOST_RANDOM_OPENINGS, openings
 from fourlab.arena.sprt import Sprt
 from fourlab.arena.store import StoredGame
 from fourlab.errors import UserError
 from fourlab.game.position import Position
-from fourlab.game.record import Record
+from fourlab.game.record import Cause, Record
 from fourlab.game.rules import Rules
 from fourlab.jobs.executors import Watch
 from fourlab.options import check, option, options_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 BOUNDS = ("seconds", "simulations", "nodes", "depth")
 """The fields of a `Limit` that a configuration can set."""
@@ -28,6 +31,8 @@ DEFAULT_ROUNDS = 50
 """Number of rounds where neither the settings nor a list of openings determine it."""
 WARM_UP_LIMIT = Limit(seconds=0.01, simulations=1, nodes=1, depth=1)
 """The smallest decision that still loads and compiles everything an agent needs."""
+Agents = dict[int, Agent]
+"""The agents of a game, by their place among the tournament's players."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +156,21 @@ class Tournament:
         starts = self.starts_on[board]
         return Game(number, unit, red, yellow, starts[turn % len(starts)])
 
+    def chain(self, number: int) -> tuple[int, int]:
+        """Return which chain of games a game belongs to, and how many of them come before it.
+
+        The games between two players on one board are a chain, which is named by the number of its
+        first game. An agent with a memory plays them one after another.
+        """
+        turn, in_round = divmod(number, len(self) // self.all_rounds)
+        swapped = in_round % self.games_per_unit
+        return in_round - swapped, turn * self.games_per_unit + swapped
+
+    def games_of_chain(self, chain: int) -> Iterator[int]:
+        """Yield the numbers of the games of a chain, in their order."""
+        for start in range(chain, len(self), len(self) // self.all_rounds):
+            yield from range(start, start + self.games_per_unit)
+
     def stored(self, game: "Game", record: Record) -> StoredGame:
         """Return the row to store for a finished game."""
         red = self.players[game.red].label
@@ -209,29 +229,106 @@ class Game:
     yellow: int
     start: Position
 
+    @property
+    def players(self) -> tuple[int, int]:
+        """Red and yellow."""
+        return self.red, self.yellow
+
+
+@dataclass
+class _Memory:
+    """Agents that remember, after the first `games` games of a chain."""
+
+    chain: int
+    games: int
+    agents: Agents
+
 
 @dataclass(frozen=True)
 class GamePlayer:
-    """Plays games of a tournament by number; it is pickled and sent to worker processes."""
+    """Plays games of a tournament by number; it is pickled and sent to worker processes.
+
+    A game depends on its number alone. Agents are new in every game, except those that remember:
+    they have played the earlier games of the same chain before. If this object has not just played
+    them, it repeats them, so playing a chain in order is fastest.
+    """
 
     tournament: Tournament
     make: Callable[[str], Agent]
+    played: Mapping[int, StoredGame] = field(default_factory=dict)
+    """Games that are stored already: of these, only what a memory needs is repeated."""
+    in_order: bool = False
+    """Whether executors shall play the games in their order, on one worker."""
+    # At most one; a list, since the fields of a frozen class stay the same.
+    _memory: list[_Memory] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __call__(self, number: int, watch: Watch | None = None) -> StoredGame:
-        """Play one game; fresh agents and generators make it depend on its number alone."""
+        """Play one game."""
+        watch = watch or Watch()
+        game = self.tournament.game(number)
+        agents = self._new_agents(game)
+        remembering = {player: agent for player, agent in agents.items() if remembers(agent)}
+        if not remembering:
+            return self.tournament.stored(game, self._play(game, agents, watch))
+        memory = self._recall(number, remembering, watch)
+        # An error, or a game that is abandoned, leaves no usable memory.
+        self._memory.clear()
+        record = self._play(game, {**agents, **memory.agents}, watch)
+        if record.cause != Cause.INTERRUPTED:
+            memory.games += 1
+            self._memory.append(memory)
+        return self.tournament.stored(game, record)
+
+    def _new_agents(self, game: Game) -> Agents:
+        players = self.tournament.players
+        return {player: self.make(players[player].spec) for player in game.players}
+
+    def _play(self, game: Game, agents: Agents, watch: Watch) -> Record:
+        players = [agents[player] for player in game.players]
+        limits = [self.tournament.players[player].limit for player in game.players]
+        rngs = self._generators(game.number)
+        try:
+            return play_game(game.start, players, limits, rngs, self.tournament.grace, watch)
+        finally:
+            close_all(list(agents.values()))
+
+    def _generators(self, number: int) -> "list[np.random.Generator]":
+        """Return one stream per side.
+
+        How much randomness one side uses must not change the other's play.
+        """
         import numpy as np
 
-        game = self.tournament.game(number)
-        players = [self.tournament.players[game.red], self.tournament.players[game.yellow]]
-        agents = [self.make(player.spec) for player in players]
-        limits = [player.limit for player in players]
-        # One stream per side: how much randomness one side uses must not change the other's play.
-        rngs = [np.random.default_rng([self.tournament.seed, number, side]) for side in (0, 1)]
-        try:
-            record = play_game(game.start, agents, limits, rngs, self.tournament.grace, watch)
-        finally:
-            close_all(agents)
-        return self.tournament.stored(game, record)
+        return [np.random.default_rng([self.tournament.seed, number, side]) for side in (0, 1)]
+
+    def _recall(self, number: int, new: Agents, watch: Watch) -> _Memory:
+        """Return the memory of the games before a game; `new` are its agents that remember."""
+        chain, place = self.tournament.chain(number)
+        if self._memory and (self._memory[0].chain, self._memory[0].games) == (chain, place):
+            return self._memory[0]
+        for before in itertools.islice(self.tournament.games_of_chain(chain), place):
+            if watch.aborted():
+                break
+            game = self.tournament.game(before)
+            if before in self.played:
+                self._repeat(game, self.played[before], new)
+            else:
+                self._play(game, {**self._new_agents(game), **new}, watch)
+        return _Memory(chain, place, new)
+
+    def _repeat(self, game: Game, stored: StoredGame, agents: Agents) -> None:
+        """Let agents take their decisions in a stored game again, to remember it."""
+        if not stored.moves:
+            return  # the game was lost with its worker, and its memory
+        rngs = self._generators(game.number)
+        for position in stored.record.positions():
+            side = position.to_move
+            player = game.players[side]
+            # A game that was forfeited has a last decision that led to no move.
+            if player in agents and position.outcome() is None:
+                limit = self.tournament.players[player].limit
+                with suppress(Exception):  # the fault that ended the game
+                    agents[player].decide(position, limit, rngs[side])
 
     def prepare(self) -> None:
         """Let agents with a time limit decide once before the games.

@@ -217,8 +217,11 @@ def _play_again(game: StoredGame, run: Run, allow_programs: bool) -> None:
         raise UserError(
             f"{run.folder} is a run of kind {run.config['kind']!r}, not a match or a tournament"
         )
-    # A game is a pure function of the tournament and its number.
-    repeated = GamePlayer(job.tournament, make)(game.number)
+    # A game is a pure function of the tournament and its number; an agent that remembers has to
+    # repeat its earlier games, too.
+    with Store(run.games_file, read_only=True) as store:
+        earlier = {other.number: other for other in store.games("number < ?", game.number)}
+    repeated = GamePlayer(job.tournament, make, earlier)(game.number)
     outcome = (repeated.moves, repeated.result, repeated.cause)
     if outcome == (game.moves, game.result, game.cause):
         print("played again: the same game")

@@ -1,4 +1,4 @@
-"""`fourlab qtable`: describe Q-tables, and convert them from and to Bhat's text format."""
+"""`fourlab qtable`: describe and cut Q-tables, and convert them from and to Bhat's text format."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +9,7 @@ from fourlab.cli.options import JsonOption, print_facts
 from fourlab.errors import UserError
 
 app = typer.Typer(
-    help="Describe, import and export Q-tables.\n\n`fourlab train q` makes them.",
+    help="Describe, cut, import and export Q-tables.\n\n`fourlab train q` makes them.",
     rich_markup_mode=None,
 )
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Output file.")]
@@ -54,6 +54,25 @@ def info(
         settings = ", ".join(f"{name}={value}" for name, value in table.about.items())
         facts["learned"] = settings or "unknown"
     print_facts(facts, json)
+
+
+@app.command()
+def cut(
+    file: Annotated[Path, typer.Argument(metavar="FILE.q", help="Table.")],
+    output: OutputOption,
+    discs: Annotated[int, typer.Option(help="Maximum number of discs on the board.", min=0)] = 12,
+    memory_mb: MemoryOption = None,
+) -> None:
+    """Keep the learned values of early positions only.
+
+    After self-play most positions are late ones, which other games hardly ever reach.
+    """
+    from fourlab.agents.q.table import QTable
+
+    whole = QTable.load(file, memory_mb)
+    table = whole.cut(discs)
+    table.save(output)
+    print(f"{output}: {len(table):,} of {len(whole):,} positions on {table.form.rules}")
 
 
 @app.command("import")

@@ -92,7 +92,11 @@ def _print(plan: "Plan", differing: "list[Difference]") -> None:
         print(one_line(str(difference)))
     if len(differing) > SHOWN:
         print(f"and {len(differing) - SHOWN} more values (--json lists them all)")
-    claims = len({(one.experiment, one.claim) for one in differing})
+    names = {(one.experiment, one.claim) for one in differing}
+    tables = sum(name.endswith(".csv") for _, name in names)
+    claims = len(names) - tables
     if plan.covered < SHARE * plan.cells:
         print("fewer than a tenth of the claims fit; raise --budget-seconds")
+    if tables:
+        print(f"{tables} {'table differs' if tables == 1 else 'tables differ'}")
     print(f"{claims} of {plan.covered} claims differ" if claims else f"{plan.covered} claims agree")

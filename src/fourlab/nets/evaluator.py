@@ -1,5 +1,6 @@
 """Evaluating positions with a network in an ONNX file; needs onnxruntime, not torch."""
 
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -20,8 +21,8 @@ MAX_BYTES = 40 << 20
 PROBES = 8
 """Number of positions on which a network is tested when it is loaded."""
 SHIPPED = files("fourlab.nets") / "weights"
-ONLY_IN_THE_REPOSITORY = ("arya-1000", "arya-5000")
-"""Networks of the studies, 2.4 MB each, that the wheel leaves out (pyproject.toml)."""
+ONLY_IN_THE_REPOSITORY = "arya-*"
+"""Names of networks of Arya's size, 2.5 MB each, that the wheel leaves out (pyproject.toml)."""
 
 
 class OnnxEvaluator(NetworkEvaluator):
@@ -142,7 +143,8 @@ def load(name: str) -> OnnxEvaluator:
 
 def check_shipped(name: str) -> None:
     """Raise UserError for a network that is only in the repository, saying where it is."""
-    if name in ONLY_IN_THE_REPOSITORY and not (SHIPPED / f"{name}.onnx").is_file():
+    missing = not (SHIPPED / f"{name}.onnx").is_file()
+    if missing and fnmatchcase(name, ONLY_IN_THE_REPOSITORY):
         raise UserError(
             f"the network {name} is not in the installed package: copy "
             f"src/fourlab/nets/weights/{name}.onnx from Fourlab's repository to {SHIPPED}"

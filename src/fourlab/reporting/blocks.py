@@ -59,6 +59,21 @@ class Drawing:
     caption: str
     data: str = ""
     """The address of the numbers that it shows."""
+    command: str = ""
+    """What draws it."""
+    anchor: str = ""
+
+    @property
+    def below(self) -> str:
+        """The caption, with data and command in parentheses."""
+        data = [f"[data]({self.data})"] if self.data else []
+        sources = [*data, *([f"`{self.command}`"] if self.command else [])]
+        return f"{self.caption} ({', '.join(sources)})" if sources else self.caption
+
+    @property
+    def name(self) -> str:
+        """What stands in place of the picture for those who cannot see it."""
+        return self.file.stem.replace("-", " ")
 
 
 @dataclass(frozen=True)
@@ -94,10 +109,12 @@ def to_markdown(blocks: Iterable[Block]) -> Iterator[str]:
                 yield from (f"- {line}" for line in lines)
             case Grid(head, rows):
                 yield from markdown_table(head, rows)
-            case Drawing(file, address, caption, data):
-                drawn = f"![{_plain(caption)}]({address})"
+            case Drawing(file, address, anchor=anchor):
+                if anchor:
+                    yield from (f'<a id="{anchor}"></a>', "")
+                drawn = f"![{block.name}]({address})"
                 yield drawn if file.exists() else f"({figures.NEEDS_PLOTS})"
-                yield from ("", f"{caption} ([data]({data}))" if data else caption)
+                yield from ("", block.below)
             case Listing(text):
                 yield from ("```text", text, "```")
             case Folded(title, inner):
@@ -120,12 +137,13 @@ def to_html(blocks: Iterable[Block]) -> Iterator[str]:
                 yield f"<ul>{''.join(f'<li>{inline(line)}</li>' for line in lines)}</ul>"
             case Grid(head, rows):
                 yield table(head, rows, inline)
-            case Drawing(file, _, caption, data):
+            case Drawing(file, anchor=anchor):
                 drawing = NO_FIGURES
                 if file.exists():
                     drawing = within_page(file.read_text(encoding="utf-8"))
-                text = inline(f"{caption} ([data]({data}))" if data else caption)
-                yield f"<figure>{drawing}<figcaption>{text}</figcaption></figure>"
+                anchored = f' id="{escape(anchor)}"' if anchor else ""
+                text = inline(block.below)
+                yield f"<figure{anchored}>{drawing}<figcaption>{text}</figcaption></figure>"
             case Listing(text):
                 yield f"<pre>{escape(text)}</pre>"
             case Folded(title, inner):
@@ -156,9 +174,3 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Ite
         # A bar would end the cell.
         cells = (str(cell).replace("|", "\\|") for cell in row)
         yield f"| {' | '.join(cells)} |"
-
-
-def _plain(text: str) -> str:
-    """Return text without markup, for the description of a picture."""
-    unlinked = _LINK.sub(r"\1", text)
-    return _BOLD.sub(r"\1", _CODE.sub(r"\1", unlinked))

@@ -90,7 +90,13 @@ def table(
     write: Callable[[str], str] = escape,
 ) -> str:
     """Return an HTML table; `write` turns the text of a cell into HTML."""
-    headings = "".join(f"<th>{escape(name)}</th>" for name in head)
+    rows = list(rows)
+    headings = ""
+    for place, name in enumerate(head):
+        # Above integers, which are aligned to the right, the heading is, too.
+        is_number = rows and all(isinstance(row[place], int) for row in rows)
+        kind = ' class="number"' if is_number else ""
+        headings += f"<th{kind}>{escape(name)}</th>"
     body = "".join(f"<tr>{cells(row, write)}</tr>" for row in rows)
     return f'<div class="wide"><table><tr>{headings}</tr>{body}</table></div>'
 

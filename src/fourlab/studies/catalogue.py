@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 SCALES = ("smoke", "quick", "full")
 """smoke checks that an experiment runs, quick takes minutes, full uses the report's own sizes."""
+OTHER_WORDS = ("all", "list", "verify", "pages")
+"""What `fourlab study` takes in place of names."""
+MOST_HINTS = 2
+"""How many similar names are suggested for an unknown one."""
 DOCUMENTS = {
     **{source.number: f"{source.authors}: {source.about}" for source in SOURCES.values()},
     "all": "All agents of the reports, and ours",
@@ -90,6 +94,8 @@ class Item:
     """The full name of the experiment that repeats it: 004-experiments-1-2."""
     sentence: str
     """What it shows, and what came of it."""
+    picture: str = ""
+    """The name of its picture, if that is not the item's own."""
 
 
 @cache
@@ -163,10 +169,11 @@ def _hint(name: str, number: str) -> str:
             for item in difflib.get_close_matches(name, own, cutoff=0.5)
         ]
     if not near:
-        options = [*all_experiments(), *SOURCES, *AUTHOR_OF, *titles]
+        options = [*all_experiments(), *SOURCES, *AUTHOR_OF, *titles, *OTHER_WORDS]
         close = difflib.get_close_matches(name, options, n=2, cutoff=0.5)
         # A dictionary drops duplicates and keeps the order, best first.
         near = list(dict.fromkeys(title for one in close for title in titles.get(one, [one])))
+        near = near[:MOST_HINTS]
     return f"did you mean {' or '.join(near)}? " if near else ""
 
 

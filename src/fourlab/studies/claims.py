@@ -27,13 +27,22 @@ CLAIMS_HEAD = (
 
 
 class Source(StrEnum):
-    """Where a reported number was found."""
+    """Where a reported number was found. All other numbers are ours."""
 
-    TEXT = "text"
+    TEXT = "report text"
     """In the words or a table of the report."""
-    FIGURE = "read off a figure"
-    CODE = "author's program"
+    FIGURE = "report figure"
+    """Read off a picture."""
+    CODE = "author's code"
     NOTEBOOK = "author's notebook"
+
+
+EARLIER_SOURCES = {
+    "text": Source.TEXT,
+    "read off a figure": Source.FIGURE,
+    "author's program": Source.CODE,
+}
+"""What earlier versions stored."""
 
 
 class Answer(StrEnum):
@@ -229,7 +238,7 @@ def brief(value: Value) -> str:
 def from_json(stored: Mapping[str, Any]) -> Claim:
     """Return a claim from the plain data of `as_json`."""
     fields = dict(stored)
-    fields["source"] = Source(fields["source"])
+    fields["source"] = EARLIER_SOURCES.get(fields["source"]) or Source(fields["source"])
     for version in ("reported", "faithful", "corrected", "exact"):
         fields[version] = _value_from(fields[version])
     for question in ("reproduced", "true"):

@@ -157,7 +157,7 @@ def alpha_agents() -> dict[str, str]:
 def _agents(bench: Workbench) -> dict[str, str]:
     """Return every n-th agent, with n from the scale, including Arya's tables, trained now."""
     # Trained here because tables of this size do not ship with Fourlab.
-    (faithful, corrected), _ = q_tables(bench, bench.size["training"])
+    faithful, corrected = (tables.specs[0] for tables in q_tables(bench, bench.size["training"]))
     agents = {
         **AGENTS,
         **alpha_agents(),

@@ -74,7 +74,8 @@ def overall_blocks(
         "Every claim has two verdicts. It is **reproduced** if the faithful program, with the "
         "report's faults and at its own budget, gives the reported number. It **holds** if it is "
         "true of the corrected program and the exact game. A test with a power under 80 % that "
-        "finds no difference cannot tell. Brackets are 95 % intervals."
+        "finds no difference cannot tell. Brackets are 95 % intervals. Columns count from 1; "
+        "Vannucci and Abril's actions 4 and 6 are the columns 5 and 7."
     )
     yield Grid(
         COUNT_HEAD,
@@ -107,14 +108,16 @@ def _document(name: str) -> str:
 
 
 def _counts(experiments: Mapping[str, Parts]) -> Iterator[object]:
-    """Yield the number of claims of a report, and of every answer to both questions."""
+    """Yield the number of claims that a report makes, and of every answer to both questions."""
     if not experiments:
         yield from ("–",) * (len(COUNT_HEAD) - 1)
         return
     for question in ("reproduced", "true"):
         answers: Counter[str] = Counter()
         for parts in experiments.values():
-            answers += count_answers(parts, question)
+            # What we compare for our own part, such as fixes of a program, does not count.
+            made = [part for part in parts if part.get("reported") or part.get("document")]
+            answers += count_answers(made, question)
         if question == "reproduced":
             yield answers.total()
         yield from (answers[answer] for answer in ANSWERS if answer != UNTESTED)

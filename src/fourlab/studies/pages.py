@@ -1,12 +1,16 @@
 """The page of a report: summary, index of its tables and figures, then what was found."""
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
+from fourlab.faults import FAULTS
 from fourlab.reporting.blocks import (
     Block,
+    Bullets,
     Drawing,
     Folded,
     Grid,
@@ -15,15 +19,15 @@ from fourlab.reporting.blocks import (
     Paragraph,
 )
 from fourlab.sources import AUTHOR_OF, SOURCES
-from fourlab.studies import findings
 from fourlab.studies.catalogue import (
     DOCUMENTS,
     Experiment,
+    Item,
     all_experiments,
     items_of,
     title_of,
 )
-from fourlab.studies.claims import Answer, Claim, Verdict, brief
+from fourlab.studies.claims import Answer, Claim, Source, Verdict, brief
 from fourlab.studies.made import Made
 from fourlab.studies.parts import Parts, claims_of, item_of
 
@@ -31,12 +35,22 @@ CLAIM_HEAD = (
     *("claim", "reported", "faithful", "corrected", "exact"),
     *("reproduced?", "true?"),
 )
+NAMED = 3
+"""How many claims with the same answer a paragraph names; a folded table has them all."""
 TRUTHS = {
     Answer.AGREES: "holds",
     Answer.DIFFERS: "does not hold",
     Answer.CANNOT_TELL: "cannot tell",
 }
 """What the answer to "true?" is called on a page."""
+REPRODUCED = {
+    Answer.AGREES: "reproduced",
+    Answer.DIFFERS: "not reproduced",
+    Answer.CANNOT_TELL: "cannot tell whether reproduced",
+}
+HOLDS = {**TRUTHS, Answer.CANNOT_TELL: "cannot tell whether it holds"}
+"""What the answers are called in sentences."""
+_FAULT = re.compile(r"\bB\d{1,2}\b")
 _PLACE = re.compile(r"\{([a-z0-9-]+)\.([a-z]+)(:brief)?\}")
 """A place of a summary that a value fills: {table-5-mc40-first.faithful}.
 
@@ -60,12 +74,17 @@ def blocks_of(
     author = AUTHOR_OF.get(document)
     yield Heading(DOCUMENTS[document], 1)
     if author is not None:
-        yield from _source(author)
+        yield from _source(author, list(claims.values()))
         yield from _summary(author, claims)
-        yield from _index(author, own)
+        yield from _index(author, {experiment.name: done[experiment.name] for experiment in own})
+    faults: set[str] = set()
+    given: set[str] = set()
     for experiment in own:
         name = experiment.name
-        yield from _experiment(experiment, home, done[name], made.get(name))
+        parts = done[name]
+        yield from _experiment(experiment, home, parts, made.get(name), given)
+        faults.update(_FAULT.findall(json.dumps(parts, ensure_ascii=False)))
+    yield from _faults(faults)
     yield from _how_it_was_made({name: made[name] for name in done if name in made})
 
 
@@ -95,8 +114,9 @@ def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
     )
     yield Paragraph(f"Made on {' and '.join(machines)}.")
     yield Paragraph(
-        "All numbers, tests and tables of this page are in [parts.json](parts.json), from which it "
-        "is written; [manifest.json](manifest.json) has how they were made."
+        "All results of this page are in [parts.json](parts.json), from which it is written. "
+        "[claims.json](claims.json) has a row for every value and verdict, and "
+        "[manifest.json](manifest.json) how they were made."
     )
 
 
@@ -117,13 +137,20 @@ def fill(text: str, claims: Mapping[str, Claim]) -> str | None:
     return None if missing else filled
 
 
-def _source(author: str) -> Iterator[Block]:
+def _source(author: str, claims: Sequence[Claim]) -> Iterator[Block]:
+    """Yield where the report and its numbers come from, and how its page counts columns."""
     source = SOURCES[author]
     year = f", {source.year}" if source.year else ""
+    links = ", ".join(f"[{link.removeprefix('https://')}]({link})" for link in source.addresses)
     yield Paragraph(
-        f"{source.authors}: {source.title}{year} ({source.made}). Public besides the report: "
-        f"{source.public}."
+        f"{source.authors}: {source.title}{year} ({source.made}). "
+        f"Public besides the report: {source.public}{f' ({links})' if links else ''}."
+        + (f" Not available: {source.unseen}." if source.unseen else "")
     )
+    origins = Counter(claim.source for claim in claims if claim.reported != "")
+    counted = ", ".join(f"{origins[one]} {one}" for one in Source if origins[one])
+    provenance = f" Sources of the reported values: {counted}. All others are ours."
+    yield Paragraph(f"{source.columns}{provenance if counted else ''}")
 
 
 def _summary(author: str, claims: Mapping[str, Claim]) -> Iterator[Block]:
@@ -140,44 +167,152 @@ def _summary(author: str, claims: Mapping[str, Claim]) -> Iterator[Block]:
         yield Paragraph(" ".join(paragraph.splitlines()))
 
 
-def _index(author: str, experiments: Sequence[Experiment]) -> Iterator[Block]:
-    """Yield the index of the report's own tables and figures."""
-    names = {experiment.name for experiment in experiments}
-    rows = [
-        (
-            f"[{item.title}](#{item.experiment})" if item.experiment in names else item.title,
-            f"`fourlab study {author} {item.name}`",
-            item.sentence,
-        )
-        for item in items_of(author)
-    ]
+def _index(author: str, done: Mapping[str, Parts]) -> Iterator[Block]:
+    """Yield the index of the report's own tables and figures, with links to what is there."""
+    rows = []
+    for item in items_of(author):
+        title = item.title
+        if item.experiment in done:
+            picture = picture_of(item, done[item.experiment])
+            anchor = item.experiment if picture is None else anchor_of(picture)
+            title = f"[{title}](#{anchor})"
+        rows.append((title, f"`fourlab study {author} {item.name}`", item.sentence))
     if rows:
         yield Heading("Tables and figures of the report")
         yield Grid(("in the report", "command", "what it shows"), rows)
 
 
+def picture_of(item: Item, parts: Parts) -> str | None:
+    """Return the file of the picture of a table or figure; None if it has none.
+
+    It is the picture with the item's name, or else the first one of its experiment.
+    """
+    names = [part["file"] for part in parts if part["kind"] == "picture"]
+    wanted = item.picture or item.name
+    same = [name for name in names if name == wanted or name.endswith(f"-{wanted}")]
+    return next(iter([*same, *names]), None)
+
+
+def anchor_of(picture: str) -> str:
+    """Return what links to a picture name."""
+    return f"picture-{picture}"
+
+
 def _experiment(
-    experiment: Experiment, home: Path, parts: Parts, made: Made | None
+    experiment: Experiment, home: Path, parts: Parts, made: Made | None, given: set[str]
 ) -> Iterator[Block]:
+    """Yield an experiment; `given` are the explanations of those before it."""
     yield Heading(experiment.title, anchor=experiment.name)
     item = item_of(experiment)
     claims = claims_of(parts)
-    shown = list(findings.rows(parts))
     command = made.command(experiment) if made else f"fourlab study {title_of(experiment)}"
     numbers = f" · [numbers](data/{item}-claims.csv)" if claims else ""
-    numbers += f" · [findings](data/{item}-findings.csv)" if shown else ""
     yield Paragraph(f"`{command}`{numbers}")
     yield Paragraph(f"The report: {experiment.claim}")
+    if sentences := list(verdict_sentences(claims)):
+        yield Bullets(sentences)
+    yield from _reasons(claims, given)
+    more = yield from _pictures(experiment, home, parts, command)
     if claims:
-        yield from _claims(claims)
-    if shown:
-        yield Grid(*_without_empty_columns(findings.HEAD, shown))
-    for part in parts:
-        if part["kind"] == "picture":
-            address = f"figures/{part['file']}.svg"
-            data = f"data/{part['file']}.csv"
-            yield Drawing(home / address, address, part["caption"], data)
+        yield Folded(f"All {len(claims)} claims", list(_claims(claims)))
     yield from _details(claims, parts)
+    if more:
+        yield Folded("More pictures", more)
+
+
+def _pictures(
+    experiment: Experiment, home: Path, parts: Parts, command: str
+) -> Generator[Block, None, list[Block]]:
+    """Yield one picture for each table or figure of the report; return the others."""
+    author = AUTHOR_OF.get(experiment.document, "")
+    items = [item for item in items_of(author) if item.experiment == experiment.name]
+    shown = {picture_of(item, parts) for item in items}
+    names = [part["file"] for part in parts if part["kind"] == "picture"]
+    if not shown:
+        shown.update(names[:1])
+    more: list[Block] = []
+    for part in parts:
+        if part["kind"] != "picture":
+            continue
+        file = part["file"]
+        drawing = Drawing(
+            home / "figures" / f"{file}.svg",
+            f"figures/{file}.svg",
+            part["caption"],
+            f"data/{file}.csv",
+            command,
+            anchor_of(file),
+        )
+        if file in shown:
+            yield drawing
+        else:
+            more.append(drawing)
+    return more
+
+
+def verdict_sentences(claims: Sequence[Claim]) -> Iterator[str]:
+    """Yield which claims have which verdicts, one sentence for each combination of answers."""
+    groups: dict[str, list[Claim]] = {}
+    # In the order of the answers: what is reproduced and holds comes first.
+    for claim in sorted(claims, key=_answers):
+        labels = [
+            labels[verdict.answer]
+            for labels, verdict in ((REPRODUCED, claim.reproduced), (HOLDS, claim.true))
+            if verdict is not None
+        ]
+        if labels:
+            groups.setdefault(", ".join(labels), []).append(claim)
+    for label, group in groups.items():
+        yield f"**{_begun(label)}:** {_named(group)}."
+
+
+def _begun(text: str) -> str:
+    """Return text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def _answers(claim: Claim) -> tuple[int, ...]:
+    """Return the answers as numbers, agrees first and what was not asked last."""
+    order = [*Answer, None]
+    verdicts = (claim.reproduced, claim.true)
+    return tuple(order.index(verdict.answer if verdict else None) for verdict in verdicts)
+
+
+def _named(claims: Sequence[Claim]) -> str:
+    """Return the first claims, with their values if these differ, and how many more there are."""
+    names = []
+    for claim in claims[:NAMED]:
+        values = claim.versions()
+        differing = {
+            "faithful": claim.reproduced,
+            "exact" if claim.exact else "corrected": claim.true,
+        }
+        shown = [
+            f"{version} {brief(values[version])}"
+            for version, verdict in differing.items()
+            if verdict is not None and verdict.answer is Answer.DIFFERS and version in values
+        ]
+        if shown and claim.reported != "":
+            shown = [f"reported {brief(claim.reported)}", *shown]
+        quantity = claim.quantity.rstrip(".")
+        names.append(f"{quantity} ({', '.join(shown)})" if shown else quantity)
+    if len(claims) > NAMED:
+        names.append(f"and {len(claims) - NAMED} more")
+    return "; ".join(names)
+
+
+def _reasons(claims: Sequence[Claim], given: set[str]) -> Iterator[Block]:
+    """Yield the explanations that the page has not `given` yet, each of them once."""
+    reasons: dict[str, list[str]] = {}
+    for claim in claims:
+        if claim.why and claim.why not in given:
+            reasons.setdefault(claim.why, []).append(claim.quantity)
+    for reason, quantities in reasons.items():
+        others = f" and {len(quantities) - 1} more" if len(quantities) > 1 else ""
+        named = f"**{_begun(quantities[0])}{others}.** " if len(reasons) > 1 else ""
+        end = "" if reason.endswith((".", "?", "!")) else "."
+        yield Paragraph(f"{named}{_begun(reason)}{end}")
+    given.update(reasons)
 
 
 def _claims(claims: Sequence[Claim]) -> Iterator[Block]:
@@ -186,19 +321,11 @@ def _claims(claims: Sequence[Claim]) -> Iterator[Block]:
         reproduced = "–" if claim.reproduced is None else str(claim.reproduced.answer)
         true = "–" if claim.true is None else TRUTHS[claim.true.answer]
         reported = str(claim.reported)
-        if reported and claim.source != "text":
+        if reported and claim.source != Source.TEXT:
             reported += f" ({claim.source})"
         values = (str(claim.faithful), str(claim.corrected), str(claim.exact))
         rows.append((claim.quantity, reported, *values, reproduced, true))
     yield Grid(*_without_empty_columns(CLAIM_HEAD, rows))
-    # The same reason often explains several claims; it is given once.
-    reasons: dict[str, list[str]] = {}
-    for claim in claims:
-        if claim.why:
-            reasons.setdefault(claim.why, []).append(claim.quantity)
-    for reason, quantities in reasons.items():
-        named = f"**{'; '.join(quantities)}.** " if len(reasons) > 1 else ""
-        yield Paragraph(f"{named}{reason[0].upper()}{reason[1:]}.")
 
 
 def _details(claims: Sequence[Claim], parts: Parts) -> Iterator[Block]:
@@ -216,6 +343,16 @@ def _details(claims: Sequence[Claim], parts: Parts) -> Iterator[Block]:
             yield Folded(part["title"], [Grid(part["head"], part["rows"]), data])
         elif part["kind"] == "text":
             yield Folded(part["title"], [Listing(part["lines"])])
+
+
+def _faults(named: Collection[str]) -> Iterator[Block]:
+    """Yield what the numbers of faults on the page mean."""
+    rows = [
+        (name, fault.faulty, fault.corrected) for name, fault in FAULTS.items() if name in named
+    ]
+    if rows:
+        yield Heading("Faults named on this page")
+        yield Grid(("fault", "faithful", "corrected"), rows)
 
 
 def _without_empty_columns(

@@ -2,16 +2,17 @@
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from fourlab.arena.tables import Table
-from fourlab.studies import claims, data, findings
+from fourlab.studies import claims, data
 from fourlab.studies.catalogue import Experiment
 from fourlab.studies.claims import Claim
-from fourlab.studies.workbench import Finding, Part, Text
+from fourlab.studies.workbench import Part, Text
 
 Parts = Sequence[Mapping[str, Any]]
 """The parts of an experiment as stored: the fields of each one, and its kind."""
@@ -27,8 +28,6 @@ def stored(experiment: Experiment, part: Part) -> dict[str, Any]:
     """Return a part as plain data; tables and pictures also get the name of their file."""
     item = item_of(experiment)
     match part:
-        case Finding():
-            return findings.stored(part)
         case Claim() | Text():
             return {"kind": type(part).__name__.lower(), **asdict(part)}
         case Table():
@@ -44,8 +43,6 @@ def is_part(part: Any) -> bool:
         return False
     if kind == "claim":
         return claims.is_claim(part)
-    if kind == findings.KIND:
-        return findings.is_finding(part)
     texts = {
         "text": ["title", "lines"],
         "table": ["title", "file"],
@@ -78,19 +75,29 @@ def claims_of(parts: Parts) -> list[Claim]:
 
 
 def data_files(experiment: Experiment, parts: Parts) -> dict[str, bytes]:
-    """Return the data files that follow from the parts, by name: claims, findings and tables."""
+    """Return the data files that follow from the parts, by name: claims and tables."""
     item = item_of(experiment)
     files = {}
     if stated := claims_of(parts):
         files[f"{item}-claims.csv"] = csv_of(claims.table_of(stated))
-    if (table := findings.table_of(parts)) is not None:
-        files[f"{item}-findings.csv"] = csv_of(table)
     for part in parts:
         if part["kind"] == "table":
             rows = tuple(tuple(row) for row in part["rows"])
             table = Table(part["title"], tuple(part["head"]), rows)
             files[part["file"]] = csv_of(data.numeric(table))
     return files
+
+
+def claims_json(done: Mapping[str, Parts]) -> bytes:
+    """Return the rows of all files of claims as JSON: one object per row, without empty cells."""
+    rows = []
+    for name, parts in done.items():
+        table = claims.table_of(claims_of(parts))
+        for row in table.rows:
+            cells = zip(table.head, row, strict=True)
+            rows.append({"experiment": name, **{head: cell for head, cell in cells if cell != ""}})
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    return f"[\n{lines}\n]\n".encode()
 
 
 def picture_files(parts: Parts) -> Iterator[str]:

@@ -3,6 +3,7 @@
     report.md              the index of all reports in the folder
     bhat/report.md         the page of a report
     bhat/parts.json        all its results as data: the page can be written again from them
+    bhat/claims.json       every value and verdict of its claims, a row each
     bhat/manifest.json     how every experiment was made
     bhat/data bhat/figures
 
@@ -26,11 +27,12 @@ from fourlab.studies.catalogue import FOLDERS, all_experiments
 from fourlab.studies.made import Made
 from fourlab.studies.overall import overall_blocks
 from fourlab.studies.pages import blocks_of
-from fourlab.studies.parts import Parts, data_files, is_part, picture_files
+from fourlab.studies.parts import Parts, claims_json, data_files, is_part, picture_files
 from fourlab.studies.report import documents_of, home_of, load_parts
 
 PAGE = "report.md"
 PARTS = "parts.json"
+CLAIMS = "claims.json"
 MANIFEST = "manifest.json"
 COPIED = ("figures", "data")
 """Folders of a published report."""
@@ -144,9 +146,16 @@ def _merged(run: Run, folder: Path, document: str, names: Sequence[str]) -> Publ
 
 
 def write_pages(folder: Path) -> list[str]:
-    """Write the page of every report in a folder again, and the index; return their names."""
+    """Write the pages of every report in a folder again, and the index; return their names.
+
+    The files of claims and tables follow from the same data and are written, too.
+    """
     reports = reports_in(folder)
     for report in reports:
+        for name, parts in report.parts.items():
+            for file, content in data_files(all_experiments()[name], parts).items():
+                _write(report.home / "data" / file, content)
+        _write(report.home / CLAIMS, claims_json(report.parts))
         _write(report.home / PAGE, report.page().encode())
     _write(folder / PAGE, index_of(folder).encode())
     if not _without_data(folder):
@@ -176,7 +185,7 @@ def _without_data(folder: Path) -> list[str]:
 
 
 def _copy(run: Run, report: Published, names: Sequence[str]) -> None:
-    """Copy the files of some experiments of a report; remove those that belong to none."""
+    """Copy the pictures of some experiments of a report; remove files that belong to none."""
     files = report.files()
     for kind in COPIED:
         for file in (report.home / kind).glob("*.*"):
@@ -185,8 +194,6 @@ def _copy(run: Run, report: Published, names: Sequence[str]) -> None:
     source = home_of(run, report.document)
     for name in names:
         parts = report.parts[name]
-        for file_name, content in data_files(all_experiments()[name], parts).items():
-            _write(report.home / "data" / file_name, content)
         for address in picture_files(parts):
             # Without matplotlib there are no figures.
             if (source / address).exists():

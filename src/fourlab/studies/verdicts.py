@@ -25,6 +25,8 @@ POWER = 0.8
 """Below this power, a test that finds no difference says nothing."""
 SELDOM = 0.01
 """An event in a smaller share of our trials does not count as a possible explanation."""
+ASIDE = 0.1
+"""How far from its bound a share is that `at_least` has to notice."""
 NORMAL = NormalDist()
 
 
@@ -85,8 +87,17 @@ def larger_mean(ones: Sequence[float], others: Sequence[float], margin: float) -
     """Test the claim that the first mean is larger (Welch, 1947)."""
     one, one_spread = moments(ones)
     other, other_spread = moments(others)
-    error = math.hypot(one_spread / math.sqrt(len(ones)), other_spread / math.sqrt(len(others)))
-    return _direction("Welch's t-test, one-sided", one - other, error, margin, f"{margin:g}")
+    variances = (one_spread**2 / len(ones), other_spread**2 / len(others))
+    error = math.sqrt(sum(variances))
+    # Welch and Satterthwaite's degrees of freedom, rounded down.
+    terms = [
+        variance**2 / (len(values) - 1)
+        for variance, values in zip(variances, (ones, others), strict=True)
+        if variance
+    ]
+    freedom = max(1, int(error**4 / sum(terms))) if terms else 1
+    test = "Welch's t-test, one-sided"
+    return _direction(test, one - other, error, margin, f"{margin:g}", freedom)
 
 
 def larger_share(count: int, of: int, other: int, other_of: int, points: float) -> Verdict:
@@ -103,26 +114,42 @@ def larger_share(count: int, of: int, other: int, other_of: int, points: float) 
 
 
 def at_least(count: int, of: int, bound: float) -> Verdict:
-    """Test the claim that a share is at least `bound`, by its 95 % Wilson interval."""
-    low, high = wilson(count, of)
+    """Test the claim that a share is at least `bound`, by its 95 % Wilson interval.
+
+    The power is that for a share ASIDE away from the bound, below it if there is room.
+    """
+    test, margin = f"Wilson interval, at least {100 * bound:g} %", f"{100 * ASIDE:g} points"
     answer = Answer.CANNOT_TELL
+    if of == 0:
+        return Verdict(answer, test, margin, power=0.0)
+    low, high = wilson(count, of)
     if low >= bound:
         answer = Answer.AGREES
     elif high < bound:
         answer = Answer.DIFFERS
-    return Verdict(answer, f"Wilson interval, at least {100 * bound:g} %")
+    # The interval excludes the bound if and only if the score test rejects it.
+    error = math.sqrt(bound * (1 - bound) / of)
+    p = 2 * (1 - NORMAL.cdf(abs(_ratio(count / of - bound, error))))
+    aside = bound - ASIDE if bound >= 0.5 else bound + ASIDE
+    excluded = (wilson(k, of) for k in range(of + 1))
+    noticed = [high < bound if aside < bound else low > bound for low, high in excluded]
+    power = sum(_binomial(k, of, aside) for k, seen in enumerate(noticed) if seen)
+    return Verdict(answer, test, margin, p, power)
 
 
 def typical(value: float, values: Sequence[float] | NDArray[np.float64], margin: float) -> Verdict:
     """Compare one reported number with our distribution of such numbers, by its rank."""
     ours = np.asarray(values, dtype=np.float64)
-    tail = min(float(np.mean(ours <= value)), float(np.mean(ours >= value)))
+    # The reported number is itself one of those ranked, so that no p-value is 0.
+    tail = (1 + min(int(np.sum(ours <= value)), int(np.sum(ours >= value)))) / (len(ours) + 1)
     low, high = np.quantile(ours, [LEVEL / 2, 1 - LEVEL / 2])
     # How often a number that is off by the margin lies outside of what is typical of ours.
     outside = [
         float(np.mean((ours + move < low) | (ours + move > high))) for move in (-margin, margin)
     ]
-    return _verdict("rank among our values", f"{margin:g}", min(1.0, 2 * tail), min(outside))
+    # Even the first rank among a few is nothing unusual.
+    power = min(outside) if 2 / (len(ours) + 1) < LEVEL else 0.0
+    return _verdict("rank among our values", f"{margin:g}", min(1.0, 2 * tail), power)
 
 
 def may_happen(count: int, of: int) -> Verdict:
@@ -139,10 +166,12 @@ def freeman_halton(first: Sequence[int], second: Sequence[int]) -> float:
 
     It sums the probabilities of all tables with the same margins that are at most as likely.
     """
+    # The test is symmetric; there are fewer tables to go through for the shorter row.
+    first, second = sorted((first, second), key=sum)
     totals = [one + other for one, other in zip(first, second, strict=True)]
     n = sum(first)
     # All but the last cell of the first row, which the row's total determines.
-    axes = np.meshgrid(*(np.arange(total + 1) for total in totals[:-1]), indexing="ij")
+    axes = np.meshgrid(*(np.arange(min(total, n) + 1) for total in totals[:-1]), indexing="ij")
     last = n - np.sum(axes, axis=0)
     possible = (last >= 0) & (last <= totals[-1])
     logs = np.zeros(last.shape)
@@ -229,11 +258,27 @@ def _verdict(test: str, margin: str, p: float, power: float) -> Verdict:
     return Verdict(answer, test, margin, p, power)
 
 
-def _direction(test: str, difference: float, error: float, margin: float, words: str) -> Verdict:
-    """Test the claim that a difference is positive; `words` state the margin."""
-    z = _ratio(difference, error)
-    p = 1 - NORMAL.cdf(z)
-    power = NORMAL.cdf(_ratio(margin, error) - NORMAL.inv_cdf(1 - LEVEL))
+def _direction(
+    test: str,
+    difference: float,
+    error: float,
+    margin: float,
+    words: str,
+    freedom: int | None = None,
+) -> Verdict:
+    """Test the claim that a difference is positive; `words` state the margin.
+
+    Without degrees of freedom, by the normal approximation.
+    """
+    ratio = _ratio(difference, error)
+    if freedom is None:
+        p = 1 - NORMAL.cdf(ratio)
+        critical = NORMAL.inv_cdf(1 - LEVEL)
+    else:
+        tail = student_tail(ratio, freedom) / 2
+        p = tail if ratio >= 0 else 1 - tail
+        critical = student_quantile(1 - LEVEL, freedom)
+    power = NORMAL.cdf(_ratio(margin, error) - critical)
     answer = Answer.CANNOT_TELL
     if p < LEVEL:
         answer = Answer.AGREES
@@ -258,6 +303,12 @@ def _ratio(numerator: float, denominator: float) -> float:
     if denominator == 0:
         return math.copysign(math.inf, numerator) if numerator else 0.0
     return numerator / denominator
+
+
+def _binomial(count: int, of: int, share: float) -> float:
+    """Return the probability of a count among independent trials; `share` is not 0 or 1."""
+    logs = math.lgamma(of + 1) - math.lgamma(count + 1) - math.lgamma(of - count + 1)
+    return math.exp(logs + count * math.log(share) + (of - count) * math.log(1 - share))
 
 
 def _log_choose(total: int) -> Any:

@@ -1,8 +1,9 @@
-"""Run a random part of published experiments again, and compare every value of their claims."""
+"""Run a random part of published experiments again, and compare their claims and tables."""
 
 import json
 import math
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ TOLERANCE = 1e-9
 """Relative difference up to which numbers are equal: processors round sums differently."""
 COMPARED = {"value", "low", "high", "n", "sd", "counts", "answer", "p", "power"}
 """What is compared of a value or a verdict; the rest are words around it."""
+BY_CLOCK = re.compile(r"\bseconds?\b|\bms\b")
+"""Columns of tables that hold measured times, which differ from run to run."""
 VERSIONS = ("reported", "faithful", "corrected", "exact", "reproduced", "true")
 
 
@@ -70,8 +73,9 @@ class Difference:
 
     experiment: str
     claim: str
+    """Its name; the name of the file for a table."""
     field: str
-    """The version and the name of the value: faithful.value."""
+    """The version and the name of the value: faithful.value; row and column of a table."""
     published: Any
     """None if it was not published."""
     ours: Any
@@ -161,8 +165,8 @@ def rerun(sample: Sample, folder: Path, session: Session, title: str) -> list[Di
 
 
 def differences(name: str, published: Parts, ours: Parts) -> Iterator[Difference]:
-    """Compare the claims of one experiment value for value."""
-    before, now = _cells(published), _cells(ours)
+    """Compare the claims and tables of one experiment value for value."""
+    before, now = _cells(published) | _tables(published), _cells(ours) | _tables(ours)
     for claim in dict.fromkeys([*before, *now]):
         old, new = before.get(claim, {}), now.get(claim, {})
         for field in dict.fromkeys([*old, *new]):
@@ -196,6 +200,20 @@ def _cells(parts: Parts) -> dict[str, dict[str, Any]]:
             words = {name: text for name, text in part.items() if name not in ("kind", "why")}
             cells[part["what"]] = words
     return cells
+
+
+def _tables(parts: Parts) -> dict[str, dict[str, Any]]:
+    """Return the cells of each table, by the name of its file, except for measured times."""
+    return {
+        part["file"]: {
+            f"{head} in row {number}": cell
+            for number, row in enumerate(part["rows"], 1)
+            for head, cell in zip(part["head"], row, strict=True)
+            if not BY_CLOCK.search(head)
+        }
+        for part in parts
+        if part["kind"] == "table"
+    }
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:

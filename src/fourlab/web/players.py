@@ -38,8 +38,7 @@ def spec_of(agent: str, rules: Rules = CLASSIC) -> str:
         level = LEVELS[int(number) - 1]
         return level.spec if level.elsewhere is None or rules == CLASSIC else level.elsewhere
     name, given = registry.parse_spec(agent)
-    entry = registry.AGENTS.get(base_of(name))
-    if entry is None or not entry.public:
+    if name not in AGENTS and not _is_public(name):
         raise UserError(f"agent {name!r} cannot play here; agents are {', '.join(names())}")
     allowed = {option.name: option for option in options_for(name)}
     for option, text in registry.current_names(name, given).items():
@@ -109,7 +108,13 @@ AGENTS = sorted(name for name, entry in registry.AGENTS.items() if entry.public)
 
 def names() -> list[str]:
     """Return the agents and presets that may play here."""
-    return sorted([*AGENTS, *(name for name in registry.PRESETS if base_of(name) in AGENTS)])
+    return sorted([*AGENTS, *filter(_is_public, registry.listed_presets())])
+
+
+def _is_public(name: str) -> bool:
+    """Return whether a preset, named or one of a family such as bhat-mcN, may play here."""
+    preset = registry.preset(name)
+    return preset is not None and (preset.public or base_of(name) in AGENTS)
 
 
 def base_of(name: str) -> str:

@@ -26,7 +26,8 @@ def contents(tree: SearchTree, path: tuple[int, ...], depth: int = 4) -> list[ob
 
 def kept_tree(agent: Agent) -> SearchTree:
     assert isinstance(agent, MCTS)
-    return agent._kept["tree"]
+    (tree,) = agent._kept.values()
+    return tree
 
 
 def total_visits(decision: Decision) -> int:

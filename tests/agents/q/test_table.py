@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fourlab import Position, Rules, UserError
 from fourlab.agents.q import table as q_table
-from fourlab.agents.q.table import QForm, QTable, load_table, shipped_table
+from fourlab.agents.q.table import QForm, QTable, load_table, named_table, shipped_table
 
 SMALL = Rules.parse("4x3x3")
 
@@ -222,3 +222,39 @@ def test_the_shipped_table_is_for_the_board_in_its_name() -> None:
     assert str(table.form.rules) == "5x4x4"
     assert len(table) > 100_000
     assert table.look_up(Position(board="5x4x4"))[1] == 5
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_cut_table_keeps_the_learned_values_of_early_positions(form: QForm) -> None:
+    positions = random_positions(300)
+    table = table_of(form, positions)
+    small = table.cut(4)
+    assert small.about == {"seed": 0, "cut": 4}
+    assert 0 < len(small) < len(table)
+    assert table.cut(99).entries()[0].tolist() == table.entries()[0].tolist()
+    # The values of a position with a column are those of the position or of the one after.
+    depth = 4 if form.form == "state-action" else 3
+    for position in positions:
+        if position.ply <= depth:
+            assert small.look_up(position) == table.look_up(position)
+        else:
+            assert small.look_up(position)[1] == 0
+
+
+def test_a_cut_table_drops_positions_that_have_learned_nothing() -> None:
+    form = QForm(SMALL, initial=0.5)
+    keys = np.unique([position.key for position in random_positions(20)])
+    numbers = np.full((len(keys), 1), 0.5, np.float32)
+    numbers[3] = 0.25
+    assert QTable.of(form, keys, numbers).cut(42).entries()[0].tolist() == [keys[3]]
+
+
+@pytest.mark.parametrize("name", ["arya", "arya-faithful"])
+def test_aryas_tables_are_shipped_with_their_settings(name: str) -> None:
+    table = named_table(name)
+    assert str(table.form.rules) == "7x6x4"
+    settings = (table.about[key] for key in ("games", "seed", "alpha", "gamma", "cut"))
+    assert list(settings) == [3_000_000, 0, 0.01, 0.99, 10]
+    # The fault: exploration ends after a few thousand games.
+    assert table.about["epsilon_least"] == (0.1 if name == "arya" else 0.0)
+    assert table.look_up(Position())[1] == 7

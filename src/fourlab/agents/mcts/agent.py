@@ -184,9 +184,9 @@ class MCTS:
         most=256,
         unit="threads",
     )
-    # At most one tree, under the key "tree"; a dict, since the fields of a frozen class stay the
-    # same.
-    _kept: dict[str, SearchTree] = field(
+    # By the position at the root: one tree, or with reuse=games one for either side's first choice.
+    # A dict, since the fields of a frozen class stay the same.
+    _kept: dict[Position, SearchTree] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     # At most one pool. Its threads wait between moves: starting them takes as long as dozens of
@@ -371,17 +371,36 @@ class MCTS:
         """Return a new tree of this many blocks, or the one kept from earlier moves or games."""
         if self.reuse == "none":
             return SearchTree(position, self.switches(), blocks, self.transpositions)
-        room = self._room(position)  # a tree that is kept needs space for later moves
-        kept = self._kept.get("tree")
         if self.reuse == "games":
-            start = self._start(position)
-            if kept is None or kept.position != start:
-                kept = self._kept["tree"] = SearchTree(start, self.switches(), room)
+            whole = self._kept_for_games(position)
             # A position outside the kept tree, or a full tree: search a tree for this move only.
-            return kept.descend(position) or SearchTree(position, self.switches(), blocks)
+            return whole.descend(position) or SearchTree(position, self.switches(), blocks)
+        kept = next(iter(self._kept.values()), None)
         if kept is None or not kept.move_root(position) or not kept.prune(budget.is_over):
-            kept = self._kept["tree"] = SearchTree(position, self.switches(), room)
+            # A tree that is kept needs space for later moves.
+            kept = SearchTree(position, self.switches(), self._room(position))
+        self._kept.clear()
+        self._kept[position] = kept
         return kept
+
+    def _kept_for_games(self, position: Position) -> SearchTree:
+        """Return the tree that is kept for all games like that of a position."""
+        start = self._start(position)
+        if start not in self._kept:
+            room = self._room(position)
+            if self.opponent != "player":
+                # As second player, there is one tree for each first move of the opponent.
+                room //= 1 + position.rules.columns
+            if any(kept.rules != start.rules or kept.moves is None for kept in self._kept):
+                # Another board, or a position without its game: these trees are not needed again.
+                self._kept.clear()
+            self._kept[start] = SearchTree(start, self.switches(), room)
+        return self._kept[start]
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the tree is kept from game to game."""
+        return self.reuse == "games"
 
     def _room(self, position: Position) -> int:
         """Return how many blocks fit into the memory."""

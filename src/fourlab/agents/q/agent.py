@@ -1,14 +1,13 @@
 """Q: an agent that plays by a table of learned values."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.agents.generators import generator
-from fourlab.agents.q.table import QTable, load_table, shipped_table
+from fourlab.agents.q.table import QTable, named_table, shipped_table
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.options import check, option
@@ -22,7 +21,8 @@ class Q:
     """The agent plays only on the board it was trained on (fourlab.agent.Learned)."""
     table: str | None = option(
         None,
-        "Table file (default: the table shipped with Fourlab, which is for the 5x4 board).",
+        "Table: a file, or arya or arya-faithful, shipped with Fourlab (default: the shipped table "
+        "for the 5x4 board).",
     )
     memory_mb: float | None = option(
         None,
@@ -41,9 +41,7 @@ class Q:
 
     def __post_init__(self) -> None:
         check(self)
-        table = (
-            shipped_table() if self.table is None else load_table(Path(self.table), self.memory_mb)
-        )
+        table = shipped_table() if self.table is None else named_table(self.table, self.memory_mb)
         object.__setattr__(self, "_table", table)
 
     def decide(

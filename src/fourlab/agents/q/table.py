@@ -32,7 +32,7 @@ from fourlab.files import read_bounded, write_atomically
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.parsing import parse_description
-from fourlab.solver.keys import check_canonical, check_keys, check_order
+from fourlab.solver.keys import check_canonical, check_keys, check_order, count_discs
 from fourlab.solver.table import new_table
 
 Form = Literal["afterstate", "state-action"]
@@ -51,6 +51,12 @@ that is 3/5 full the mean is below 1."""
 DEFLATES = 1100
 """Maximum plausible compression ratio; deflate reaches at most 1032."""
 SHIPPED = "q_5x4.q"
+SHIPPED_NAMES = {"arya": "q_arya.q", "arya-faithful": "q_arya_faithful.q"}
+"""Shipped tables for the classic board: Arya's, corrected and with its fault, cut to 10 discs.
+
+They are made by `fourlab train q --preset arya`, with `--faithful` or without, and `fourlab qtable
+cut --discs 10`.
+"""
 
 
 @dataclass(frozen=True)
@@ -171,6 +177,19 @@ class QTable:
         table = cls(form, about or {}, _slots(len(keys)))
         qtable.fill(keys, numbers, table.words, table.numbers, table.layout)
         return table
+
+    def cut(self, discs: int) -> "QTable":
+        """Return a table of the positions with at most `discs` discs that have learned a value.
+
+        The others count as never seen. After self-play most positions of a table are late ones,
+        which games against anybody else do not reach.
+        """
+        keys, numbers = self.entries()
+        _, present = count_discs(keys, self.form.rules.geometry)
+        # For afterstates the side to move is the other one, but discs are discs.
+        learned = (numbers[:, : self.form.values] != np.float32(self.form.initial)).any(axis=1)
+        kept = (present <= discs) & learned
+        return QTable.of(self.form, keys[kept], numbers[kept], {**self.about, "cut": discs})
 
     def save(self, file: Path) -> None:
         """Write the table atomically; equal tables give equal files."""
@@ -354,7 +373,14 @@ def load_table(file: Path, memory_mb: float | None = None) -> QTable:
     return _loaded(file.resolve(), status.st_mtime_ns, status.st_size, memory_mb)
 
 
-def shipped_table() -> QTable:
-    """Return the table shipped with Fourlab."""
-    with as_file(files("fourlab.agents.q") / SHIPPED) as file:
+def shipped_table(name: str = SHIPPED) -> QTable:
+    """Return a table shipped with Fourlab."""
+    with as_file(files("fourlab.agents.q") / name) as file:
         return load_table(file)
+
+
+def named_table(name: str, memory_mb: float | None = None) -> QTable:
+    """Return the table of a file, or a shipped one by its name in SHIPPED_NAMES."""
+    if name in SHIPPED_NAMES:
+        return shipped_table(SHIPPED_NAMES[name])
+    return load_table(Path(name), memory_mb)

@@ -18,7 +18,7 @@ from multiprocessing import connection, parent_process
 from typing import Any
 
 from fourlab.interrupts import allow_interrupts, interrupts_held
-from fourlab.jobs.executors.work import Lost, Pace, Watch, Work
+from fourlab.jobs.executors.work import Lost, Pace, Watch, Work, is_ordered
 from fourlab.jobs.processes import worker_context
 
 BATCH_SECONDS = 0.1
@@ -96,7 +96,7 @@ class Local:
         waiting = deque(items)
         retries: deque[int] = deque()
         deaths: Counter[int] = Counter()
-        pace = Pace(self.workers, BATCH_SECONDS, MAX_BATCH_ITEMS)
+        pace = Pace(1 if is_ordered(work) else self.workers, BATCH_SECONDS, MAX_BATCH_ITEMS)
         try:
             while time.monotonic() < self._kill_at:
                 while (waiting or retries) and (worker := self._free_worker(work)):
@@ -142,13 +142,15 @@ class Local:
         """Return a worker that can take another batch, or None; start one if there is room."""
         if self._stop:
             return None
-        worker = min(self._workers, key=lambda worker: len(worker.batches), default=None)
+        most = 1 if is_ordered(work) else self.workers
+        workers = self._workers[:most]
+        worker = min(workers, key=lambda worker: len(worker.batches), default=None)
         prepare = self._deaths_at_start < DEATHS_IN_PREPARATION
         if worker is not None and not worker.batches:
             if worker.work is not work:
                 worker.assign(work, prepare)
             return worker
-        if len(self._workers) < self.workers:
+        if len(workers) < most:
             worker = _Worker()
             self._workers.append(worker)
             worker.assign(work, prepare)

@@ -18,7 +18,7 @@ import ray
 
 from fourlab.errors import UserError
 from fourlab.jobs.executors.local import HANG_SECONDS, Local
-from fourlab.jobs.executors.work import Lost, Pace, StopFlags, Watch, Work
+from fourlab.jobs.executors.work import Lost, Pace, StopFlags, Watch, Work, is_ordered
 
 # A task costs milliseconds and crosses the network, so batches are longer than on one machine.
 BATCH_SECONDS = 2.0
@@ -26,8 +26,8 @@ MAX_BATCH_ITEMS = 100
 FAILURES_ALLOWED = 10
 """An item is lost after this many failed tasks. The limit is high because a task may fail through
 no fault of its item, or even before it begins."""
-_prepared: set[bytes] = set()
-"""In a Ray worker: the object ids of the work that it has prepared."""
+_prepared: dict[bytes, Any] = {}
+"""In a Ray worker: the work that it has prepared, by object id, with what it remembers."""
 
 
 class Ray(StopFlags):
@@ -57,13 +57,12 @@ class Ray(StopFlags):
         failures: Counter[int] = Counter()
         shared_work = ray.put(work)
         running: dict[Any, list[int]] = {}
+        # Two tasks per worker, so that none waits for its next one; in order, one after another.
+        tasks = 1 if is_ordered(work) else 2 * self.workers
         pace = Pace(self.workers, BATCH_SECONDS, MAX_BATCH_ITEMS)
         try:
             while not self._aborted:
-                # Two tasks per worker, so that none waits for its next one.
-                while (
-                    (waiting or retries) and not self._stopped and len(running) < 2 * self.workers
-                ):
+                while (waiting or retries) and not self._stopped and len(running) < tasks:
                     # Items of failed tasks one by one, as in `Local.map`.
                     if retries:
                         task = _run_isolated
@@ -115,7 +114,8 @@ def _run(work: Any, work_id: bytes, batch: list[int]) -> tuple[list[tuple[int, A
     watch = _Alarm()
     if work_id not in _prepared:
         work.prepare()
-        _prepared.add(work_id)
+        _prepared[work_id] = work
+    work = _prepared[work_id]
     before = time.perf_counter()
     results = [(item, work(item, watch)) for item in batch]
     return results, time.perf_counter() - before

@@ -5,7 +5,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import Any
 
-from fourlab.jobs.executors.work import StopFlags, Work
+from fourlab.jobs.executors.work import StopFlags, Work, is_ordered
 
 
 class Threads(StopFlags):
@@ -15,11 +15,12 @@ class Threads(StopFlags):
         """Yield results as they arrive."""
         work.prepare()
         waiting = iter(items)
+        workers = 1 if is_ordered(work) else self.workers
         running: dict[Future[Any], int] = {}
         with ThreadPoolExecutor(self.workers) as pool:
             while not self._aborted:
                 if not self._stopped:
-                    for item in islice(waiting, self.workers - len(running)):
+                    for item in islice(waiting, workers - len(running)):
                         # No watch: a thread can neither die alone nor be ended if it hangs.
                         running[pool.submit(work, item, None)] = item
                 if not running:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,20 @@ class Work(Protocol):
         ...
 
 
+@runtime_checkable
+class Ordered(Protocol):
+    """Work that may have to be done item by item in order, for example because it has a memory."""
+
+    in_order: bool
+
+
+def is_ordered(work: Work) -> bool:
+    """Return whether one worker must do all items, in their order."""
+    return isinstance(work, Ordered) and work.in_order
+
+
 class Executor(Protocol):
-    """Applies work to items, in any order, on any number of workers."""
+    """Applies work to items, in any order unless it is `Ordered`, on any number of workers."""
 
     workers: int
 

@@ -22,14 +22,14 @@ from fourlab.studies.verdicts import (
 )
 from fourlab.studies.workbench import Part, Picture, Table, Workbench, completed
 
-BOARD = ("7x6x4",)
+BOARD = "7x6x4"
 FAITHFUL, CORRECTED = "faithful", "corrected"
 OUTCOMES = ("wins", "losses", "draws")
 """In the order of the fields of `Score`."""
 POINTS = 15
 """Margin in percentage points: the thesis's hundred games cannot show a smaller difference."""
 TRAINED_POINTS = 30
-"""The same margin between trainings: with three of them, smaller differences are not noticed."""
+"""The margin between trainings of networks: three of them do not show smaller differences."""
 LEAST_TRAININGS = 3
 """With fewer trainings their spread is unknown, and nothing is tested."""
 
@@ -80,6 +80,8 @@ class Bout:
     """Explanation of a difference between the thesis and the replication."""
     trained: bool = False
     """Whether readings are trainings, whose variance is part of the verdicts."""
+    points: int = POINTS
+    """The margin of the verdict, in percentage points."""
 
     @property
     def title(self) -> str:
@@ -123,12 +125,13 @@ def match(
     games: int,
     starts: Literal["fixed", "alternate"] = "alternate",
     openings: str = "empty",
+    board: str = BOARD,
 ) -> Tournament:
     """Return a match of `games` games between two agents, given by spec and display name."""
     entries = tuple(Player(spec, name=label) for spec, label in zip(specs, players, strict=True))
     # A round with alternating starts has two games.
     rounds = games if starts == "fixed" else games // 2
-    return Tournament(entries, BOARD, openings, rounds, starts, bench.seed)
+    return Tournament(entries, (board,), openings, rounds, starts, bench.seed)
 
 
 def _play_game(matches: Sequence[Tournament], number: int) -> StoredGame:
@@ -226,12 +229,12 @@ def _reproduced(bout: Bout, trainings: Sequence[Sequence[StoredGame]]) -> Verdic
     reported_total = bout.reported
     if not bout.trained:
         ours = score(trainings[0], bout.scored_player)
-        return same_counts(reported_total.counts, ours.counts, POINTS)
+        return same_counts(reported_total.counts, ours.counts, bout.points)
     if len(trainings) < LEAST_TRAININGS:
         return too_few(len(trainings))
     shares_won = won_shares(trainings, bout.scored_player)
     value = reported_total.won / reported_total.games
-    return same_trained(value, reported_total.games, shares_won, TRAINED_POINTS / 100)
+    return same_trained(value, reported_total.games, shares_won, bout.points / 100)
 
 
 def _true(bout: Bout, trainings: Sequence[Sequence[StoredGame]]) -> Verdict:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from fourlab.agents.q.settings import TRAINING
 from fourlab.studies.trainings import train_in
@@ -16,39 +17,57 @@ BLOCK_GAMES = 50_000
 
 @dataclass(frozen=True)
 class QTraining:
-    """Trains a Q-table on `games` games of self-play."""
+    """Trains Q-tables on `games` games of self-play each."""
 
     folder: Path
     games: int
     seed: int
 
     def __call__(self, number: int) -> dict[str, int]:
-        """Train version `number` of `VERSIONS` and return the size of its table."""
+        """Make training `number`, which goes through VERSIONS first; return its table's size."""
         results = train_in(self.place(number), self.job(number)).results
         assert results is not None  # only a training with a mark can stop before its end
         return {"positions": results["states"]}
 
     def job(self, number: int) -> TrainingJob:
-        """Return the training of a version."""
+        """Return a training."""
+        repetition, version = divmod(number, len(VERSIONS))
         settings = replace(
-            TRAINING.preset("arya", faithful=number == 0),
+            TRAINING.preset("arya", faithful=version == 0),
             games=self.games,
             block=BLOCK_GAMES,
             # Games of each evaluation, one per block.
             exam_games=500,
-            seed=self.seed,
+            seed=self.seed + repetition,
         )
         return TrainingJob(TRAINING, settings, "q")
 
     def place(self, number: int) -> Path:
-        """Return the run folder of a version; it will contain the table as table.q."""
+        """Return the run folder of a training; it will contain the table as table.q."""
+        repetition, version = divmod(number, len(VERSIONS))
         # Tables of results show these last parts of the path, so they may not change.
-        return self.folder / VERSIONS[number] / str(self.games)
+        name = f"{self.games}-{repetition}" if repetition else str(self.games)
+        return self.folder / VERSIONS[version] / name
 
 
-def q_tables(bench: Workbench, games: int) -> tuple[list[str], list[int]]:
-    """Train the faithful and the corrected Q-table; return two specs and two sizes in positions."""
+class QTables(NamedTuple):
+    """The tables of one version, by training."""
+
+    specs: list[str]
+    """Of agents that play them."""
+    positions: list[int]
+    """Their sizes."""
+
+
+def q_tables(bench: Workbench, games: int, seeds: int = 1) -> tuple[QTables, QTables]:
+    """Train the faithful and the corrected Q-tables with some seeds each."""
     training = QTraining(bench.folder.resolve() / "q", games, bench.seed)
-    trained = bench.repeat(f"q-{games}", training, len(VERSIONS))
-    specs = [f'q:ties=random,table="{training.place(number) / "table.q"}"' for number in (0, 1)]
-    return specs, [table["positions"] for table in trained]
+    total = seeds * len(VERSIONS)
+    trained = bench.repeat(f"q-{games}", training, total)
+    specs = [f'q:ties=random,table="{training.place(n) / "table.q"}"' for n in range(total)]
+    sizes = [table["positions"] for table in trained]
+    faithful, corrected = (
+        QTables(specs[version :: len(VERSIONS)], sizes[version :: len(VERSIONS)])
+        for version in range(len(VERSIONS))
+    )
+    return faithful, corrected

@@ -298,7 +298,7 @@ def _strength(part_c: Sequence[Mapping[str, Any]], judged: bool) -> Iterator[Cla
             why="B8: the keys of the file never match, so the leftmost legal column is played. "
             "Corrected here is MC25, which has fault B5",
         )
-    not_found, sound, found, corrected = (
+    without, sound, with_table, corrected = (
         _scores([part[name][kind] for part in part_c])
         for name, kind in (
             ("not found", "counts"),
@@ -311,9 +311,9 @@ def _strength(part_c: Sequence[Mapping[str, Any]], judged: bool) -> Iterator[Cla
         "part-c-gain",
         "part C: score with the table found, less the score without it",
         "the values of 81,371 states are put into the agent",
-        faithful=difference(over_trainings(found), over_trainings(not_found)),
+        faithful=difference(over_trainings(with_table), over_trainings(without)),
         corrected=difference(over_trainings(corrected), over_trainings(sound)),
-        reproduced=_larger(found, not_found, judged),
+        reproduced=_larger(with_table, without, judged),
         true=_larger(corrected, sound, judged),
         why="B7: the faithful table comes from random play, the corrected one from learning. "
         "The claim is that the table helps",

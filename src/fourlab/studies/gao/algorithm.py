@@ -8,9 +8,10 @@ import numpy as np
 from fourlab.agents.mcts.textbook import ConnectFour, Node, TextbookSearch
 from fourlab.agents.registry import make
 from fourlab.game.position import Position
+from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
 from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, mean_of
 from fourlab.studies.verdicts import same_mean
-from fourlab.studies.workbench import Part, Text, Workbench
+from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 C = math.sqrt(2)
 """The report's exploration constant, for w/n from 0 to 1."""
@@ -48,7 +49,32 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         # Both programs are ours: do the experiments run what the report describes?
         true=same_mean(other.value, runs, plain, MARGIN),
     )
+    yield Picture(
+        "algorithm-1",
+        f"w/n of column 4 in {runs} searches of {SIMULATIONS} simulations: Algorithm 1 in plain "
+        "Python, and the compiled search",
+        lambda: _draw(plain, compiled),
+        Table(
+            "",
+            ("rank", "plain", "compiled"),
+            tuple(
+                (rank, f"{one:.4f}", f"{other:.4f}")
+                for rank, (one, other) in enumerate(
+                    zip(sorted(plain), sorted(compiled), strict=True), 1
+                )
+            ),
+        ),
+    )
     yield Text(f"Algorithm 1: the first {SHOWN} simulations", _transcript(bench.seed))
+
+
+def _draw(plain: list[float], compiled: list[float]) -> Figure:
+    figure, (axes,) = panels(7, 3.4)
+    for values, label, colour in ((plain, "plain", COLOURS[1]), (compiled, "compiled", COLOURS[0])):
+        shares = [(rank + 1) / len(values) for rank in range(len(values))]
+        axes.step(sorted(values), shares, where="post", label=label, color=colour)
+    frame(axes, SMALL, "both", xlabel="w/n of column 4", ylabel="share of runs up to it")
+    return figure
 
 
 def _search(rng: np.random.Generator) -> TextbookSearch[Position, int]:

@@ -291,8 +291,8 @@ def _curves(name: str, caption: str, marks: Any, values: Floats, label: str) -> 
         for at, mark in enumerate(marks)
     ]
     caption = (
-        f"{caption}. Left, as published: one run of {SIMULATIONS} simulations; right: "
-        f"the mean of {len(values):,} runs, with the central 95 % of columns 1 and 4"
+        f"{caption}: one run of {SIMULATIONS} simulations, as published (left), and the mean of "
+        f"{len(values):,} runs, with the central 95 % of columns 1 and 4 (right)"
     )
     data = Table("", tuple(head), tuple(rows))
     return Picture(name, caption, lambda: _draw(marks, values, label), data)

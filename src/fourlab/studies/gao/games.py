@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.game.position import Position
+from fourlab.reporting.figures import COLOURS, Figure, frame, panels
 from fourlab.studies.claims import Claim, share, shares
 from fourlab.studies.verdicts import at_least, may_happen
-from fourlab.studies.workbench import Part, Table, Text, Workbench
+from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 OPPONENTS = {
     "random": "random opponent in the tree",
@@ -113,7 +114,48 @@ def _example(faithful: list[StoredGame], corrected: list[StoredGame]) -> Iterato
     )
     game = next((game for game in faithful if directions[game.number] == "horizontal"), None)
     if game is not None:
-        yield Text("Figure 1: a game that X wins by a horizontal line", _printed(game))
+        yield Picture(
+            "figure-1",
+            "Figure 1: a game of ours that X wins by a horizontal line, and X's estimated chance "
+            "to win at each of its moves",
+            lambda: _draw(game),
+            Table("", ("move of X", "column", "w/n"), tuple(_chances(game))),
+        )
+        yield Text("Figure 1: the moves of the game", _printed(game))
+
+
+def _chances(game: StoredGame) -> list[tuple[int, int, str]]:
+    """Return the number, the column and the estimated chance to win of X's moves."""
+    # X searches, so its moves have values; O's have none.
+    moves = list(zip(game.record.columns, game.record.thoughts, strict=True))[::2]
+    return [
+        (number, column + 1, "" if thought.value is None else f"{(thought.value + 1) / 2:.3f}")
+        for number, (column, thought) in enumerate(moves, 1)
+    ]
+
+
+def _draw(game: StoredGame) -> Figure:
+    figure, (board, chances) = panels(9, 3.8, columns=2)
+    end = list(game.record.positions())[-1]
+    winning = end.winning_cells()
+    for row, cells in enumerate(reversed(end.grid())):
+        for column, cell in enumerate(cells):
+            ringed = (column, row) in winning
+            board.text(
+                column + 1,
+                row,
+                " XO"[cell],
+                ha="center",
+                va="center",
+                fontsize=15,
+                fontweight="bold" if ringed else "normal",
+                color=COLOURS[1] if ringed else "black",
+            )
+    board.set(xticks=range(1, 8), yticks=[], xlim=(0.4, 7.6), ylim=(-0.6, 5.6), xlabel="column")
+    shares = [(number, float(share)) for number, _, share in _chances(game) if share]
+    chances.plot(*zip(*shares, strict=True), marker="o", color=COLOURS[0])
+    frame(chances, None, "y", xlabel="move of X", ylabel="w/n of the move", ylim=(0, 1.05))
+    return figure
 
 
 def _printed(game: StoredGame) -> str:

@@ -27,7 +27,8 @@ from fourlab.studies.workbench import Part, Workbench
 
 TODAY, THEN = "negamax:ties=random", "negamax:ties=first"
 """Kaggle's negamax today, and in SeWell's day."""
-LISTED = "sewell:faithful=1"
+LISTED = "sewell:faithful=1,reuse=moves"
+"""Keeps its tree within a game only; the learners below keep one tree for all games."""
 SEARCH = Program(
     "search",
     "search with 5 rollouts, a new tree in every game",
@@ -65,6 +66,10 @@ LEARNERS: Mapping[Arm, Mapping[str, Any]] = {
     Arm("b2", "B2", "", "ask negamax again at every visit"): {"keep_replies": False},
     Arm("b10", "B10", "", "let the network choose in rollouts"): {"net": "sewell"},
     Arm("look", "", "", "let rollouts see wins and losses, without a network"): {"looks": True},
+    Arm("b10-look", "B10", "", "let the network choose, and look at finished games"): {
+        "net": "sewell",
+        "looks": True,
+    },
     Arm("learner-corrected", "B2, B13", "", "random ties, asked again at every visit"): {
         "ties": "random",
         "keep_replies": False,

@@ -23,6 +23,7 @@ AVERAGE = "average result of ten games"
 AXES: dict[str, Any] = {"ylim": (-1.08, 1.08), "xlabel": "iterations of ten games"}
 BAND = (0.05, 0.95)
 """Quantiles of the runs between which a figure is shaded."""
+ONE_RUN = "one run"
 Runs = Sequence[Mapping[str, Any]]
 """Results of `TreeTraining`, one per run."""
 Floats = NDArray[np.float64]
@@ -31,7 +32,7 @@ Floats = NDArray[np.float64]
 def over_trainings(values: Sequence[float], digits: int = 3, unit: str = "") -> Estimate:
     """Return a mean over independent trainings; a single one has no interval."""
     if len(values) == 1:
-        return Estimate(float(values[0]), n=1, unit=unit, digits=digits)
+        return Estimate(float(values[0]), unit=unit, digits=digits, note=ONE_RUN)
     return mean_of(values, digits, unit)
 
 
@@ -77,8 +78,9 @@ def mean_iterations(runs: Runs) -> Estimate:
     """Return the mean of `iterations` with its interval over runs."""
     never = len(runs) - winners(runs)
     length = len(blocks(runs[0]["results"]))
-    note = f"{never} never, counted as {length}" if never else ""
-    return replace(over_trainings(iterations(runs), 1), note=note)
+    mean = over_trainings(iterations(runs), 1)
+    notes = [mean.note, f"{never} never, counted as {length}" if never else ""]
+    return replace(mean, note=", ".join(filter(None, notes)))
 
 
 def mean_results(runs: Runs) -> list[float]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean, variance
@@ -41,6 +42,11 @@ from fourlab.studies.workbench import Part, Picture, Table, Workbench
 BOARDS = ("2l", "2r", "3l", "3r", "4l", "4r")
 """The boards of the figures, left and right, in the order of the reported data."""
 SIDES = {"l": "left", "r": "right"}
+FIGURES = {
+    "2": "two won boards that the network recognises",
+    "3": "two lost boards that it recognises",
+    "4": "two lost boards that it does not recognise",
+}
 MARGIN = 0.5
 """Margin of a prediction: the distance of a draw from a win on the scale 0, 1/2, 1."""
 CENTRE_MARGIN = 0.05
@@ -66,13 +72,13 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     yield _identified(unit, judged)
     yield _badly_wrong(unit, judged)
     yield from _limits(unit, exact, judged)
-    yield Picture(
-        "figures-2-to-4",
-        "The boards of Figures 2 to 4 with SeWell's predictions, the mean of our networks of the "
-        "same kind, and the exact results, on the scale 0 (lost) to 1 (won). Red is to move.",
-        lambda: _draw(unit, exact),
-        _boards_table(unit, signed, exact),
-    )
+    for number, what in FIGURES.items():
+        yield Picture(
+            f"figure-{number}",
+            f"Figure {number}: {what}. 0 is lost and 1 is won for red, who is to move.",
+            partial(_draw, number, unit, exact),
+            _boards_table(unit, signed, exact, number),
+        )
     yield Picture(
         "predictions",
         "The same six predictions: SeWell's network, each of ours, and the exact results.",
@@ -273,8 +279,10 @@ def _error_tables(answers: Mapping[str, Any]) -> Iterator[Table]:
     )
 
 
-def _boards_table(unit: Answers, signed: Mapping[str, Any], exact: Mapping[str, float]) -> Table:
-    """Tabulate all predictions: one row per board."""
+def _boards_table(
+    unit: Answers, signed: Mapping[str, Any], exact: Mapping[str, float], figure: str = ""
+) -> Table:
+    """Tabulate the predictions: one row per board, of one figure or of all."""
     rows = (
         (
             name,
@@ -284,6 +292,7 @@ def _boards_table(unit: Answers, signed: Mapping[str, Any], exact: Mapping[str, 
             exact[name],
         )
         for name in BOARDS
+        if name.startswith(figure)
     )
     ours = (f"ours, network {number}" for number in range(len(unit)))
     head = ("board", "as reported", "printed result", *ours, "ours with labels -1 to 1", "exact")
@@ -315,14 +324,13 @@ def _half_interval(kind: Mapping[str, float]) -> float:
     return Z_95 * kind["sd"] / math.sqrt(kind["positions"])
 
 
-def _draw(unit: Answers, exact: Mapping[str, float]) -> Figure:
-    # Left and right boards of a figure stand below each other.
-    figure, all_axes = panels(9, 6.4, columns=3, rows=2)
-    for place, (name, (predicted, _)) in enumerate(printed().items()):
-        axes = all_axes[place % 2 * 3 + place // 2]
+def _draw(number: str, unit: Answers, exact: Mapping[str, float]) -> Figure:
+    figure, all_axes = panels(6.4, 3.4, columns=2)
+    for axes, side in zip(all_axes, SIDES, strict=True):
+        name = f"{number}{side}"
+        predicted, _ = printed()[name]
         _draw_board(axes, _position(name))
-        title = f"Figure {name[0]} {SIDES[name[1]]}: predicted {predicted}"
-        axes.set_title(title, fontsize="medium")
+        axes.set_title(f"{SIDES[side]}: predicted {predicted} (as reported)", fontsize="medium")
         ours = fmean(answer["boards"][name] for answer in unit)
         axes.set_xlabel(f"ours {ours:.3f}, exact {exact[name]:g}")
     return figure

@@ -57,12 +57,12 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     rows = []
     for column, reported in enumerate(REPORTED):
         ours = [f"{search.runs[:, column].mean():.3f}" for search in searched.values()]
-        rows.append((column + 1, reported, *ours, f"{random[column]:.3f}", exact[str(column)]))
-    data = Table("The empty board", ("column", *means, "both perfect"), tuple(rows))
+        rows.append((column, reported, *ours, f"{random[column]:.3f}", exact[str(column)]))
+    data = Table("The empty board", ("action", *means, "both perfect"), tuple(rows))
     yield data
     yield Picture(
         "empty-board",
-        "Values of the empty board's columns, with their results under perfect play",
+        "Values of the empty board's actions, with their results under perfect play",
         lambda: _bars(means, exact),
         data,
     )
@@ -75,8 +75,8 @@ def _columns(searched: Mapping[str, Searched], exact: Mapping[str, str]) -> Iter
     for column, reported in enumerate(REPORTED):
         runs = faithful.runs[:, column].tolist()
         yield Claim(
-            f"empty-board-{column + 1}",
-            f"column {column + 1}: mean of {EPOCHS} runs",
+            f"empty-board-action-{column}",
+            f"action {column}: mean of {EPOCHS} runs",
             Estimate(reported, n=EPOCHS),
             Source.NOTEBOOK,
             mean_of(runs),
@@ -89,12 +89,12 @@ def _columns(searched: Mapping[str, Searched], exact: Mapping[str, str]) -> Iter
     corrected_best = corrected.sets_first(3)
     yield Claim(
         "empty-board-best",
-        f"column 4 has the best mean of {EPOCHS} runs",
+        f"action 3 has the best mean of {EPOCHS} runs",
         "yes",
         Source.NOTEBOOK,
         share(*best),
         share(*corrected_best),
-        "column 4 wins",
+        "action 3 wins",
         may_happen(*best),
         at_least(*corrected_best, 0.95),
     )
@@ -141,7 +141,7 @@ def _bars(means: dict[str, list[float]], exact: dict[str, str]) -> Figure:
             color=COLOURS[place],
             label=name,
         )
-    axes.set_xticks(range(7), [f"{column + 1}\n{exact[str(column)]}" for column in range(7)])
+    axes.set_xticks(range(7), [f"{column}\n{exact[str(column)]}" for column in range(7)])
     axes.axhline(0, color="black", linewidth=0.8)
     frame(axes, SMALL, "y", ylabel="mean result")
     return figure

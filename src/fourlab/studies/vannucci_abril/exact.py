@@ -85,7 +85,7 @@ def _solve() -> dict[str, Any]:
         after = GIVEN.play(action)
         # Cells are text, because fractions do not survive JSON.
         row = [
-            f"{action} (column {action + 1})",
+            str(action),
             with_decimals(values[action]),
             " / ".join(str(float(chance)) for chance in best[after]),
             with_decimals(value(random[after])),
@@ -144,6 +144,9 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         "both at random",
         "both perfect",
     )
-    rows = tuple(tuple(row) for row in exact["rows"])
-    yield Table("Exact values of the given position", head, rows)
-    yield Text("The given position, X to move; the report counts columns from 0", str(GIVEN))
+    table = tuple(tuple(row) for row in exact["rows"])
+    yield Table("Exact values of the given position", head, table)
+    # The last two lines number the columns from 1 and name the side to move.
+    rows = str(GIVEN).splitlines()[: GIVEN.rules.rows]
+    numbers = " ".join(map(str, range(GIVEN.rules.columns)))
+    yield Text("The given position, X to move", "\n".join([*rows, numbers]))

@@ -1,0 +1,145 @@
+"""The page of a report: source, verdicts, explanations, pictures, and what is folded."""
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+from fourlab.arena.tables import Table
+from fourlab.faults import FAULTS
+from fourlab.reporting import figures
+from fourlab.reporting.blocks import Bullets, Drawing, Folded, to_markdown
+from fourlab.sources import SOURCES
+from fourlab.studies.catalogue import Item, all_experiments, items_of
+from fourlab.studies.claims import CLAIMS_HEAD, Answer, Claim, Estimate, Verdict, shares
+from fourlab.studies.made import Made
+from fourlab.studies.pages import blocks_of, picture_of, verdict_sentences
+from fourlab.studies.parts import stored
+from fourlab.studies.report import save_parts, write_reports
+from fourlab.studies.workbench import Picture
+from tests.studies.sentences import repeated_sentences
+from tests.studies.test_claims import MATCH, VALUE
+from tests.studies.test_report import a_run
+
+AGREES = Verdict(Answer.AGREES, "a test")
+DIFFERS = Verdict(Answer.DIFFERS, "a test")
+CANNOT_TELL = Verdict(Answer.CANNOT_TELL, "a test")
+
+
+def a_picture(name: str) -> Picture:
+    """Return a picture with the smallest data."""
+    draw = lambda: figures.panels(1, 1)[0]  # noqa: E731
+    return Picture(name, f"Caption of {name}", draw, Table("", ("x",), (("1",),)))
+
+
+def test_a_page_has_claims_reasons_once_and_folded_tests(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    experiment = all_experiments()["004-experiment-3"]
+    save_parts(run, experiment, [MATCH, VALUE])
+    results = write_reports(run)
+    kept = results["experiments"]["004-experiment-3"]
+    assert [part["kind"] for part in kept] == ["claim", "claim"]
+    text_page = (run.folder / "arya" / "report.md").read_text(encoding="utf-8")
+    assert "| MCTS 1 s against minimax(6) | 71.0 / 16.0 / 13.0 % of 100 |" in text_page
+    assert text_page.count("B15: the result of a rollout is lost") == 1
+    assert "(author's notebook)" in text_page
+    html = (run.folder / "arya" / "report.html").read_text(encoding="utf-8")
+    for page in (text_page, html):
+        for title in ("All 2 claims", "The tests"):
+            assert f"<details><summary>{title}</summary>" in page
+    text = (run.folder / "arya" / "data" / "experiment-3-claims.csv").read_text(encoding="utf-8")
+    head, *rows = csv.reader(io.StringIO(text))
+    assert tuple(head) == CLAIMS_HEAD
+    assert {row[0] for row in rows} == {"experiment-3b", "value-4"}
+    assert "| arya experiment-3 |" in (run.folder / "report.md").read_text(encoding="utf-8")
+
+
+def test_a_page_states_its_source_its_columns_and_where_numbers_come_from() -> None:
+    experiment = all_experiments()["000-figure-2"]
+    done = {experiment.name: [stored(experiment, claim) for claim in (MATCH, VALUE)]}
+    page = "\n".join(to_markdown(blocks_of("000", Path(), done)))
+    assert "Vannucci and Abril: Assignment 3, 2024" in page
+    assert "](https://github.com/michelexyz/RL-assignments)" in page
+    assert "Columns count from 0" in page
+    assert "Sources of the reported values: 1 report text, 1 author's notebook." in page
+    assert f"| B15 | {FAULTS['B15'].faulty} | {FAULTS['B15'].corrected} |" in page
+    assert "| B16 |" not in page, "nothing on the page names it"
+    for number in (source.number for source in SOURCES.values()):
+        empty = "\n".join(to_markdown(blocks_of(number, Path(), {})))
+        assert "Columns count from" in empty
+        assert "Public besides the report" in empty
+
+
+def test_claims_are_named_by_their_verdicts_with_values_where_these_differ() -> None:
+    claim = Claim("a", "the first", Estimate(75, unit="%", digits=0), exact=Estimate(0, digits=0))
+    several = [replace(claim, name=str(n), quantity=f"no. {n}", true=AGREES) for n in range(5)]
+    sentences = list(
+        verdict_sentences(
+            [
+                replace(claim, quantity="unknown"),
+                *several,
+                replace(claim, reproduced=AGREES, true=DIFFERS),
+                replace(
+                    claim,
+                    quantity="a match",
+                    reported=shares(71, 16, 13),
+                    faithful=shares(1, 2, 1),
+                    exact="",
+                    reproduced=DIFFERS,
+                    true=CANNOT_TELL,
+                ),
+            ]
+        )
+    )
+    assert sentences == [
+        "**Reproduced, does not hold:** the first (reported 75 %, exact 0).",
+        "**Not reproduced, cannot tell whether it holds:** a match "
+        "(reported 71.0 / 16.0 / 13.0 % of 100, faithful 25.0 / 50.0 / 25.0 % of 4).",
+        "**Holds:** no. 0; no. 1; no. 2; and 2 more.",
+    ]
+
+
+def test_every_item_has_one_picture_and_others_are_folded(tmp_path: Path) -> None:
+    experiment = all_experiments()["002-convergence"]
+    names = ["figure-2", "figure-3", "optimal"]
+    parts = [stored(experiment, a_picture(name)) for name in names]
+    made = {experiment.name: Made("quick", 1)}
+    blocks = list(blocks_of("002", tmp_path, {experiment.name: parts}, made))
+    shown = [block for block in blocks if isinstance(block, Drawing)]
+    assert [block.caption for block in shown] == ["Caption of figure-2", "Caption of figure-3"]
+    (folded,) = [block for block in blocks if isinstance(block, Folded)]
+    assert folded.title == "More pictures"
+    command = "fourlab study gao convergence --scale quick --seed 1"
+    assert all(block.command == command and block.data for block in shown)
+    page = "\n".join(to_markdown(blocks))
+    assert "[Figure 3: visits of the columns](#picture-convergence-figure-3)" in page
+    assert '<a id="picture-convergence-figure-3"></a>' in page
+    assert not any(isinstance(block, Bullets) for block in blocks), "there are no verdicts"
+
+
+def test_an_item_may_name_its_picture() -> None:
+    experiment = all_experiments()["002-convergence"]
+    parts = [stored(experiment, a_picture(name)) for name in ("figure-2", "optimal")]
+    item = Item("table-9", "Table 9", experiment.name, "", "optimal")
+    assert picture_of(item, parts) == "convergence-optimal"
+    assert picture_of(replace(item, picture=""), parts) == "convergence-figure-2"
+    assert picture_of(item, []) is None
+
+
+def test_an_explanation_is_given_once_on_a_page() -> None:
+    both = [all_experiments()[name] for name in ("000-figure-2", "000-variants")]
+    done = {
+        experiment.name: [stored(experiment, replace(MATCH, quantity=experiment.title))]
+        for experiment in both
+    }
+    page = "\n".join(to_markdown(blocks_of("000", Path(), done)))
+    assert page.count("B15: the result of a rollout is lost") == 1
+    assert not repeated_sentences(page)
+    assert repeated_sentences("This much is said here. And so on.\n\nThis much is said here.")
+
+
+def test_sentences_of_the_index_end_and_commands_are_short() -> None:
+    for author in SOURCES:
+        for item in items_of(author):
+            assert item.sentence.endswith("."), item
+            assert item.name == item.name.lower()
