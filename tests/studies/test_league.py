@@ -23,7 +23,7 @@ def test_every_agent_of_the_league_can_be_made_and_has_an_owner() -> None:
 
 
 def test_a_small_league(tmp_path: Path) -> None:
-    size = {"every": 9, "training": 200, "rounds": 1, "positions": 2}
+    size = {"every": 9, "rounds": 1, "positions": 2}
     parts = list(league.league(Workbench(tmp_path, "smoke", size, 0, Threads(1))))
     table, picture = parts[0], parts[-1]
     assert isinstance(table, Table)
@@ -31,19 +31,16 @@ def test_a_small_league(tmp_path: Path) -> None:
     assert {row[1] for row in table.rows} <= {
         *league.AGENTS,
         *league.alpha_agents(),
-        "Arya Q-learning as coded",
-        "Arya Q-learning corrected",
     }
     assert isinstance(picture, Picture)
     assert figures.render(picture.draw(), "svg").startswith(b"<svg")
 
 
 def test_the_league_says_which_agents_differ_from_the_reports(tmp_path: Path) -> None:
-    size = {"every": 16, "training": 200, "rounds": 1, "positions": 1}
+    size = {"every": 16, "rounds": 1, "positions": 1}
     parts = league.league(Workbench(tmp_path, "smoke", size, 0, Threads(1)))
     (text,) = (part for part in parts if isinstance(part, Text))
-    assert "trained on 200 games" in text.lines
-    assert "agent of the league is new in every game" in " ".join(text.lines.split())
+    assert "one tree for all its games against an opponent: 2 from" in " ".join(text.lines.split())
     alphas = league.alpha_agents()
     listed, corrected = (
         alphas[f"Arya AlphaMCTS(50) {version}"] for version in ("as listed", "corrected")
@@ -55,7 +52,6 @@ def test_the_league_says_which_agents_differ_from_the_reports(tmp_path: Path) ->
 
 def test_every_corrected_agent_has_a_faithful_one_in_the_league() -> None:
     names = {*league.AGENTS, *league.alpha_agents()}
-    names |= {"Arya Q-learning as coded", "Arya Q-learning corrected"}
     for agent, before, after in league.CORRECTED_PAIRS:
         assert {f"{agent} {before}", f"{agent} {after}"} <= names
     paired = {f"{agent} {after}" for agent, _, after in league.CORRECTED_PAIRS}
@@ -79,14 +75,13 @@ def test_claims_compare_agents_only_at_the_budget_of_their_report(
         "alpha_agents",
         lambda: {"Arya AlphaMCTS(10) as listed": "random", "Arya AlphaMCTS(10) corrected": "rules"},
     )
-    size = {"every": 1, "training": 200, "rounds": 12, "positions": 1}
+    size = {"every": 1, "rounds": 12, "positions": 1}
     parts = list(league.league(Workbench(tmp_path, "quick", size, 0, Threads(1))))
     claims = {part.name: part for part in parts if isinstance(part, Claim)}
     assert claims["league-bhat-mc40"].true is not None
     assert claims["league-bhat-mc40"].true.answer == Answer.AGREES
-    for name in ("league-arya-alphamcts-10", "league-arya-q-learning"):
-        assert claims[name].true is None
-        assert claims[name].why.startswith("no verdict")
+    assert claims["league-arya-alphamcts-10"].true is None
+    assert claims["league-arya-alphamcts-10"].why.startswith("no verdict")
     best = claims["league-best-bhat"]
     assert isinstance(best.faithful, Estimate)
     assert isinstance(best.corrected, Estimate)

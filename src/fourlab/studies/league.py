@@ -30,7 +30,6 @@ from fourlab.studies.arya.alpha import (
     trainings,
 )
 from fourlab.studies.arya.bouts import without_paths
-from fourlab.studies.arya.lessons import q_tables
 from fourlab.studies.claims import Claim, Estimate, Value, Verdict, share
 from fourlab.studies.verdicts import larger_share
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
@@ -51,6 +50,8 @@ AGENTS = {
     "SeWell negamax": "negamax",
     "Arya vanilla as listed": "arya-vanilla:seconds=none,simulations=10500,faithful=1",
     "Arya vanilla corrected": "arya-vanilla:seconds=none,simulations=10500",
+    "Arya Q-learning as coded": "arya-q:faithful=1",
+    "Arya Q-learning corrected": "arya-q",
     "Arya minimax of the window": "arya-minimax:faithful=1",
     "Arya minimax(4)": "arya-minimax:ties=random",
     "Arya minimax(6)": "arya-minimax:depth=6,ties=random",
@@ -68,18 +69,17 @@ AGENTS = {
 }
 """Specs by name: the author or "ours", and the agent. Names are stored with the games.
 
-AlphaMCTS and Arya's tables come on top, since their networks and tables may have to be made.
+AlphaMCTS comes on top, since its networks may be missing.
 """
 SIMULATIONS = 20
 """Simulations per move of AlphaMCTS here, so that it takes no longer than the other agents."""
-TRAINED = 3_000_000
-"""Games of self-play behind Arya's own tables."""
 LEFT_OUT = """\
 Bhat's Q-learning is missing because it plays only on boards of five columns. AlphaMCTS makes
 {simulations} simulations per move here, because its network has 128 filters and 8 blocks; Arya's
-makes {iterations:,}. {networks} Arya's tables were trained on {training:,} games; the report's on
-{trained:,}. SeWell's search keeps one tree for all its games, but an agent of the league is new in
-every game. The vanilla search has the rollouts of Arya's Experiment 2."""
+makes {iterations:,}. {networks} Arya's tables are those of 3,000,000 games as in the report, as far
+as 10 discs. SeWell's search keeps one tree for all its games against an opponent: {games} from
+random openings here, 500 from the empty board in the report. The vanilla search has the rollouts of
+Arya's Experiment 2."""
 SOUND_NETWORKS = """\
 Its networks were trained without the report's faults, even where the search is as listed."""
 LISTED_TRAINED = "As listed, its networks were trained by the listed program, too."
@@ -95,7 +95,6 @@ SHORT = (
     f"no verdict, because AlphaMCTS makes {SIMULATIONS} simulations per move here and "
     f"{ITERATIONS:,} in the report"
 )
-FEW = f"no verdict, because Arya's tables were trained on {TRAINED:,} games, and these on fewer"
 KEPT = "keeps the value where it can be lost"
 """The header of the share of decisive positions without a mistake."""
 OWNERS = ("Vannucci & Abril", "Bhat", "Gao", "SeWell", "Arya", "ours")
@@ -155,16 +154,8 @@ def alpha_agents() -> dict[str, str]:
 
 
 def _agents(bench: Workbench) -> dict[str, str]:
-    """Return every n-th agent, with n from the scale, including Arya's tables, trained now."""
-    # Trained here because tables of this size do not ship with Fourlab.
-    faithful, corrected = (tables.specs[0] for tables in q_tables(bench, bench.size["training"]))
-    agents = {
-        **AGENTS,
-        **alpha_agents(),
-        "Arya Q-learning as coded": faithful,
-        "Arya Q-learning corrected": corrected,
-    }
-    return dict(list(agents.items())[:: bench.size["every"]])
+    """Return every n-th agent, with n from the scale."""
+    return dict(list({**AGENTS, **alpha_agents()}.items())[:: bench.size["every"]])
 
 
 def _renamed(name: str) -> str:
@@ -206,7 +197,7 @@ def league(bench: Workbench) -> Iterator[Part]:
     yield Table(f"League, {len(agents)} agents, {results.games:,} games", head, tuple(rows))
     yield Text("Agents that are missing or differ from the reports", _left_out(bench))
     yield from _strongest(ratings)
-    yield from _comparisons(results, agents, bench.size["training"])
+    yield from _comparisons(results, agents)
     points = [
         (one.name, one.elo.value, one.elo.low, one.elo.high, answers[one.name]["seconds"])
         for one in ratings
@@ -232,8 +223,8 @@ def _left_out(bench: Workbench) -> str:
         simulations=SIMULATIONS,
         iterations=ITERATIONS,
         networks=LISTED_TRAINED if trained else SOUND_NETWORKS,
-        training=bench.size["training"],
-        trained=TRAINED,
+        # Two for every opening, with colours swapped.
+        games=2 * bench.size["rounds"],
     )
     return textwrap.fill(text, 100)
 
@@ -274,18 +265,14 @@ def _rated(rating: Rating, owner: str) -> Value:
     return Estimate(elo.value, elo.low, elo.high, rating.games, unit="Elo", digits=0, note=name)
 
 
-def _comparisons(results: Results, agents: Mapping[str, str], training: int) -> Iterator[Claim]:
+def _comparisons(results: Results, agents: Mapping[str, str]) -> Iterator[Claim]:
     """Compare agents with and without their faults."""
     for agent, before, after in CORRECTED_PAIRS:
         names = [f"{agent} {ending}" for ending in (before, after)]
         if not agents.keys() >= set(names):
             continue
         faithful, corrected = map(results.share, names)
-        why = WHY
-        if "AlphaMCTS" in agent:
-            why = SHORT
-        elif "Q-learning" in agent and training < TRAINED:
-            why = FEW
+        why = SHORT if "AlphaMCTS" in agent else WHY
         yield Claim(
             f"league-{slug(agent)}",
             f"{agent}: games won",

@@ -61,9 +61,9 @@ LINKS = (
 """Two players, and the size that has the number of their games. The order is that of the seeds."""
 WHY = (
     "faithful is the search with the thesis's 50 rollouts per move, corrected the improved one "
-    "with 400. Both are on the scale of the engine, not of chess.com, whose ratings end at 100: "
-    f"the test allows {SCALES} Elo (one standard deviation) between the scales, and true means "
-    f"that the improved search is within {MARGIN} Elo, too"
+    "with 400: true asks whether the rating holds for that one, too. Both are on the scale of the "
+    "engine, not of chess.com, where no rating is below 100; the test allows for a difference "
+    f"between the scales, of {SCALES} Elo as a standard deviation"
 )
 WHY_BOUND = (
     "an engine that wins nearly every game only bounds the rating from above. The bound takes the "
