@@ -130,11 +130,14 @@ def test_an_item_may_name_its_picture() -> None:
 def test_an_explanation_is_given_once_on_a_page() -> None:
     both = [all_experiments()[name] for name in ("000-figure-2", "000-variants")]
     done = {
-        experiment.name: [stored(experiment, replace(MATCH, quantity=experiment.title))]
-        for experiment in both
+        experiment.name: [
+            stored(experiment, replace(MATCH, quantity=title, why=f"{MATCH.why}. Of {title}"))
+        ]
+        for experiment, title in ((one, one.title.lower()) for one in both)
     }
     page = "\n".join(to_markdown(blocks_of("000", Path(), done)))
     assert page.count("B15: the result of a rollout is lost") == 1
+    assert all(f"Of {experiment.title.lower()}." in page for experiment in both)
     assert not repeated_sentences(page)
     assert repeated_sentences("This much is said here. And so on.\n\nThis much is said here.")
 

@@ -48,7 +48,7 @@ def _cell(number: float | None) -> str:
 
 
 def _draw(claims: Sequence[Claim]) -> Figure:
-    figure, (axes,) = panels(9, 1.2 + 0.8 * len(claims))
+    figure, (axes,) = panels(9, 1 + 0.6 * len(claims))
     labelled: set[str] = set()
     for place, claim in enumerate(claims):
         for version, one in shares_of(claim).items():
@@ -69,6 +69,6 @@ def _draw(claims: Sequence[Claim]) -> Figure:
             labelled.add(version)
     names = [textwrap.fill(claim.quantity, WIDTH) for claim in claims]
     axes.set_yticks(range(len(claims)), names, fontsize=8)
-    axes.invert_yaxis()
+    axes.set_ylim(len(claims) - 0.5, -0.5)  # the first claim above
     frame(axes, SMALL, "x", xlabel="%", xlim=(-2, 102))
     return figure
