@@ -56,7 +56,7 @@ kaggle: $(VENV)/.dev
 soak: $(VENV)/.dev
 	@$(MAKE) --no-print-directory $(VENV)/.warm
 	@echo "== tests that take minutes, and every example of the properties"
-	@FOURLAB_EXAMPLES=all $(BIN)/python -m pytest -m 'soak or hypothesis' -o faulthandler_timeout=0
+	@FOURLAB_EXAMPLES=all $(BIN)/python -m pytest -m 'soak or hypothesis or sweep' -o faulthandler_timeout=0
 
 budget: $(VENV)/.dev
 	@$(MAKE) --no-print-directory $(VENV)/.warm

@@ -12,7 +12,11 @@ from fourlab.errors import UserError
 
 
 def write_atomically(file: Path, data: bytes) -> None:
-    """Write a file so that even after a crash it has either the old or the new contents."""
+    """Write a file so that even after a crash it has either the old or the new contents.
+
+    A pipe or a device is refused: it would be replaced by the file.
+    """
+    refuse_special(file)
     try:
         # In the same folder, since a rename is atomic only within one file system.
         handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
@@ -49,8 +53,8 @@ def _umask() -> int:
 
 
 def digest(file: Path) -> str:
-    """Return the SHA-256 of a file's contents, in hexadecimal."""
-    with file.open("rb") as stream:
+    """Return the SHA-256 of a regular file's contents, in hexadecimal."""
+    with os.fdopen(_open_regular(file), "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -60,6 +64,16 @@ def read_bounded(file: Path, max_bytes: int, follow_links: bool = True) -> bytes
     Devices and pipes, which may never end, are refused. A link is followed if the user has named
     the file, but not if it lies in a folder that came from somebody else.
     """
+    with os.fdopen(_open_regular(file, follow_links), "rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size > max_bytes:
+            raise UserError(f"{file} has more than {max_bytes:,} bytes")
+        # No more than was announced, should the file grow meanwhile.
+        return stream.read(size)
+
+
+def _open_regular(file: Path, follow_links: bool = True) -> int:
+    """Open a regular file to read, without waiting for a pipe; raises OSError or UserError."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     if not follow_links:
         if file.is_symlink():
@@ -69,17 +83,10 @@ def read_bounded(file: Path, max_bytes: int, follow_links: bool = True) -> bytes
         handle = os.open(file, flags)
     except ValueError as error:  # a null character in the path
         raise UserError(f"cannot read {str(file)!r}: {error}") from None
-    try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise UserError(f"{file} is not a file")
-        if status.st_size > max_bytes:
-            raise UserError(f"{file} has more than {max_bytes:,} bytes")
-        with os.fdopen(handle, "rb", closefd=False) as stream:
-            # No more than was announced, should the file grow meanwhile.
-            return stream.read(status.st_size)
-    finally:
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
+        raise UserError(f"{file} is not a file")
+    return handle
 
 
 def open_to_append(file: Path) -> TextIO:
@@ -92,6 +99,25 @@ def open_to_append(file: Path) -> TextIO:
     # Should a link or a pipe take the file's place at this moment.
     flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     return os.fdopen(os.open(file, flags, 0o666), "a", encoding="utf-8")
+
+
+def check_target(file: Path) -> None:
+    """Raise UserError if a file could not be written once the work is done."""
+    if file.is_dir():
+        raise UserError(f"cannot write {file}: it is a folder")
+    refuse_special(file)
+    if not file.parent.is_dir():
+        raise UserError(f"cannot write {file}: there is no such folder")
+
+
+def refuse_special(file: Path) -> None:
+    """Raise UserError if a file that is to be written is a pipe or a device, or a link to one."""
+    try:
+        mode = file.stat().st_mode
+    except (OSError, ValueError):
+        return  # whoever writes it says why that fails
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise UserError(f"cannot write {file}: it is not a regular file")
 
 
 def require_regular(file: Path) -> None:

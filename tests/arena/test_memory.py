@@ -5,15 +5,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from fourlab.agent import remembers
+from fourlab.agent import Limit, close, remembers
 from fourlab.agents.registry import make as make_real
 from fourlab.arena.job import TournamentJob
 from fourlab.arena.play import play_tournament
 from fourlab.arena.store import Store
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.arena.verify import lost_game, verify
+from fourlab.game.position import Position
 from fourlab.game.record import Cause
 from fourlab.jobs.executors import Executor, Work
 from fourlab.jobs.executors.local import Local
@@ -78,8 +80,8 @@ def test_games_of_a_chain_have_the_same_players_and_board(tournament: Tournament
             if set(tournament.game(other).players) == set(game.players)
             and tournament.game(other).start.rules == game.start.rules
         ]
-        assert tournament.earlier(number) == alike
-        assert tournament.chain(number) == ([*alike, number])[0]
+        chain, place = tournament.chain(number)
+        assert list(tournament.games_of_chain(chain))[: place + 1] == [*alike, number]
 
 
 def test_an_agent_that_remembers_has_played_the_earlier_games() -> None:
@@ -191,3 +193,23 @@ def test_sewells_agent_wins_more_of_the_later_games(tmp_path: Path) -> None:
     # As in SeWell's Experiment 1: about even at first, and all won at the end.
     assert sum(results[:50]) < 25
     assert sum(results[-30:]) > 25
+
+
+def test_the_same_decisions_rebuild_the_memory_of_sewells_agent_on_either_side() -> None:
+    positions = [Position(moves) for moves in ("", "44", "4", "", "44", "1", "4")]
+
+    def visits(closing: bool) -> list[object]:
+        agent = make_real("sewell:faithful=1")
+        decisions = []
+        for number, position in enumerate(positions):
+            decisions.append(agent.decide(position, Limit(), np.random.default_rng(number)))
+            if closing:
+                close(agent)
+        return [decision.analysis.visits for decision in decisions]
+
+    counts = visits(closing=False)
+    assert counts == visits(closing=True)
+    # The second visits of the empty board, and of the board after column 4, know the first.
+    totals = [sum(count) for count in counts if isinstance(count, tuple)]
+    assert totals[3] >= totals[0] + 5
+    assert totals[6] >= totals[2] + 5

@@ -161,10 +161,11 @@ def test_ctrl_c_prints_the_resume_command(tmp_path: Path) -> None:
         (["all", "005"], "there is no experiment '005'; did you mean"),
         (["table-5"], "there is no experiment 'table-5'; did you mean bhat table-5? fourlab study"),
         (["arya", "table-5"], "did you mean bhat table-5?"),
-        (["bhat", "tabel-5"], "did you mean bhat table-5 or bhat table-8?"),
+        (["bhat", "tabel-5"], "did you mean bhat table-5 or bhat table-8 or bhat table-7?"),
         (
             ["figure-1"],
-            "did you mean vannucci-abril figure-1 or gao figure-1 or sewell figure-1?",
+            "did you mean vannucci-abril figure-1 or bhat figure-1 or gao figure-1 or sewell "
+            "figure-1?",
         ),
         (["gao", "figure44"], "did you mean gao figure-3 or gao figure-2"),
         (["bath"], "did you mean bhat or vannucci-abril ablation? fourlab study list"),

@@ -354,10 +354,11 @@ def test_any_board_can_be_played(pids: Path) -> None:
 def test_an_engine_that_does_not_read_its_input_forfeits(pids: Path) -> None:
     agent = engine("good", pids)
     ask(agent)
-    assert agent._program
+    program = agent._kept.program
+    assert program
     os.kill(int(pids.read_text()), 19)  # stopped: its input fills up
     with pytest.raises(Forfeit, match="does not read its input"):
-        agent._program.send(*["ping 1"] * 20_000)
+        program.send(*["ping 1"] * 20_000)
     agent.close()
 
 

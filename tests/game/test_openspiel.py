@@ -11,6 +11,7 @@ from tests.strategies import FULL
 GAMES = 10_000 if FULL else 2_000
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("board", ["7x6x4", "6x5x4", "5x4x4", "5x6x3", "8x6x5"])
 def test_legal_columns_and_results_agree_with_openspiel(board: str) -> None:
     start = Position(board=board)

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,9 @@ from fourlab.bridges.kaggle import export
 from fourlab.cli import accuracy
 from fourlab.datasets import labels
 from fourlab.engines import launch, process
-from fourlab.jobs import links
+from fourlab.errors import UserError
+from fourlab.game.position_file import read_position_file
+from fourlab.jobs import executors, links
 from fourlab.nets import evaluator
 from fourlab.solver import book
 from fourlab.web import settings as web
@@ -87,7 +90,8 @@ FOLDERS = [
     f"{accuracy.MOST_POSITIONS:,} positions for openings and `fourlab accuracy` |",
     f"| openings of `all:K`, or in a list | {openings.MOST_OPENINGS:,} |",
     f"| agents of a tournament | {tournament.MOST_PLAYERS} |",
-    "| workers on this machine | 4 per processor, at least 64 |",
+    f"| workers on this machine | {executors.WORKERS_PER_PROCESSOR} per processor, at least "
+    f"{executors.WORKERS_ANYWHERE} |",
     f"takes at most {test_parsing.MEGABYTES} MB",
     f"values of more than {megabytes(schema.MAX_CELL_BYTES)}",
 ]
@@ -99,7 +103,7 @@ FILES = [
     f"up to {megabytes(labels.MAX_TEXT_BYTES)}; xz may use {megabytes(labels.MAX_XZ_MEMORY)}",
     f"Header of at most {megabytes(arrays.MAX_SAFETENSORS_HEADER)}",
     f"at most {book.MAX_ENTRIES / 1e6:.1f} million entries",
-    f"over 1,000 crafted files and {test_files.MUTATIONS:,} mutated ones",
+    f"over {test_files.CRAFTED:,} crafted files and {test_files.MUTATIONS:,} mutated ones",
     f"`make soak` loads {test_files.SOAK_MUTATIONS:,} mutated files",
     f"A spec has at most {registry.MAX_SPEC:,} characters",
     "The tests run 3,000 random specs",
@@ -165,3 +169,27 @@ def test_the_numbers_of_the_tests_are_those_that_they_run() -> None:
 def test_an_hour_is_the_processor_time_of_a_program() -> None:
     assert process.CPU_SECONDS == 3600
     assert "an hour for every process" in page("docs/security.md")
+
+
+def test_a_tournament_has_no_more_agents_than_the_page_says() -> None:
+    agents = [{"spec": "random", "name": str(number)} for number in range(501)]
+    settings = {"agents": agents[: tournament.MOST_PLAYERS], "rounds": 1}
+    assert len(tournament.read(settings).players) == tournament.MOST_PLAYERS
+    with pytest.raises(UserError, match="501 agents are too many; at most 500 are allowed"):
+        tournament.read({**settings, "agents": agents})
+
+
+def test_a_file_of_positions_has_no_more_bytes_than_the_page_says(tmp_path: Path) -> None:
+    file = tmp_path / "positions.txt"
+    file.write_bytes(b"44\n#" + b"x" * (parsing.MAX_POSITIONS_BYTES - 4))
+    assert len(list(read_position_file(file))) == 1
+    with file.open("ab") as stream:
+        stream.write(b"x")
+    with pytest.raises(UserError, match=f"more than {parsing.MAX_POSITIONS_BYTES:,} bytes"):
+        list(read_position_file(file))
+
+
+def test_a_machine_has_no_more_workers_than_the_page_says() -> None:
+    executors.check("local", executors.most_workers())
+    with pytest.raises(UserError, match="workers"):
+        executors.check("local", executors.most_workers() + 1)

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from fourlab import Position, Rules, UserError
+from fourlab.files import check_target
 from fourlab.jobs.executors import Executor
 from fourlab.jobs.executors.local import Local
 from fourlab.jobs.executors.threads import Threads
 from fourlab.jobs.runner import begin, work
 from fourlab.solver import Book, Solver, many, shipped_book
 from fourlab.solver.build import BookJob, build_book, unfinished_positions
-from fourlab.solver.many import OnProgress, check_target
+from fourlab.solver.many import OnProgress
 from tests.solver.sets import FIRST_MOVES, golden
 
 SMALL = Rules(5, 4)

@@ -84,6 +84,7 @@ def random_positions(board: str, plies: int, count: int) -> list[Position]:
     return positions
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("board", "plies", "count"),
     [
@@ -169,6 +170,7 @@ def test_a_stop_flag_ends_the_search() -> None:
     assert nodes[0] == 0
 
 
+@pytest.mark.sweep
 def test_claimeven_answers_are_correct_and_do_occur() -> None:
     answered = 0
     count = 100 if FULL else 50

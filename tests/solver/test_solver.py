@@ -20,6 +20,7 @@ def solver() -> Solver:
     return Solver(book=None)
 
 
+@pytest.mark.sweep
 def test_golden_positions(solver: Solver) -> None:
     solved = golden()
     assert len(solved) >= 300
@@ -136,6 +137,7 @@ def test_the_line_is_best_play_to_the_end(solver: Solver, moves: str) -> None:
     assert outcome.winner == winner
 
 
+@pytest.mark.sweep
 def test_mirror_images_have_the_same_score(solver: Solver) -> None:
     for moves, score in golden()[60 : 140 : 1 if FULL else 3]:
         assert solver.solve(Position(moves).mirror()).score == score

@@ -240,6 +240,10 @@ def test_budgets_are_those_of_the_thesis_at_every_scale() -> None:
         assert sizes["004-experiments-1-2"]["rollouts"] == 10_500
         assert sizes["004-experiment-3"]["rollouts_3s"] == 95_000
         assert sizes["004-experiment-3"]["rollouts_1s"] == 30_000
+        for name in ("dqn", "listed-search", "text-mode", "wishes"):
+            full = all_experiments()[f"004-{name}"].sizes["full"]["rollouts"]
+            assert sizes[f"004-{name}"]["rollouts"] == full
+    assert sizes["004-experiments-1-2"]["training"] == 3_000_000
     # No size of Experiment 4 says how long the players think.
     assert (alpha.ROLLOUTS, alpha.ITERATIONS) == (150_000, 1000)
 

@@ -57,6 +57,7 @@ def test_a_run_becomes_two_small_networks_and_a_manifest(trained: Run, tmp_path:
     assert manifest["seed"] == 3
     assert manifest["accuracy"]["games"][0] == 0
     assert len(manifest["accuracy"]["games"]) == len(manifest["accuracy"]["wins"]) == 3
+    assert manifest["metrics"]["games"] == manifest["accuracy"]["games"][1:]
     exact = OnnxEvaluator((trained.folder / "alphazero-fp32.onnx").read_bytes(), "exact")
     small = OnnxEvaluator((tmp_path / f"{names[1]}.onnx").read_bytes(), "small")
     assert small.precision == "int8"
@@ -68,12 +69,20 @@ def test_a_run_becomes_two_small_networks_and_a_manifest(trained: Run, tmp_path:
     assert same > 0.9, "the same first choice"
 
 
-def test_an_unfinished_run_is_not_shipped(tmp_path: Path) -> None:
-    job = TrainingJob(TRAINING, replace(TINY, games=1000), "az")
+def test_an_unfinished_run_ships_the_network_that_was_kept(tmp_path: Path) -> None:
+    job = TrainingJob(TRAINING, replace(TINY, games=1000, keep=2), "az")
+    run = train_in(tmp_path / "run", job, until=3)
+    files = ship.ship(run, tmp_path)
+    assert [file.name for file in files] == ["arya-alphamcts-1-3.onnx", "arya-alphamcts-3.json"]
+    assert OnnxEvaluator(files[0].read_bytes(), "small").precision == "int8"
+
+
+def test_a_run_without_a_kept_network_is_refused(tmp_path: Path) -> None:
+    job = TrainingJob(TRAINING, replace(TINY, games=1000, keep=999), "az")
     run = train_in(tmp_path / "run", job, until=1)
-    with pytest.raises(UserError, match="is not finished"):
+    with pytest.raises(UserError, match="is not finished and has kept no network yet"):
         ship.ship(run, tmp_path)
-    with pytest.raises(SystemExit, match=r"^fourlab: .* is not finished"):
+    with pytest.raises(SystemExit, match=r"^fourlab: .* has kept no network yet"):
         ship.main([str(run.folder)])
 
 
@@ -111,7 +120,7 @@ def test_figure_33_takes_three_trainings_of_aryas_size(
             (folder / file.name).write_bytes(file.read_bytes())
     for seed in (1, 2, 3):
         shares = [0.2, 0.3 + 0.01 * seed, 0.8 + 0.01 * seed]
-        curve = {"games": [0, 100, 200], "wins": shares, "blocks": shares}
+        curve = {"games": [0, 2500, 5000], "wins": shares, "blocks": shares}
         (folder / f"arya-alphamcts-{seed}.json").write_text(json.dumps({"accuracy": curve}))
     monkeypatch.setattr(ship, "SHIPPED", folder)
     parts = conduct("004-figure-33", tmp_path / "0", network="2x1", games=8, step=8, seeds=2)

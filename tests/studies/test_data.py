@@ -75,41 +75,6 @@ def test_every_number_has_a_column(
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("97.5 % [87.1, 99.6] of 40", ("97.5", "87.1", "99.6", "%", "40", "", "")),
-        ("0.642 [0.636, 0.647], sd 0.174", ("0.642", "0.636", "0.647", "", "", "0.174", "")),
-        ("21/32 = 0.65625", ("0.65625", "", "", "", "", "", "21/32")),
-        ("17 to 20", ("", "17", "20", "", "", "", "")),
-        ("≈ 0.31", ("0.31", "", "", "", "", "", "about")),
-        (
-            "-98.1 [-195.4, -14.0] Elo; 5 drawn",
-            ("-98.1", "-195.4", "-14.0", "Elo", "", "", "5 drawn"),
-        ),
-        ("67,557", ("67557", "", "", "", "", "", "")),
-        (
-            "0.49, central 95 % [0.32, 0.61]",
-            ("0.49", "0.32", "0.61", "", "", "", "low and high are the central 95 %"),
-        ),
-        ("530 / 3,262 / 208", ("", "", "", "", "", "", "530 / 3,262 / 208")),
-        ("4 in 100.0 % of 50", ("", "", "", "", "", "", "4 in 100.0 % of 50")),
-        ("loses in 40 (both perfect)", ("", "", "", "", "", "", "loses in 40 (both perfect)")),
-    ],
-)
-def test_a_finding_is_a_number_with_its_interval_or_a_note(
-    text: str, numbers: tuple[str, ...]
-) -> None:
-    table = data.findings([("x", "", text, "", "", "agrees", "B1")])
-    assert table.rows == (("x", "faithful", *numbers, "agrees", "B1"),)
-
-
-def test_the_first_row_of_a_quantity_has_the_verdict() -> None:
-    rows = data.findings([("x", "0.70", "", "", "1", "differs", "B1, B2")]).rows
-    assert [row[:3] for row in rows] == [("x", "report", "0.70"), ("x", "exact", "1")]
-    assert [row[-2:] for row in rows] == [("differs", "B1, B2"), ("", "")]
-
-
-@pytest.mark.parametrize(
     ("title", "kind", "name"),
     [
         ("Round robin, 500 simulations per move", "table", "future-round-robin-table"),

@@ -20,7 +20,7 @@ def test_publishing_one_report_leaves_the_others(tmp_path: Path) -> None:
     target = tmp_path / "pages"
     publish(a_run(tmp_path / "runs", "000-exact"), target, ["000-exact"])
     before = contents(target / "vannucci-abril")
-    files = {"report.md", "manifest.json", "parts.json", "claims.json", "data/exact-findings.csv"}
+    files = {"report.md", "manifest.json", "parts.json", "claims.json", "data/exact-claims.csv"}
     assert before.keys() == files | {"data/exact-some-table.csv"}
     publish(a_run(tmp_path / "runs", "004-dqn", seed=1), target, ["004-dqn"])
     assert contents(target / "vannucci-abril") == before
@@ -53,7 +53,7 @@ def test_pages_are_written_again_from_their_data(tmp_path: Path) -> None:
     before = contents(tmp_path / "arya")
     index = (tmp_path / "report.md").read_text(encoding="utf-8")
     (tmp_path / "arya" / "report.md").unlink()
-    (tmp_path / "arya" / "data" / "dqn-findings.csv").write_text("edited")
+    (tmp_path / "arya" / "data" / "dqn-claims.csv").write_text("edited")
     (tmp_path / "report.md").write_text("nothing")
     assert write_pages(tmp_path) == ["vannucci-abril", "arya"]
     assert contents(tmp_path / "arya") == before

@@ -114,17 +114,17 @@ def test_every_answer_to_a_question_is_borne_out_by_its_data() -> None:
 
 
 def test_data_files_have_plain_headers_and_bare_numbers() -> None:
-    files = sorted(PUBLISHED.glob("*/data/*.csv"))
-    assert len(files) > 100
+    files = [
+        file
+        for file in sorted(PUBLISHED.glob("*/data/*.csv"))
+        # Earlier versions published findings.
+        if not file.stem.endswith("-findings")
+    ]
+    assert len(files) > 50
     for file in files:
         with file.open(encoding="utf-8", newline="") as lines:
             head, *rows = (tuple(row) for row in csv.reader(lines))
-        if file.stem.endswith("-findings"):
-            assert head == data.FINDINGS_HEAD
-            # Notes and explanations are text.
-            numbers = [row[2:5] + row[6:8] for row in rows]
-            assert all(not cell or float(cell) is not None for row in numbers for cell in row)
-        elif file.stem.endswith("-claims"):
+        if file.stem.endswith("-claims"):
             assert head == CLAIMS_HEAD
             columns = [head.index(name) for name in ("value", "low", "high", "n", "p", "power")]
             cells = [row[column] for row in rows for column in columns]

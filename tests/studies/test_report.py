@@ -8,9 +8,10 @@ import pytest
 from fourlab.errors import UserError
 from fourlab.jobs.run import Run, open_run
 from fourlab.studies.catalogue import all_experiments
+from fourlab.studies.claims import Claim
 from fourlab.studies.job import StudyJob, read_job
 from fourlab.studies.report import check_work, load_parts, save_parts, write_reports
-from fourlab.studies.workbench import Finding, Table
+from fourlab.studies.workbench import Table
 
 
 def a_run(folder: Path, *names: str, seed: int = 0) -> Run:
@@ -19,8 +20,8 @@ def a_run(folder: Path, *names: str, seed: int = 0) -> Run:
     for name in names:
         experiment = all_experiments()[name]
         check_work(run, experiment)
-        finding = Finding("a number", "1", "2", agrees=False)
-        save_parts(run, experiment, [finding, Table("some", ("head",), ((name,),))])
+        claim = Claim("number", "a number", "1", faithful="2")
+        save_parts(run, experiment, [claim, Table("some", ("head",), ((name,),))])
     write_reports(run)
     return run
 
@@ -29,9 +30,9 @@ def test_a_run_of_an_earlier_version_keeps_its_numbered_folders(tmp_path: Path) 
     run = a_run(tmp_path)
     (run.folder / "000").mkdir()
     experiment = all_experiments()["000-exact"]
-    save_parts(run, experiment, [Finding("a number", "1", "2", agrees=False)])
+    save_parts(run, experiment, [Claim("number", "a number", "1", faithful="2")])
     write_reports(run)
-    assert (run.folder / "000" / "data" / "exact-findings.csv").is_file()
+    assert (run.folder / "000" / "data" / "exact-claims.csv").is_file()
     assert "000/report.md" in (run.folder / "report.md").read_text(encoding="utf-8")
     assert not (run.folder / "vannucci-abril").exists()
 
@@ -59,7 +60,7 @@ def test_a_resumed_run_does_what_it_began_before_its_experiments_were_on_record(
     tmp_path: Path,
 ) -> None:
     run = a_run(tmp_path)  # as older versions wrote it: without a list of experiments
-    done = Finding("a number", "1", "2", agrees=False)
+    done = Claim("number", "a number", "1", faithful="2")
     for name in ("000-exact", "003-figure-1"):
         check_work(run, all_experiments()[name])
         save_parts(run, all_experiments()[name], [done])

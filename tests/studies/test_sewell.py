@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fourlab.arena.store import Store
 from fourlab.errors import UserError
 from fourlab.jobs.executors.threads import Threads
 from fourlab.reporting.figures import render
@@ -31,7 +32,7 @@ SIZES: dict[str, dict[str, Any]] = {
 }
 """As small as smoke, or smaller."""
 CLAIMS = {
-    "003-experiment-1": 11,
+    "003-experiment-1": 12,
     "003-figure-1": 9,
     "003-figures-2-4": 10,
     "003-experiment-3": 7,
@@ -90,9 +91,9 @@ def test_every_item_of_the_report_is_covered() -> None:
         f"D3-{number:02}" for number in range(1, 14)
     }
     assert [item.name for item in items_of("sewell")] == [
-        "experiment-1-figure",
+        "experiment-1",
         *(f"figure-{number}" for number in (1, 2, 3, 4)),
-        "experiment-3-figure",
+        "experiment-3",
     ]
 
 
@@ -171,6 +172,7 @@ def claims_of(
         return [make_up(*divmod(number, runs)) for number in range(times)]
 
     monkeypatch.setattr(Workbench, "repeat", repeat)
+    monkeypatch.setattr(experiment_1, "learning_match", lambda bench, *specs: [1] * 500)
     return by_name(conducted(tmp_path, name, runs=runs, games=500))
 
 
@@ -215,6 +217,17 @@ def test_negamax_of_the_report_is_deterministic_and_that_of_today_is_not(
     claims = claims_of(tmp_path, monkeypatch, "003-experiment-1", lambda kind, run: made_up(170), 3)
     claim = claims["negamax-deterministic"]
     assert (answer(claim.reproduced), answer(claim.true)) == (AGREES, DIFFERS)
+
+
+def test_the_agents_play_matches_that_can_be_learned_from(folder: Path) -> None:
+    claim = by_name(conducted(folder, "003-experiment-1"))["experiment-1-agents"]
+    assert isinstance(claim.faithful, Estimate)
+    assert claim.faithful.n == 10, "the second half of 20 games"
+    with Store(folder / "003-experiment-1" / "match-faithful-1.sqlite") as store:
+        games = list(store.games())
+    assert {(game.red, game.start) for game in games} == {("learner", "")}
+    won = [game.result for game in games[10:]].count(1)
+    assert claim.faithful.value == 10 * won
 
 
 # --- the network ----------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Play a tournament: play the games that are not stored yet and store each one as it ends."""
 
+import itertools
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -72,6 +73,11 @@ def _play(
 
     Games of agents that remember come last: pairing by pairing and in order, on one worker.
     """
+    missing = iter(missing)
+    first = next(missing, None)
+    if first is None:
+        return  # without a look at the agents, some of which take time to load
+    missing = itertools.chain([first], missing)
     remembering = _remembering(tournament, make)
     if not remembering:
         yield from executor.map(GamePlayer(tournament, make), missing)
@@ -84,18 +90,18 @@ def _play(
     others = [number for number in numbers if not is_remembered(number)]
     yield from executor.map(GamePlayer(tournament, make), others)
     chained = [number for number in numbers if is_remembered(number)]
-    chained.sort(key=lambda number: (tournament.chain(number), number))
+    chained.sort(key=tournament.chain)
     while chained:
         # New workers rebuild memories from the games that are stored by now.
         stored = store.games("cause != ?", Cause.INTERRUPTED.value)
         played = {game.number: game for game in stored if is_remembered(game.number)}
         batches = executor.map(GamePlayer(tournament, make, played, in_order=True), chained)
+        done = set[int]()
         is_lost = False
         try:
             for batch in batches:
                 yield batch  # the caller stores the games
-                done = {number for number, _ in batch}
-                chained = [number for number in chained if number not in done]
+                done |= {number for number, _ in batch}
                 # A new worker would play a lost game again to remember it, and be lost again.
                 is_lost = any(isinstance(game, Lost) for _, game in batch)
                 if is_lost:
@@ -105,6 +111,7 @@ def _play(
             getattr(batches, "close", lambda: None)()
         if not is_lost:
             return  # complete, or stopped
+        chained = [number for number in chained if number not in done]
 
 
 def _remembering(tournament: Tournament, make: Callable[[str], Agent]) -> set[int]:

@@ -1,7 +1,7 @@
 """Tournaments as values: each game is a pure function of the tournament and the game's number."""
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -156,23 +156,20 @@ class Tournament:
         starts = self.starts_on[board]
         return Game(number, unit, red, yellow, starts[turn % len(starts)])
 
-    def earlier(self, number: int) -> list[int]:
-        """Return the numbers of the games before this one between its players, on its board.
+    def chain(self, number: int) -> tuple[int, int]:
+        """Return which chain of games a game belongs to, and how many of them come before it.
 
-        Together they are a chain: an agent with a memory plays them one after another.
+        The games between two players on one board are a chain, which is named by the number of its
+        first game. An agent with a memory plays them one after another.
         """
-        per_round = len(self) // self.all_rounds
-        first = self.chain(number)
-        return [
-            earlier
-            for start in range(first, number + 1, per_round)
-            for earlier in range(start, min(start + self.games_per_unit, number))
-        ]
+        turn, in_round = divmod(number, len(self) // self.all_rounds)
+        swapped = in_round % self.games_per_unit
+        return in_round - swapped, turn * self.games_per_unit + swapped
 
-    def chain(self, number: int) -> int:
-        """Return the number of the first game between the players of a game, on its board."""
-        in_round = number % (len(self) // self.all_rounds)
-        return in_round - in_round % self.games_per_unit
+    def games_of_chain(self, chain: int) -> Iterator[int]:
+        """Yield the numbers of the games of a chain, in their order."""
+        for start in range(chain, len(self), len(self) // self.all_rounds):
+            yield from range(start, start + self.games_per_unit)
 
     def stored(self, game: "Game", record: Record) -> StoredGame:
         """Return the row to store for a finished game."""
@@ -306,12 +303,10 @@ class GamePlayer:
 
     def _recall(self, number: int, new: Agents, watch: Watch) -> _Memory:
         """Return the memory of the games before a game; `new` are its agents that remember."""
-        earlier = self.tournament.earlier(number)
-        chain = self.tournament.chain(number)
-        if self._memory and (self._memory[0].chain, self._memory[0].games) == (chain, len(earlier)):
+        chain, place = self.tournament.chain(number)
+        if self._memory and (self._memory[0].chain, self._memory[0].games) == (chain, place):
             return self._memory[0]
-        memory = _Memory(chain, len(earlier), new)
-        for before in earlier:
+        for before in itertools.islice(self.tournament.games_of_chain(chain), place):
             if watch.aborted():
                 break
             game = self.tournament.game(before)
@@ -319,7 +314,7 @@ class GamePlayer:
                 self._repeat(game, self.played[before], new)
             else:
                 self._play(game, {**self._new_agents(game), **new}, watch)
-        return memory
+        return _Memory(chain, place, new)
 
     def _repeat(self, game: Game, stored: StoredGame, agents: Agents) -> None:
         """Let agents take their decisions in a stored game again, to remember it."""

@@ -16,7 +16,7 @@ from fourlab.arena.tally import Tally
 from fourlab.chess.game import ChessState, mate_in_one
 from fourlab.chess.players import ChessPlayer, player
 from fourlab.errors import UserError
-from fourlab.files import read_bounded, write_atomically
+from fourlab.files import open_to_append, read_bounded, write_atomically
 from fourlab.options import check, option
 from fourlab.parsing import parse_json
 
@@ -145,7 +145,7 @@ class Games:
 
     def add(self, game: ChessGame) -> None:
         """Append a game to the file, and to `games` once it is on disk."""
-        with self.file.open("a", encoding="utf-8") as stream:
+        with open_to_append(self.file) as stream:
             stream.write(json.dumps(asdict(game)) + "\n")
             stream.flush()
             os.fsync(stream.fileno())

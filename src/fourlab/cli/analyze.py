@@ -23,6 +23,7 @@ from fourlab.cli.options import (
     unfinished_position,
 )
 from fourlab.errors import UserError
+from fourlab.files import check_target
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def analyze(
     """
     # Before the search, which may take minutes.
     if plot is not None:
+        check_target(plot)
         _check_plotting()
     position = unfinished_position(moves, board, any_counts)
     limit = Limit(seconds=seconds, simulations=simulations)

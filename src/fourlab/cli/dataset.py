@@ -40,8 +40,7 @@ def uci8(
 
     from fourlab.datasets import labels
     from fourlab.datasets.job import Uci8Job
-    from fourlab.files import write_atomically
-    from fourlab.solver.many import check_target
+    from fourlab.files import check_target, write_atomically
 
     check_target(output)
     if from_scratch:

@@ -16,7 +16,7 @@ from fourlab.cli.options import (
     print_json,
 )
 from fourlab.errors import UserError
-from fourlab.files import write_atomically
+from fourlab.files import check_target, write_atomically
 from fourlab.game import notation
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW
 from fourlab.game.position import Position
@@ -60,6 +60,8 @@ def review(
     """
     from fourlab.analysis.review import review as review_game
 
+    if html is not None:
+        check_target(html)
     if run is None:
         first, columns = _typed_game(moves, start, board)
     elif moves or start or board:

@@ -14,6 +14,7 @@ from fourlab.cli.options import (
     print_json,
 )
 from fourlab.errors import UserError
+from fourlab.files import write_atomically
 from fourlab.game.drawing import cell_name, svg
 from fourlab.game.notation import NOTATIONS
 from fourlab.game.outcome import SIDE_NAMES
@@ -36,11 +37,7 @@ def show(
     """
     position = Position(text, board, check_counts=not any_counts)
     if svg_file is not None:
-        # A drawing takes no time to repeat, so it is not written atomically.
-        try:
-            svg_file.write_text(svg(position), encoding="utf-8")
-        except OSError as error:
-            raise UserError(f"cannot write {svg_file}: {error.strerror}") from None
+        write_atomically(svg_file, svg(position).encode())
     if json:
         print_json(describe(position))
         return

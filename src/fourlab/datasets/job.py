@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self
 from fourlab.datasets import labels
 from fourlab.datasets.teacher import random_positions, solve_positions, solve_uci8
 from fourlab.errors import UserError
-from fourlab.files import digest, write_atomically
+from fourlab.files import check_target, digest, write_atomically
 from fourlab.game.rules import Rules
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
-from fourlab.solver.many import OnProgress, check_target, earlier_journal
+from fourlab.solver.many import OnProgress, earlier_journal
 
 MAX_POSITIONS = 20_000_000
 """More could not be loaded."""

@@ -19,8 +19,9 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fourlab.agent import Forfeit
 from fourlab.engines import launch
@@ -298,6 +299,46 @@ class Program:
                 self._control.shutdown(socket.SHUT_RDWR)
             else:
                 self._control.send(b"T")
+
+
+class KeptProgram:
+    """The running program of an agent, if there is one; it ends with the agent."""
+
+    def __init__(self) -> None:
+        self._program: Program | None = None
+        self._finalizer: weakref.finalize[[], KeptProgram] | None = None
+
+    @property
+    def program(self) -> Program | None:
+        """The running program; None in a fork, which must start a program of its own."""
+        is_ours = self._program is not None and self._program.owner == os.getpid()
+        return self._program if is_ours else None
+
+    def keep(self, program: Program) -> Program:
+        """Keep a program in place of the one before, which is ended."""
+        self.end()
+        self._program = program
+        # The finalizer also runs if this object is garbage collected and at interpreter exit.
+        self._finalizer = weakref.finalize(self, program.close)
+        return program
+
+    def end(self) -> None:
+        """End the program if there is one."""
+        # Forgotten before it is ended: if ending is interrupted, it is not used again.
+        finalizer = self._finalizer
+        self._program = None
+        self._finalizer = None
+        if finalizer is not None:
+            finalizer()
+
+    @contextlib.contextmanager
+    def ended_by_faults(self) -> Iterator[None]:
+        """End the program if anything is raised."""
+        try:
+            yield
+        except BaseException:  # KeyboardInterrupt too: nobody will read the pending answer
+            self.end()
+            raise
 
 
 def environment(more: Sequence[str] = ()) -> dict[str, str]:

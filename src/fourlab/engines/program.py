@@ -7,12 +7,10 @@ question.
 """
 
 import contextlib
-import os
 import re
 import shlex
 import threading
 import time
-import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -20,7 +18,13 @@ from typing import TYPE_CHECKING
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Forfeit, Limit
 from fourlab.agents.generators import generator
 from fourlab.engines import protocol as c4i
-from fourlab.engines.process import CPU_SECONDS, POLL_SECONDS, STOP_POLL_SECONDS, Program
+from fourlab.engines.process import (
+    CPU_SECONDS,
+    POLL_SECONDS,
+    STOP_POLL_SECONDS,
+    KeptProgram,
+    Program,
+)
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
@@ -86,8 +90,7 @@ class Engine:
     overtime: float = field(default=0.0, init=False, repr=False)
     """Seconds to wait for an answer that is already forfeited, so that the message can say how late
     it was; `fourlab engine check` sets it."""
-    _program: Program | None = field(default=None, init=False, repr=False)
-    _finalizer: "weakref.finalize[[], Engine] | None" = field(default=None, init=False, repr=False)
+    _kept: KeptProgram = field(default_factory=KeptProgram, init=False, repr=False)
     _game: "tuple[np.random.Generator, Position] | None" = field(
         default=None, init=False, repr=False
     )
@@ -113,7 +116,7 @@ class Engine:
         rng = generator(rng)
         # The generator advances once per move, whether or not a game begins.
         seed = int(rng.integers(2**31))
-        with self._lock, self._ended_by_faults():
+        with self._lock, self._kept.ended_by_faults():
             program = self._started()
             self._make_ready(program, position, seed, rng)
             decision = self._think(program, position, limit)
@@ -122,48 +125,29 @@ class Engine:
 
     def start(self) -> None:
         """Start the program if it is not running, so that its first move does not pay for it."""
-        with self._lock, self._ended_by_faults():
+        with self._lock, self._kept.ended_by_faults():
             self._started()
 
     @contextlib.contextmanager
     def talk(self) -> Iterator[Program]:
         """Give direct access to the running program; a fault ends it."""
-        with self._lock, self._ended_by_faults():
+        with self._lock, self._kept.ended_by_faults():
             yield self._started()
 
     def close(self) -> None:
         """End the program if it is running; the next question starts it again."""
         with self._lock:
-            self._end_program()
-
-    def _end_program(self) -> None:
-        # Forgotten before it is ended: if ending is interrupted, it is not used again.
-        finalizer = self._finalizer
-        self._program = None
-        self._finalizer = None
-        self._game = None
-        if finalizer is not None:
-            finalizer()
-
-    @contextlib.contextmanager
-    def _ended_by_faults(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:  # KeyboardInterrupt too: nobody will read the pending answer
-            self._end_program()
-            raise
+            self._kept.end()
 
     def _started(self) -> Program:
         """Return the running program, or start one and exchange greetings with it."""
-        # After a fork the child has a copy of this object but must start a program of its own.
-        if self._program is not None and self._program.owner == os.getpid():
-            return self._program
-        self._end_program()
+        if (running := self._kept.program) is not None:
+            return running
+        self._kept.end()
+        self._game = None
         deadline = time.monotonic() + self.start_seconds
         program = Program(self.cmd, self.memory_mb, self.cpu_seconds, self.env)
-        self._program = program
-        # The finalizer also runs if this object is garbage collected and at interpreter exit.
-        self._finalizer = weakref.finalize(self, program.close)
+        self._kept.keep(program)
         program.greeting = self._greet(program, "c4i", "c4iok", deadline)
         offered = [name for line in program.greeting if (name := c4i.read_option(line)) is not None]
         for name, value in self._settings():

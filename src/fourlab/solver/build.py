@@ -12,7 +12,7 @@ import numpy as np
 from fourlab.compiled.counting import children, is_unfinished
 from fourlab.compiled.threats import winning_cells
 from fourlab.errors import UserError
-from fourlab.files import digest, write_atomically
+from fourlab.files import check_target, digest, write_atomically
 from fourlab.game import bitboard
 from fourlab.game.geometry import Geometry
 from fourlab.game.rules import Rules
@@ -20,7 +20,7 @@ from fourlab.jobs.executors import Executor
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
 from fourlab.solver.book import MAX_ENTRIES, Book
-from fourlab.solver.many import OnProgress, check_target, earlier_journal, score, solve_all
+from fourlab.solver.many import OnProgress, earlier_journal, score, solve_all
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from fourlab.errors import UserError
-from fourlab.files import read_bounded, write_atomically
+from fourlab.files import open_to_append, read_bounded, write_atomically
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.jobs.executors import Executor, Lost
@@ -72,14 +72,6 @@ def _take_over(earlier: Path, journal: Path, heading: dict[str, object]) -> None
         if parse_json(data.partition(b"\n")[0].decode(), earlier) == heading:
             write_atomically(journal, data)
             earlier.unlink()
-
-
-def check_target(file: Path) -> None:
-    """Raise UserError if a file could not be written once the work is done."""
-    if file.is_dir():
-        raise UserError(f"cannot write {file}: it is a folder")
-    if not file.parent.is_dir():
-        raise UserError(f"cannot write {file}: there is no such folder")
 
 
 def solve_all(
@@ -180,7 +172,7 @@ def _solver(book: str | None, thread: int) -> Solver:
 
 def _open(journal: Path) -> TextIO:
     try:
-        return journal.open("a")
+        return open_to_append(journal)
     except OSError as error:
         raise UserError(f"cannot write {journal}: {error.strerror}") from None
 

@@ -461,8 +461,9 @@ def _point(axes: Axes, value: Estimate, place: float, style: Mapping[str, Any]) 
     high = value.value if value.high is None else value.high
     axes.plot([low, high], [place, place], color=style["color"], linewidth=1.2, alpha=0.6)
     axes.plot(value.value, place, **style)
+    bound = "" if (value.low is None) == (value.high is None) else ("≥ ", "≤ ")[value.low is None]
     axes.annotate(
-        f"{value.value:.0f}",
+        f"{bound}{value.value:.0f}",
         (high, place),
         (6 if value.high is not None else 30, 0),
         textcoords="offset points",

@@ -5,26 +5,11 @@ number has a column of its own: `wins (%)`, `wins low (%)`, `wins high (%)`, `wi
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from fourlab.arena.tables import Table
 
-FINDINGS_HEAD = (
-    "quantity",
-    "version",
-    "value",
-    "low",
-    "high",
-    "unit",
-    "number of observations",
-    "standard deviation",
-    "note",
-    "verdict",
-    "explanation",
-)
-"""One row per quantity and version; the first row of a quantity has the verdict."""
-VERSIONS = ("report", "faithful", "corrected", "exact")
 BLANK = {"", "X", "never", "–"}
 """Cells of a column of numbers that have none: a full column, an event that did not happen."""
 
@@ -32,8 +17,8 @@ _WHOLE = r"\d{1,3}(?:,\d{3})+|\d+"
 _NUMBER = rf"[+-]?(?:{_WHOLE})(?:\.\d+)?(?:e[+-]?\d+)?"
 _END = rf"{_NUMBER}|no bound"
 _ESTIMATE = re.compile(
-    rf"(?P<about>≈ |about )?(?P<value>{_NUMBER})(?P<percent> %)?"
-    rf"(?:(?P<central>, central 95 %)? \[(?P<low>{_END}), (?P<high>{_END})\])?"
+    rf"(?P<value>{_NUMBER})(?P<percent> %)?"
+    rf"(?: \[(?P<low>{_END}), (?P<high>{_END})\])?"
     rf"(?: ± (?P<half>{_NUMBER}))?(?: of (?P<of>{_WHOLE}))?(?:, sd (?P<sd>{_NUMBER}))?"
 )
 """A number with what may follow it: its interval, what it is a share of, its spread."""
@@ -73,22 +58,6 @@ def numeric(data: Table) -> Table:
             head.append(title)
             columns.append(values)
     return Table(data.title, tuple(head), tuple(zip(*columns, strict=True)))
-
-
-def findings(rows: Iterable[Sequence[object]]) -> Table:
-    """Return the findings as a table of FINDINGS_HEAD.
-
-    A row has the quantity, the reported, faithful, corrected and exact value as pages show them,
-    the verdict and the explanation.
-    """
-    table: list[tuple[str, ...]] = []
-    for quantity, *values, verdict, explanation in rows:
-        ends = (str(verdict), str(explanation))
-        for version, text in zip(VERSIONS, values, strict=True):
-            if text:
-                table.append((str(quantity), version, *_finding(str(text)), *ends))
-                ends = ("", "")
-    return Table("", FINDINGS_HEAD, tuple(table))
 
 
 def _columns(name: str, cells: Sequence[str]) -> list[tuple[str, list[str]]]:
@@ -142,7 +111,7 @@ def _cell(name: str, cell: str) -> Mapping[str, str] | None:
         owner = name.partition(": ")[0] + ": " if ": " in name else ""
         return {f"={owner}{part}": _bare(value) for part, value in zip(names, values, strict=True)}
     match = _ESTIMATE.fullmatch(cell)
-    return None if match is None or match["about"] else _estimate(match)
+    return None if match is None else _estimate(match)
 
 
 def _estimate(match: re.Match[str]) -> dict[str, str]:
@@ -164,33 +133,6 @@ def _ends(match: re.Match[str]) -> tuple[str, str]:
         value, half = Decimal(_bare(match["value"])), Decimal(_bare(match["half"]))
         return f"{value - half}", f"{value + half}"
     return _bare(match["low"]), _bare(match["high"])
-
-
-def _finding(text: str) -> tuple[str, ...]:
-    """Return value, low, high, unit, number of observations, standard deviation and note."""
-    if match := _FRACTION.fullmatch(text):
-        return _bare(match["value"]), "", "", "", "", "", match["fraction"]
-    if match := _RANGE.fullmatch(text):
-        return "", _bare(match["low"]), _bare(match["high"]), "", "", "", ""
-    match = _ESTIMATE.match(text)
-    rest = text[match.end() :] if match else ""
-    # Several values, or a number that belongs to a word, are left as text.
-    if match is None or re.match(r"[\w/.=-]|,? *[\d+-]| (?:/|and|to|in|×|\[)(?: |$|\d)", rest):
-        return "", "", "", "", "", "", text
-    notes = [
-        "about" if match["about"] else "",
-        "low and high are the central 95 %" if match["central"] else "",
-        rest.removeprefix(" Elo").strip(" ,;"),
-    ]
-    unit = "%" if match["percent"] else "Elo" if rest.startswith(" Elo") else ""
-    return (
-        _bare(match["value"]),
-        *_ends(match),
-        unit,
-        _bare(match["of"]),
-        _bare(match["sd"]),
-        "; ".join(note for note in notes if note),
-    )
 
 
 def _bare(number: str | None) -> str:

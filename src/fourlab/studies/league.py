@@ -83,6 +83,8 @@ every game. The vanilla search has the rollouts of Arya's Experiment 2."""
 SOUND_NETWORKS = """\
 Its networks were trained without the report's faults, even where the search is as listed."""
 LISTED_TRAINED = "As listed, its networks were trained by the listed program, too."
+OPPONENT = "SeWell negamax"
+"""Kaggle's agent, against which SeWell's learns."""
 POINTS = 5
 """Margin of shares of games won, in percentage points."""
 WHY = (
@@ -245,7 +247,7 @@ def _strongest(ratings: Sequence[Rating]) -> Iterator[Claim]:
     """Yield the best agent of each report, as published and corrected, beside perfect play."""
     perfect = next((one for one in ratings if one.name == "ours: perfect"), None)
     for owner in OWNERS[:-1]:
-        own = [one for one in ratings if one.name.startswith(owner)]
+        own = [one for one in ratings if one.name.startswith(owner) and one.name != OPPONENT]
         # Ratings are sorted, strongest first.
         faithful = next((one for one in own if not one.name.endswith(" corrected")), None)
         corrected = next((one for one in own if one.name.endswith(" corrected")), None)
@@ -254,15 +256,15 @@ def _strongest(ratings: Sequence[Rating]) -> Iterator[Claim]:
                 f"league-best-{slug(owner)}",
                 f"{owner}: the best agent",
                 "",
-                faithful=_rated(faithful),
-                corrected="" if corrected is None else _rated(corrected),
-                exact="" if perfect is None else _rated(perfect),
+                faithful=_rated(faithful, owner),
+                corrected="" if corrected is None else _rated(corrected, owner),
+                exact="" if perfect is None else _rated(perfect, "ours:"),
             )
 
 
-def _rated(rating: Rating) -> Value:
+def _rated(rating: Rating, owner: str) -> Value:
     """Return the Elo of an agent with its name; zero is the mean of the league."""
-    name = rating.name.partition(" ")[2]
+    name = rating.name.removeprefix(owner).strip()
     elo = rating.elo
     if elo.value is None:
         return f"{name}: {elo.why}"

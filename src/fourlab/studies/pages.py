@@ -19,7 +19,6 @@ from fourlab.reporting.blocks import (
     Paragraph,
 )
 from fourlab.sources import AUTHOR_OF, SOURCES
-from fourlab.studies import findings
 from fourlab.studies.catalogue import (
     DOCUMENTS,
     Experiment,
@@ -207,17 +206,13 @@ def _experiment(
     yield Heading(experiment.title, anchor=experiment.name)
     item = item_of(experiment)
     claims = claims_of(parts)
-    shown = list(findings.rows(parts))
     command = made.command(experiment) if made else f"fourlab study {title_of(experiment)}"
     numbers = f" · [numbers](data/{item}-claims.csv)" if claims else ""
-    numbers += f" · [findings](data/{item}-findings.csv)" if shown else ""
     yield Paragraph(f"`{command}`{numbers}")
     yield Paragraph(f"The report: {experiment.claim}")
     if sentences := list(verdict_sentences(claims)):
         yield Bullets(sentences)
     yield from _reasons(claims, given)
-    if shown:
-        yield Grid(*_without_empty_columns(findings.HEAD, shown))
     more = yield from _pictures(experiment, home, parts, command)
     if claims:
         yield Folded(f"All {len(claims)} claims", list(_claims(claims)))

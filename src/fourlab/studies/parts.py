@@ -9,10 +9,10 @@ from dataclasses import asdict
 from typing import Any
 
 from fourlab.arena.tables import Table
-from fourlab.studies import claims, data, findings
+from fourlab.studies import claims, data
 from fourlab.studies.catalogue import Experiment
 from fourlab.studies.claims import Claim
-from fourlab.studies.workbench import Finding, Part, Text
+from fourlab.studies.workbench import Part, Text
 
 Parts = Sequence[Mapping[str, Any]]
 """The parts of an experiment as stored: the fields of each one, and its kind."""
@@ -28,8 +28,6 @@ def stored(experiment: Experiment, part: Part) -> dict[str, Any]:
     """Return a part as plain data; tables and pictures also get the name of their file."""
     item = item_of(experiment)
     match part:
-        case Finding():
-            return findings.stored(part)
         case Claim() | Text():
             return {"kind": type(part).__name__.lower(), **asdict(part)}
         case Table():
@@ -45,8 +43,6 @@ def is_part(part: Any) -> bool:
         return False
     if kind == "claim":
         return claims.is_claim(part)
-    if kind == findings.KIND:
-        return findings.is_finding(part)
     texts = {
         "text": ["title", "lines"],
         "table": ["title", "file"],
@@ -79,13 +75,11 @@ def claims_of(parts: Parts) -> list[Claim]:
 
 
 def data_files(experiment: Experiment, parts: Parts) -> dict[str, bytes]:
-    """Return the data files that follow from the parts, by name: claims, findings and tables."""
+    """Return the data files that follow from the parts, by name: claims and tables."""
     item = item_of(experiment)
     files = {}
     if stated := claims_of(parts):
         files[f"{item}-claims.csv"] = csv_of(claims.table_of(stated))
-    if (table := findings.table_of(parts)) is not None:
-        files[f"{item}-findings.csv"] = csv_of(table)
     for part in parts:
         if part["kind"] == "table":
             rows = tuple(tuple(row) for row in part["rows"])

@@ -148,7 +148,7 @@ def _merged(run: Run, folder: Path, document: str, names: Sequence[str]) -> Publ
 def write_pages(folder: Path) -> list[str]:
     """Write the pages of every report in a folder again, and the index; return their names.
 
-    The files of claims, findings and tables follow from the same data and are written, too.
+    The files of claims and tables follow from the same data and are written, too.
     """
     reports = reports_in(folder)
     for report in reports:

@@ -1,7 +1,7 @@
 """What an experiment works with, and the parts of its result.
 
 A `Workbench` stores games and results by name, so that work can resume. An experiment is a function
-of a workbench that yields findings, tables, pictures and texts.
+of a workbench that yields claims, tables, pictures and texts.
 """
 
 import json
@@ -30,26 +30,6 @@ SAVE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One number from a report beside ours, in words, without a test; `Claim` has both."""
-
-    what: str
-    """The quantity."""
-    document: str
-    """The reported value, in the report's own form; empty if the report has none."""
-    faithful: str
-    """Our value with the report's faults, with an interval if it depends on chance."""
-    corrected: str = ""
-    """Our value without the faults."""
-    exact: str = ""
-    """The exact value, where it is known."""
-    agrees: bool | None = None
-    """Whether the reported and the faithful value agree; None if they cannot be compared."""
-    why: str = ""
-    """The explanation of a difference: first the faults (B1 to B20) that cause it, if any."""
-
-
-@dataclass(frozen=True)
 class Picture:
     """A figure and its data."""
 
@@ -68,14 +48,14 @@ class Text:
     lines: str
 
 
-Part = Claim | Finding | Table | Picture | Text
+Part = Claim | Table | Picture | Text
 
 
 def without_verdicts(part: Part) -> Part:
     """Return a part with its values only."""
     if isinstance(part, Claim):
         return replace(part, reproduced=None, true=None)
-    return replace(part, agrees=None) if isinstance(part, Finding) else part
+    return part
 
 
 class Stopped(Exception):

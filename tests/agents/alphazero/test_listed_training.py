@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from fourlab import Rules
+from fourlab.agents.alphazero import listed_training
 from fourlab.agents.alphazero.listed_play import Memory, Start, fill_memory, simulations_of
 from fourlab.agents.alphazero.listed_training import ListedTrainee
 from fourlab.agents.alphazero.settings import TRAINING, AlphaZeroSettings, preset
@@ -299,6 +300,20 @@ def test_the_kept_network_is_the_one_in_use_when_that_game_ended() -> None:
     kept = trainee.kept.state_dict()
     assert any(not torch.equal(before[name], after[name]) for name in before)
     assert all(torch.equal(before[name], kept[name]) for name in before)
+
+
+def test_the_examples_of_the_thesis_do_not_change_the_training(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So its "blocks", which are wins (B17), cost no strength."""
+    settings = replace(TINY, board="7x6x4", games=6, simulations_games=2)
+    listed = ListedTrainee(settings)
+    assert any("listed" in row for row in rows(listed))
+    assert listed.updates > 0
+    monkeypatch.setattr(listed_training, "listed_accuracy", lambda evaluator: {"blocks": 1.0})
+    other = ListedTrainee(settings)
+    assert {"blocks": 1.0} in [row.get("listed") for row in rows(other)]
+    assert other.playing == listed.playing
 
 
 def test_a_faithful_run_writes_its_networks_and_metrics(tmp_path: Path) -> None:

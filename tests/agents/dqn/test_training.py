@@ -53,9 +53,10 @@ def q_values(net: torch.nn.Module, trainee: DqnTrainee, position: Position) -> l
     return values
 
 
-def test_the_target_is_the_result_or_the_double_dqn_estimate() -> None:
+@pytest.mark.parametrize("double", [True, False])
+def test_the_target_is_the_result_or_the_networks_estimate(double: bool) -> None:
     """Both networks overrate one column, which would always be chosen if full columns could be."""
-    trainee = DqnTrainee(replace(SMALL, gamma=0.5))
+    trainee = DqnTrainee(replace(SMALL, gamma=0.5, double=double))
     with torch.no_grad():
         for weight in trainee.target.parameters():
             weight.mul_(-1.5)
@@ -73,7 +74,7 @@ def test_the_target_is_the_result_or_the_double_dqn_estimate() -> None:
         if (outcome := after.outcome()) is not None:
             expected.append(0.0 if outcome.winner is None else 1.0)
         else:
-            q = q_values(trainee.net, trainee, after)
+            q = q_values(trainee.net if double else trainee.target, trainee, after)
             best = max(after.legal_columns(), key=q.__getitem__)
             estimate = q_values(trainee.target, trainee, after)[best]
             expected.append(-0.5 * min(1, max(-1, estimate)))

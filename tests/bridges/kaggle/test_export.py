@@ -32,7 +32,7 @@ def test_what_cannot_be_exported_is_said(spec: str, said: str) -> None:
 
 
 def test_a_folder_that_is_not_there_is_said_first(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there is no folder"):
+    with pytest.raises(UserError, match="there is no such folder"):
         export("rules", tmp_path / "nothing" / "main.py")
     with pytest.raises(UserError, match="it is a folder"):
         export("rules", tmp_path)

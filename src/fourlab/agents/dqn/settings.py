@@ -47,6 +47,11 @@ class DqnSettings:
     target: int = option(
         200, "Updates between renewals of the target network.", least=1, most=10**9, unit="updates"
     )
+    double: bool = option(
+        True,
+        "Let the trained network choose the reply that the target network evaluates (double DQN); "
+        "otherwise the target network does both.",
+    )
     mirror: bool = option(True, "Mirror half of the training moves, chosen at random.")
     features: str = option("threats", "Input planes: cells, discs or threats.")
     layers: tuple[str, ...] = option(

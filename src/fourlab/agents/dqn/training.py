@@ -204,9 +204,10 @@ class DqnTrainee:
         status = torch.from_numpy(play_columns(own, mask, columns, g))
         after = self._planes(own, mask)
         full = torch.from_numpy(~open_columns(mask, g))
-        # The trained network chooses the reply, the target network evaluates it. Estimates beyond
-        # a win or a loss are errors and are clamped.
-        reply = self.net(after)[1].masked_fill(full, -torch.inf).argmax(dim=1, keepdim=True)
+        # Double DQN: the trained network chooses the reply, the target network evaluates it.
+        # Estimates beyond a win or a loss are errors and are clamped.
+        choosing = self.net if self.settings.double else self.target
+        reply = choosing(after)[1].masked_fill(full, -torch.inf).argmax(dim=1, keepdim=True)
         value = self.target(after)[1].gather(1, reply)[:, 0].clamp(-1, 1)
         estimate = -self.settings.gamma * value
         return torch.where(status == WON, 1.0, torch.where(status == DRAWN, 0.0, estimate))

@@ -19,7 +19,7 @@ from fourlab.bridges.kaggle.bundle import Part, bundle
 from fourlab.bridges.kaggle.submission import BANK, USUAL
 from fourlab.engines.process import Program
 from fourlab.errors import UserError
-from fourlab.files import write_atomically
+from fourlab.files import check_target, write_atomically
 from fourlab.version import __version__
 
 MAX_SECONDS = 300
@@ -121,10 +121,7 @@ def export(spec: str, file: Path, on_test: Callable[[], None] = lambda: None) ->
 
     `on_test` is called before the tests, which take up to a minute.
     """
-    if not file.parent.is_dir():  # say so before the tests, not after them
-        raise UserError(f"cannot write {file}: there is no folder {file.parent}")
-    if file.is_dir():
-        raise UserError(f"cannot write {file}: it is a folder")
+    check_target(file)  # before the tests, not after them
     name, agent = _agent(spec)
     source = source_of(spec).encode()
     on_test()

@@ -8,12 +8,10 @@ import contextlib
 import importlib
 import io
 import json
-import os
 import random
 import sys
 import time
 import warnings
-import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +22,7 @@ import numpy as np
 from fourlab.agent import UNLIMITED, Decision, Forfeit, Limit, Stop
 from fourlab.agents.generators import generator
 from fourlab.bridges.kaggle.submission import BANK, USUAL, Struct, Submission, call, cells_of
-from fourlab.engines.process import CPU_SECONDS, STOP_POLL_SECONDS, Program
+from fourlab.engines.process import CPU_SECONDS, STOP_POLL_SECONDS, KeptProgram, Program
 from fourlab.errors import UserError
 from fourlab.files import read_bounded
 from fourlab.game.position import Position
@@ -217,8 +215,7 @@ class _Host:
         self._path = path
         self._start_seconds = start_seconds
         self._megabytes = megabytes
-        self._program: Program | None = None
-        self._finalizer: weakref.finalize[[], _Host] | None = None
+        self._kept = KeptProgram()
         try:
             self._started()  # a file that cannot be loaded is refused before any game
         except Forfeit as fault:
@@ -231,7 +228,7 @@ class _Host:
             "configuration": question.configuration,
             "seed": question.seed,
         }
-        with self._ended_by_faults():
+        with self._kept.ended_by_faults():
             program = self._started(question.is_stopped)
             program.reset_counters()
             program.send(json.dumps(words))
@@ -251,33 +248,18 @@ class _Host:
 
     def close(self) -> None:
         """End the process if it is running."""
-        finalizer = self._finalizer
-        self._program = None
-        self._finalizer = None
-        if finalizer is not None:
-            finalizer()
-
-    @contextlib.contextmanager
-    def _ended_by_faults(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:  # KeyboardInterrupt too: nobody will read the pending answer
-            self.close()
-            raise
+        self._kept.end()
 
     def _started(self, is_stopped: Callable[[], bool] = lambda: False) -> Program:
         """Return the running process, or start one and let it load the file."""
-        if self._program is not None and self._program.owner == os.getpid():
-            return self._program
-        self.close()
+        if (running := self._kept.program) is not None:
+            return running
+        self._kept.end()
         code = HOST.format("fourlab.bridges.kaggle.host")
         # -P keeps modules in the current folder from being imported instead of Python's own.
         command = [sys.executable, "-P", "-c", code, str(SOURCES), self._path]
-        program = Program(command, self._megabytes, CPU_SECONDS)
-        self._program = program
-        # The finalizer also runs if this object is garbage collected and at interpreter exit.
-        self._finalizer = weakref.finalize(self, program.close)
-        with self._ended_by_faults():
+        program = self._kept.keep(Program(command, self._megabytes, CPU_SECONDS))
+        with self._kept.ended_by_faults():
             seconds = self._start_seconds
             too_late = Forfeit(Cause.TIMEOUT, f"it was not loaded within {seconds:g} s")
             answer = self._read(program, seconds, too_late, is_stopped)

@@ -14,11 +14,14 @@ __all__ = ["Executor", "Lost", "Pace", "Watch", "Work", "check", "make_executor"
 
 
 MOST_RAY_WORKERS = 10_000
+WORKERS_PER_PROCESSOR = 4
+WORKERS_ANYWHERE = 64
+"""Workers that are allowed on a machine with few processors, too."""
 
 
 def most_workers() -> int:
     """Return the most workers on this machine: more would only use up its memory."""
-    return max(64, 4 * (os.cpu_count() or 1))
+    return max(WORKERS_ANYWHERE, WORKERS_PER_PROCESSOR * (os.cpu_count() or 1))
 
 
 def check(name: str, workers: int, address: str | None = None) -> None:

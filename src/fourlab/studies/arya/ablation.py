@@ -7,6 +7,7 @@ trainings of a small network.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -338,11 +339,13 @@ def _trainings(bench: Workbench) -> list[list[dict[str, Any]]]:
 
 def _trained_rows(bench: Workbench, trainings: Sequence[Sequence[Mapping[str, Any]]]) -> list[Row]:
     size = bench.size
-    arms = []
+    arms: list[Trained] = []
     for arm, runs in zip(TRAINED_ARMS, trainings, strict=True):
         scores = [(run["points"], run["games"]) for run in runs]
         kept = [(run["kept"], run["of"]) for run in runs]
-        arms.append(Trained(arm, scores, kept))
+        equal = sum(map(eq, runs, trainings[0])) if arms else 0
+        note = f"{equal} of {len(runs)} trainings have the faithful one's results" if equal else ""
+        arms.append(Trained(arm, scores, kept, note))
     return compare_trained(
         TRAINED.format(network=size["network"], games=size["training"]),
         MET,

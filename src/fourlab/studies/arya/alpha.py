@@ -157,7 +157,7 @@ def _gain(bench: Workbench, bouts: tuple[Bout, Bout]) -> Claim:
     )
 
 
-def _answer(specs: tuple[str, ...], count: int, seed: int, number: int) -> dict[str, bool]:
+def keeps_value(specs: tuple[str, ...], count: int, seed: int, number: int) -> dict[str, bool]:
     """Test whether one agent keeps the value of one of `count` solved positions.
 
     Numbers go through all positions of an agent first.
@@ -190,7 +190,7 @@ def temperature(bench: Workbench) -> Iterator[Part]:
         for sampling in (AS_PLAYED, 0.0)
     )
     count = bench.size["positions"]
-    answers = bench.repeat("mistakes", _answer, count * len(specs), specs, count, bench.seed)
+    answers = bench.repeat("mistakes", keeps_value, count * len(specs), specs, count, bench.seed)
     # Where all columns have one value, no move can be a mistake.
     mistakes = [
         [answer["mistake"] for answer in answers[begin : begin + count] if answer["open"]]

@@ -22,7 +22,7 @@ from fourlab.studies.verdicts import (
 )
 from fourlab.studies.workbench import Part, Picture, Table, Workbench, completed
 
-BOARD = ("7x6x4",)
+BOARD = "7x6x4"
 FAITHFUL, CORRECTED = "faithful", "corrected"
 OUTCOMES = ("wins", "losses", "draws")
 """In the order of the fields of `Score`."""
@@ -125,12 +125,13 @@ def match(
     games: int,
     starts: Literal["fixed", "alternate"] = "alternate",
     openings: str = "empty",
+    board: str = BOARD,
 ) -> Tournament:
     """Return a match of `games` games between two agents, given by spec and display name."""
     entries = tuple(Player(spec, name=label) for spec, label in zip(specs, players, strict=True))
     # A round with alternating starts has two games.
     rounds = games if starts == "fixed" else games // 2
-    return Tournament(entries, BOARD, openings, rounds, starts, bench.seed)
+    return Tournament(entries, (board,), openings, rounds, starts, bench.seed)
 
 
 def _play_game(matches: Sequence[Tournament], number: int) -> StoredGame:

@@ -177,7 +177,10 @@ def _settings() -> Iterator[Part]:
 def listed_curves() -> dict[int, dict[str, list[float]]]:
     """Return the curves of the trainings with Arya's program and settings, by seed."""
     manifests = {seed: manifest_of(FAITHFUL_NAME, seed) for seed in SEEDS}
-    return {seed: manifest["accuracy"] for seed, manifest in manifests.items() if manifest}
+    curves = {seed: manifest["accuracy"] for seed, manifest in manifests.items() if manifest}
+    # A training that was not finished has a shorter curve.
+    whole = max(NETWORKS)
+    return {seed: curve for seed, curve in curves.items() if curve["games"][-1] >= whole}
 
 
 def _overall(curve: Mapping[str, Sequence[float]]) -> list[float]:

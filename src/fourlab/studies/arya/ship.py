@@ -1,4 +1,4 @@
-"""Make the networks of finished trainings of the preset `arya` small enough to ship.
+"""Make the networks of trainings of the preset `arya` small enough to ship.
 
     python -m fourlab.studies.arya.ship RUN [RUN …]
 
@@ -9,7 +9,8 @@ in the folder of networks, src/fourlab/nets/weights:
     arya-alphamcts-50-1.onnx    the network after 5,000 games
     arya-alphamcts-1.json       how they were made, and the curve of Figure 33
 
-Without --faithful they are called arya-1000-1, arya-5000-1 and arya-1.
+Without --faithful they are called arya-1000-1, arya-5000-1 and arya-1. Of an unfinished run only
+the network that was kept on the way is shipped, once there is one.
 """
 
 import argparse
@@ -20,35 +21,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fourlab.errors import UserError
-from fourlab.files import write_atomically
+from fourlab.files import read_bounded, write_atomically
 from fourlab.jobs.run import Run
-from fourlab.nets.evaluator import SHIPPED, OnnxEvaluator, probe_positions
+from fourlab.nets.evaluator import MAX_BYTES, SHIPPED, OnnxEvaluator, probe_positions
 from fourlab.training.listed_examples import listed_accuracy
 from fourlab.training.loop import read_metrics
 
 if TYPE_CHECKING:
     from fourlab.agents.alphazero.settings import AlphaZeroSettings
+    from fourlab.nets.modules import Net
 
 CALIBRATION = 2048
 """Positions of random games on which the ranges of 8-bit integers are measured."""
+METRICS = ("games", "positions", "simulations", "policy_loss", "value_loss", "red_wins", "plies")
+"""The columns of a training's metrics that its manifest keeps."""
 FAITHFUL_NAME, CORRECTED_NAME = "arya-alphamcts", "arya"
 
 
 def ship(run: Run, folder: Path) -> list[Path]:
-    """Write the networks of a finished training and their manifest; return the files."""
+    """Write the networks of a training and their manifest; return the files."""
     from fourlab.agents.alphazero.settings import TRAINING
+    from fourlab.nets.weights import to_int8
 
     settings: AlphaZeroSettings = TRAINING.read_job(run.config).settings
-    if run.results is None:
-        raise UserError(f"{run.folder} is not finished")
     base = FAITHFUL_NAME if settings.faithful else CORRECTED_NAME
-    sources = {settings.keep: f"alphazero-{settings.keep}-fp32", settings.games: "alphazero-fp32"}
     files, networks = [], {}
-    for games, source in sources.items():
+    for games, net in _networks(run, settings).items():
         # The thesis counts in epochs of a hundred games.
         length = games // settings.simulations_games if settings.faithful else games
         name = f"{base}-{length}-{settings.seed}"
-        data = _compact(run.folder / source)
+        data = to_int8(net, *probe_positions(net.network.rules, CALIBRATION))
         write_atomically(folder / f"{name}.onnx", data)
         files.append(folder / f"{name}.onnx")
         networks[name] = {
@@ -63,18 +65,27 @@ def ship(run: Run, folder: Path) -> list[Path]:
         "seed": settings.seed,
         "networks": networks,
         "accuracy": _accuracy(run, settings),
+        "metrics": _metrics(run),
     }
     file = folder / f"{base}-{settings.seed}.json"
     write_atomically(file, (json.dumps(manifest, indent=1) + "\n").encode())
     return [*files, file]
 
 
-def _compact(file: Path) -> bytes:
-    """Return a network that `save_net` has written, in 8-bit integers."""
-    from fourlab.nets.weights import load_net, to_int8
+def _networks(run: Run, settings: "AlphaZeroSettings") -> "dict[int, Net]":
+    """Return the networks of a run by games of training."""
+    from fourlab.agents.alphazero.training import network_of
+    from fourlab.nets.weights import load_net, read_weights
 
-    net = load_net(file.with_suffix(".json"))
-    return to_int8(net, *probe_positions(net.network.rules, CALIBRATION))
+    if run.results is not None:
+        kept = load_net(run.folder / f"alphazero-{settings.keep}-fp32.json")
+        return {settings.keep: kept, settings.games: load_net(run.folder / "alphazero-fp32.json")}
+    checkpoints = sorted(run.folder.glob("checkpoints/*/kept.safetensors"))
+    if not checkpoints:
+        raise UserError(f"{run.folder} is not finished and has kept no network yet")
+    network = network_of(settings, settings.stages[0])
+    data = read_bounded(checkpoints[-1], MAX_BYTES)
+    return {settings.keep: read_weights(network, data, str(checkpoints[-1]))}
 
 
 def _accuracy(run: Run, settings: "AlphaZeroSettings") -> dict[str, list[float]]:
@@ -95,6 +106,12 @@ def _accuracy(run: Run, settings: "AlphaZeroSettings") -> dict[str, list[float]]
     }
 
 
+def _metrics(run: Run) -> dict[str, list[float | None]]:
+    """Return other metrics at the points of that curve, without the untrained network."""
+    rows = [row for row in read_metrics(run) if "listed" in row]
+    return {name: [row.get(name) for row in rows] for name in METRICS}
+
+
 def manifest_of(base: str, seed: int) -> dict[str, Any] | None:
     """Return the manifest of a training, or None if it is not there."""
     file = SHIPPED / f"{base}-{seed}.json"
@@ -107,7 +124,7 @@ def manifest_of(base: str, seed: int) -> dict[str, Any] | None:
 def main(arguments: list[str] | None = None) -> None:
     """Ship the networks of the runs named on the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("run", nargs="+", type=Path, help="folder of a finished training")
+    parser.add_argument("run", nargs="+", type=Path, help="folder of a training")
     parser.add_argument("--folder", type=Path, default=Path(str(SHIPPED)), help="output folder")
     given = parser.parse_args(arguments)
     try:

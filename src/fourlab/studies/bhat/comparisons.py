@@ -126,14 +126,16 @@ def depends(groups: Sequence[Sequence[float]], margin: float) -> Verdict:
     return _claimed(test, f"{100 * margin:g} % of the mean", p, power)
 
 
-def larger_trained(ones: Sequence[float], others: Sequence[float], margin: float) -> Verdict:
-    """Test the claim that trainings have the larger mean; values and margin are in per cent.
+def larger_trained(
+    ones: Sequence[float], others: Sequence[float], margin: float, unit: str = "points"
+) -> Verdict:
+    """Test the claim that trainings have the larger mean; points are of 100.
 
     Welch's t-test (1947), whose error has the variance of training.
     """
     (one, one_spread), (other, other_spread) = moments(ones), moments(others)
     parts = [one_spread**2 / len(ones), other_spread**2 / len(others)]
-    # A tenth of a point at least: trainings that agree by chance do not make a difference certain.
+    # A tenth of a unit at least: trainings that agree by chance do not make a difference certain.
     error = max(math.sqrt(sum(parts)), 0.1)
     # Welch and Satterthwaite's degrees of freedom, rounded down.
     below = sum(
@@ -146,7 +148,7 @@ def larger_trained(ones: Sequence[float], others: Sequence[float], margin: float
     p = tail if ratio > 0 else 1 - tail
     power = NORMAL.cdf(margin / error - student_quantile(1 - LEVEL, freedom))
     test = f"Welch's t-test over {len(ones)} and {len(others)} trainings, one-sided"
-    return _claimed(test, f"{margin:g} points", p, power)
+    return _claimed(test, f"{margin:g} {unit}", p, power)
 
 
 def larger_paired(ones: Sequence[float], others: Sequence[float], points: float) -> Verdict:
@@ -171,11 +173,11 @@ def over_trainings(values: Sequence[float], unit: str = "", digits: int = 1) -> 
     return Estimate(middle, low, high, len(values), spread, unit, digits, "trainings")
 
 
-def difference(one: Estimate, other: Estimate) -> Estimate:
+def difference(one: Estimate, other: Estimate, unit: str = "points", digits: int = 1) -> Estimate:
     """Return the first number less the second, with the 95 % interval of the difference."""
     value = one.value - other.value
     half = math.hypot(one.half, other.half)
-    return Estimate(value, value - half, value + half, unit="points", digits=1)
+    return Estimate(value, value - half, value + half, unit=unit, digits=digits)
 
 
 def _total(trained: Sequence[Counts], name: str) -> int:

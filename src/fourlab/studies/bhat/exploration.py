@@ -291,7 +291,8 @@ def _exploration(faithful: Curves, corrected: Curves) -> Claim:
             for curves in (FIGURE_6, faithful, corrected)
         ],
         1,
-        f"beyond c = {CONSTANTS[FLAT_FROM]} it makes little difference, whichever sign it has",
+        f"from c = {CONSTANTS[FLAT_FROM]} on it makes a difference of a few points at most, which "
+        "the published bars cannot show",
     )
 
 
@@ -363,7 +364,8 @@ def _flatness(first: str, faithful: Curves, corrected: Curves) -> Claim:
         values[2],
         reproduced=varies(bars[1], ONE_POINTS),
         true=varies(bars[2], ONE_POINTS),
-        why="the claim is that c matters there; 50 games per bar differ by such amounts by chance",
+        why="the claim is that c matters there. If it does, then by a few points, which 50 games "
+        "per bar cannot show",
     )
 
 
@@ -390,7 +392,7 @@ def _comparison(faithful: Curves, corrected: Curves) -> Picture:
 
     caption = (
         "Figure 6, the published bars and ours: games that MC200 wins, with 95 % intervals. The "
-        f"published ones have {GAMES} games each; panel a is probably MC200 first, and b MC40 (B9)."
+        f"published ones have {GAMES} games each; the panels are likelier if exchanged (B9)."
     )
     head = ("first", "whose", "c", "MC200 wins (%)", "low (%)", "high (%)", "games")
     return Picture("figure-6", caption, draw, Table("", head, tuple(rows)))

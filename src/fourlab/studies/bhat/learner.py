@@ -6,10 +6,14 @@ from typing import Any
 from fourlab.agents.q.settings import QSettings, preset
 from fourlab.agents.q.table import QTable
 from fourlab.agents.q.training import NEVER, Opponents, Progress, form_of, rule_of
+from fourlab.studies.reported import reported
 
 ROWS = (2, 3, 4)
 PARAMETERS = ("epsilon", "alpha", "gamma")
-PRINTED = {2: (0.6, 0.4, 0.3), 3: (0.7, 0.1, 0.9), 4: (0.4, 0.5, 1.0)}
+PRINTED = {
+    int(rows): tuple(float(reported("bhat-table-7")[name][place]) for name in PARAMETERS)
+    for place, rows in enumerate(reported("bhat-table-7")["rows"])
+}
 """By rows: epsilon, alpha and gamma in Tables 7 and 8."""
 MC25: dict[str, Any] = {"against": ("bhat-mc25:c=2",)}
 FAITHFUL_MC25: dict[str, Any] = {"against": ("bhat-mc25:c=2,faithful=1",), "passing": False}

@@ -113,7 +113,7 @@ def train_and_ask(
     table, progress = learn(settings, [seed, number])
     epsilon = float(progress.pace[EPSILON]) if settings.exam_exploring else 0.0
     asked = [ask(table, epsilon, *keeping(rows, entry)) for entry in solved[str(rows)]]
-    return {"kept": [kept for kept, _ in asked], "known": [known for _, known in asked]}
+    return {"kept": [kept for kept, _ in asked], "known": [is_in for _, is_in in asked]}
 
 
 def ask(

@@ -7,6 +7,7 @@ import numpy as np
 
 from fourlab.agent import Limit
 from fourlab.agents.minimax.negamax import Negamax
+from fourlab.arena.tournament import Player, Tournament
 from fourlab.game.position import Position
 from fourlab.studies.claims import (
     Answer,
@@ -41,6 +42,9 @@ ASKED = 20
 """Times that negamax is asked about the same position."""
 DETERMINISTIC = "negamax:ties=first"
 RANDOM = "negamax:ties=random"
+AGENT = "sewell:faithful=1"
+CORRECTED_AGENT = "sewell"
+"""The presets of Fourlab's agents, as coded and corrected."""
 KEPT = (
     "B2, B11, B13: SeWell's games follow the replies that the tree has kept and never consult "
     "negamax again. Corrected, negamax breaks ties at random, as it does today, and is consulted "
@@ -74,8 +78,10 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     runs = _train(bench)
     # Verdicts need the report's number of games, and several runs.
     judged = bench.size["games"] == GAMES and len(runs.first_tie) >= LEAST_RUNS
-    claims = [*_curve(runs, judged), *_after_training(runs, judged), *_negamax(bench, judged)]
-    yield from claims
+    yield from _curve(runs, judged)
+    yield from _after_training(runs, judged)
+    yield _agents(bench)
+    yield from _negamax(bench, judged)
     if bench.size["games"] <= GAMES:
         yield Picture(
             "avg-win-vs-iters",
@@ -241,6 +247,39 @@ def _after_training(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
             "reply that differs from the kept one; a tree that has seen many replies has seen each "
             "of them only a few times",
         )
+
+
+def _agents(bench: Workbench) -> Claim:
+    """Play the agents that Fourlab makes of SeWell's learner, in matches that they learn from."""
+    games = bench.size["games"]
+    last = min(LAST_GAMES, games // 2)
+    faithful, corrected = (
+        learning_match(bench, *specs)[-last:]
+        for specs in ((AGENT, DETERMINISTIC), (CORRECTED_AGENT, RANDOM))
+    )
+    return Claim(
+        "experiment-1-agents",
+        f"won of the last {last} of {games} games in a match of the agent {AGENT} against "
+        f"{DETERMINISTIC} (faithful), and of {CORRECTED_AGENT} against {RANDOM} (corrected)",
+        "",
+        faithful=share(faithful.count(1), last),
+        corrected=share(corrected.count(1), last),
+        why="a match carries the tree of this agent from game to game, so it shows what Experiment "
+        "1 shows, in real games; a new agent in every game would not learn",
+    )
+
+
+def learning_match(bench: Workbench, agent: str, opponent: str) -> list[int]:
+    """Return the results, +1, 0 or -1, of a match from the empty board that `agent` begins.
+
+    Its games are played in order, and an agent that remembers learns from them.
+    """
+    players = Player(agent, name="learner"), Player(opponent, name="opponent")
+    tournament = Tournament(
+        players, openings="empty", rounds=bench.size["games"], starts="fixed", seed=bench.seed
+    )
+    name = f"match-{agent.partition(':')[2] or 'corrected'}".replace("=", "-")
+    return [game.result or 0 for game in bench.play(name, tournament)]
 
 
 def _all_won(results: Sequence[int]) -> bool:

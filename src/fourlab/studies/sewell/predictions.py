@@ -75,9 +75,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     for number, what in FIGURES.items():
         yield Picture(
             f"figure-{number}",
-            f"Figure {number}: {what}. Above the boards SeWell's prediction, below them the mean "
-            "of our networks of the same kind and the exact result, on the scale 0 (lost) to 1 "
-            "(won). Red is to move.",
+            f"Figure {number}: {what}. 0 is lost and 1 is won for red, who is to move.",
             partial(_draw, number, unit, exact),
             _boards_table(unit, signed, exact, number),
         )
@@ -332,7 +330,7 @@ def _draw(number: str, unit: Answers, exact: Mapping[str, float]) -> Figure:
         name = f"{number}{side}"
         predicted, _ = printed()[name]
         _draw_board(axes, _position(name))
-        axes.set_title(f"{SIDES[side]}: as reported {predicted}", fontsize="medium")
+        axes.set_title(f"{SIDES[side]}: predicted {predicted} (as reported)", fontsize="medium")
         ours = fmean(answer["boards"][name] for answer in unit)
         axes.set_xlabel(f"ours {ours:.3f}, exact {exact[name]:g}")
     return figure

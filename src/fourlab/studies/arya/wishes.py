@@ -1,0 +1,183 @@
+"""What Arya quotes or plans without trying it: remedies of DQN, proofs, wide boards."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fourlab.agents.dqn.settings import TRAINING
+from fourlab.studies.arya import alpha
+from fourlab.studies.arya.bouts import LEAST_TRAININGS, POINTS, match, play, score, too_few
+from fourlab.studies.arya.matches import vanilla
+from fourlab.studies.claims import Claim, mean_of, share
+from fourlab.studies.trainings import train_in
+from fourlab.studies.verdicts import larger_share, larger_trained
+from fourlab.studies.workbench import Part, Table, Workbench
+from fourlab.training.kind import TrainingJob
+from fourlab.training.loop import read_metrics
+
+GAMES = 128
+"""Games that DQN plays in step: without replay it learns from the latest move of each only."""
+ARMS: dict[str, dict[str, Any]] = {
+    "DQN": {},
+    "without double DQN": {"double": False},
+    "without replay": {"replay": GAMES},
+}
+"""Trainings of DQN, by the names of their rows, with the settings that they change."""
+LEARNERS = {
+    "Q-table": (3_000_000, "arya-q"),
+    "DQN": (137_371, "dqn"),
+    "AlphaMCTS(10), network alone": (1000, "alphazero:net=arya-1000,simulations=0"),
+    "AlphaMCTS(50), network alone": (5000, "alphazero:net=arya-5000,simulations=0"),
+}
+"""Agents without search that ship with Fourlab: games of training, and specs."""
+WIDTHS = (5, 7, 9)
+BIAS_MARGIN = 0.1
+"""Margin of Q-values, which are between -1 and +1."""
+SCORE_MARGIN = 0.1
+"""Margin of shares of games and positions."""
+
+
+def conduct(bench: Workbench) -> Iterator[Part]:
+    """Try them."""
+    yield from _remedies(bench)
+    yield _proofs(bench)
+    yield from _learning(bench)
+    yield _branching(bench)
+
+
+def _train(folder: Path, size: Mapping[str, Any], seed: int, number: int) -> dict[str, float]:
+    """Train one arm, numbers going through ARMS first, and return what it has learned."""
+    repetition, arm = divmod(number, len(ARMS))
+    settings = replace(
+        TRAINING.preset("usual"),
+        moves=size["moves"],
+        games=GAMES,
+        epsilon_moves=size["moves"] // 2,
+        warmup=10 * GAMES,
+        exam_every=10**6,  # only at the end
+        exam_games=size["exam_games"],
+        seed=seed + repetition,
+    )
+    changed = replace(settings, **list(ARMS.values())[arm])
+    run = train_in(folder / str(number), TrainingJob(TRAINING, changed, "dqn"))
+    results = run.results
+    assert results is not None  # without a mark a training ends only when it is finished
+    return {
+        "greatest": read_metrics(run)[-1]["greatest_q"],
+        "rules": results["rules"]["score"],
+        "kept": results["exact"]["decisive"],
+    }
+
+
+def _remedies(bench: Workbench) -> Iterator[Part]:
+    """Train DQN with and without double DQN and replay."""
+    seeds = bench.size["seeds"]
+    folder = bench.folder.resolve() / "dqn"
+    results = bench.repeat("dqn", _train, seeds * len(ARMS), folder, bench.size, bench.seed)
+    arms = {name: results[place :: len(ARMS)] for place, name in enumerate(ARMS)}
+
+    def values(arm: str, key: str) -> list[float]:
+        return [result[key] for result in arms[arm]]
+
+    def larger(key: str, one: str, other: str, margin: float) -> Any:
+        if seeds < LEAST_TRAININGS:
+            return too_few(seeds)
+        return larger_trained(values(one, key), values(other, key), margin)
+
+    full, single, forgetful = ARMS
+    trained = f"{bench.size['moves']:,} moves of training, {seeds} seeds"
+    yield Claim(
+        "maximisation-bias",
+        f"mean greatest Q-value of sampled positions: plain DQN (faithful) overestimates, against "
+        f"double DQN (corrected); {trained}",
+        "Q-values are overestimated",
+        faithful=mean_of(values(single, "greatest")),
+        corrected=mean_of(values(full, "greatest")),
+        true=larger("greatest", single, full, BIAS_MARGIN),
+        why="targets are clamped to the range of results, which bounds the bias already",
+    )
+    yield Claim(
+        "catastrophic-forgetting",
+        "share of points against the rules agent: without replay (faithful) it forgets, against "
+        f"with replay (corrected); {trained}",
+        "a network without replay forgets",
+        faithful=mean_of(values(forgetful, "rules")),
+        corrected=mean_of(values(full, "rules")),
+        true=larger("rules", full, forgetful, SCORE_MARGIN),
+    )
+    rows = [
+        (name, *(str(mean_of(values(name, key))) for key in ("greatest", "rules", "kept")))
+        for name in ARMS
+    ]
+    head = ("training", "greatest Q", "points against rules", "exact value kept where it can fall")
+    yield Table("DQN with and without its remedies", head, tuple(rows))
+
+
+def _proofs(bench: Workbench) -> Claim:
+    """Compare AlphaMCTS with and without wins and losses that are proven in the tree."""
+    count = bench.size["positions"]
+    net = alpha.NETWORKS[5000]
+    specs = tuple(
+        alpha.alpha(net, alpha.ITERATIONS, f"{alpha.WITHOUT_FAULTS},proofs={proofs}")
+        for proofs in (0, 1)
+    )
+    answers = bench.repeat(
+        "proofs", alpha.keeps_value, count * len(specs), specs, count, bench.seed
+    )
+    without, proving = (
+        [answer["mistake"] for answer in answers[begin : begin + count] if answer["open"]]
+        for begin in (0, count)
+    )
+    return Claim(
+        "alphamcts-with-proofs",
+        "moves of AlphaMCTS that give away a win or a draw, where that is possible: without "
+        "(faithful) and with (corrected) results that are proven in the tree, as alpha-beta does",
+        "combining both is planned",
+        faithful=share(sum(without), len(without)),
+        corrected=share(sum(proving), len(proving)),
+        true=larger_share(sum(without), len(without), sum(proving), len(proving), POINTS),
+        why=f"{net} with {alpha.ITERATIONS:,} simulations per move",
+    )
+
+
+def _learning(bench: Workbench) -> Iterator[Part]:
+    """Score the agents that learn, without search, against the rules agent."""
+    matches = [
+        match(bench, (spec, "rules"), (name, "rules"), bench.size["games"], openings="random:4")
+        for name, (_, spec) in LEARNERS.items()
+    ]
+    rows = []
+    for name, games in zip(LEARNERS, play(bench, "learning", matches), strict=True):
+        result = score(games, name)
+        rows.append((name, LEARNERS[name][0], *result, str(share(result.won, result.games))))
+    head = ("agent", "games of training", "wins", "losses", "draws", "won")
+    yield Table("Speed of learning: games of training and results against rules", head, tuple(rows))
+
+
+def _branching(bench: Workbench) -> Claim:
+    """Play tree search against minimax on boards of growing width."""
+    rollouts = bench.size["rollouts"]
+    matches = [
+        match(
+            bench,
+            (vanilla(rollouts, False), "minimax:depth=4,ties=random"),
+            ("MCTS", "minimax"),
+            bench.size["games"],
+            openings="random:4",
+            board=f"{width}x5x4",
+        )
+        for width in WIDTHS
+    ]
+    results = [score(games, "MCTS") for games in play(bench, "branching", matches)]
+    narrow, wide = results[0], results[-1]
+    shares = "; ".join(str(share(result.won, result.games)) for result in results)
+    return Claim(
+        "branching-and-tree-search",
+        f"games that tree search with {rollouts:,} rollouts wins against minimax(4), whose work "
+        f"grows with the width, on {', '.join(map(str, WIDTHS))} columns and 5 rows",
+        "tree search suits large branching factors",
+        corrected=shares,
+        true=larger_share(wide.won, wide.games, narrow.won, narrow.games, POINTS),
+        why="the rollouts stay the same, so they are spread over more columns",
+    )
