@@ -11,7 +11,8 @@ from fourlab.reporting import figures
 from fourlab.reporting.blocks import Bullets, Drawing, Folded, to_markdown
 from fourlab.sources import SOURCES
 from fourlab.studies.catalogue import Item, all_experiments, items_of
-from fourlab.studies.claims import CLAIMS_HEAD, Answer, Claim, Estimate, Verdict, shares
+from fourlab.studies.claims import CLAIMS_HEAD, Answer, Claim, Estimate, Verdict, share, shares
+from fourlab.studies.forest import with_picture
 from fourlab.studies.made import Made
 from fourlab.studies.pages import blocks_of, picture_of, verdict_sentences
 from fourlab.studies.parts import stored
@@ -129,11 +130,14 @@ def test_an_item_may_name_its_picture() -> None:
 def test_an_explanation_is_given_once_on_a_page() -> None:
     both = [all_experiments()[name] for name in ("000-figure-2", "000-variants")]
     done = {
-        experiment.name: [stored(experiment, replace(MATCH, quantity=experiment.title))]
-        for experiment in both
+        experiment.name: [
+            stored(experiment, replace(MATCH, quantity=title, why=f"{MATCH.why}. Of {title}"))
+        ]
+        for experiment, title in ((one, one.title.lower()) for one in both)
     }
     page = "\n".join(to_markdown(blocks_of("000", Path(), done)))
     assert page.count("B15: the result of a rollout is lost") == 1
+    assert all(f"Of {experiment.title.lower()}." in page for experiment in both)
     assert not repeated_sentences(page)
     assert repeated_sentences("This much is said here. And so on.\n\nThis much is said here.")
 
@@ -143,3 +147,19 @@ def test_sentences_of_the_index_end_and_commands_are_short() -> None:
         for item in items_of(author):
             assert item.sentence.endswith("."), item
             assert item.name == item.name.lower()
+
+
+def test_an_experiment_without_a_picture_gets_one_of_its_shares() -> None:
+    won = Claim("won", "games won", "", faithful=share(7, 10), corrected=share(9, 10))
+    parts = with_picture("Games", [won, MATCH])
+    assert parts[:2] == [won, MATCH]
+    picture = parts[2]
+    assert isinstance(picture, Picture)
+    assert picture.data.rows == (
+        ("games won", "faithful", "70.00", "39.68", "89.22"),
+        ("games won", "corrected", "90.00", "59.58", "98.21"),
+    )
+    assert figures.render(picture.draw(), "svg", salt="x").startswith(b"<svg")
+    assert with_picture("Games", [MATCH]) == [MATCH], "counts of a match are no shares"
+    own = a_picture("own")
+    assert with_picture("Games", [won, own]) == [won, own]

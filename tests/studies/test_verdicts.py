@@ -187,14 +187,14 @@ def test_an_interval_has_a_p_value_and_a_power() -> None:
         verdict = at_least(count, of, bound)
         assert verdict.p is not None
         assert (verdict.answer == Answer.CANNOT_TELL) == (verdict.p > 0.05)
-        assert verdict.margin == "10 points"
+        assert verdict.margin == "5 points"
     assert at_least(0, 0, 0.5).answer == Answer.CANNOT_TELL
     rng = np.random.default_rng(7)
-    answers = [at_least(int(k), 100, 0.95).answer for k in rng.binomial(100, 0.85, 2000)]
+    answers = [at_least(int(k), 100, 0.95).answer for k in rng.binomial(100, 0.9, 2000)]
     share = np.mean([answer == Answer.DIFFERS for answer in answers])
     assert at_least(90, 100, 0.95).power == pytest.approx(share, abs=0.03)
     # Shares below 1 % are rare; those above are noticed.
-    answers = [may_happen(int(k), 30).answer for k in rng.binomial(30, 0.11, 2000)]
+    answers = [may_happen(int(k), 30).answer for k in rng.binomial(30, 0.06, 2000)]
     share = np.mean([answer == Answer.AGREES for answer in answers])
     assert may_happen(3, 30).power == pytest.approx(share, abs=0.03)
 

@@ -9,6 +9,7 @@ from fourlab.errors import UserError
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
 from fourlab.studies.catalogue import SCALES, Experiment, all_experiments, title_of
+from fourlab.studies.forest import with_picture
 from fourlab.studies.report import check_work, lacks_figures, load_parts, save_parts, write_reports
 from fourlab.studies.workbench import Part, Stopped, Workbench, without_verdicts
 
@@ -111,8 +112,8 @@ def progress_of(session: Session, title: str) -> Callable[[str, int, int, str], 
 
 
 def conduct(experiment: Experiment, bench: Workbench) -> list[Part]:
-    """Run an experiment and return its parts; without verdicts at smoke scale."""
-    parts = list(experiment.conduct(bench))
+    """Run an experiment and return its parts, a picture among them; no verdicts at smoke scale."""
+    parts = with_picture(experiment.title, list(experiment.conduct(bench)))
     # At smoke scale, which checks that experiments run, a verdict would mislead.
     return [without_verdicts(part) for part in parts] if bench.scale == "smoke" else parts
 

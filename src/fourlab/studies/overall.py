@@ -73,9 +73,10 @@ def overall_blocks(
     yield Paragraph(
         "Every claim has two verdicts. It is **reproduced** if the faithful program, with the "
         "report's faults and at its own budget, gives the reported number. It **holds** if it is "
-        "true of the corrected program and the exact game. A test with a power under 80 % that "
-        "finds no difference cannot tell. Brackets are 95 % intervals. Columns count from 1; "
-        "Vannucci and Abril's actions 4 and 6 are the columns 5 and 7."
+        "true of the corrected program and the exact game. A test that finds no difference "
+        "with a power under 80 %, or an interval that includes the claimed bound, cannot tell. "
+        "Brackets are 95 % intervals. Columns count from 1; Vannucci and Abril's actions 4 and 6 "
+        "are the columns 5 and 7."
     )
     yield Grid(
         COUNT_HEAD,

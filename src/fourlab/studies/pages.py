@@ -50,6 +50,7 @@ REPRODUCED = {
 }
 HOLDS = {**TRUTHS, Answer.CANNOT_TELL: "cannot tell whether it holds"}
 """What the answers are called in sentences."""
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 _FAULT = re.compile(r"\bB\d{1,2}\b")
 _PLACE = re.compile(r"\{([a-z0-9-]+)\.([a-z]+)(:brief)?\}")
 """A place of a summary that a value fills: {table-5-mc40-first.faithful}.
@@ -302,17 +303,20 @@ def _named(claims: Sequence[Claim]) -> str:
 
 
 def _reasons(claims: Sequence[Claim], given: set[str]) -> Iterator[Block]:
-    """Yield the explanations that the page has not `given` yet, each of them once."""
+    """Yield the explanations, without sentences that the page has `given` already."""
     reasons: dict[str, list[str]] = {}
     for claim in claims:
-        if claim.why and claim.why not in given:
+        if claim.why:
             reasons.setdefault(claim.why, []).append(claim.quantity)
     for reason, quantities in reasons.items():
-        others = f" and {len(quantities) - 1} more" if len(quantities) > 1 else ""
-        named = f"**{_begun(quantities[0])}{others}.** " if len(reasons) > 1 else ""
         end = "" if reason.endswith((".", "?", "!")) else "."
-        yield Paragraph(f"{named}{_begun(reason)}{end}")
-    given.update(reasons)
+        sentences = _SENTENCE_END.split(f"{_begun(reason)}{end}")
+        new = [sentence for sentence in sentences if sentence not in given]
+        given.update(new)
+        if new:
+            others = f" and {len(quantities) - 1} more" if len(quantities) > 1 else ""
+            named = f"**{_begun(quantities[0])}{others}.** " if len(reasons) > 1 else ""
+            yield Paragraph(f"{named}{' '.join(new)}")
 
 
 def _claims(claims: Sequence[Claim]) -> Iterator[Block]:

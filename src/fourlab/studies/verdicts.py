@@ -2,8 +2,9 @@
 
 Every test has three answers. The values differ if the test rejects equality at LEVEL. They agree
 if it does not, although it would notice a difference of the stated margin with a probability of at
-least POWER. Otherwise the data cannot tell. A study states its margins as constants, so they are
-fixed before it runs.
+least POWER. Otherwise the data cannot tell. A claim of a direction or of a bound agrees only if the
+data show it; an interval that includes the bound cannot tell. A study states its margins as
+constants, so they are fixed before it runs.
 """
 
 import math
@@ -25,7 +26,7 @@ POWER = 0.8
 """Below this power, a test that finds no difference says nothing."""
 SELDOM = 0.01
 """An event in a smaller share of our trials does not count as a possible explanation."""
-ASIDE = 0.1
+ASIDE = 0.05
 """How far from its bound a share is that `at_least` has to notice."""
 NORMAL = NormalDist()
 
@@ -355,7 +356,9 @@ def at_least_trained(values: Sequence[float], of: int, bound: float) -> Verdict:
     elif middle + half < bound:
         answer = Answer.DIFFERS
     test = f"95 % interval over {len(values)} trainings, at least {100 * bound:g} %"
-    return Verdict(answer, test)
+    p = student_tail(_ratio(middle - bound, error), len(values) - 1)
+    power = NORMAL.cdf((ASIDE - half) / error)
+    return Verdict(answer, test, f"{100 * ASIDE:g} points", p, power)
 
 
 def larger_trained(ones: Sequence[float], others: Sequence[float], margin: float) -> Verdict:

@@ -152,8 +152,8 @@ def _draw(game: StoredGame) -> Figure:
                 color=COLOURS[1] if ringed else "black",
             )
     board.set(xticks=range(1, 8), yticks=[], xlim=(0.4, 7.6), ylim=(-0.6, 5.6), xlabel="column")
-    shares = [(number, float(share)) for number, _, share in _chances(game) if share]
-    chances.plot(*zip(*shares, strict=True), marker="o", color=COLOURS[0])
+    points = [(number, float(share)) for number, _, share in _chances(game) if share]
+    chances.plot(*zip(*points, strict=True), marker="o", color=COLOURS[0])
     frame(chances, None, "y", xlabel="move of X", ylabel="w/n of the move", ylim=(0, 1.05))
     return figure
 
