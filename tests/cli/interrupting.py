@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 from typing import Any
 
 Reached = Callable[[], None]
@@ -128,8 +129,24 @@ def _call_after(owner: Any, name: str, reached: Reached) -> None:
     setattr(owner, name, watched)
 
 
+def leave_out_torch_compiler() -> None:
+    """Stand in for torch's compiler, which optimisers import but nobody here uses.
+
+    It takes longer to import than torch itself. The commands that tests run without a signal import
+    it as it is.
+    """
+    compiler = ModuleType("torch._dynamo")
+    compiler.disable = lambda function, *_, **__: function  # type: ignore[attr-defined]
+    compiler.graph_break = lambda: None  # type: ignore[attr-defined]
+    inductor = ModuleType("torch._inductor")
+    inductor.config = ModuleType("torch._inductor.config")  # type: ignore[attr-defined]
+    for module in (compiler, inductor, inductor.config):
+        sys.modules[module.__name__] = module
+
+
 def main() -> None:
     """Watch for the point, then run the command."""
+    leave_out_torch_compiler()
     point, count, number, *arguments = sys.argv[1:]
     times = 0
 
