@@ -166,9 +166,25 @@ class Changed:
             yield {"manifest.json": json.dumps(manifest).encode(), "config.toml": text}
 
     def restore(self) -> None:
-        """Restore all files."""
-        shutil.rmtree(self.folder)
-        shutil.copytree(self._kept, self.folder)
+        """Restore all files that have changed, by their sizes and times."""
+        for path in sorted(self.folder.rglob("*"), reverse=True):  # files before their folders
+            kept = self._kept / path.relative_to(self.folder)
+            if path.is_dir():
+                if not kept.is_dir():
+                    path.rmdir()
+            elif not kept.is_file() or _state(path) != _state(kept):
+                path.unlink()
+        for kept in sorted(self._kept.rglob("*")):
+            path = self.folder / kept.relative_to(self._kept)
+            if kept.is_dir():
+                path.mkdir(exist_ok=True)
+            elif not path.exists():
+                shutil.copy2(kept, path)
+
+
+def _state(file: Path) -> tuple[int, int]:
+    status = file.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 def mutations(data: bytes, rng: random.Random) -> Iterator[bytes]:
