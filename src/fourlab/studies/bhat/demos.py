@@ -65,6 +65,8 @@ LEARNED = 3.0
 """Margin of the number of positions about which something was learned."""
 LITTLE = 0.001
 """A smaller change of a value counts as none."""
+OTHERS = 6
+"""Trainings of each kind that the file was not made with."""
 SCORE = 5.0
 """Margin of the score of part C, in percentage points."""
 
@@ -200,7 +202,7 @@ def other_training(seed: int, wins: int, number: int) -> int:
 
 def _other_trainings(bench: Workbench, judged: bool) -> Iterator[Claim]:
     """Show that neither the published code nor the text alone reproduces the file."""
-    times = 2 * min(bench.size["tables"], FEWEST_TRAININGS)
+    times = 2 * min(bench.size["tables"], OTHERS)
     positions = bench.repeat(
         "other-trainings", other_training, times, bench.seed, bench.size["wins"]
     )

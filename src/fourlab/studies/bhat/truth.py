@@ -430,4 +430,6 @@ def _lines(axes: Axes, data: Table, rows: int, names: Sequence[str]) -> None:
             discs, shares = zip(*points, strict=True)
             style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKS[place]}
             axes.plot(discs, shares, **style, markersize=3, label=name)
-    frame(axes, SMALL, title=f"{rows} rows, by discs", xlabel="discs on the board")
+    # Lines may run below the legend, so they shine through.
+    legend = {**SMALL, "loc": "lower right", "framealpha": 0.5}
+    frame(axes, legend, title=f"{rows} rows, by discs", xlabel="discs on the board")
