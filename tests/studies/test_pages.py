@@ -158,8 +158,11 @@ def test_an_experiment_without_a_picture_gets_one_of_its_shares() -> None:
     assert picture.data.rows == (
         ("games won", "faithful", "70.00", "39.68", "89.22"),
         ("games won", "corrected", "90.00", "59.58", "98.21"),
+        (MATCH.quantity, "reported", "71.00", "61.46", "78.99"),
+        (MATCH.quantity, "faithful", "73.00", "70.16", "75.66"),
+        (MATCH.quantity, "corrected", "99.00", "98.17", "99.46"),
     )
     assert figures.render(picture.draw(), "svg", salt="x").startswith(b"<svg")
-    assert with_picture("Games", [MATCH]) == [MATCH], "counts of a match are no shares"
+    assert with_picture("Games", [VALUE]) == [VALUE], "it has no shares"
     own = a_picture("own")
     assert with_picture("Games", [won, own]) == [won, own]

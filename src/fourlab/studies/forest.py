@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from fourlab.arena.tables import Table
 from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
-from fourlab.studies.claims import Claim, Estimate
+from fourlab.studies.claims import Claim, Counts, Estimate, share
 from fourlab.studies.workbench import Part, Picture
 
 NAME = "shares"
@@ -30,17 +30,22 @@ def with_picture(title: str, parts: Sequence[Part]) -> list[Part]:
         for version, one in shares_of(claim).items()
     )
     data = Table("", ("claim", "version", "share", "low", "high"), rows)
-    caption = f"{title}: shares with 95 % intervals"
+    caption = f"{title}: shares with 95 % intervals, of several outcomes the first"
     return [*parts, Picture(NAME, caption, lambda: _draw(claims), data)]
 
 
 def shares_of(claim: Claim) -> dict[str, Estimate]:
-    """Return the values of a claim that are shares in per cent, by version."""
-    return {
-        version: number
-        for version, number in claim.versions().items()
-        if isinstance(number, Estimate) and number.unit == "%"
-    }
+    """Return the values of a claim that are shares in per cent, by version.
+
+    Of counts, it is the share of the first outcome that the claim names, such as won games.
+    """
+    shares: dict[str, Estimate] = {}
+    for version, number in claim.versions().items():
+        if isinstance(number, Counts) and number.n:
+            shares[version] = share(next(iter(number.counts.values())), number.n)
+        elif isinstance(number, Estimate) and number.unit == "%":
+            shares[version] = number
+    return shares
 
 
 def _cell(number: float | None) -> str:

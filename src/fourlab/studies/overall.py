@@ -117,7 +117,7 @@ def _counts(experiments: Mapping[str, Parts]) -> Iterator[object]:
         answers: Counter[str] = Counter()
         for parts in experiments.values():
             # What we compare for our own part, such as fixes of a program, does not count.
-            made = [part for part in parts if part.get("reported") or part.get("document")]
+            made = [part for part in parts if part.get("reported")]
             answers += count_answers(made, question)
         if question == "reproduced":
             yield answers.total()

@@ -187,7 +187,7 @@ def as_data(plan: Plan, differing: Sequence[Difference], seed: int) -> dict[str,
 
 
 def _cells(parts: Parts) -> dict[str, dict[str, Any]]:
-    """Return the compared values of each claim, by its name; of a finding, by its quantity."""
+    """Return the compared values of each claim, by its name."""
     cells: dict[str, dict[str, Any]] = {}
     for part in parts:
         if part["kind"] == "claim":
@@ -196,9 +196,6 @@ def _cells(parts: Parts) -> dict[str, dict[str, Any]]:
                 for version in VERSIONS
                 for field, value in _leaves(version, part[version])
             }
-        elif part["kind"] == "finding":
-            words = {name: text for name, text in part.items() if name not in ("kind", "why")}
-            cells[part["what"]] = words
     return cells
 
 

@@ -75,7 +75,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     for number, what in FIGURES.items():
         yield Picture(
             f"figure-{number}",
-            f"Figure {number}: {what}. 0 is lost and 1 is won for red, who is to move.",
+            f"Figure {number}: {what}; 0 is lost and 1 is won for red, who is to move.",
             partial(_draw, number, unit, exact),
             _boards_table(unit, signed, exact, number),
         )
