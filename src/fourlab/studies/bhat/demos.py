@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -14,6 +15,7 @@ from fourlab.agents.q.training import form_of
 from fourlab.agents.registry import make
 from fourlab.game.bitboard import from_key
 from fourlab.game.position import Position
+from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
 from fourlab.studies.bhat.comparisons import (
     FEWEST_TRAININGS,
     difference,
@@ -32,7 +34,7 @@ from fourlab.studies.bhat.table_5 import BOARD
 from fourlab.studies.claims import Claim, Counts, Estimate, Source, Verdict, mean_of
 from fourlab.studies.reported import reported
 from fourlab.studies.verdicts import same_mean, same_number
-from fourlab.studies.workbench import Part, Text, Workbench
+from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 ROWS = 4
 MADE: dict[str, Any] = {"alpha": 1.0, "gamma": 0.9}
@@ -170,6 +172,34 @@ def demos(bench: Workbench) -> Iterator[Part]:
         part_c[0]["corrected"]["game"],
     )
     yield Text("Tables 1 to 4 and 6, Figures 2 and 7: classes and pseudocode", PSEUDOCODE)
+    yield _picture(tables)
+
+
+def _picture(tables: Sequence[Mapping[str, float]]) -> Picture:
+    """Draw the contents of the published file beside those of ours."""
+    rows = []
+    for kind, number in SHIPPED.items():
+        ours = [table[kind] for table in tables]
+        rows.append((LABELS[kind], number, round(fmean(ours), 1), min(ours), max(ours)))
+
+    def draw() -> Figure:
+        figure, (axes,) = panels(8, 3.6)
+        places = np.arange(len(rows))
+        _, published, means, lows, highs = zip(*rows, strict=True)
+        errors = [np.subtract(means, lows), np.subtract(highs, means)]
+        axes.barh(places - 0.2, published, height=0.4, color=COLOURS[0], label="published")
+        axes.barh(places + 0.2, means, xerr=errors, height=0.4, color=COLOURS[1], label="ours")
+        axes.set_yticks(places, [label for label, *_ in rows])
+        axes.invert_yaxis()
+        frame(axes, SMALL, "x", xscale="log", xlabel="positions")
+        return figure
+
+    caption = (
+        f"Positions in the value file, published and ours: the mean of {len(tables)} trainings, "
+        "and their range."
+    )
+    head = ("positions", "published", "ours", "fewest", "most")
+    return Picture("value-file", caption, draw, Table("", head, tuple(rows)))
 
 
 def _first_alpha(ours: Sequence[float]) -> Claim:
