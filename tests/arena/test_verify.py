@@ -453,6 +453,17 @@ def test_links_are_reported(run: Run) -> None:
     ]
 
 
+def test_hidden_files_and_links_that_are_removed_do_not_prevent_a_resume(run: Run) -> None:
+    (run.folder / ".DS_Store").write_text("x")
+    (run.folder / "results").symlink_to("results.json")
+    seal(run.folder)
+    (run.folder / ".DS_Store").unlink()
+    (run.folder / "results").unlink()
+    assert reasons(verify(run)) == [".DS_Store is missing", "results is missing"]
+    assert work(TournamentJob(TOURNAMENT), Run(run.folder), session()) is not None
+    assert verify(run).is_sound
+
+
 def test_what_a_killed_process_has_left_is_not_reported(run: Run) -> None:
     (run.folder / ".progress.json.ab_45xyz").write_text("{")
     assert verify(run).is_sound

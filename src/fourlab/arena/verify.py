@@ -211,6 +211,6 @@ def lost_game(tournament: Tournament, number: int) -> StoredGame:
 def unrepairable(verification: Verification) -> Damage | None:
     """Return a damaged file that neither a replay nor `fourlab resume` makes again, or None."""
     for item in verification.files:
-        if not item.is_rewritten and item.file != SEAL_FILE and item.why != "was added":
+        if not item.is_rewritten and item.file != SEAL_FILE and not item.is_foreign:
             return item
     return None

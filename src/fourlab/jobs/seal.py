@@ -41,6 +41,8 @@ class Damage:
     file: str
     """Its path within the run folder, with forward slashes."""
     why: str
+    is_foreign: bool = False
+    """Whether no job reads it: it was added, it is hidden, or it was a link when it was sealed."""
 
     @property
     def is_rewritten(self) -> bool:
@@ -88,12 +90,13 @@ def damage(folder: Path, skip: Iterable[str] = ()) -> Iterator[Damage]:
     for name, expected in sealed.items():
         if name in skip:
             continue
+        is_foreign = bool(expected.get("link")) or name.startswith(".") or "/." in name
         if name not in present:
-            yield Damage(name, "is missing")
+            yield Damage(name, "is missing", is_foreign)
         elif _fingerprint(folder / name) != expected:
-            yield Damage(name, "was changed")
+            yield Damage(name, "was changed", is_foreign)
     for name in sorted(present - sealed.keys()):
-        yield Damage(name, "was added")
+        yield Damage(name, "was added", is_foreign=True)
     for name in sorted(_unfinished(folder)):
         yield Damage(name, "holds changes of a database")
 
@@ -107,7 +110,7 @@ def refuse_damage(folder: Path) -> None:
     databases = [name for name in _files(folder) if name.endswith(".sqlite")]
     for flaw in damage(folder, skip=databases):
         discard(folder, flaw)
-        if flaw.file == SEAL_FILE or (not flaw.is_rewritten and flaw.why != "was added"):
+        if flaw.file == SEAL_FILE or not (flaw.is_rewritten or flaw.is_foreign):
             raise UserError(
                 f"{folder}: {flaw} since work on the run ended "
                 f"(fourlab verify {folder} shows all damage)"
@@ -135,7 +138,7 @@ def _fingerprint(file: Path) -> dict[str, Any]:
     """Return the size and hash of a file; a link is its target, not what that holds."""
     if file.is_symlink():
         target = b"link to " + os.fsencode(os.readlink(file))
-        return {"bytes": len(target), "sha256": hashlib.sha256(target).hexdigest()}
+        return {"bytes": len(target), "sha256": hashlib.sha256(target).hexdigest(), "link": True}
     return {"bytes": file.stat().st_size, "sha256": digest(file)}
 
 
