@@ -19,8 +19,10 @@ from fourlab.errors import UserError
 from fourlab.jobs.executors.local import Local
 from fourlab.jobs.run import Run, open_run
 from fourlab.studies.catalogue import all_experiments
+from fourlab.studies.claims import Claim
 from fourlab.studies.report import check_work, save_parts, write_reports
-from fourlab.studies.workbench import Finding, Text
+from fourlab.studies.verdicts import same_number
+from fourlab.studies.workbench import Text
 from fourlab.training.loop import train
 from fourlab.web.record_messages import RunAnswer
 from tests.arena.players import make
@@ -215,8 +217,8 @@ def test_a_reproduction_counts_finished_experiments(tmp_path: Path) -> None:
         run,
         first,
         [
-            Finding("one", "1", "1", agrees=True),
-            Finding("two", "2", "3", agrees=False),
+            Claim("one", "one", "1", faithful="1", reproduced=same_number(1, 1, 0)),
+            Claim("two", "two", "2", faithful="3", reproduced=same_number(2, 3, 0)),
             Text("said", "words"),
         ],
     )
@@ -224,7 +226,14 @@ def test_a_reproduction_counts_finished_experiments(tmp_path: Path) -> None:
     data = overview.row(run)
     assert (data["status"], data["done"], data["total"]) == ("stopped", 1, 2)
     assert data["headline"] == "1 experiment: 1 agree, 1 differ"
-    save_parts(run, second, [Finding("three", "1", "1", agrees=True), Finding("four", "", "1")])
+    save_parts(
+        run,
+        second,
+        [
+            Claim("three", "three", "1", faithful="1", reproduced=same_number(1, 1, 0)),
+            Claim("four", "four", "", faithful="1"),
+        ],
+    )
     write_reports(run)
     data = overview.detail(run)
     assert (data["status"], data["done"], data["total"]) == ("finished", 2, 2)

@@ -218,11 +218,6 @@ def count_answers(parts: Sequence[Mapping[str, Any]], question: str = "reproduce
         if part["kind"] == "claim":
             verdict = part[question]
             answers[UNTESTED if verdict is None else str(verdict["answer"])] += 1
-        elif part["kind"] == "finding":
-            # Without a test of its own: None has no reported number to compare with. Whether it
-            # is true was not asked.
-            agrees = part["agrees"] if question == "reproduced" else None
-            answers[{True: "agrees", False: "differs", None: UNTESTED}[agrees]] += 1
     return answers
 
 
