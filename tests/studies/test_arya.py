@@ -115,8 +115,8 @@ def test_folders_of_the_version_before_do_not_disturb_a_training(tmp_path: Path)
 def test_specs_of_tables_are_shown_without_the_run_folder(tmp_path: Path) -> None:
     faithful, corrected = lessons.q_tables(bench(tmp_path, {}), 200, seeds=2)
     assert [bouts.without_paths(spec) for spec in faithful.specs] == [
-        "q:ties=random,table=faithful/200/table.q",
-        "q:ties=random,table=faithful/200-1/table.q",
+        "q:ties=random,memory_mb=1024,table=faithful/200/table.q",
+        "q:ties=random,memory_mb=1024,table=faithful/200-1/table.q",
     ]
     assert faithful.positions[0] != faithful.positions[1], "another seed"
     assert make(corrected.specs[1]).decide(

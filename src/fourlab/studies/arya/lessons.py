@@ -13,6 +13,8 @@ VERSIONS = ("faithful", "corrected")
 """Index 0 trains with Arya's settings and faults, index 1 without the faults."""
 BLOCK_GAMES = 50_000
 """Games of Q-learning between two rows of metrics."""
+TABLE_MB = 1024
+"""Memory for a table that was trained here; some have seven million positions."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,10 @@ def q_tables(bench: Workbench, games: int, seeds: int = 1) -> tuple[QTables, QTa
     training = QTraining(bench.folder.resolve() / "q", games, bench.seed)
     total = seeds * len(VERSIONS)
     trained = bench.repeat(f"q-{games}", training, total)
-    specs = [f'q:ties=random,table="{training.place(n) / "table.q"}"' for n in range(total)]
+    specs = [
+        f'q:ties=random,memory_mb={TABLE_MB},table="{training.place(n) / "table.q"}"'
+        for n in range(total)
+    ]
     sizes = [table["positions"] for table in trained]
     faithful, corrected = (
         QTables(specs[version :: len(VERSIONS)], sizes[version :: len(VERSIONS)])
