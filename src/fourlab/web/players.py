@@ -38,7 +38,7 @@ def spec_of(agent: str, rules: Rules = CLASSIC) -> str:
         level = LEVELS[int(number) - 1]
         return level.spec if level.elsewhere is None or rules == CLASSIC else level.elsewhere
     name, given = registry.parse_spec(agent)
-    if name not in AGENTS and not _is_public(name):
+    if not _is_public(name):
         raise UserError(f"agent {name!r} cannot play here; agents are {', '.join(names())}")
     allowed = {option.name: option for option in options_for(name)}
     for option, text in registry.current_names(name, given).items():
@@ -112,9 +112,10 @@ def names() -> list[str]:
 
 
 def _is_public(name: str) -> bool:
-    """Return whether a preset, named or one of a family such as bhat-mcN, may play here."""
+    """Return whether an agent or preset, named or one of a family such as bhat-mcN, may play."""
+    entry = registry.AGENTS.get(base_of(name))
     preset = registry.preset(name)
-    return preset is not None and (preset.public or base_of(name) in AGENTS)
+    return (entry is not None and entry.public) or (preset is not None and preset.public)
 
 
 def base_of(name: str) -> str:
