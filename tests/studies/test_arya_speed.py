@@ -9,7 +9,7 @@ from fourlab.agent import Limit
 from fourlab.agents.registry import make
 from fourlab.game.position import Position
 from fourlab.studies.arya import listing, speed, theory
-from fourlab.studies.claims import Answer, Estimate
+from fourlab.studies.claims import Answer, Claim, Estimate
 from fourlab.studies.workbench import Text
 from tests.studies.test_arya import claims, conduct
 
@@ -122,7 +122,9 @@ def test_every_decided_rollout_of_the_listing_credits_its_leaf() -> None:
 
 
 def test_the_text_mode_shows_games(tmp_path: Path) -> None:
-    listed, corrected = conduct("004-text-mode", tmp_path, rollouts=50, shown=2)
+    printed, listed, corrected = conduct("004-text-mode", tmp_path, rollouts=50, shown=2)
+    assert isinstance(printed, Claim)
+    assert printed.faithful == "5"
     assert isinstance(listed, Text)
     for line in (
         "X is thinking...",
@@ -132,7 +134,7 @@ def test_the_text_mode_shows_games(tmp_path: Path) -> None:
     ):
         assert line in listed.lines
     # The transcript is stored, so even the measured times are the same again.
-    assert conduct("004-text-mode", tmp_path, rollouts=50, shown=2) == [listed, corrected]
+    assert conduct("004-text-mode", tmp_path, rollouts=50, shown=2) == [printed, listed, corrected]
 
 
 def test_grid_marks_the_first_players_discs_with_x() -> None:

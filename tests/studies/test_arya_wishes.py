@@ -24,7 +24,9 @@ def test_remedies_proofs_learning_and_width_are_measured(tmp_path: Path) -> None
         "maximisation-bias",
         "catastrophic-forgetting",
         "alphamcts-with-proofs",
+        *(f"learning-speed-{games}" for games in (3_000_000, 137_371, 1000, 5000)),
         "branching-and-tree-search",
+        "chess-network",
     ]
     bias = by_name["maximisation-bias"]
     assert isinstance(bias.faithful, Estimate)

@@ -13,6 +13,7 @@ from fourlab.studies.arya.listing import ListedSearch
 from fourlab.studies.arya.matches import vanilla
 from fourlab.studies.claims import Answer, Claim, Estimate, Value, Verdict, mean_of
 from fourlab.studies.reported import reported
+from fourlab.studies.verdicts import same_number
 from fourlab.studies.workbench import Part, Text, Workbench
 
 FACTOR = 2
@@ -21,6 +22,14 @@ COMPILED = "arya-vanilla:seconds=10,faithful=1"
 """The compiled search; the time limit of the call, in CPU seconds, stops it earlier."""
 OPENINGS = ("", "4444", "44332", "443321167")
 """Positions in which minimax is timed."""
+PRINTED = {
+    "who is thinking": ["is thinking"],
+    "the move": ["plays column"],
+    "rollouts and their time": ["rollouts in"],
+    "the winner": ["won!", "It is a draw."],
+    "the score so far": ["Results so far"],
+}
+"""What the text mode is said to print, and the words for it in ours."""
 
 
 def speed(bench: Workbench) -> Iterator[Part]:
@@ -128,7 +137,21 @@ def text_mode(bench: Workbench) -> Iterator[Part]:
     for faithful in (True, False):
         version = "as listed" if faithful else "corrected"
         games = bench.calculate(f"text-{int(faithful)}", partial(_two_games, bench, faithful))
+        if faithful:
+            yield _printed(games)
         yield Text(f"Two games of the search {version} against minimax(4)", games)
+
+
+def _printed(games: str) -> Claim:
+    """Compare what a transcript has with what Arya's text mode is said to print."""
+    lines = sum(any(word in games for word in words) for words in PRINTED.values())
+    return Claim(
+        "text-mode-score",
+        "things that the text mode prints: " + ", ".join(PRINTED),
+        f"all {len(PRINTED)}",
+        faithful=str(lines),
+        reproduced=same_number(len(PRINTED), lines, 0),
+    )
 
 
 def _two_games(bench: Workbench, faithful: bool) -> str:
