@@ -35,6 +35,7 @@ ROWS: dict[str, tuple[tuple[str, ...], str, int, str]] = {
     "perft": (("3",), "", 0, "perft 3: 343"),
     "play": (("--red", "rules", "--yellow", "rules", "--start", "121212"), "", 0, "red wins"),
     "positions": ((), "", 0, "vannucci-abril"),
+    "qtable cut": (("values.q", "-o", "early.q"), "", 0, "early.q: 1 of 1 positions on 5x4x4"),
     "qtable export": (("values.q", "-o", "again.gz"), "", 0, "again.gz: 1 positions"),
     "qtable import": (("values.gz", "-o", "again.q"), "", 0, "again.q: 1 positions on 5x4x4"),
     "qtable info": ((), "", 0, "board: 5x4x4"),

@@ -13,6 +13,7 @@ from fourlab.jobs.executors.threads import Threads
 from fourlab.jobs.kinds import job_of
 from fourlab.jobs.run import Run
 from fourlab.studies.catalogue import Experiment, all_experiments, chosen
+from fourlab.studies.claims import Claim
 from fourlab.studies.job import _conduct
 from fourlab.studies.report import load_parts
 from fourlab.studies.workbench import Part, Stopped, Text, Workbench, completed
@@ -123,17 +124,16 @@ def test_a_damaged_work_file_is_named(tmp_path: Path, content: str) -> None:
         bench(tmp_path).repeat("squares", lambda number: number**2, 10)
 
 
-FINDING = {"kind": "finding", "agrees": True}
-FINDING |= dict.fromkeys(("what", "document", "faithful", "corrected", "truth", "why"), "")
+CLAIM = {"kind": "claim", **Claim("x", "a number", "1", faithful="2").as_json()}
 
 
 @pytest.mark.parametrize(
     "part",
     [
         *(7, None, [], {}, "x", {"kind": "poem"}, {"kind": ["text"]}, {"kind": "text"}),
-        {**FINDING, "agrees": "yes"},
-        {**FINDING, "what": 7},
-        {name: value for name, value in FINDING.items() if name != "agrees"},
+        {**CLAIM, "reproduced": "yes"},
+        {**CLAIM, "quantity": 7},
+        {name: value for name, value in CLAIM.items() if name != "why"},
         {"kind": "text", "title": "x", "lines": ["x"]},
         {"kind": "table", "title": "x", "file": "x.csv", "head": [7], "rows": []},
         {"kind": "table", "title": "x", "file": "x.csv", "head": ["x"], "rows": [7]},
@@ -146,9 +146,9 @@ def test_parts_that_no_experiment_has_are_damage(tmp_path: Path, part: object) -
     run = Run(tmp_path)
     file = tmp_path / "work" / "000-exact" / "found.json"
     file.parent.mkdir(parents=True)
-    file.write_text(json.dumps([FINDING]))
-    assert load_parts(run, "000-exact") == [FINDING]
-    file.write_text(json.dumps([FINDING, part]))
+    file.write_text(json.dumps([CLAIM]))
+    assert load_parts(run, "000-exact") == [CLAIM]
+    file.write_text(json.dumps([CLAIM, part]))
     with pytest.raises(UserError, match=r"found\.json is damaged; remove it"):
         load_parts(run, "000-exact")
 

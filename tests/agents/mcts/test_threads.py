@@ -118,7 +118,7 @@ def test_threads_add_their_results_once_to_the_column_that_leads_to_a_kept_posit
     agent = make("mcts:threads=3,reuse=games,proofs=0,simulations=20000")
     assert isinstance(agent, MCTS)
     decided = agent.decide(Position("4"), Limit(), np.random.default_rng(0))
-    tree = agent._kept["tree"]
+    (tree,) = agent._kept.values()
     leading = tree.columns()[3]
     assert leading.value is not None
     below = tree.columns((3,))

@@ -139,6 +139,8 @@ export function mount(root, app) {
       });
       if (record !== wanted) return; // another one was chosen meanwhile
       record = { ...saved, run: from };
+      // Even if the list of runs did not arrive: the server may have been busy.
+      stored.hidden = false;
       runs.value = from;
       number.max = total - 1;
       number.value = saved.number;
