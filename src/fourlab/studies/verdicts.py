@@ -41,7 +41,7 @@ def same_counts(reported: Counts, ours: Counts, points: float) -> Verdict:
     p = freeman_halton(first, second)
     power = power_of_counts(first, second, points / 100)
     test = "Fisher's exact test" if len(first) == 2 else "Fisher-Freeman-Halton test"
-    return _verdict(test, f"{points:g} points", p, power)
+    return claimed_equal(test, f"{points:g} points", p, power)
 
 
 def same_share(count: int, of: int, our_count: int, our_of: int, points: float) -> Verdict:
@@ -57,7 +57,7 @@ def same_mean(value: float, of: int, values: Sequence[float], margin: float) -> 
     p = student_tail(_ratio(value - middle, error), len(values) - 1)
     critical = student_quantile(1 - LEVEL / 2, len(values) - 1)
     power = NORMAL.cdf(_ratio(margin, error) - critical)
-    return _verdict("Student's t-test", f"{margin:g}", p, power)
+    return claimed_equal("Student's t-test", f"{margin:g}", p, power)
 
 
 def same_trained(value: float, of: int, values: Sequence[float], margin: float) -> Verdict:
@@ -75,7 +75,9 @@ def same_trained(value: float, of: int, values: Sequence[float], margin: float) 
     freedom = len(values) - 1
     p = student_tail(_ratio(value - middle, error), freedom)
     power = NORMAL.cdf(_ratio(margin, error) - student_quantile(1 - LEVEL / 2, freedom))
-    return _verdict(f"t-test over {len(values)} trainings", f"{100 * margin:g} points", p, power)
+    return claimed_equal(
+        f"t-test over {len(values)} trainings", f"{100 * margin:g} points", p, power
+    )
 
 
 def same_number(value: float, exact: float, margin: float) -> Verdict:
@@ -150,7 +152,7 @@ def typical(value: float, values: Sequence[float] | NDArray[np.float64], margin:
     ]
     # Even the first rank among a few is nothing unusual.
     power = min(outside) if 2 / (len(ours) + 1) < LEVEL else 0.0
-    return _verdict("rank among our values", f"{margin:g}", min(1.0, 2 * tail), power)
+    return claimed_equal("rank among our values", f"{margin:g}", min(1.0, 2 * tail), power)
 
 
 def may_happen(count: int, of: int) -> Verdict:
@@ -250,12 +252,24 @@ def student_quantile(probability: float, freedom: int) -> float:
     return _root(lambda t: 2 * (1 - probability) - student_tail(t, freedom), 0.0, 1e6)
 
 
-def _verdict(test: str, margin: str, p: float, power: float) -> Verdict:
+def claimed_equal(test: str, margin: str, p: float, power: float) -> Verdict:
+    """Return the verdict on the claim that there is no difference."""
     answer = Answer.CANNOT_TELL
     if p < LEVEL:
         answer = Answer.DIFFERS
     elif power >= POWER:
         answer = Answer.AGREES
+    return Verdict(answer, test, margin, p, power)
+
+
+def claimed_different(test: str, margin: str, p: float, power: float) -> Verdict:
+    """Return the verdict on the claim that there is a difference."""
+    answer = Answer.CANNOT_TELL
+    if p < LEVEL:
+        answer = Answer.AGREES
+    elif power >= POWER:
+        # A difference of the margin would have been noticed.
+        answer = Answer.DIFFERS
     return Verdict(answer, test, margin, p, power)
 
 
@@ -280,13 +294,7 @@ def _direction(
         p = tail if ratio >= 0 else 1 - tail
         critical = student_quantile(1 - LEVEL, freedom)
     power = NORMAL.cdf(_ratio(margin, error) - critical)
-    answer = Answer.CANNOT_TELL
-    if p < LEVEL:
-        answer = Answer.AGREES
-    elif power >= POWER:
-        # A difference of the margin would have been noticed.
-        answer = Answer.DIFFERS
-    return Verdict(answer, test, words, p, power)
+    return claimed_different(test, words, p, power)
 
 
 def _columns(first: Mapping[str, int], second: Mapping[str, int]) -> tuple[list[int], list[int]]:
@@ -335,7 +343,7 @@ def within_error(
     """Compare a difference with its standard error, which has `freedom` degrees of freedom."""
     p = student_tail(_ratio(difference, error), freedom)
     power = NORMAL.cdf(_ratio(margin, error) - student_quantile(1 - LEVEL / 2, freedom))
-    return _verdict(test, f"{margin:g}", p, power)
+    return claimed_equal(test, f"{margin:g}", p, power)
 
 
 def at_least_trained(values: Sequence[float], of: int, bound: float) -> Verdict:
@@ -375,10 +383,5 @@ def larger_trained(ones: Sequence[float], others: Sequence[float], margin: float
     if t < 0:
         p = 1 - p
     power = NORMAL.cdf(_ratio(margin, error) - student_quantile(1 - LEVEL, freedom))
-    answer = Answer.CANNOT_TELL
-    if p < LEVEL:
-        answer = Answer.AGREES
-    elif power >= POWER:
-        answer = Answer.DIFFERS
     test = f"t-test over {len(ones)} and {len(others)} trainings, one-sided"
-    return Verdict(answer, test, f"{100 * margin:g} points", p, power)
+    return claimed_different(test, f"{100 * margin:g} points", p, power)

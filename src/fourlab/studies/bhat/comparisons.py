@@ -10,13 +10,14 @@ from itertools import permutations
 
 import numpy as np
 
-from fourlab.studies.claims import Answer, Counts, Estimate, Verdict
+from fourlab.studies.claims import Counts, Estimate, Verdict
 from fourlab.studies.compare import chi_squared_tail, homogeneity, moments
 from fourlab.studies.verdicts import (
     LEVEL,
     NORMAL,
-    POWER,
     chi_squared_quantile,
+    claimed_different,
+    claimed_equal,
     noncentral_tail,
     student_quantile,
     student_tail,
@@ -47,7 +48,7 @@ def same_curve(ones: Sequence[Cell], others: Sequence[Cell], points: float) -> V
     p = chi_squared_tail(statistic, len(ones))
     power = _power(noncentrality, len(ones))
     test = f"chi-squared test of {len(ones)} shares"
-    return _same(test, f"{points:g} points everywhere", p, power)
+    return claimed_equal(test, f"{points:g} points everywhere", p, power)
 
 
 def varies(cells: Sequence[Cell], points: float) -> Verdict:
@@ -61,7 +62,7 @@ def varies(cells: Sequence[Cell], points: float) -> Verdict:
     noncentrality = of * (1 - of / trials) * (points / 100) ** 2 / spread if spread else math.inf
     power = _power(noncentrality, len(cells) - 1)
     test = f"chi-squared test of homogeneity of {len(cells)} shares"
-    return _claimed(test, f"{points:g} points at one place", p, power)
+    return claimed_different(test, f"{points:g} points at one place", p, power)
 
 
 def same_trained_counts(
@@ -99,7 +100,7 @@ def same_trained_counts(
         default=0.0,
     )
     test = f"chi-squared test with the variance of {len(trained)} {what}"
-    return _same(test, f"{points:g} points", p, _power(least, freedom))
+    return claimed_equal(test, f"{points:g} points", p, _power(least, freedom))
 
 
 def depends(groups: Sequence[Sequence[float]], margin: float) -> Verdict:
@@ -123,7 +124,7 @@ def depends(groups: Sequence[Sequence[float]], margin: float) -> Verdict:
     power = _power(noncentrality, freedom)
     p = chi_squared_tail(max(statistic, 0.0), freedom)
     test = f"Kruskal-Wallis test of {len(groups)} settings"
-    return _claimed(test, f"{100 * margin:g} % of the mean", p, power)
+    return claimed_different(test, f"{100 * margin:g} % of the mean", p, power)
 
 
 def larger_trained(
@@ -148,7 +149,7 @@ def larger_trained(
     p = tail if ratio > 0 else 1 - tail
     power = NORMAL.cdf(margin / error - student_quantile(1 - LEVEL, freedom))
     test = f"Welch's t-test over {len(ones)} and {len(others)} trainings, one-sided"
-    return _claimed(test, f"{margin:g} {unit}", p, power)
+    return claimed_different(test, f"{margin:g} {unit}", p, power)
 
 
 def larger_paired(ones: Sequence[float], others: Sequence[float], points: float) -> Verdict:
@@ -158,7 +159,7 @@ def larger_paired(ones: Sequence[float], others: Sequence[float], points: float)
     error = max(spread / math.sqrt(len(differences)), 0.1)  # as above
     p = 1 - NORMAL.cdf(middle / error)
     power = NORMAL.cdf(points / error - NORMAL.inv_cdf(1 - LEVEL))
-    return _claimed("paired test, one-sided", f"{points:g} points", p, power)
+    return claimed_different("paired test, one-sided", f"{points:g} points", p, power)
 
 
 def over_trainings(values: Sequence[float], unit: str = "", digits: int = 1) -> Estimate:
@@ -203,24 +204,3 @@ def _power(noncentrality: float, freedom: int) -> float:
     if noncentrality > CERTAIN:
         return 1.0
     return noncentral_tail(chi_squared_quantile(LEVEL, freedom), freedom, noncentrality)
-
-
-def _same(test: str, margin: str, p: float, power: float) -> Verdict:
-    """Return the verdict on the claim that there is no difference."""
-    answer = Answer.CANNOT_TELL
-    if p < LEVEL:
-        answer = Answer.DIFFERS
-    elif power >= POWER:
-        answer = Answer.AGREES
-    return Verdict(answer, test, margin, p, power)
-
-
-def _claimed(test: str, margin: str, p: float, power: float) -> Verdict:
-    """Return the verdict on the claim that there is a difference."""
-    answer = Answer.CANNOT_TELL
-    if p < LEVEL:
-        answer = Answer.AGREES
-    elif power >= POWER:
-        # A difference of the margin would have been noticed.
-        answer = Answer.DIFFERS
-    return Verdict(answer, test, margin, p, power)
