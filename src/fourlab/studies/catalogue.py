@@ -55,6 +55,8 @@ class Experiment:
     """Shipped networks that the experiment plays with; an installed wheel may lack some."""
     clock: bool = False
     """Whether claims depend on measured times, so that the same seed gives other values."""
+    changed: str = ""
+    """What was decided only after numbers had been seen; the page says so."""
 
     @property
     def document(self) -> str:

@@ -210,6 +210,8 @@ def _experiment(
     numbers = f" · [numbers](data/{item}-claims.csv)" if claims else ""
     yield Paragraph(f"`{command}`{numbers}")
     yield Paragraph(f"The report: {experiment.claim}")
+    if experiment.changed:
+        yield Paragraph(f"Changed after numbers were seen: {experiment.changed}")
     if sentences := list(verdict_sentences(claims)):
         yield Bullets(sentences)
     yield from _reasons(claims, given)
