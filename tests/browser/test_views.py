@@ -285,6 +285,18 @@ def test_a_link_to_a_stored_game_replays_it_and_says_who_played(page: Page, fini
     assert "game=3" in page.evaluate("location.search")
 
 
+def test_a_stored_game_can_be_changed_although_the_list_of_runs_is_old(
+    page: Page, finished: str
+) -> None:
+    page.route("**/api/v1/runs", lambda route: route.fulfill(json=[]))
+    page.goto(f"/?view=watch&run={finished}&game=2")
+    expect(page.get_by_role("combobox", name="Run")).to_have_value(finished)
+    game = page.get_by_role("spinbutton", name="Game")
+    game.fill("3")
+    game.press("Tab")
+    page.wait_for_url("**game=3**")
+
+
 # --- Lab ------------------------------------------------------------------------------------------
 
 

@@ -105,13 +105,21 @@ export function mount(root, app) {
   const choose = (chosen, game) =>
     chosen && app.go({ start: '', moves: [], board: app.state.game.board, run: chosen, game });
 
+  // The list of runs may be a second old, so a run whose game has arrived can be missing.
+  function select(name) {
+    const isListed = [...runs.options].some(({ value }) => value === name);
+    if (!isListed && record?.run === name && record.moves !== undefined)
+      runs.append(h('option', { value: name }, name));
+    runs.value = name;
+  }
+
   async function listRuns() {
     const all = await get('runs');
     runs.replaceChildren(
       h('option', { value: '' }, 'Choose …'),
       ...all.map(({ name }) => h('option', { value: name }, name)),
     );
-    runs.value = app.state.extra.run ?? '';
+    select(app.state.extra.run ?? '');
     if (all.length) stored.hidden = false;
   }
 
@@ -139,9 +147,8 @@ export function mount(root, app) {
       });
       if (record !== wanted) return; // another one was chosen meanwhile
       record = { ...saved, run: from };
-      // Even if the list of runs did not arrive: the server may have been busy.
       stored.hidden = false;
-      runs.value = from;
+      select(from);
       number.max = total - 1;
       number.value = saved.number;
       if (app.state.game.moves.length) return show();
