@@ -32,6 +32,9 @@ FEW_PLACES = 20
 """Fewer streams than this wait for a place. If more are unanswered, the machine is busy and the
 answers are still to come."""
 
+CLOSED = 0
+"""In place of a status: the server closes connections far beyond its limits without an answer."""
+
 
 @dataclass
 class Response:
@@ -268,6 +271,14 @@ async def overload(port: int, times: float, seconds: float, cores: int) -> dict[
     }
 
 
+def status_of(answer: "asyncio.Future[tuple[int, dict[str, str]]]") -> int:
+    """Return the status of an answer, or CLOSED if the connection was closed without one."""
+    try:
+        return answer.result()[0]
+    except (ConnectionError, asyncio.IncompleteReadError):
+        return CLOSED
+
+
 async def streams(port: int, count: int) -> dict[str, float]:
     """Open `count` streams and read nothing from them."""
     path = "/api/v1/analysis/stream?agent=mcts&seconds=60"
@@ -286,7 +297,7 @@ async def streams(port: int, count: int) -> dict[str, float]:
         first = asyncio.FIRST_COMPLETED
         timeout = 1 if len(waiting) < FEW_PLACES else 60
         answered, waiting = await asyncio.wait(waiting, timeout=timeout, return_when=first)
-        statuses += [task.result()[0] for task in answered]
+        statuses += [status_of(task) for task in answered]
     for task in waiting:
         task.cancel()
     for writer in writers:
@@ -299,7 +310,8 @@ async def streams(port: int, count: int) -> dict[str, float]:
         "opened": statuses.count(200),
         "waiting": len(waiting),
         "refused": statuses.count(503),
-        "other": sum(status not in (200, 503) for status in statuses),
+        "closed": statuses.count(CLOSED),
+        "other": sum(status not in (200, 503, CLOSED) for status in statuses),
         "free again s": time.perf_counter() - closed,
     }
 

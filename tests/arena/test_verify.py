@@ -24,6 +24,7 @@ from fourlab.jobs.run import Run
 from fourlab.jobs.runner import begin, work
 from fourlab.jobs.seal import SEAL_FILE, _hash_of, is_sealed, seal, unseal
 from tests.in_process import run_in_process
+from tests.promises import Report
 
 PROGRESS = "progress.json"
 TOURNAMENT = Tournament((Player("random"), Player("rules")), rounds=4, seed=1)
@@ -67,15 +68,22 @@ def reasons(verification: Verification) -> list[str]:
 
 def flip(file: Path, rng: random.Random) -> Callable[[], None]:
     """Change one bit of a file; returns the function that restores it."""
-    before = file.read_bytes()
-    changed = bytearray(before)
-    changed[rng.randrange(len(before))] ^= 1 << rng.randrange(8)
-    file.write_bytes(changed)
-    return lambda: file.write_bytes(before) and None
+    place, bit = rng.randrange(file.stat().st_size), 1 << rng.randrange(8)
+
+    def change() -> None:
+        # In place: some file systems write a file to the disk at once if it is emptied first.
+        with file.open("r+b", buffering=0) as stream:
+            stream.seek(place)
+            (byte,) = stream.read(1)
+            stream.seek(place)
+            stream.write(bytes([byte ^ bit]))
+
+    change()
+    return change
 
 
-def check_flips(run: Run, flips: int, seed: int) -> None:
-    """Flip single bits of all sealed files and of the seal; every flip must be found."""
+def found_flips(run: Run, flips: int, seed: int) -> int:
+    """Flip single bits of all sealed files and of the seal; return how many flips are found."""
     rng = random.Random(seed)
     files = [
         file
@@ -83,12 +91,13 @@ def check_flips(run: Run, flips: int, seed: int) -> None:
         if file.is_file() and file.name != "lock" and not file.name.endswith(("-shm", "-wal"))
     ]
     assert {file.name for file in files} >= {"config.toml", "games.sqlite", PROGRESS, SEAL_FILE}
+    detected = 0
     for _ in range(flips):
-        file = rng.choice(files)
-        restore = flip(file, rng)
-        assert not verify(run).is_sound, file.name
+        restore = flip(rng.choice(files), rng)
+        detected += not verify(run).is_sound
         restore()
     assert verify(run).is_sound
+    return detected
 
 
 def test_a_finished_run_is_sealed_and_sound(run: Run) -> None:
@@ -99,12 +108,12 @@ def test_a_finished_run_is_sealed_and_sound(run: Run) -> None:
 
 
 def test_every_one_of_a_thousand_flipped_bits_is_found(run: Run) -> None:
-    check_flips(run, 1000, seed=0)
+    assert found_flips(run, 1000, seed=0) == 1000
 
 
 @pytest.mark.soak
-def test_every_one_of_a_hundred_thousand_flipped_bits_is_found(run: Run) -> None:
-    check_flips(run, 100_000, seed=1)
+def test_every_one_of_a_hundred_thousand_flipped_bits_is_found(run: Run, figure: Report) -> None:
+    figure("flipped bits found", found_flips(run, 100_000, seed=1), 100_000, at_least=True)
 
 
 @pytest.mark.parametrize(

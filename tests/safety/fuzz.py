@@ -5,7 +5,8 @@
 A case ends well if the spec is refused in one line, or if the agent plays legal columns and reports
 only finite numbers. Anything else is printed, and the exit code is 1. The last line is a summary in
 JSON. A crash, or a case of more than CASE_SECONDS, ends the process: the caller sees the exit code,
-and the file named by FOURLAB_FUZZ_LAST has the case. `fuzz_soak.py` runs many such processes.
+and the first line of the file named by FOURLAB_FUZZ_LAST is the case. `fuzz_soak.py` runs many such
+processes.
 """
 
 import faulthandler
@@ -17,8 +18,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,8 @@ MEGABYTES = 64
 """Memory options are not set higher: an allocation that is allowed to be large is not a fault."""
 CASE_SECONDS = 120
 """A case that takes longer counts as endless; the longest limit is a tenth of a second."""
+ALARM_SECONDS = 1
+"""The alarm for endless cases is set anew this often: setting it starts a thread."""
 
 
 @dataclass(frozen=True)
@@ -244,26 +247,33 @@ def fault_of(decision: Decision, position: Position) -> str | None:
 def main(seed: int, count: int) -> dict[str, Any]:
     """Run cases; return how many there were, how many were answered, and how many had a fault."""
     faulthandler.enable()
-    last = os.environ.get("FOURLAB_FUZZ_LAST")
     counts = Counter(cases=0, answered=0, decisions=0, faults=0)
     # Processor time, which other programs on a busy machine do not change.
     slowest, slowest_case = 0.0, ""
-    for case in cases(seed, count):
-        if last:
-            Path(last).write_text(repr(case), encoding="utf-8")
-        faulthandler.dump_traceback_later(CASE_SECONDS, exit=True)
-        started = time.process_time()
-        decided, why = run(case)
-        spent = time.process_time() - started
-        if spent > slowest:
-            slowest, slowest_case = spent, repr(case)
-        counts["cases"] += 1
-        counts["answered"] += decided > 0
-        counts["decisions"] += decided
-        if why is not None:
-            counts["faults"] += 1
-            print(f"{why[:300]}\n    {case}", flush=True)
-    faulthandler.cancel_dump_traceback_later()
+    next_alarm = 0.0
+    with ExitStack() as stack:
+        name = os.environ.get("FOURLAB_FUZZ_LAST", os.devnull)
+        last = stack.enter_context(open(name, "wb", buffering=0))
+        stack.callback(faulthandler.cancel_dump_traceback_later)
+        for case in cases(seed, count):
+            # In place: if a file is emptied first, some file systems write it to the disk at once.
+            # Behind the line, the rest of a longer case may follow.
+            last.seek(0)
+            last.write(f"{case!r}\n".encode())
+            if time.monotonic() >= next_alarm:
+                faulthandler.dump_traceback_later(CASE_SECONDS + ALARM_SECONDS, exit=True)
+                next_alarm = time.monotonic() + ALARM_SECONDS
+            started = time.process_time()
+            decided, why = run(case)
+            spent = time.process_time() - started
+            if spent > slowest:
+                slowest, slowest_case = spent, repr(case)
+            counts["cases"] += 1
+            counts["answered"] += decided > 0
+            counts["decisions"] += decided
+            if why is not None:
+                counts["faults"] += 1
+                print(f"{why[:300]}\n    {case}", flush=True)
     return {**counts, "slowest": round(slowest, 3), "slowest_case": slowest_case}
 
 

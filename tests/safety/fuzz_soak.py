@@ -37,6 +37,11 @@ def digest_of_sources() -> str:
     return digest.hexdigest()[:12]
 
 
+def last_case(file: Path) -> str:
+    """Return the case in a file that FOURLAB_FUZZ_LAST has named."""
+    return file.read_text(encoding="utf-8").partition("\n")[0] if file.exists() else ""
+
+
 def run_chunk(seed: int, cases: int, folder: Path, **environment: str) -> dict[str, Any]:
     """Run cases in a process of their own; return its summary, and what went wrong."""
     last = folder / f"last-{seed}"
@@ -51,8 +56,8 @@ def run_chunk(seed: int, cases: int, folder: Path, **environment: str) -> dict[s
     try:
         numbers = json.loads(summary)
     except ValueError:  # a crash ends the process before it prints one
-        last_case = last.read_text(encoding="utf-8") if last.exists() else ""
-        faults += [summary, result.stderr[-3000:], f"exit code {result.returncode} in {last_case}"]
+        crash = f"exit code {result.returncode} in {last_case(last)}"
+        faults += [summary, result.stderr[-3000:], crash]
         numbers = {"cases": 0, "answered": 0, "decisions": 0, "faults": 1, "slowest": 0.0}
     last.unlink(missing_ok=True)
     return {**numbers, "output": "\n".join(faults)}

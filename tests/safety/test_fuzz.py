@@ -13,8 +13,9 @@ from fourlab.agents.registry import MAX_SPEC, make, parse_spec
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from tests.promises import Report
+from tests.safety import fuzz
 from tests.safety.fuzz import Case, fault
-from tests.safety.fuzz_soak import CASES, CHUNK, FIRST_SEED, run_chunk, run_chunks
+from tests.safety.fuzz_soak import CASES, CHUNK, FIRST_SEED, last_case, run_chunk, run_chunks
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -62,6 +63,27 @@ def test_a_soak_is_resumed_and_reports_crashes(
     again = run_chunks(3 * CHUNK, tmp_path)
     assert sorted(runs) == [FIRST_SEED, FIRST_SEED + 1, FIRST_SEED + 2]
     assert (again["cases"], again["faults"]) == (10, 1)
+
+
+def test_the_case_that_ends_the_process_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Crash(BaseException):
+        pass
+
+    def crash_on_short_cases(case: Case) -> tuple[int, str | None]:
+        if len(repr(case)) < longest / 2:
+            crashed.append(case)
+            raise Crash
+        return 1, None
+
+    longest = max(len(repr(case)) for case in fuzz.cases(0, 50))
+    crashed: list[Case] = []
+    monkeypatch.setenv("FOURLAB_FUZZ_LAST", str(tmp_path / "last"))
+    monkeypatch.setattr(fuzz, "run", crash_on_short_cases)
+    with pytest.raises(Crash):
+        fuzz.main(0, 50)
+    assert last_case(tmp_path / "last") == repr(crashed[0])
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,7 @@ REQUESTS = [
     f"answer left unread | {web.READING_SECONDS:g} s | closed",
     f"connections of one address, in all | {web.MOST_CONNECTIONS_OF_ADDRESS}, "
     f"{web.MOST_CONNECTIONS:,} | 503",
+    f"connections beyond these that are answered with 503 | {web.MOST_REFUSED} | closed",
     f"{web.MOST_CONNECTIONS_OF_ADDRESS} connections are enough for 30 browsers",
     f"used time counts half after {web.HALF_LIFE_SECONDS:g} s",
     f"each may send {web.BURST_REQUESTS:g} requests at once and "
@@ -162,8 +163,8 @@ def test_the_numbers_of_the_tests_are_those_that_they_run() -> None:
     assert calls(test_fuzz, "range(3)")
     assert calls(test_fuzz, "run_chunk(seed, 1000, ")
     assert calls(fuzz_soak, '"FOURLAB_FUZZ_CASES", "1000000"')
-    assert calls(test_verify, "check_flips(run, 1000, ")
-    assert calls(test_verify, "check_flips(run, 100_000, ")
+    assert calls(test_verify, "found_flips(run, 1000, ")
+    assert calls(test_verify, "found_flips(run, 100_000, ")
 
 
 def test_an_hour_is_the_processor_time_of_a_program() -> None:

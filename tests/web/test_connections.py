@@ -13,6 +13,7 @@ from fourlab.web import connections
 from fourlab.web.connections import Open
 from fourlab.web.settings import (
     MOST_BODY_BYTES,
+    MOST_CONNECTIONS,
     MOST_CONNECTIONS_OF_ADDRESS,
     MOST_HEADERS,
     Settings,
@@ -141,21 +142,31 @@ def test_silent_connections_are_closed(hasty: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "part",
+    ("part", "status"),
     [
-        b"G",
-        b"\r\n",
-        b"GET / HTTP/1.1\r\n",
-        b"GET / HTTP/1.1\r\nHost: a\r\nX",
-        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n12345",
-        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+        (b"G", b"408"),
+        (b"\r\n", b"408"),
+        (b"GET / HTTP/1.1\r\n", b"408"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nX", b"408"),
+        (b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n12345", b"405"),
+        (
+            b"POST /api/v1/move HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 10\r\n\r\n12345",
+            b"408",
+        ),
+        (
+            b"POST /api/v1/move HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n5\r\nab",
+            b"408",
+        ),
     ],
 )
-def test_unfinished_requests_are_closed(hasty: httpx.Client, part: bytes) -> None:
+def test_unfinished_requests_are_closed(hasty: httpx.Client, part: bytes, status: bytes) -> None:
     with connect(hasty) as connection:
         connection.sendall(part)
         answer = answer_of(connection)
-        assert answer == b"" or answer[:13] in (b"HTTP/1.1 408 ", b"HTTP/1.1 405 ")
+        assert answer.startswith(b"HTTP/1.1 " + status)
+        assert answer.count(b"HTTP/1.1") == 1
     assert lives(hasty)
 
 
@@ -225,13 +236,39 @@ def test_connections_are_counted_by_address_and_in_all(monkeypatch: pytest.Monke
     monkeypatch.setattr(connections, "MOST_CONNECTIONS_OF_ADDRESS", 3)
     monkeypatch.setattr(connections, "most_connections", lambda: 6)
     opened = Open(frozenset({"10.0.0.1"}))
-    assert [opened.add("a") for _ in range(4)] == [True, True, True, False]
-    opened.remove("a")
+    assert [opened.add("a") for _ in range(9)] == [True, True, True, *[False] * 6]
     assert opened.add("b")
     assert [opened.add("10.0.0.1") for _ in range(3)] == [True, True, False]
     for address in ("a", "a", "a", "b"):
         opened.remove(address)
-    assert [opened.add("10.0.0.1") for _ in range(4)] == [True, True, True, False]
+    assert [opened.add("10.0.0.1") for _ in range(5)] == [True, True, True, True, False]
+
+
+def test_silent_connections_of_one_address_keep_no_other_out(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS_OF_ADDRESS", 5)
+    monkeypatch.setattr(connections, "MOST_REFUSED", 10)
+    address = (client.base_url.host, client.base_url.port or 80)
+    with contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(connect(client)) for _ in range(40)]
+        # All but five and ten are closed at once, long before the time to send a request is over.
+        for connection in opened[15:]:
+            assert answer_of(connection) == b""
+        with socket.create_connection(address, source_address=("127.0.0.2", 0)) as other:
+            other.sendall(head_of(client, "GET /api/v1/ping", "Connection: close"))
+            assert answer_of(other).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    ("files", "connections_in_all"), [(20_000, MOST_CONNECTIONS), (1024, 824), (256, 128)]
+)
+def test_fewer_connections_are_allowed_where_few_files_may_be_open(
+    files: int, connections_in_all: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (files, files))
+    assert connections.most_connections() == connections_in_all
 
 
 def test_thirty_pupils_behind_one_address_can_play() -> None:

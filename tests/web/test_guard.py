@@ -308,14 +308,15 @@ def test_a_full_server_refuses_with_retry_after(
 
 @pytest.mark.usefixtures("marks")
 def test_streams_that_come_and_go_leave_no_work_behind(caplog: pytest.LogCaptureFixture) -> None:
-    caps = Caps(streams=2, streams_waiting=2)
+    # On a busy machine a new worker needs seconds to load its kernels, and must not be killed then.
+    # On a board so small, the analysis is complete long before its time is over.
+    caps = Caps(streams=2, streams_waiting=2, analysis_seconds=300)
+    small = {"agent": "rules", "board": "3x3x3", "seconds": 300}
     with serving_faulty(caps, grace=0.4) as (client, pool):
         for _ in range(12):
             with begin(client, "GET /api/v1/analysis/stream?agent=spin"):
                 time.sleep(0.02)
-        wait_for(
-            lambda: client.post("/api/v1/analysis", json={"agent": "rules"}).status_code == 200
-        )
+        wait_for(lambda: client.post("/api/v1/analysis", json=small).status_code == 200)
         wait_for(lambda: pool.busy() == 0)
     assert "never retrieved" not in caplog.text
 

@@ -27,7 +27,8 @@ def test_many_players_get_moves_and_excess_requests_are_refused() -> None:
     assert results["ten times too much"]["wrong"] == 0
     streams = results["a thousand idle streams"]
     assert streams["other"] == 0
-    assert streams["refused"] > 900
+    assert streams["refused"] > 0
+    assert streams["refused"] + streams["closed"] > 900
     assert results["memory"]["megabytes"] < 500
 
 

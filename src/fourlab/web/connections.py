@@ -27,6 +27,7 @@ from fourlab.web.settings import (
     MOST_HEADERS,
     MOST_LINE_BYTES,
     MOST_PIPELINED,
+    MOST_REFUSED,
     MOST_REQUEST_BYTES,
     READING_SECONDS,
 )
@@ -51,15 +52,22 @@ class Open:
         self._proxies = {address_of(proxy) for proxy in proxies}
         self._most = most_connections()
         self._by_address: Counter[str] = Counter()
+        self.refused = 0
+        """Open connections that are beyond the limits."""
 
     def add(self, address: str) -> bool:
-        """Count a connection; return whether it is within the limits."""
-        self._by_address[address] += 1
-        if self._by_address.total() > self._most:
+        """Count a connection if it is within the limits; return whether it is.
+
+        Others do not count, so that one address cannot use up the places of all.
+        """
+        if self._by_address.total() >= self._most:
             return False
-        of_address = self._by_address[address]
         # The guard tells the clients of a proxy apart later.
-        return of_address <= MOST_CONNECTIONS_OF_ADDRESS or address in self._proxies
+        is_full = self._by_address[address] >= MOST_CONNECTIONS_OF_ADDRESS
+        if is_full and address not in self._proxies:
+            return False
+        self._by_address[address] += 1
+        return True
 
     def remove(self, address: str) -> None:
         """Forget a connection."""
@@ -75,7 +83,7 @@ def most_connections() -> int:
 
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if files != resource.RLIM_INFINITY:
-            return max(min(MOST_CONNECTIONS, files - SPARE_FILES), files // 2)
+            return min(MOST_CONNECTIONS, max(files - SPARE_FILES, files // 2))
     return MOST_CONNECTIONS
 
 
@@ -100,10 +108,17 @@ class Connection(HttpToolsProtocol):
         self._timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
         self._arm(HEAD_SECONDS)
+        if not self._is_allowed:
+            self.open_connections.refused += 1
+            if self.open_connections.refused > MOST_REFUSED:
+                self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        self.open_connections.remove(self._address)
+        if self._is_allowed:
+            self.open_connections.remove(self._address)
+        else:
+            self.open_connections.refused -= 1
         self._disarm()
         self._stop_write_timer()
         super().connection_lost(exc)
@@ -190,7 +205,9 @@ class Connection(HttpToolsProtocol):
 
     def _refuse(self, status: int, message: str) -> None:
         """Answer with an error, unless an answer is being written, and close the connection."""
-        if self.cycle is None or self.cycle.response_complete:
+        if self._can_answer():
+            if self.cycle is not None:
+                self.cycle.disconnected = True  # this is the only answer
             body = json.dumps(error_body(status, message)).encode()
             headers = {
                 **HEADERS,
@@ -203,6 +220,15 @@ class Connection(HttpToolsProtocol):
             lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
             self.transport.write(STATUS_LINE[status] + lines.encode() + b"\r\n" + body)
         self._end()
+
+    def _can_answer(self) -> bool:
+        """Return whether a request waits for an answer of which nothing has been written."""
+        if self.pipeline:
+            return False  # `cycle` is the last request; an earlier one is being worked on
+        if self.cycle is None or not self.cycle.response_started:
+            return True
+        # Some requests are answered before their bodies are here.
+        return self.cycle.response_complete and self._stage != "body"
 
     def _end(self) -> None:
         """Close the connection; what the client does not read soon is dropped."""
@@ -229,7 +255,7 @@ class Connection(HttpToolsProtocol):
         if self.pipeline:  # nothing was read while the server worked on the request before
             self._arm(seconds)
             return
-        if self._stage == "idle" or self._bytes == 0:
+        if self._stage == "idle" or (self._stage == "head" and self._bytes == 0):
             self._end()  # there is no request to answer
             return
         self._refuse(408, "the request was not sent in time")

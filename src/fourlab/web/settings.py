@@ -47,6 +47,8 @@ MOST_CONNECTIONS = 2000
 """Open connections, less where the system allows fewer open files."""
 MOST_CONNECTIONS_OF_ADDRESS = 250
 """Open connections of one address: 30 browsers behind one address open at most 180."""
+MOST_REFUSED = 50
+"""Connections beyond these limits that wait for their first request, to be answered with 503."""
 
 # --- searches -----------------------------------------------------------------------------------
 
