@@ -15,6 +15,7 @@ an error that states the range, before they reach compiled code.
 
 import contextlib
 import dataclasses
+import decimal
 import difflib
 import functools
 import inspect
@@ -33,6 +34,10 @@ S = TypeVar("S")
 # `int | None` has the first origin, Optional[int] the second.
 _UNIONS = (types.UnionType, typing.Union)
 _BOOLS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+_FACTORS = {"k": 10**3, "m": 10**6, "g": 10**9}
+"""What stands for thousands, millions and milliards at the end of a whole number."""
+MAX_DIGITS = 30
+"""Longest whole number in a short form; more than any option allows."""
 _KEY = "fourlab"
 """The key of a field's metadata that holds the arguments of its `Option`."""
 
@@ -320,8 +325,16 @@ def changed(settings: S, changes: Mapping[str, Any], owner: str) -> S:
         elif isinstance(value, str) and options[name].is_list:
             values[name] = options[name].read(value)
         else:
-            values[name] = value
+            values[name] = _as_whole(options[name], value)
     return dataclasses.replace(settings, **values)  # type: ignore[type-var]
+
+
+def _as_whole(option: Option, value: Any) -> Any:
+    """Return the whole number that is meant by `--set games=10k` or, in TOML, games = 1e6."""
+    if int in option.kinds and isinstance(value, str | float) and type(value) not in option.kinds:
+        with contextlib.suppress(ValueError):
+            return whole_number(value if isinstance(value, str) else repr(value))
+    return value
 
 
 def as_data(settings: Any) -> dict[str, Any]:
@@ -374,8 +387,11 @@ def as_text(value: Any) -> str:
 
 def perhaps(word: str, candidates: Iterable[str]) -> str:
     """Return " (did you mean …?)" with the candidate most similar to a word, or an empty text."""
+    names = list(candidates)
     # A similarity of at least 0.6, the default of difflib.
-    close = difflib.get_close_matches(word, list(candidates), n=1)
+    close = difflib.get_close_matches(word, names, n=1)
+    if not close and len(word) >= 3:  # an abbreviation, such as sims
+        close = [name for name in names if name.startswith(word[:3])]
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
@@ -384,6 +400,27 @@ def read_bool(text: str) -> bool:
     if text.lower() not in _BOOLS:
         raise ValueError(text)
     return _BOOLS[text.lower()]
+
+
+def whole_number(text: str) -> int:
+    """Read a whole number, also if it is written 10k, 2M, 1e6 or 1_000; raises ValueError."""
+    with contextlib.suppress(ValueError):
+        return int(text)
+    short = text.strip().lower()
+    factor = _FACTORS.get(short[-1:], 1)
+    digits = short[:-1] if factor > 1 else short
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(text)
+    try:
+        number = decimal.Decimal(digits)
+    except decimal.InvalidOperation:
+        raise ValueError(text) from None
+    # 1e999999999 is short, but as a whole number it has a billion digits.
+    if not number.is_finite() or number.adjusted() > MAX_DIGITS:
+        raise ValueError(text)
+    if (number := number * factor) % 1:
+        raise ValueError(text)
+    return int(number)
 
 
 def _read(text: str, kind: Any, separator: str) -> Any:
@@ -398,7 +435,7 @@ def _read(text: str, kind: Any, separator: str) -> Any:
         return tuple(" ".join(part.split()) for part in parts if part.strip())
     if kind is bool:
         return read_bool(text)
-    return kind(text)
+    return whole_number(text) if kind is int else kind(text)
 
 
 def _is_union(kind: Any) -> bool:

@@ -48,7 +48,7 @@ def test_a_human_is_asked_again_until_the_column_is_open() -> None:
     decision = human.decide(Position("444444"), Limit(), np.random.default_rng(0))
     assert decision.column == 4
     assert shown == [
-        "'x' is not a column; type a number from 1 to 7, or back, hint, quit",
+        "'x' is not a column; type a number from 1 to 7, or back, hint, eval, quit",
         "there is no column 0",
         "there is no column 8",
         "column 4 is full",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourlab.arena.ratings import ELO, Rating, Unit, bootstrap
-from fourlab.arena.statistics import Estimate, elo_of
+from fourlab.arena.statistics import Estimate, elo_of, score_of
 from fourlab.errors import UserError
 from tests.promises import Report
 
@@ -92,7 +92,7 @@ def test_an_agent_without_a_finite_rating_has_a_reason() -> None:
     ]
     rated = ratings(["ace", "B", "C", "low", "lowest", "idle"], units)
     assert [rating.name for rating in rated] == ["ace", "B", "C", "low", "lowest", "idle"]
-    words = {rating.name: str(rating.elo) for rating in rated}
+    words = {rating.name: rating.elo.why for rating in rated}
     assert words["ace"] == "won every game"
     assert words["low"] == "lost every game against the rest"
     assert words["lowest"] == "lost every game"
@@ -104,6 +104,48 @@ def test_an_agent_without_a_finite_rating_has_a_reason() -> None:
 def test_groups_that_never_met_cannot_be_compared() -> None:
     rated = ratings(["A", "B", "C", "D"], [(0, 1, 0.5, 2), (2, 3, 0.75, 2)])
     assert all(str(rating.elo).startswith("cannot be compared") for rating in rated)
+    assert [rating.name for rating in rated] == ["C", "A", "B", "D"], "by regularised ratings"
+
+
+def regularised_slowly(points: list[list[float]]) -> list[float]:
+    """Climb the likelihood with one more drawn game per agent against a player of strength 0."""
+    strengths = [0.0] * len(points)
+    for _ in range(20_000):
+        for i, row in enumerate(points):
+            gradient = 0.5 - 1 / (1 + math.exp(-strengths[i]))
+            for j, taken in enumerate(row):
+                games = taken + points[j][i]
+                gradient += taken - games / (1 + math.exp(strengths[j] - strengths[i]))
+            strengths[i] += 0.05 * gradient
+    return [ELO * strength for strength in strengths]
+
+
+def test_agents_without_a_rating_have_that_of_a_fit_with_a_weak_prior() -> None:
+    units: list[Unit] = [(0, 1, 0.5, 2), (2, 3, 0.75, 2), (0, 2, 1, 2), (1, 3, 1, 2)]
+    points = [[0.0] * 4 for _ in range(4)]
+    for first, second, score, games in units:
+        points[first][second] += score * games
+        points[second][first] += (1 - score) * games
+    slow = regularised_slowly(points)
+    rated = by_name(ratings(["0", "1", "2", "3"], units))
+    for i in range(4):
+        assert rated[str(i)].elo.regularised == pytest.approx(slow[i], abs=1e-3)
+        assert rated[str(i)].elo.as_data()["regularised"] == rated[str(i)].elo.regularised
+
+
+def test_who_won_everything_has_a_bound_at_which_that_has_a_probability_of_5_percent() -> None:
+    rivals: list[Unit] = [(1, 2, score, 2) for score in (0.25, 0.5, 1.0)]
+    units = [*rivals, *[(0, 1, 1.0, 2)] * 3, *[(0, 2, 1.0, 2)] * 4]
+    rated = by_name(ratings(["ace", "B", "C"], units))
+    bound = rated["ace"].elo.low
+    assert bound is not None
+    first, second = (score_of(bound - elo(rated[name])) for name in "BC")
+    assert first**3 * second**4 == pytest.approx(0.05)
+    assert rated["ace"].elo.high is None
+    mirrored = by_name(ratings(["ace", "B", "C"], [(a, b, 1 - s, g) for a, b, s, g in units]))
+    assert mirrored["ace"].elo.high == pytest.approx(-bound)
+    assert str(rated["ace"].elo).startswith("won every game; at least ")
+    assert ratings(["ace", "B", "C"], units)[0].name == "ace"
 
 
 def test_groups_of_which_one_took_no_point_from_the_other_cannot_be_compared() -> None:

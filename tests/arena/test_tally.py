@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from fourlab.arena.statistics import Estimate, elo_of
-from fourlab.arena.tally import Tally
+from fourlab.arena.statistics import Estimate, elo_of, score_of
+from fourlab.arena.tally import NORMALIZED, Tally
 from fourlab.errors import UserError
 
 TALLIES = st.one_of(*(st.lists(st.integers(0, 60), min_size=n, max_size=n) for n in (3, 5))).map(
@@ -117,12 +117,52 @@ def test_counts_that_allow_no_estimate_give_a_reason(counts: tuple[int, ...], wo
 
 
 @pytest.mark.parametrize(("counts", "score"), [((0, 0, 0, 0, 12), "100 %"), ((12, 0, 0), "0 %")])
-def test_a_clean_score_allows_no_estimate(counts: tuple[int, ...], score: str) -> None:
+def test_a_clean_score_has_a_reason_and_a_bound(counts: tuple[int, ...], score: str) -> None:
     tally = Tally(counts)
+    side = "at least +" if tally.score == 1 else "at most -"
     for elo in (tally.elo(), tally.normalized_elo()):
-        assert str(elo) == f"a score of {score} has no finite Elo"
+        assert elo.value is None
+        assert elo.why == f"a score of {score} has no finite Elo"
+        assert str(elo).startswith(side)
+        assert str(elo).endswith(" (95 %, one-sided)")
     # A probability is no Elo: it has a reason of its own.
-    assert str(tally.los()) == f"cannot be estimated from a score of {score}"
+    assert tally.los().why == f"cannot be estimated from a score of {score}"
+    assert str(tally.los()) == ("over 99.9 %" if tally.score == 1 else "under 0.1 %")
+
+
+@pytest.mark.parametrize("units", [2, 5, 10, 40])
+def test_the_bound_of_a_clean_score_is_the_least_likely_that_is_not_rejected(units: int) -> None:
+    """Against a player with the bound's score, winning everything has a probability of 5 %."""
+    won = Tally((0, 0, units))
+    lost = Tally((units, 0, 0))
+    bound = won.elo().low
+    assert bound is not None
+    assert score_of(bound) ** units == pytest.approx(0.05)
+    assert lost.elo().high == pytest.approx(-bound)
+    assert str(Tally((0, 0, 10)).elo()) == "at least +182.7 (95 %, one-sided)"
+
+
+@pytest.mark.parametrize("units", [2, 5, 40])
+def test_no_results_of_pairs_fall_below_the_bound_of_normalized_elo(units: int) -> None:
+    """Try many ways to share out the pairs that are not won as a whole."""
+    bound = Tally((0, 0, 0, 0, units)).normalized_elo().low
+    assert bound is not None
+    share = 0.05 ** (1 / units)
+    rng = np.random.default_rng(units)
+    lowest = math.inf
+    for rest in rng.dirichlet([0.3] * 4, size=3000):
+        shares = np.append(rest * (1 - share), share)
+        points = np.arange(5) / 4
+        mean = float((shares * points).sum())
+        variance = float((shares * (points - mean) ** 2).sum())
+        lowest = min(lowest, NORMALIZED * (mean - 0.5) / math.sqrt(2 * variance))
+    assert bound <= lowest <= bound + 5
+
+
+def test_superiority_of_a_clean_score_is_one_minus_the_luck_of_an_equal_player() -> None:
+    assert Tally((0, 0, 0, 0, 5)).los().low == 1 - 1 / 32
+    assert str(Tally((0, 0, 0, 0, 5)).los()) == "at least 96.9 %"
+    assert str(Tally((5, 0, 0)).los()) == "at most 3.1 %"
 
 
 def test_an_interval_beyond_a_score_of_one_has_no_upper_bound() -> None:

@@ -183,8 +183,8 @@ def test_warmup_reports_the_cache_and_the_times(fourlab: Run) -> None:
     ("arguments", "message"),
     [
         (["tree", "solver"], "there is no group of kernels 'tree'; groups are "),
-        (["--jobs", "0"], "'--jobs'"),
-        (["--jobs", "17"], "'--jobs'"),
+        (["--jobs", "0"], "--jobs must be a whole number from 1 to 16"),
+        (["--jobs", "17"], "--jobs must be a whole number from 1 to 16"),
     ],
 )
 def test_bad_arguments_of_warmup_are_reported_in_one_line(

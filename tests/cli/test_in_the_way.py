@@ -1,5 +1,6 @@
-"""A file in the place of a run's folder: one line, and the run is whole when it is removed."""
+"""A file in the place of a run's folder, or a folder in that of a file: one line, nothing lost."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -47,3 +48,27 @@ def test_a_file_in_the_place_of_a_folder(
     assert resumed.returncode == 0, resumed
     assert names <= {file.name for file in place.iterdir()}
     assert run("verify last", tmp_path).returncode == 0
+
+
+def test_a_folder_in_the_place_of_a_file(tmp_path: Path) -> None:
+    made = run(SMALL["match"], tmp_path, *ALONE, "--quiet", "--run", "runs/run")
+    assert made.returncode == 0, made
+    home = tmp_path / "runs/run"
+    shutil.copytree(home, tmp_path / "kept")
+    beside = [f"games.sqlite-{end}" for end in ("wal", "shm", "journal")]
+    for name in ("games.sqlite", *beside, "lock-journal", "progress.json"):
+        place = home / name
+        place.unlink(missing_ok=True)
+        place.mkdir()
+        (place / "mine").touch()
+        why = f"{name} is in the way: it is a folder, and a file is needed"
+        for command in ("games last", "verify last --repair", "resume last --quiet"):
+            refused = run(command, tmp_path)
+            assert (refused.returncode, refused.stderr) == (2, f"fourlab: runs/run: {why}\n")
+        listed = run("runs --json", tmp_path)
+        (row,) = json.loads(listed.stdout)
+        assert row["status"] == "damaged"
+        assert why in row["headline"]
+        assert (place / "mine").exists()
+        shutil.rmtree(home)
+        shutil.copytree(tmp_path / "kept", home)

@@ -285,3 +285,15 @@ def test_a_file_that_is_no_tournament_is_refused_in_one_line(
 def test_a_missing_game_is_reported(fourlab: Fourlab) -> None:
     assert "has no game 7" in fourlab("games", "last", "7").stderr
     assert "give the number of a game" in fourlab("games", "last", "--again").stderr
+
+
+def test_a_match_stopped_by_its_test_warns_of_the_biased_elo(
+    fourlab: Callable[..., Result], tmp_path: Path
+) -> None:
+    command = ("match", "rules", "random", "--games", "200", "--quiet", "--workers", "1")
+    stopped = fourlab(*command, "--sprt", "0", "100")
+    assert "H1 accepted" in stopped.stdout
+    assert "stopped by a test is biased" in stopped.stdout
+    (report,) = tmp_path.glob("runs/*/report.html")
+    assert "stopped by a test is biased" in report.read_text()
+    assert "biased" not in fourlab(*command, "--sprt", "0", "1").stdout

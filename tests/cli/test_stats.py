@@ -1,4 +1,5 @@
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -29,10 +30,14 @@ def test_three_counts_are_wins_draws_losses(fourlab: Run) -> None:
     assert data["elo"]["value"] > 0
 
 
-def test_an_infinite_elo_is_explained_in_words(fourlab: Run) -> None:
+def test_a_clean_score_has_a_one_sided_bound(fourlab: Run) -> None:
     done = fourlab("stats", "elo", "0", "0", "0", "0", "12")
     assert done.returncode == 0
-    assert "Elo             a score of 100 % has no finite Elo\n" in done.stdout
+    assert "\nElo             at least +218.9 (95 %, one-sided)\n" in done.stdout
+    data = json.loads(fourlab("stats", "elo", "10", "0", "0", "--json").stdout)
+    assert data["elo"]["value"] is None
+    assert data["elo"]["why"] == "a score of 100 % has no finite Elo"
+    assert data["elo"]["low"] == pytest.approx(400 * math.log10(1 / (20**0.1 - 1)))
 
 
 def test_sprt(fourlab: Run) -> None:

@@ -1,12 +1,27 @@
-"""Checks of the agents that take part in a tournament."""
+"""The agents that take part in a tournament: their names, and checks of them."""
+
+from dataclasses import replace
 
 from fourlab.agent import Learned, Limit
 from fourlab.agents import registry
+from fourlab.agents.levels import title
 from fourlab.agents.registry import make
 from fourlab.agents.simple.human import Human
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.errors import UserError
 from fourlab.options import values_of
+
+
+def with_titles(tournament: Tournament) -> Tournament:
+    """Return a tournament in which levels without a name have one, such as "level-5 (Strong)"."""
+    players = tuple(
+        # The label may have limits after the spec, which stay there.
+        player
+        if player.name or title(player.spec) == player.spec
+        else replace(player, name=player.label.replace(player.spec, title(player.spec), 1))
+        for player in tournament.players
+    )
+    return replace(tournament, players=players)
 
 
 def check_players(tournament: Tournament) -> None:

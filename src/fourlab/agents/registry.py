@@ -14,6 +14,7 @@ from typing import Any
 
 from fourlab import options
 from fourlab.agent import Agent
+from fourlab.agents.levels import LEVELS, by_board, level_name, level_of, number_of
 from fourlab.errors import UserError
 from fourlab.options import Option
 from fourlab.shipped import is_there
@@ -82,6 +83,10 @@ class Preset:
     """A network that may be missing (`ONLY_IN_THE_REPOSITORY`); the preset is then not listed."""
     public: bool = False
     """Whether web clients may use it although they may not use its agent."""
+    elsewhere: str | None = None
+    """The spec to use instead on boards other than the classic one."""
+    is_fixed: bool = False
+    """Whether it has no options: a level would not be that level with other options."""
 
 
 # The constants of the reports' programs. c = 1.414… is the square root of 2, as in UCB1 (Auer et
@@ -170,10 +175,13 @@ PRESETS = {
 def preset(name: str) -> Preset | None:
     """Return the preset of a name, or None.
 
-    `bhat-mcN` has N simulations per move; `bhat-mc0` is a random agent.
+    `bhat-mcN` has N simulations per move; `bhat-mc0` is a random agent. `level-N` is a level.
     """
     if name in PRESETS:
         return PRESETS[name]
+    if (level := level_of(name)) is not None:
+        about = f"{level.name}: {level.about}, {level.strength}"
+        return Preset(level.spec, about, elsewhere=level.elsewhere, is_fixed=True)
     if match := re.fullmatch(r"bhat-mc(\d{1,7})", name):
         # Without simulations Bhat's search has no visits to compare, and its program passed.
         if int(match[1]) == 0:
@@ -202,6 +210,10 @@ def make(spec: str) -> Agent:
     name, texts = parse_spec(spec)
     if (named := preset(name)) is None:
         return _build(name, texts, spec)
+    if named.is_fixed and texts:
+        raise UserError(f"agent {name!r} has no options; write {named.spec} to change its own")
+    if named.elsewhere is not None:
+        return by_board(make(named.spec), make(named.elsewhere))
     base, preset_texts = parse_spec(named.spec)
     if named.faithful is not None and "faithful" in texts:
         text = texts.pop("faithful")
@@ -222,7 +234,10 @@ def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
     """Split `name:option=value,option="va,lue"` into the name and the texts of the options."""
     if len(spec) > MAX_SPEC:
         raise UserError(f"an agent is written with at most {MAX_SPEC} characters, not {len(spec)}")
-    name, _, rest = spec.strip().partition(":")
+    spec = spec.strip()
+    if (number := number_of(spec)) is not None:
+        return level_name(number), {}
+    name, _, rest = spec.partition(":")
     texts: dict[str, str] = {}
     # By hand and not by a regular expression, which could take cubic time on a hostile text.
     while rest:
@@ -259,8 +274,9 @@ def _shortened(text: str) -> str:
 
 
 def names() -> list[str]:
-    """Return the sorted names of agents, presets and entry points."""
-    return sorted({*AGENTS, *listed_presets(), *_entry_points()})
+    """Return the sorted names of agents, presets and entry points, then the levels."""
+    levels = [level_name(number + 1) for number in range(len(LEVELS))]
+    return [*sorted({*AGENTS, *listed_presets(), *_entry_points()}), *levels]
 
 
 def listed_presets() -> list[str]:
@@ -282,13 +298,18 @@ def about(name: str) -> str:
 def kernels_of(name: str) -> tuple[str, ...]:
     """Return the kernel groups that an agent or preset declares; imports its class."""
     named = preset(name)
-    factory = factory_of(name if named is None else parse_spec(named.spec)[0])
-    return tuple(getattr(factory, "kernels", ()))
+    specs = [name] if named is None else [named.spec, *filter(None, [named.elsewhere])]
+    groups = [
+        group for spec in specs for group in getattr(factory_of(parse_spec(spec)[0]), "kernels", ())
+    ]
+    return tuple(dict.fromkeys(groups))
 
 
 def options_of(name: str) -> list[Option]:
     """Return the options of an agent, with a preset's values as defaults."""
     named = preset(name)
+    if named is not None and named.is_fixed:
+        return []
     base, texts = parse_spec(named.spec) if named else (name, {})
     factory = factory_of(base)
     values = options.from_texts(factory, texts, f"agent {base!r}")
@@ -316,6 +337,10 @@ def factory_of(name: str) -> Callable[..., Any]:
         module, _, attribute = AGENTS[name].factory.partition(":")
         return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
     outside = _entry_points()
+    if number_of(name) is not None:
+        raise UserError(
+            f"there is no {name}; levels are {level_name(1)} to {level_name(len(LEVELS))}"
+        )
     if name not in outside:
         raise UserError(
             f"there is no agent {name!r}{options.perhaps(name, names())}; "

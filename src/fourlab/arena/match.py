@@ -1,5 +1,6 @@
 """The settings of a match between two agents, and the tournament they describe."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -10,7 +11,7 @@ from fourlab.arena.sprt import Sprt
 from fourlab.arena.tournament import BOUNDS, MOST_GAMES, Player, Tournament
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
-from fourlab.options import check, option
+from fourlab.options import check, option, whole_number
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,10 @@ class MatchSettings:
 
 def read_bounds(text: str) -> dict[str, float | int]:
     """Parse limits written as seconds=0.1,nodes=500."""
-    types: dict[str, type[float | int]] = {**dict.fromkeys(BOUNDS, int), "seconds": float}
+    types: dict[str, Callable[[str], float | int]] = {
+        **dict.fromkeys(BOUNDS, whole_number),
+        "seconds": float,
+    }
     bounds: dict[str, float | int] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = part.partition("=")

@@ -5,16 +5,20 @@ of strength y (Bradley and Terry 1952); a draw is half a point for each. The max
 strengths are finite exactly if the agents cannot be split into two groups of which one never took
 a point from the other (Ford 1957; Hunter 2004, "MM algorithms for generalized Bradley-Terry
 models"). Intervals come from the bootstrap (Efron 1979).
+
+Agents without a finite rating get a regularised one: the fit with a weak prior, one drawn game of
+everyone against an imaginary average player. Those who won or lost every game also get a one-sided
+bound.
 """
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fourlab.arena.statistics import Estimate
+from fourlab.arena.statistics import DOUBT, Estimate
 from fourlab.errors import UserError
 
 Unit = tuple[int, int, float, int]
@@ -58,9 +62,8 @@ def bootstrap(
         raise UserError(f"there must be at least one resample, not {resamples}")
     results = _Results(len(names), units)
     points = results.points_taken()
-    elos = _fit(points)
-    if anchor is not None:
-        elos = _anchored(elos, anchor)
+    free = _fit(points)
+    elos = free if anchor is None else _anchored(free, anchor)
     rng = np.random.default_rng(seed)
     fits = [_fit(results.resampled(rng)) for _ in range(resamples)]
     samples = np.array(  # [resamples, agents]
@@ -72,8 +75,19 @@ def bootstrap(
     unrated = np.isnan(samples)
     low = np.quantile(np.where(unrated, -np.inf, samples), 0.025, axis=0, method="inverted_cdf")
     high = np.quantile(np.where(unrated, np.inf, samples), 0.975, axis=0, method="inverted_cdf")
-    estimates = map(Estimate.between, low.tolist(), elos.tolist(), high.tolist())
-    return _table(names, points, elos, list(estimates))
+    estimates = list(map(Estimate.between, low.tolist(), elos.tolist(), high.tolist()))
+    if np.isfinite(elos).all():
+        return _table(names, points, elos, estimates)
+    regularised = _aligned(_regularised(points), elos)
+    if anchor is not None and not np.isfinite(elos[anchor]):
+        regularised = regularised - regularised[anchor]
+    opponents = np.where(np.isfinite(elos), elos, regularised)
+    for i in np.flatnonzero(~np.isfinite(elos)).tolist():
+        estimates[i] = _without_value(i, results, points, free[i], regularised[i], opponents)
+    if anchor is not None and estimates[anchor].value is None:
+        # The anchor is zero by definition, and nothing bounds it.
+        estimates[anchor] = replace(estimates[anchor], low=None, high=None)
+    return _table(names, points, np.where(np.isnan(elos), regularised, elos), estimates)
 
 
 class _Results:
@@ -114,6 +128,12 @@ class _Results:
         matrix[self.second, self.first] = points[:, 1]
         return matrix
 
+    def units_between(self) -> Floats:
+        """Return how many units agents i and j played, shape [agents, agents]."""
+        matrix = np.zeros((self.agents, self.agents))
+        matrix[self.first, self.second] = self.totals
+        return matrix + matrix.T
+
     def resampled(self, rng: np.random.Generator) -> Floats:
         """Return the matrix of a resample: units drawn with replacement within each pairing."""
         if len(self.totals) == 0:  # NumPy refuses a multinomial of nothing
@@ -127,31 +147,73 @@ def _table(
 ) -> list[Rating]:
     """Return the ratings, strongest first.
 
-    Agents that won every game are at the top, agents that cannot be compared at the end.
+    Agents that won every game are at the top, agents that lost every game at the end, and after
+    them only those without a game.
     """
     # Every game is worth one point, so an agent's points and its opponents' add up to its games.
     won = points.sum(axis=1)
     games = (points + points.T).sum(axis=1)
     scores = [float(won[i] / games[i]) if games[i] else None for i in range(len(names))]
 
-    def rank(i: int) -> tuple[bool, float, float]:
-        is_unrated = math.isnan(elos[i])
-        return is_unrated, 0.0 if is_unrated else -elos[i], -(scores[i] or 0)
+    def rank(i: int) -> tuple[bool, float, float, float]:
+        # Among agents that won everything, the regularised rating decides.
+        return games[i] == 0, -elos[i], -(estimates[i].regularised or 0), -(scores[i] or 0)
 
-    rows = []
-    for i in sorted(range(len(names)), key=rank):
-        why = _why_not(elos[i], won[i], games[i])
-        elo = Estimate(why=why) if why else estimates[i]
-        rows.append(Rating(names[i], elo, round(games[i]), scores[i]))
-    return rows
+    return [
+        Rating(names[i], estimates[i], round(games[i]), scores[i])
+        for i in sorted(range(len(names)), key=rank)
+    ]
+
+
+def _without_value(
+    agent: int, results: _Results, points: Floats, elo: float, regularised: float, opponents: Floats
+) -> Estimate:
+    """Return the estimate of an agent whose fit, `elo`, has no finite value."""
+    won = points[agent].sum()
+    games = won + points[:, agent].sum()
+    why = _why_not(elo, won, games)
+    if games == 0:
+        return Estimate(why=why)
+    value = float(regularised)
+    if won not in (0, games):
+        return Estimate(why=why, regularised=value)
+    units = results.units_between()[agent]
+    # A loser is bounded from above as a winner is from below, with everything mirrored.
+    sign = 1.0 if won else -1.0
+    bound = sign * _lowest_elo(sign * opponents, units)
+    if won:
+        return Estimate(low=bound, why=why, regularised=value)
+    return Estimate(high=bound, why=why, regularised=value)
+
+
+def _lowest_elo(opponents: Floats, units: Floats) -> float:
+    """Return the one-sided 95 % bound of an agent that won all of its units.
+
+    `opponents` are the ratings of all agents and `units` how often each was met. A unit is won as a
+    whole with a probability of at most the expected share of its points, so below this rating such
+    results have a probability under 5 %.
+    """
+    met = units > 0
+    low = float(opponents[met].min()) - 4000.0
+    high = float(opponents[met].max()) + 4000.0
+    # The probability grows with the rating; 60 halvings leave less than 1e-14 Elo.
+    for _ in range(60):
+        middle = (low + high) / 2
+        # log(share) = -log(1 + exp(opponent - own))
+        log_shares = -np.logaddexp(0, (opponents[met] - middle) / ELO)
+        if (units[met] * log_shares).sum() < math.log(DOUBT):
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def _why_not(elo: float, won: float, games: float) -> str:
-    """Return why an agent has no finite rating; empty if it has one."""
-    if math.isfinite(elo):
-        return ""
+    """Return why an agent has no finite rating."""
     if games == 0:
         return "played no game"
+    if math.isfinite(elo):
+        return "cannot be compared with the anchor, which has no finite rating"
     if math.isnan(elo):
         return "cannot be compared: no chain of results leads to all the others and back"
     verb = "won" if elo > 0 else "lost"
@@ -184,6 +246,19 @@ def _fit(points: Floats) -> Floats:
     # Ford's condition: the graph "took points from" must be strongly connected.
     if rest.any() and _strongly_connected(points[np.ix_(rest, rest)] > 0):
         elos[rest] = ELO * _strengths(points[np.ix_(rest, rest)])
+    return elos
+
+
+def _regularised(points: Floats) -> Floats:
+    """Return the Elo of every agent if each also drew one game against an average player."""
+    agents = len(points)
+    # The imaginary player, last, connects all agents, so that all ratings are finite.
+    extended = np.zeros((agents + 1, agents + 1))
+    extended[:agents, :agents] = points
+    extended[agents, :agents] = 0.5
+    extended[:agents, agents] = 0.5
+    strengths = _strengths(extended)
+    elos: Floats = ELO * (strengths[:agents] - strengths[agents])
     return elos
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from fourlab.arena import tables
+from fourlab.arena.sprt import BIAS
 from fourlab.arena.store import Store, StoredGame, write_columns
 from fourlab.arena.summary import head_to_head, interval
 from fourlab.arena.tables import percent
@@ -118,6 +119,8 @@ def _description(tournament: Tournament, summary: dict[str, Any]) -> str:
 def _standings(summary: dict[str, Any], drawings: dict[str, str]) -> Iterator[str]:
     if summary["sprt"] is not None:
         yield f'<p class="lead">{escape(summary["sprt"]["sentence"])}</p>'
+        if summary["sprt"]["accepted"] is not None:
+            yield f"<p>Note: {escape(BIAS)}.</p>"
     yield "<h2>Result</h2>"
     yield from map(_html, tables.standings(summary))
     yield from (drawings[name] for name in ("ratings", "cross-table", "score") if name in drawings)

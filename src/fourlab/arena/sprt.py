@@ -26,6 +26,12 @@ from fourlab.errors import UserError
 LARGEST = 2000
 """The largest Elo difference a hypothesis may name, positive or negative."""
 
+BIAS = (
+    "the Elo of a match that was stopped by a test is biased towards the hypothesis that was "
+    "accepted"
+)
+"""To be shown with the Elo of such a match: a test stops while the results are extreme."""
+
 
 @dataclass(frozen=True)
 class Verdict:

@@ -7,6 +7,9 @@ from typing import Any
 Z_95 = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution: 95 % of its mass is within ±Z_95."""
 
+DOUBT = 0.05
+"""Probability with which a one-sided 95 % bound is wrong."""
+
 
 def wilson(successes: int, trials: int, z: float = Z_95) -> tuple[float, float]:
     """Return the Wilson score interval of a proportion (Wilson 1927), by default at 95 %.
@@ -23,6 +26,15 @@ def wilson(successes: int, trials: int, z: float = Z_95) -> tuple[float, float]:
     scale = 1 + z * z / trials
     # Rounding errors must not leave the range from 0 to 1.
     return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
+
+
+def least_share(trials: int) -> float:
+    """Return the lower one-sided 95 % bound of a share after `trials` successes in as many trials.
+
+    It is exact (Clopper and Pearson 1934): with a smaller share p, a run of n successes, whose
+    probability is p^n, would have a probability below 5 %.
+    """
+    return DOUBT ** (1 / trials) if trials else 0.0
 
 
 def score_of(elo: float) -> float:
@@ -43,7 +55,10 @@ def elo_of(score: float) -> float:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95 % interval, or the reason why there is none."""
+    """A number with its 95 % interval, or the reason why there is none.
+
+    Where there is no value, one end may still be known: a one-sided 95 % bound.
+    """
 
     value: float | None = None
     low: float | None = None
@@ -54,6 +69,8 @@ class Estimate:
     """Why there is no value, or no interval."""
     is_share: bool = False
     """Whether the value is a proportion, 0 to 1, written in percent; otherwise it is in Elo."""
+    regularised: float | None = None
+    """Where results alone give no value: the value that they give together with a weak prior."""
 
     @classmethod
     def between(cls, low: float, value: float, high: float) -> "Estimate":
@@ -65,7 +82,7 @@ class Estimate:
 
     def as_data(self) -> dict[str, Any]:
         """Return the estimate as JSON data; `text` is what people read."""
-        return {
+        data = {
             # `is_share` is left out: `text` already shows the unit.
             "value": self.value,
             "low": self.low,
@@ -73,16 +90,32 @@ class Estimate:
             "why": self.why,
             "text": str(self),
         }
+        return data if self.regularised is None else {**data, "regularised": self.regularised}
 
     def __str__(self) -> str:
         if self.value is None:
-            return self.why
+            bound = self._bound_in_words()
+            if self.regularised is None:
+                return bound or self.why
+            regularised = f"about {_signed(self.regularised)} (regularised)"
+            return "; ".join(filter(None, [self.why, bound, regularised]))
         write = _percent if self.is_share else _signed
         if self.low is None and self.high is None:
             return f"{write(self.value)} ({self.why})" if self.why else write(self.value)
         low = "no bound" if self.low is None else write(self.low)
         high = "no bound" if self.high is None else write(self.high)
         return f"{write(self.value)} [{low}, {high}]"
+
+    def _bound_in_words(self) -> str:
+        """Return the one-sided bound of an estimate without a value; empty if it has none."""
+        bound = self.high if self.low is None else self.low
+        if bound is None:
+            return ""
+        word = "at most" if self.low is None else "at least"
+        if not self.is_share:
+            return f"{word} {_signed(bound)} (95 %, one-sided)"
+        text = _percent(bound)
+        return text if text.startswith(("over", "under")) else f"{word} {text}"
 
 
 def _signed(number: float) -> str:

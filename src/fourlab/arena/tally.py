@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fourlab.arena.statistics import Z_95, Estimate, elo_of
+from fourlab.arena.statistics import Z_95, Estimate, elo_of, least_share
 from fourlab.errors import UserError
 
 NORMALIZED = 800 / math.log(10)
@@ -107,8 +107,25 @@ class Tally:
         """Whether there are several units, and one side has won all their points."""
         return self.units > 1 and self.units in (self.counts[0], self.counts[-1])
 
+    @property
+    def score_bound(self) -> float | None:
+        """The one-sided 95 % bound of a clean score, from below or from above; else None.
+
+        It is that of the share of units in which one side wins all points. Every unit has at least
+        that score on average, so it is a bound of the score, too.
+        """
+        if not self._is_clean:
+            return None
+        share = least_share(self.units)
+        return share if self.score == 1 else 1 - share
+
     def elo(self) -> Estimate:
-        """Return the Elo difference: the mean score and its normal 95 % interval, as Elo."""
+        """Return the Elo difference: the mean score and its normal 95 % interval, as Elo.
+
+        A clean score has a one-sided bound instead.
+        """
+        if (bound := self.score_bound) is not None:
+            return self._bounded(elo_of(bound), self.why_not)
         if self.why_not:
             return Estimate(why=self.why_not)
         margin = Z_95 * self._standard_error
@@ -124,6 +141,11 @@ class Tally:
         game. It measures how many games it takes to detect the difference, depends little on the
         draw rate, and is what fishtest reports.
         """
+        if (bound := self.score_bound) is not None:
+            # Of all results with this share of clean units, those are least favourable in which
+            # the other units go to the other side: σ is then that of a coin.
+            spread = math.sqrt(self.games_per_unit * bound * (1 - bound))
+            return self._bounded(NORMALIZED * (bound - 0.5) / spread, self.why_not)
         if self.why_not:
             return Estimate(why=self.why_not)
         # σ² of one game. `variance` is that of a unit's mean score: the mean of two games has half
@@ -139,14 +161,23 @@ class Tally:
         It is the probability that the first agent is the stronger one, by the normal approximation.
         """
         if self._is_clean:
-            # Without a spread the standard error is 0.
-            return Estimate(why=f"cannot be estimated from a score of {100 * self.score:.0f} %")
+            # Without a spread the standard error is 0. An equal opponent loses all points of a unit
+            # with a probability of at most one half.
+            why = f"cannot be estimated from a score of {100 * self.score:.0f} %"
+            doubt = max(0.5**self.units, SMALLEST_DOUBT)
+            return self._bounded(1 - doubt if self.score == 1 else doubt, why, is_share=True)
         if self.why_not:
             return Estimate(why=self.why_not)
         # Φ(z) = erfc(-z / √2) / 2; erfc keeps its precision in the tail, where 1 + erf cancels.
         likelihood = 0.5 * math.erfc((0.5 - self.score) / self._standard_error / math.sqrt(2))
         likelihood = min(max(likelihood, SMALLEST_DOUBT), 1 - SMALLEST_DOUBT)
         return Estimate(likelihood, is_share=True)
+
+    def _bounded(self, bound: float, why: str, is_share: bool = False) -> Estimate:
+        """Return the estimate of a clean score: bounded from below if it is 1, else from above."""
+        if self.score == 1:
+            return Estimate(low=bound, why=why, is_share=is_share)
+        return Estimate(high=bound, why=why, is_share=is_share)
 
     @property
     def _standard_error(self) -> float:

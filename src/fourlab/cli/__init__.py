@@ -14,7 +14,7 @@ MAX_MESSAGE = 2000
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 
 def main(arguments: list[str] | None = None, early_handler: object = None) -> "NoReturn":
@@ -67,7 +67,7 @@ def _run(arguments: list[str] | None) -> "NoReturn":
         # inside typer, so they cannot be caught by class. The same holds for Abort, into which
         # click turns Ctrl-C.
         if hasattr(error, "format_message"):
-            _fail(f"{error.format_message()} (see fourlab --help)")
+            _fail(_usage_error(error))
         if type(error).__name__ == "Abort" or interrupts.received():
             _exit_interrupted()
         from fourlab.agent import Forfeit
@@ -76,6 +76,22 @@ def _run(arguments: list[str] | None) -> "NoReturn":
         if isinstance(error, Forfeit):
             _fail(str(error), code=1)
         raise
+
+
+def _usage_error(error: "Any") -> str:
+    """Return the message of a usage error: what is wrong, an example, and where the help is."""
+    # typer puts its own words before the sentence of a parser of ours.
+    message = error.format_message().rpartition("Value error, ")[2]
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return f"{message} (see fourlab --help)"
+    # What is missing, or too much, is easier to see in an example than to describe.
+    help_text = context.command.help or ""
+    _, _, examples = help_text.partition("Example")
+    if message.startswith(("Missing", "Got unexpected")) and "fourlab " in examples:
+        example = examples.partition("fourlab ")[2].partition("\n")[0]
+        message = f"{message.rstrip('.')}. For example: fourlab {example}"
+    return f"{message} (see {context.command_path} --help)"
 
 
 def _make_streams_usable() -> None:

@@ -33,6 +33,8 @@ def agents(
         print(f"{row['name']:16} {row['about']}")
         if row["preset_of"]:
             print(f"{INDENT}= {row['preset_of']}")
+            if row["elsewhere"]:
+                print(f"{INDENT}on other boards = {row['elsewhere']}")
             if row["faithful"]:
                 print(f"{INDENT}faithful=1: {row['faithful']}")
             continue
@@ -54,6 +56,7 @@ def _describe_or_excuse(name: str) -> dict[str, Any]:
             "about": f"unusable: {error}",
             "preset_of": None,
             "faithful": None,
+            "elsewhere": None,
             "options": [],
         }
 
@@ -76,5 +79,6 @@ def _describe(name: str) -> dict[str, Any]:
         "about": registry.about(name),
         "preset_of": preset and preset.spec,
         "faithful": preset and preset.faithful,
+        "elsewhere": preset and preset.elsewhere,
         "options": options,
     }

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from fourlab.cli.options import may_be_terminal
 from fourlab.cli.terminal import console
@@ -17,9 +17,9 @@ _STYLES = ("dim", "bold red", "bold yellow")
 """rich styles of an empty cell, a red disc and a yellow disc: the values of `Position.grid`."""
 
 
-def plain_console(file: IO[str] | None = None) -> "Console":
+def plain_console(file: IO[str] | None = None, **options: Any) -> "Console":
     """Return a console that prints text unchanged: no markup, emoji codes or highlighting."""
-    return console(file, soft_wrap=True)
+    return console(file, soft_wrap=True, **options)
 
 
 def print_board(position: Position, on: "Console | None" = None) -> None:

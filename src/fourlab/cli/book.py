@@ -46,6 +46,8 @@ def build(
     empty board. The same command again, or `fourlab resume`, resumes a stopped build: the solved
     positions are stored in the run folder. On two cores, a book of 5 plies on the classic board
     takes most of an hour, one of 8 plies about four hours.
+
+    Example: fourlab book build --plies 6 --file book.npz
     """
     from fourlab.solver.build import BookJob
 

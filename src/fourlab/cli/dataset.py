@@ -35,6 +35,8 @@ def uci8(
 
     The results come from the book that is part of Fourlab. --from-scratch takes hours; the same
     command again, or `fourlab resume`, resumes it.
+
+    Example: fourlab dataset uci8 --output connect-4.data
     """
     from hashlib import sha256
 
@@ -84,6 +86,8 @@ def solved(
     The same command again, or `fourlab resume`, resumes stopped work; the file does not depend on
     the number of workers. Early positions are the slowest: with 8 to 10 discs, almost a second
     each.
+
+    Example: fourlab dataset solved --positions 10k --output solved.npz
     """
     from fourlab.datasets.job import SolvedJob
 

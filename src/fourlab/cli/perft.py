@@ -39,6 +39,8 @@ def perft(
 
     Counts the ways to play exactly DEPTH discs, by first column; finished games are not continued.
     With --distinct, counts the different positions after 0, 1, …, DEPTH discs.
+
+    Example: fourlab perft 8
     """
     position = unfinished_position(start, board, any_counts)
     if distinct:

@@ -66,6 +66,8 @@ def cut(
     """Keep the learned values of early positions only.
 
     After self-play most positions are late ones, which other games hardly ever reach.
+
+    Example: fourlab qtable cut table.q --output early.q
     """
     from fourlab.agents.q.table import QTable
 
@@ -85,7 +87,10 @@ def read(
     in_a_row: Annotated[int, typer.Option(help="Number of discs in a row that win.")] = 4,
     memory_mb: MemoryOption = None,
 ) -> None:
-    """Convert values in Bhat's text format to a table."""
+    """Convert values in Bhat's text format to a table.
+
+    Example: fourlab qtable import values.dat.gz --output table.q
+    """
     # The format names neither the seat nor the length of a line; its default is the report's.
     from fourlab.agents.q.text import read_text
 
@@ -104,7 +109,10 @@ def write(
     output: OutputOption,
     memory_mb: MemoryOption = None,
 ) -> None:
-    """Convert a table to Bhat's text format, gzipped."""
+    """Convert a table to Bhat's text format, gzipped.
+
+    Example: fourlab qtable export table.q --output values.dat.gz
+    """
     from fourlab.agents.q.table import QTable
     from fourlab.agents.q.text import write_text
 

@@ -50,6 +50,8 @@ def resume(
     results. --accuracy adds the exact values to the games of a match or tournament. A run whose
     agents are programs needs --allow-programs, and a run that was not begun here and writes a file
     outside its folder needs --output, since the folder may come from somebody else.
+
+    Example: fourlab resume last
     """
     run = find_run(home, name)
     job = job_of(run, allow_programs, output)

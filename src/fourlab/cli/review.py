@@ -78,7 +78,7 @@ def review(
     if json:
         print_json(reviewed.as_data())
     else:
-        _print(reviewed)
+        print_review(reviewed)
 
 
 def _typed_game(moves: str, start: str, board: str | None) -> tuple[Position, tuple[int, ...]]:
@@ -93,7 +93,8 @@ def _typed_game(moves: str, start: str, board: str | None) -> tuple[Position, tu
     return first, columns
 
 
-def _print(review: "Review") -> None:
+def print_review(review: "Review") -> None:
+    """Print the category of every move, and the accuracy of both sides."""
     for move in review.moves:
         mover = SIDE_NAMES[move.position.to_move]
         print(f"{move.number:3}. {mover:6} {move.column + 1:2}  {move.category.value:7}  {move}")

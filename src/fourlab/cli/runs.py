@@ -1,5 +1,7 @@
-"""`fourlab runs`: list runs and compare their settings."""
+"""`fourlab runs`: list runs, compare their settings, and delete them."""
 
+import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -7,6 +9,9 @@ import typer
 from fourlab.analysis import overview
 from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, print_json
 from fourlab.cli.terminal import in_one_line
+from fourlab.errors import UserError
+from fourlab.jobs.deletion import check_deletable, size_of
+from fourlab.jobs.deletion import delete as delete_run
 from fourlab.jobs.run import all_runs, find_run
 
 
@@ -15,14 +20,29 @@ def runs(
         list[str] | None,
         typer.Argument(metavar="RUN", help="Compare these runs (default: list all)."),
     ] = None,
+    delete: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RUN", help="Delete this run; can be repeated. Asks first."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
     home: HomeOption = DEFAULT_HOME,
     json: JsonOption = False,
 ) -> None:
-    """List runs, or compare some of them.
+    """List, compare or delete runs.
 
     The list shows the state and the result of every run. A comparison shows only the settings in
-    which the runs differ, and their results.
+    which the runs differ, and their results. Only runs in the folder of runs can be deleted, and
+    only if nobody works on them.
+
+    Example: fourlab runs --delete last
     """
+    if delete:
+        if names:
+            raise UserError("give runs to compare or runs to delete, not both")
+        _delete(delete, home, yes, json)
+        return
+    if yes:
+        raise UserError("--yes is for --delete")
     chosen = [find_run(home, name) for name in names] if names else all_runs(home)
     rows = [overview.row(run) for run in chosen]
     # Settings are read only to compare: a list also shows runs whose files are damaged.
@@ -42,7 +62,35 @@ def runs(
         for summary in rows:
             print(f"{summary['name']}  {_state(summary)}  {summary['headline']}")
         if not rows:
-            print(f"there are no runs in {home}")
+            print(f"there are no runs in {home}; fourlab match mcts rules --games 20 makes one")
+
+
+def _delete(names: list[str], home: Path, yes: bool, json: bool) -> None:
+    """Delete runs; ask for each on a terminal, and need --yes elsewhere."""
+    chosen = [find_run(home, name) for name in names]
+    # All are checked before the first one is deleted.
+    for run in chosen:
+        check_deletable(run, home)
+    can_ask = sys.stdin.isatty() and sys.stderr.isatty()
+    if not yes and not can_ask:
+        raise UserError(
+            f"this would delete {', '.join(str(run.folder) for run in chosen)}; "
+            "add --yes to delete without being asked"
+        )
+    deleted = []
+    for run in chosen:
+        if not yes:
+            print(f"delete {run.folder} ({size_of(run)})? [y/N] ", end="", file=sys.stderr)
+            sys.stderr.flush()
+            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+                print(f"kept {run.folder}", file=sys.stderr)
+                continue
+        delete_run(run, home)
+        deleted.append(str(run.folder))
+        if not json:
+            print(f"deleted {run.folder}")
+    if json:
+        print_json({"deleted": deleted})
 
 
 def _print_comparison(rows: list[dict[str, Any]], differing: dict[str, list[Any]]) -> None:

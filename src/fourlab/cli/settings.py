@@ -7,7 +7,7 @@ import typer
 from fourlab.cli.options import JsonOption, print_json
 from fourlab.cli.train import TRAININGS
 from fourlab.errors import UserError
-from fourlab.options import as_data, as_text, options_of, perhaps, schema_of
+from fourlab.options import as_data, as_text, options_of, perhaps, resolved, schema_of
 
 
 def settings(
@@ -16,6 +16,10 @@ def settings(
         typer.Argument(
             metavar="TRAINING", help=f"One of {', '.join(TRAININGS)} (default: list them)."
         ),
+    ] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SETTING", help="Show only these settings (default: all)."),
     ] = None,
     preset: Annotated[str | None, typer.Option(help="Show the values of this preset.")] = None,
     faithful: Annotated[
@@ -31,7 +35,11 @@ def settings(
     Every setting is shown with its value, range, unit and help. To change settings, use the
     options of `fourlab train`, --set NAME=VALUE, or a TOML file.
 
-    Example: fourlab settings q --preset bhat
+    Examples:
+
+      fourlab settings q --preset bhat
+
+      fourlab settings alphazero games simulations
     """
     if name is None:
         for training in TRAININGS.values():
@@ -44,15 +52,20 @@ def settings(
             f"trainings are {', '.join(TRAININGS)}"
         )
     training = TRAININGS[name]
+    options = options_of(training.settings)
+    # Old names and misspelt ones are treated as they are in --set.
+    chosen = resolved(options, dict.fromkeys(names or options), f"training {name!r}")
     # Without a preset, the values are those with which the training starts by default.
     preset = preset or training.default_preset
     values = training.preset(preset, faithful)
     if json:
-        schema = schema_of(training.settings)
-        print_json({"presets": list(training.presets), "values": as_data(values), "schema": schema})
+        schema = schema_of(training.settings, chosen)
+        data = {key: value for key, value in as_data(values).items() if key in chosen}
+        print_json({"presets": list(training.presets), "values": data, "schema": schema})
         return
     print(f"presets: {', '.join(training.presets)} (these are the values of {preset})")
-    for key, option in options_of(training.settings).items():
+    for key in chosen:
+        option = options[key]
         unit = f", in {option.unit}" if option.unit not in ("", key) else ""
         print(f"{key} = {_as_toml(getattr(values, key))}  ({option.allowed_values}{unit})")
         print(f"    {option.help}")

@@ -3,12 +3,14 @@
 import json as json_module
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fourlab.agent import Limit
+from fourlab.agent import Limit, Stop
 from fourlab.cli.options import (
     AnyCountsOption,
     BoardOption,
@@ -19,6 +21,7 @@ from fourlab.cli.options import (
     ThreadsOption,
     positions_of,
 )
+from fourlab.cli.stoppable import Stoppable
 from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
@@ -67,7 +70,8 @@ def solve(
     A score is from the side to move's point of view: 0 is a draw, 5 a win with the fifth last of
     its own discs, -5 a loss to the opponent's fifth last disc. A score that could not be proven
     within the limit is printed as its bounds, low..high. Every position is solved with an empty
-    transposition table.
+    transposition table. A long search shows its bounds on a terminal; Ctrl-C prints those proven so
+    far, and the exit code is 130.
 
     Input lines of the form "moves score" are tests: wrong scores are reported, and the exit code
     is 1.
@@ -82,27 +86,57 @@ def solve(
 
     limit = Limit(seconds=seconds, nodes=nodes)
     solver = Solver(memory_mb, threads, None if no_book else "shipped")
+    stoppable = Stoppable()
     count = wrong = unproven = 0
+    search = _Search(solver, limit, weak, all_columns)
     for line in _lines(positions, file, board, any_counts):
         solver.forget()  # so that nodes and times do not depend on the order of the lines
-        result = _solve(line.position, solver, limit, weak, all_columns)
+        result = stoppable.run(partial(search.solve, line), partial(search.describe, line))
         test = _compare(result, line.score, weak)
         count += 1
         wrong += test.get("wrong", False)
         # Without an expected score, bounds are an answer; with one, they prove nothing.
         unproven += bool(test) and result["score"] is None
         if json:
-            text = json_module.dumps({"position": line.text, **result, **test})
+            print(json_module.dumps({"position": line.text, **result, **test}), flush=True)
         else:
-            text = _row(line, result, all_columns)
-            if test.get("wrong"):
-                text += f" wrong: {test['expected']} was expected"
-        print(text, flush=True)
+            print(_row(line, result, test, all_columns), flush=True)
+        if stoppable.is_interrupted:
+            _print_error("interrupted; the bounds above are proven")
+            raise typer.Exit(130)
+    _report_tests(count, wrong, unproven)
+
+
+def _report_tests(count: int, wrong: int, unproven: int) -> None:
+    """Print how many scores were not as expected; exit with 1 if there are any."""
     if unproven:
         _print_error(f"{unproven} of {count} scores could not be proven within the limit")
     if wrong:
         _print_error(f"{wrong} of {count} scores are not as expected")
         raise typer.Exit(1)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """How every position is solved."""
+
+    solver: "Solver"
+    limit: Limit
+    weak: bool
+    all_columns: bool
+
+    def solve(self, line: Line, stop: Stop) -> dict[str, Any]:
+        """Solve a position until `stop` is set."""
+        limit = replace(self.limit, stop=stop)
+        return _solve(line.position, self.solver, limit, self.weak, self.all_columns)
+
+    def describe(self, line: Line, seconds: float) -> str:
+        """Return a line about the search in progress: its bounds, nodes and time."""
+        name = line.text or "the empty board"
+        if self.solver.progress is None:
+            return f"{name}: {seconds:.0f} s"
+        lower, upper, nodes = self.solver.progress
+        return f"{name}: {lower}..{upper}, {nodes:,} nodes, {seconds:.0f} s"
 
 
 def _compare(result: dict[str, Any], expected: int | None, weak: bool) -> dict[str, Any]:
@@ -166,17 +200,19 @@ def _bounds(lower: int, upper: int, weak: bool) -> dict[str, Any]:
     return {"score": lower if lower == upper else None, "lower": lower, "upper": upper}
 
 
-def _row(line: Line, result: dict[str, Any], all_columns: bool) -> str:
+def _row(line: Line, result: dict[str, Any], test: dict[str, Any], all_columns: bool) -> str:
     """Return the line of output for a position."""
     # An empty text, the empty board, would leave nothing before the score.
-    text = line.text or '""'
-    if not all_columns:
-        return f"{text} {_score(result)} {result['nodes']} {result['microseconds']}"
-    scores = [text]
-    for column in range(line.position.rules.columns):
-        bounds = result["columns"].get(str(column + 1))
-        scores.append("." if bounds is None else _score(bounds))
-    return " ".join(scores)
+    words = [line.text or '""']
+    if all_columns:
+        for column in range(line.position.rules.columns):
+            bounds = result["columns"].get(str(column + 1))
+            words.append("." if bounds is None else _score(bounds))
+    else:
+        words += [_score(result), str(result["nodes"]), str(result["microseconds"])]
+    if test.get("wrong"):
+        words.append(f"wrong: {test['expected']} was expected")
+    return " ".join(words)
 
 
 def _score(bounds: dict[str, Any]) -> str:

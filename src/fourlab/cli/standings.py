@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from fourlab.arena.sprt import BIAS
 from fourlab.arena.summary import head_to_head, interval
 
 MAX_BLUNDERS = 10
@@ -53,6 +54,8 @@ def _print_match(summary: dict[str, Any]) -> None:
         print(f"  {agent}: {red} as red, {yellow} as yellow")
     if summary["sprt"] is not None:
         print(f"SPRT: {summary['sprt']['sentence']}")
+        if summary["sprt"]["accepted"] is not None:
+            print(f"  note: {BIAS}")
 
 
 def print_chess(summary: dict[str, Any]) -> None:

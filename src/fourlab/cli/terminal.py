@@ -80,6 +80,12 @@ def console(file: IO[str] | None = None, stderr: bool = False, **options: Any) -
     """
     from rich.console import Console
 
+    if file is None:
+        # The stream itself: a live display replaces sys.stderr, and rich, which unwraps one stream
+        # only, would send its own escape sequences through VisibleStream.
+        stream = sys.stderr if stderr else sys.stdout
+        file = getattr(stream, "rich_proxied_file", stream)
+
     class VisibleConsole(Console):
         def print(self, *objects: Any, **how: Any) -> None:
             """Print objects as rich does, texts escaped."""

@@ -32,8 +32,10 @@ def tournament(
 
     Prints a table of Bradley-Terry ratings with intervals, and a cross table.
 
+    Example: fourlab tournament league.toml
+
     \b
-    Example of a file:
+    The file:
         openings = "random:4"
         rounds = 20
         seed = 1
@@ -50,7 +52,7 @@ def tournament(
     address, accuracy. A file with agents that are programs, such as engine:cmd=..., or with the
     address of a cluster needs --allow-programs.
     """
-    data = read_toml(file)
+    data = _read(file)
     conduct = _pop_conduct(data, file)
     refuse_programs(data, file, allow_programs)
     if conduct.get("address") and not (allow_programs or workers.address):
@@ -76,6 +78,14 @@ def tournament(
     running = replace(running, name=running.name or conduct.get("name") or file.stem)
     accuracy = accuracy or conduct.get("accuracy", False)
     run_tournament(planned, "tournament", accuracy, workers, running)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    if not file.exists():
+        raise UserError(
+            f"there is no file {str(file)!r}; fourlab help tournament shows what to write into one"
+        )
+    return read_toml(file)
 
 
 def _pop_conduct(data: dict[str, Any], file: Path) -> dict[str, Any]:

@@ -23,7 +23,12 @@ TRAININGS: dict[str, Training[Any]] = {
 }
 
 app = typer.Typer(
-    help="Train agents that learn.\n\nEvery training can be stopped and resumed.",
+    help="""Train agents that learn.
+
+    Every training can be stopped and resumed. `fourlab settings alphazero` lists what can be set.
+
+    Example: fourlab train alphazero --preset smoke
+    """,
     rich_markup_mode=None,
 )
 

@@ -43,6 +43,8 @@ def verify(
     games are played again where that gives the same game; games under a time limit, of outside
     programs or of racing threads cannot be repeated and are marked as lost. The damaged file is
     kept. The exit code is 1 if there is damage.
+
+    Example: fourlab verify last
     """
     from fourlab.arena.verify import verify as check
     from fourlab.jobs.run import find_run

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # and at least every ten seconds while there are events.
 LINE_SECONDS = 10.0
 BLOCKS = 20
+WIDE = 90
+"""Columns of a terminal on which a stage, the bar, counts and times fit in one line."""
 SPEED_SECONDS = 3600.0
 """The remaining time is estimated from the speed of the last hour: one step may take minutes."""
 
@@ -253,12 +255,17 @@ def _bar(screen: "Console") -> Iterator[Callable[[Event], None]]:
     from rich import progress as rich_progress
     from rich.console import Group
     from rich.live import Live
+    from rich.table import Column
     from rich.text import Text
 
+    # On a narrow terminal the stage goes below, so that the bar and the counts have room.
+    is_narrow = screen.width < WIDE
+    stage = [] if is_narrow else [rich_progress.TextColumn("{task.fields[stage]}")]
+    width = 10 if is_narrow else 20
     bar = rich_progress.Progress(
-        rich_progress.TextColumn("{task.fields[stage]}"),
-        rich_progress.BarColumn(20),
-        rich_progress.MofNCompleteColumn(),
+        *stage,
+        rich_progress.BarColumn(width, table_column=Column(min_width=width)),
+        rich_progress.MofNCompleteColumn(table_column=Column(no_wrap=True)),
         rich_progress.TextColumn("{task.fields[unit]}"),
         rich_progress.TimeRemainingColumn(),
         console=screen,
@@ -283,6 +290,8 @@ def _bar(screen: "Console") -> Iterator[Callable[[Event], None]]:
                 )
             shown = event
             bar.update(task, completed=event.done, total=event.total)
-            live.update(Group(bar, Text(one_line(event.text))) if event.text else bar)
+            words = [event.stage if is_narrow else "", event.text]
+            below = "  ".join(one_line(text) for text in words if text)
+            live.update(Group(bar, Text(below)) if below else bar)
 
         yield on_event

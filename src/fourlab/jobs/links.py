@@ -2,7 +2,7 @@
 
 Work on a run writes to its files and reads them. A link could lead these writes to any file of the
 user's, and a pipe or a device would be waited for. The folder itself may be a link: the user has
-named it.
+named it. A folder in the place of a file is refused with them, in the same words by all commands.
 
 SQLite finishes an interrupted transaction with the journal beside a database. A journal can name
 another file, which SQLite opens and then deletes. Only transactions over several databases have
@@ -10,6 +10,7 @@ such journals, and Fourlab makes none.
 """
 
 import os
+import re
 from pathlib import Path
 
 from fourlab.errors import UserError
@@ -18,12 +19,14 @@ MAX_ENTRIES = 100_000
 """Files and folders that are looked at; the largest study has some hundred."""
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 """How the journals of SQLite begin; one that names another file ends with it, too."""
+A_FILE = re.compile(r"lock|.*\.(?:json|jsonl|sqlite|toml)|(?:lock|.*\.sqlite)-(?:journal|shm|wal)")
+"""Names of files in run folders that are read, among them those that SQLite makes."""
 MAX_LEVELS = 16
 """Folders inside each other; a training inside a study has six."""
 
 
 def refuse_links(folder: Path) -> None:
-    """Raise UserError if a run folder has a link that leads out of it, a pipe or a device."""
+    """Raise UserError if a run folder has something that is no file of its own."""
     if (reason := link_to_elsewhere(folder)) is not None:
         raise UserError(f"{folder}: {reason}")
 
@@ -31,7 +34,8 @@ def refuse_links(folder: Path) -> None:
 def link_to_elsewhere(folder: Path) -> str | None:
     """Return what a run folder has that is no file of its own, None if there is nothing.
 
-    These are links that lead out of it, pipes, devices, and what makes SQLite delete other files.
+    These are links that lead out of it, pipes, devices, folders in the place of files, and what
+    makes SQLite delete other files.
     """
     try:
         return _first_fault(folder)
@@ -64,6 +68,8 @@ def _first_fault(folder: Path) -> str | None:
                     if not _is_within(os.path.realpath(entry.path), inside):
                         return f"{name} is not a file of its folder but a link to elsewhere"
                 elif entry.is_dir(follow_symlinks=False):
+                    if A_FILE.fullmatch(entry.name):
+                        return f"{name} is in the way: it is a folder, and a file is needed"
                     waiting.append((entry.path, f"{name}/", level + 1))
                 elif not entry.is_file(follow_symlinks=False) and os.path.lexists(entry.path):
                     return f"{name} is not a file of its folder but a pipe or a device"

@@ -34,6 +34,7 @@ from fourlab.errors import UserError
 from fourlab.files import make_folder, require_regular, write_atomically
 from fourlab.jobs.links import refuse_links
 from fourlab.jobs.renamed import current_names
+from fourlab.options import perhaps
 from fourlab.parsing import MAX_RESULTS_BYTES, MAX_TOML_BYTES, read_json, read_toml
 from fourlab.version import __version__
 
@@ -243,7 +244,15 @@ def _named(home: Path, text: str) -> Run:
         return matches[0]
     if matches:
         raise UserError(f"{text!r} could be {', '.join(run.name for run in matches[:5])}")
-    raise UserError(f"there is no run {text!r} here or in {home} (fourlab runs lists them)")
+    if not runs:
+        raise UserError(
+            f"there is no run {text!r}, and none at all in {home}; a match, tournament, training "
+            "or study makes one, for example: fourlab match mcts rules --games 20"
+        )
+    suggestion = perhaps(text, [run.name for run in runs])
+    raise UserError(
+        f"there is no run {text!r} here or in {home}{suggestion} (fourlab runs lists them)"
+    )
 
 
 def all_runs(home: Path) -> list[Run]:

@@ -21,7 +21,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from fourlab.compiled.planes import PLANES
 from fourlab.errors import UserError
 from fourlab.game.rules import Rules
 from fourlab.parsing import parse_description
@@ -107,6 +106,9 @@ class Network:
             raise UserError(
                 f"a network is for {' or '.join(get_args(Purpose))}, not {self.purpose!r}"
             )
+        # Imports the compiler, which the settings of a training that names networks do not need.
+        from fourlab.compiled.planes import PLANES
+
         if self.features not in PLANES:
             raise UserError(f"a network sees {', '.join(PLANES)}, not {self.features!r}")
         if self.labels not in get_args(Labels):
@@ -143,6 +145,8 @@ class Network:
 
     def parts(self) -> dict[str, list[Layer]]:
         """Return the layers of the body, the value head and the policy head."""
+        from fourlab.compiled.planes import PLANES
+
         # Heads continue where the body ends; without a body they see the input planes.
         outputs = PLANES[self.features]
         board = True

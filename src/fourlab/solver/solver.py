@@ -67,6 +67,8 @@ class Solver:
         self._last_words = 0
         self._filled = 0  # nodes since the table was empty: an upper bound on its entries
         self._spent = 0  # nodes searched by this solver
+        self.progress: tuple[int, int, int] | None = None
+        """Bounds and nodes of the current or last search, for other threads to read."""
 
     def forget(self) -> None:
         """Empty and shrink the table: the next search is the same as that of a new solver."""
@@ -230,6 +232,7 @@ class Solver:
         spent = 0
         lower = -(left // 2)
         upper = (left + 1) // 2
+        self.progress = (lower, upper, 0)
         while max(lower, window[0]) < min(upper, window[1]):
             slice_nodes = min(size, self._make_room(is_over), max_nodes - spent)
             # The kernel returns when its nodes are spent, with bounds that are proven; what it has
@@ -238,6 +241,7 @@ class Solver:
             lower, upper, nodes = self._run(position, lower, upper, window, limit, slice_nodes)
             spent += nodes
             self._filled += nodes
+            self.progress = (lower, upper, spent)
             if before == (lower, upper) and slice_nodes == size:
                 size *= 2
             if spent >= max_nodes or (limit.stop is not None and limit.stop.is_set()):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fourlab.agent import Agent
 from fourlab.agents import registry
-from fourlab.agents.levels import LEVELS
+from fourlab.agents.levels import LEVELS, level_of
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.options import Option, as_text
@@ -30,13 +30,10 @@ MOST_REMEMBERED = 256
 
 def spec_of(agent: str, rules: Rules = CLASSIC) -> str:
     """Return the spec of a level, or the spec itself if it is allowed; raise UserError."""
+    if (level := level_of(agent)) is not None:
+        return level.spec_on(rules)
     if agent.startswith("level:"):
-        number = agent.removeprefix("level:")
-        # Digits are counted first, because int() takes long for thousands of them.
-        if not (number.isdecimal() and len(number) < 3 and 1 <= int(number) <= len(LEVELS)):
-            raise UserError(f"levels are level:1 to level:{len(LEVELS)}, not {agent!r}")
-        level = LEVELS[int(number) - 1]
-        return level.spec if level.elsewhere is None or rules == CLASSIC else level.elsewhere
+        raise UserError(f"levels are level:1 to level:{len(LEVELS)}, not {agent!r}")
     name, given = registry.parse_spec(agent)
     if not _is_public(name):
         raise UserError(f"agent {name!r} cannot play here; agents are {', '.join(names())}")

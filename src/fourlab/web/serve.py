@@ -1,6 +1,5 @@
 """The server process."""
 
-import os
 import socket
 import sys
 import threading
@@ -11,6 +10,7 @@ import uvicorn
 
 from fourlab.errors import UserError
 from fourlab.web.app import create_app
+from fourlab.web.browser import has_display
 from fourlab.web.connections import protocol
 from fourlab.web.pool import Pool
 from fourlab.web.readiness import Readiness
@@ -101,11 +101,6 @@ def _allow_many_connections() -> None:
 
 def open_browser(address: str) -> None:
     """Open the page in a browser, if there is a display."""
-    has_display = (
-        sys.platform in ("win32", "darwin")
-        or os.environ.get("DISPLAY")
-        or os.environ.get("WAYLAND_DISPLAY")
-    )
-    if has_display:
+    if has_display():
         # By then the server accepts connections; earlier ones would wait in its backlog anyway.
         threading.Timer(0.5, webbrowser.open, [address]).start()

@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
 WORDS = {
     "quit": ("quit", "quit()", "exit", "exit()", ":q", "q"),
-    "back": ("back", "undo", "u"),
+    "back": ("back", "undo", "u", "b"),
     "hint": ("hint", "h", "?"),
+    "eval": ("eval", "evaluate", "e"),
 }
 """What may be typed instead of a column, by the command it stands for."""
 
 
 class HumanSays(Exception):
-    """Raised when the human types a command: `word` is quit, back or hint."""
+    """Raised when the human types a command: `word` is one of WORDS."""
 
     def __init__(self, word: str) -> None:
         super().__init__(word)
@@ -43,7 +44,7 @@ class Human:
     ) -> Decision:
         """Ask until the answer is an open column; raise HumanSays if it is a command."""
         columns = position.rules.columns
-        prompt = f"{SIDE_NAMES[position.to_move]}, column 1-{columns} (or back, hint, quit): "
+        prompt = f"{SIDE_NAMES[position.to_move]}, column 1-{columns} (or back, hint, eval, quit): "
         while True:
             try:
                 answer = self.ask(prompt).strip().lower()
@@ -55,7 +56,7 @@ class Human:
             if not re.fullmatch(r"[0-9]{1,3}", answer):
                 self.show(
                     f"{answer!r} is not a column; "
-                    f"type a number from 1 to {columns}, or back, hint, quit"
+                    f"type a number from 1 to {columns}, or back, hint, eval, quit"
                 )
                 continue
             try:

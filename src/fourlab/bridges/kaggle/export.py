@@ -13,6 +13,7 @@ from fourlab import shipped
 from fourlab.agent import Forfeit, is_unbounded
 from fourlab.agents import registry
 from fourlab.agents.alphazero.agent import DEFAULT_SIMULATIONS as NETWORK_SIMULATIONS
+from fourlab.agents.levels import ByBoard
 from fourlab.agents.mcts.agent import DEFAULT_SIMULATIONS
 from fourlab.bridges.kaggle import weights
 from fourlab.bridges.kaggle.bundle import Part, bundle
@@ -198,7 +199,9 @@ def _agent(spec: str) -> tuple[str, Any]:
     base = name if preset is None else registry.parse_spec(preset.spec)[0]
     if base not in KINDS and base in registry.names():
         raise UserError(f"agent {name!r} cannot be exported; these can: {', '.join(KINDS)}")
-    return base, registry.make(spec)
+    agent = registry.make(spec)
+    # Kaggle plays the classic board, so the agent for other boards is not needed.
+    return base, agent.classic if isinstance(agent, ByBoard) else agent
 
 
 def _examine(source: bytes, mode: str) -> Examined:
