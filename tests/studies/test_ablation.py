@@ -17,7 +17,15 @@ from fourlab.game.position import Position
 from fourlab.jobs.executors.threads import Threads
 from fourlab.reporting.figures import render
 from fourlab.studies import ablation
-from fourlab.studies.ablation import Arm, Program, Trained, compare_trained, elo, gains, welch
+from fourlab.studies.ablation import (
+    Arm,
+    Program,
+    Trained,
+    compare_means,
+    compare_trained,
+    elo,
+    gains,
+)
 from fourlab.studies.arya import ablation as arya
 from fourlab.studies.bhat import ablation as bhat
 from fourlab.studies.bhat.learner import settings_of
@@ -329,13 +337,13 @@ def test_welch_agrees_with_scipy() -> None:
     rng = np.random.default_rng(1)
     for shift in (-30.0, 0.0, 40.0):
         ones, others = (rng.normal(shift, 20, 6).tolist(), rng.normal(0, 20, 6).tolist())
-        estimate, verdict = welch(ones, others)
+        estimate, verdict = compare_means(ones, others)
         assert estimate is not None
         assert estimate.value == pytest.approx(np.mean(ones) - np.mean(others))
         expected = ttest_ind(ones, others, equal_var=False, alternative="greater")
         # Degrees of freedom are rounded down.
         assert verdict.p == pytest.approx(expected.pvalue, abs=0.01)
-    assert welch([1.0, 2.0], [1.0, 2.0, 3.0])[0] is None
+    assert compare_means([1.0, 2.0], [1.0, 2.0, 3.0])[0] is None
 
 
 def test_trained_arms_are_compared_by_seed() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from fourlab.agent import Limit
 from fourlab.agents.registry import make
+from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.jobs.executors.threads import Threads
 from fourlab.nets import evaluator as evaluator_module
@@ -19,6 +20,7 @@ from fourlab.studies.arya import (
     chess,
     lessons,
     matches,
+    ship,
 )
 from fourlab.studies.catalogue import SCALES, all_experiments, chosen, items_of
 from fourlab.studies.claims import Answer, Claim, Estimate, share
@@ -178,6 +180,24 @@ def test_experiment_4_takes_three_trainings(
     assert all("proofs=0" in str(row[2]) and "temperature=1.25" in str(row[2]) for row in rows)
 
 
+def test_experiment_4_says_in_which_arithmetic_the_networks_were_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ship, "SHIPPED", tmp_path)
+    manifests = {
+        1: {"command": "fourlab train alphazero --preset arya --faithful"},
+        2: {"command": "fourlab train alphazero --preset arya --set precision=int8"},
+        3: {"command": "", "precision": "int8"},
+    }
+    for seed, manifest in manifests.items():
+        (tmp_path / f"arya-alphamcts-{seed}.json").write_text(json.dumps(manifest))
+    assert [ship.self_play_precision("arya-alphamcts", seed) for seed in manifests] == [
+        *("fp32", "int8", "int8"),
+    ]
+    assert alpha._arithmetic([1]) == ""
+    assert "8-bit integers" in alpha._arithmetic([1, 2, 3])
+
+
 def test_sampling_is_measured_by_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alpha, "ITERATIONS", 2)
     by_name = claims(conduct("004-temperature", tmp_path, positions=4))
@@ -335,6 +355,13 @@ def test_every_figure_that_is_known_has_a_command() -> None:
     ]
     assert [one.name for one in chosen(["arya", "figure-44"])] == ["004-experiments-1-2"]
     assert [one.name for one in chosen(["arya", "experiment-1"])] == ["004-experiments-1-2"]
+    # Figure 35 does not exist, and the others are 1 to 51.
+    others = set(range(1, 52)) - set(figures_named) - {35}
+    indexed = {number for number in range(60) if f"figure-{number}" in items_of("arya")[-3].names}
+    assert indexed == others
+    assert [one.name for one in chosen(["arya", "figure-51"])] == ["004-text-mode"]
+    with pytest.raises(UserError, match="there is no experiment 'figure-35'; did you mean arya"):
+        chosen(["arya", "figure-35"])
 
 
 def test_dqn_meets_the_agents_that_it_is_said_to_beat(tmp_path: Path) -> None:

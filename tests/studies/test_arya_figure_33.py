@@ -15,7 +15,7 @@ from fourlab.nets import evaluator as nets
 from fourlab.nets.evaluator import OnnxEvaluator, probe_positions
 from fourlab.reporting import figures
 from fourlab.studies.arya import evaluator, ship
-from fourlab.studies.claims import Answer
+from fourlab.studies.claims import Answer, Estimate
 from fourlab.studies.trainings import train_in
 from fourlab.studies.workbench import Picture
 from fourlab.training.kind import TrainingJob
@@ -101,7 +101,7 @@ def test_figure_33_takes_three_trainings_of_aryas_size(
     assert settings.reproduced is not None
     assert settings.reproduced.answer == Answer.AGREES
     small = by_name["figure-33-small-blocks"]
-    assert str(small.faithful).endswith("(trainings: 2)")
+    assert str(small.faithful).endswith("trainings: 2 and 2)")
     assert small.verdicts() == {}
     picture = parts[-1]
     assert isinstance(picture, Picture)
@@ -125,7 +125,9 @@ def test_figure_33_takes_three_trainings_of_aryas_size(
     monkeypatch.setattr(ship, "SHIPPED", folder)
     parts = conduct("004-figure-33", tmp_path / "0", network="2x1", games=8, step=8, seeds=2)
     rises = claims(parts)["figure-33-rises"]
-    assert rises.faithful == "20.0 % to 82.0 % (trainings: 3)"
+    assert isinstance(rises.faithful, Estimate)
+    assert rises.faithful.value == pytest.approx(62)
+    assert rises.faithful.note == "from 20.0 % to 82.0 %; trainings: 3 and 3"
     assert rises.reproduced is not None
     assert rises.reproduced.answer == Answer.AGREES
     picture = parts[-1]

@@ -23,6 +23,13 @@ def test_equal_curves_agree_and_others_differ() -> None:
     assert equal.p == pytest.approx(1)
     assert comparisons.same_curve(hers, [(900, 1000)] * 16, 10).answer == Answer.DIFFERS
     assert comparisons.same_curve(hers[:2], [(7, 10)] * 2, 10).answer == Answer.CANNOT_TELL
+    # Many games show a difference that is within the margin.
+    near = comparisons.same_curve([(720, 1000)] * 16, [(760, 1000)] * 16, 10)
+    assert near.p is not None
+    assert near.p < 0.05
+    assert near.answer == Answer.AGREES
+    assert near.difference is not None
+    assert near.difference < 4
 
 
 def test_shares_vary_only_if_one_of_them_is_off() -> None:
@@ -43,19 +50,22 @@ def test_the_power_to_see_one_share_off_is_that_of_simulated_bars() -> None:
     assert power == pytest.approx(seen / RUNS, abs=0.08)
 
 
-def test_a_training_of_the_same_kind_seldom_differs() -> None:
+def test_equality_of_trainings_of_the_same_kind_is_seldom_rejected() -> None:
     rng = np.random.default_rng(1)
     shares = (0.5, 0.1, 0.4)
-    differ = 0
+    rejected = 0
     for _ in range(RUNS):
         reported = counts_of(rng, 500, shares)
         ours = [counts_of(rng, 2000, shares) for _ in range(4)]
-        differ += comparisons.same_trained_counts(reported, ours, 10).answer == Answer.DIFFERS
-    assert differ / RUNS == pytest.approx(0.05, abs=0.03)
+        verdict = comparisons.same_trained_counts(reported, ours, 10)
+        assert verdict.p is not None
+        rejected += verdict.p < 0.05
+        assert verdict.answer != Answer.DIFFERS, "chance does not move ten points"
+    assert rejected / RUNS == pytest.approx(0.05, abs=0.03)
 
 
 def test_trainings_that_differ_widen_the_comparison() -> None:
-    reported = Counts({"MC_n": 300, "Q": 150, "draw": 50})
+    reported = Counts({"MC_n": 320, "Q": 130, "draw": 50})
     alike = [Counts({"MC_n": 500, "Q": 400, "draw": 100})] * 3
     apart = [Counts({"MC_n": lost, "Q": 900 - lost, "draw": 100}) for lost in (300, 500, 700)]
     assert comparisons.same_trained_counts(reported, alike, 10).answer == Answer.DIFFERS
@@ -72,20 +82,6 @@ def test_settings_matter_only_if_their_runs_agree_with_each_other() -> None:
     assert verdict.answer == Answer.DIFFERS
     trend = [[1000.0 + 100 * group + run for run in range(3)] for group in range(10)]
     assert comparisons.depends(trend, 0.1).answer == Answer.AGREES
-
-
-def test_trainings_are_compared_with_their_spread() -> None:
-    better = comparisons.larger_trained([50.0, 52, 54], [20.0, 21, 22], 5)
-    assert better.answer == Answer.AGREES
-    assert comparisons.larger_trained([20.0, 20.5, 21], [20.0, 21, 22], 5).answer == Answer.DIFFERS
-    unsure = comparisons.larger_trained([20.0, 50, 80], [10.0, 40, 70], 5)
-    assert unsure.answer == Answer.CANNOT_TELL
-    mean = comparisons.over_trainings([50.0, 52, 54], "%")
-    assert (mean.value, mean.n) == (52.0, 3)
-    assert mean.half == pytest.approx(4.303 * 2 / 3**0.5, rel=0.001)
-    less = comparisons.difference(mean, comparisons.over_trainings([20.0, 20, 20], "%"))
-    assert less.value == pytest.approx(32.0)
-    assert less.half == pytest.approx(mean.half)
 
 
 def test_pairs_are_compared_place_by_place() -> None:

@@ -20,14 +20,17 @@ from fourlab.reporting.page import page
 from fourlab.studies.catalogue import all_experiments, items_of
 from fourlab.studies.claims import (
     CLAIMS_HEAD,
+    COUNTS,
     Answer,
     Claim,
     Estimate,
     Source,
     Verdict,
+    difference,
     from_json,
     is_claim,
     mean_of,
+    over_trainings,
     share,
     shares,
     table_of,
@@ -60,7 +63,12 @@ def test_numbers_become_words_only_on_the_page() -> None:
     assert str(share(71, 100)) == "71.0 % [61.5, 79.0] of 100"
     assert str(shares(71, 16, 13)) == "71.0 / 16.0 / 13.0 % of 100"
     assert str(shares(0, 0, 0)) == "none"
-    assert str(mean_of([1.0, 2.0, 3.0])) == "2.000 [0.868, 3.132] of 3, sd 1.000"
+    assert str(mean_of([1.0, 2.0, 3.0])) == "2.000 [-0.484, 4.484] of 3, sd 1.000"
+    # A count cannot be negative, and a share not above 100 %.
+    assert str(mean_of([1.0, 2.0, 3.0], within=COUNTS)) == "2.000 [0.000, 4.484] of 3, sd 1.000"
+    assert mean_of([98.0, 99.0, 100.0], unit="%").high == 100
+    assert str(mean_of([2.0])) == "2.000 of 1"
+    assert difference(over_trainings([2.0]), over_trainings([1.0])).low is None
     assert str(Estimate(21 / 32, note="21/32")) == "0.656 (21/32)"
     assert str(Estimate(-98, -150, -46, 1000, unit="Elo", digits=0)) == (
         "-98 Elo [-150, -46] of 1,000"
@@ -111,12 +119,14 @@ def test_the_file_of_claims_has_bare_numbers_tests_and_sources() -> None:
 def test_summaries_are_filled_with_the_values_of_claims() -> None:
     claims = {claim.name: claim for claim in (MATCH, VALUE)}
     text = "It won {experiment-3b.faithful}; {experiment-3b.true}, {experiment-3b.reproduced}."
-    assert fill(text, claims) == "It won 73.0 / 21.0 / 6.0 % of 1,000; holds, differs."
+    assert fill(text, claims) == "It won 73.0 / 21.0 / 6.0 % of 1,000; holds, agrees."
     assert fill("{value-4.exact}", claims) == "1.000 (1/1)"
-    assert fill("{value-4.faithful:brief}", claims) == "0.650 [0.593, 0.707]"
+    assert fill("{value-4.faithful:brief}", claims) == "0.650 [0.526, 0.774]"
     assert fill("{value-4.reported:brief}", claims) == "0.700"
     assert fill("{value-4.corrected}", claims) is None, "there is no such value"
     assert fill("{value-5.exact}", claims) is None, "there is no such claim"
+    optional = "One [[is {value-4.exact} ]][[of {value-5.exact} ]]left."
+    assert fill(optional, claims) == "One is 1.000 (1/1) left."
 
 
 def test_blocks_as_markdown_and_html(tmp_path: Path) -> None:

@@ -1,19 +1,14 @@
-"""Estimates as text, and the tests behind the verdicts."""
+"""The distributions and tests that several studies need, beside SciPy's."""
 
+import numpy as np
 import pytest
 from scipy.stats import chi2, chi2_contingency, fisher_exact
 
 from fourlab.studies.compare import (
     chi_squared_tail,
-    consistent,
-    falls,
     fisher,
+    holm,
     homogeneity,
-    may_happen,
-    mean,
-    p_value,
-    same_share,
-    share,
 )
 
 
@@ -32,31 +27,6 @@ def test_fishers_test_is_scipys(counts: tuple[int, int, int, int]) -> None:
     one, of_one, other, of_other = counts
     expected = fisher_exact([[one, of_one - one], [other, of_other - other]]).pvalue
     assert fisher(*counts) == pytest.approx(expected, rel=1e-6)
-    assert same_share(*counts) == (expected >= 0.01)
-
-
-def test_an_event_seen_once_may_happen_if_one_in_a_hundred_of_our_trials_shows_it() -> None:
-    assert [may_happen(count, 19) for count in (0, 19)] == [None, None], "too few to tell"
-    assert [may_happen(0, 20), may_happen(1, 20), may_happen(9, 1000), may_happen(10, 1000)] == [
-        False,
-        True,
-        False,
-        True,
-    ]
-    assert same_share(1, 1, 0, 99), "a test of two shares would not tell"
-
-
-def test_estimates_as_text() -> None:
-    assert share(71, 100) == "71.0 % [61.5, 79.0] of 100"
-    assert share(0, 0) == "none"
-    assert [p_value(chance) for chance in (0.2693, 0.00004)] == ["p = 0.27", "p < 0.0001"]
-    assert mean([1.0, 2.0, 3.0]) == "2.000 [0.868, 3.132], sd 1.000"
-
-
-def test_a_mean_of_runs_is_consistent_with_runs_like_it() -> None:
-    runs = [0.6, 0.7, 0.65, 0.75, 0.7]
-    assert consistent(0.70, runs, of=25)
-    assert not consistent(0.95, runs, of=25)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 14, 29, 30])
@@ -76,7 +46,14 @@ def test_homogeneity_is_scipys_and_ignores_empty_columns() -> None:
     assert homogeneity([(5, 0), (7, 0)]) == 1.0
 
 
-def test_a_fall_is_reported_only_where_chance_does_not_explain_it() -> None:
-    assert falls(30, 40, 5, 40) is True
-    assert falls(5, 40, 30, 40) is False
-    assert falls(20, 40, 18, 40) is None
+def test_holms_correction_is_that_of_the_paper() -> None:
+    # Multiplied by 4, 3, 2 and 1 in the order of their size, and never falling.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_holms_correction_seldom_rejects_among_many_tests_of_nothing() -> None:
+    rng = np.random.default_rng(0)
+    wrong = sum(min(holm(rng.uniform(size=100).tolist())) < 0.05 for _ in range(400))
+    assert wrong / 400 == pytest.approx(0.05, abs=0.03)

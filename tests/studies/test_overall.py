@@ -1,13 +1,23 @@
 """The overall page: questions, answers that follow from data, and the verdicts counted."""
 
 from dataclasses import replace
+from itertools import groupby
+
+import pytest
 
 from fourlab.reporting.blocks import to_markdown
 from fourlab.sources import SOURCES
+from fourlab.studies import overall
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, share
+from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, share, shares
 from fourlab.studies.made import Made
-from fourlab.studies.overall import UNDECIDED, Question, overall_blocks, questions_of
+from fourlab.studies.overall import (
+    UNDECIDED,
+    Question,
+    answers_of,
+    overall_blocks,
+    questions_of,
+)
 from fourlab.studies.parts import stored
 
 BEST = Claim(
@@ -35,7 +45,9 @@ def test_every_report_has_questions_whose_answers_state_what_they_expect() -> No
     for author in SOURCES:
         questions = questions_of(author)
         assert questions, author
-        assert len({question.question for question in questions}) == len(questions)
+        # Alternative answers to one question follow each other.
+        groups = [name for name, _ in groupby(question.question for question in questions)]
+        assert len(set(groups)) == len(groups)
         for question in questions:
             assert question.question.endswith("?")
             assert "{" in question.answer, "an answer has at least one number of ours"
@@ -55,3 +67,28 @@ def test_verdicts_are_counted_per_report_and_question() -> None:
     assert len(undecided) == 1
     assert all(question.question in undecided[0] for question in questions_of("gao"))
     assert "Scale quick, seed 0." in lines
+
+
+def test_the_first_answer_that_the_data_allow_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = (
+        Question("Why?", "Because of {missing.value}."),
+        Question("Why?", "Not so.", ("wins.true does not hold",)),
+        Question("Why?", "So.", ("wins.true holds",)),
+        Question("When?", "On {missing.value}."),
+    )
+    monkeypatch.setattr(overall, "questions_of", lambda author: asked)
+    claim = Claim("wins", "wins", "", true=Verdict(Answer.AGREES, "comparison"))
+    assert answers_of("arya", {"wins": claim}) == {"Why?": "So.", "When?": None}
+
+
+@pytest.mark.parametrize("answer", Answer)
+def test_every_outcome_of_experiment_4_has_an_answer(answer: Answer) -> None:
+    games = shares(10, 5, 1)
+    verdict = Verdict(answer, "t-test over 3 trainings")
+    claims = {
+        name: Claim(name, "games", games, faithful=games, corrected=games, reproduced=verdict)
+        for name in ("experiment-4a", "experiment-4b", "experiment-4-training")
+    }
+    text = answers_of("arya", claims)["What does the network add to tree search?"]
+    assert text is not None
+    assert f"after 5,000 (reported 62.5 / 31.2 / 6.2 % of 16: {answer})" in text

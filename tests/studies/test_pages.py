@@ -74,6 +74,7 @@ def test_a_page_states_its_source_its_columns_and_where_numbers_come_from() -> N
 def test_claims_are_named_by_their_verdicts_with_values_where_these_differ() -> None:
     claim = Claim("a", "the first", Estimate(75, unit="%", digits=0), exact=Estimate(0, digits=0))
     several = [replace(claim, name=str(n), quantity=f"no. {n}", true=AGREES) for n in range(5)]
+    several.insert(0, several[0])
     sentences = list(
         verdict_sentences(
             [
@@ -93,9 +94,9 @@ def test_claims_are_named_by_their_verdicts_with_values_where_these_differ() -> 
         )
     )
     assert sentences == [
-        "**Reproduced, does not hold:** the first (reported 75 %, exact 0).",
+        "**Reproduced, does not hold:** the first (reported: 75 %; exact: 0).",
         "**Not reproduced, cannot tell whether it holds:** a match "
-        "(reported 71.0 / 16.0 / 13.0 % of 100, faithful 25.0 / 50.0 / 25.0 % of 4).",
+        "(reported: 71.0 / 16.0 / 13.0 % of 100; faithful: 25.0 / 50.0 / 25.0 % of 4).",
         "**Holds:** no. 0; no. 1; no. 2; and 2 more.",
     ]
 

@@ -13,9 +13,9 @@ from fourlab.studies import data
 from fourlab.studies.catalogue import FOLDERS, all_experiments, items_of, title_of
 from fourlab.studies.claims import CLAIMS_HEAD
 from fourlab.studies.league import KEPT
-from fourlab.studies.overall import questions_of
+from fourlab.studies.overall import answers_of
 from fourlab.studies.pages import anchor_of, picture_of
-from fourlab.studies.parts import claims_json, claims_of, data_files
+from fourlab.studies.parts import HOLM, claims_json, claims_of, data_files
 from fourlab.studies.publish import index_of, read_report, reports_in
 from tests import readme_league
 from tests.conftest import ROOT
@@ -111,8 +111,8 @@ def test_every_answer_to_a_question_is_borne_out_by_its_data() -> None:
         claims = {
             claim.name: claim for parts in report.parts.values() for claim in claims_of(parts)
         }
-        for question in questions_of(AUTHOR_OF.get(document, "")):
-            assert question.answered(claims) is not None, question
+        for question, answer in answers_of(AUTHOR_OF.get(document, ""), claims).items():
+            assert answer is not None, question
 
 
 def test_data_files_have_plain_headers_and_bare_numbers() -> None:
@@ -145,7 +145,9 @@ def test_claims_are_data_with_values_intervals_tests_and_power(document: str) ->
     claims = [claim for parts in report.parts.values() for claim in claims_of(parts)]
     assert {row["claim"] for row in rows} == {claim.name for claim in claims}
     for row in rows:
-        assert row.keys() <= {"experiment", *CLAIMS_HEAD}
+        assert row.keys() <= {"experiment", HOLM, *CLAIMS_HEAD}
+        assert ("p" in row) == (HOLM in row)
+        assert row.get(HOLM, 0) >= row.get("p", 0)
         numbers = [row[name] for name in ("value", "low", "high", "n", "p", "power") if name in row]
         assert all(isinstance(number, int | float) for number in numbers), row
         # What chance decides has a p-value and a power; the rest is arithmetic.

@@ -15,7 +15,16 @@ from fourlab.studies.catalogue import all_experiments, chosen, items_of
 from fourlab.studies.claims import Answer, Claim, Estimate, Verdict
 from fourlab.studies.pages import fill
 from fourlab.studies.sewell import experiment_1, future, network, predictions
-from fourlab.studies.sewell.experiment_3 import ARMS, BLIND, BOTH, HALF, LOOK, NETWORK, RANDOM
+from fourlab.studies.sewell.experiment_3 import (
+    ARMS,
+    BLIND,
+    BOTH,
+    FIXED,
+    HALF,
+    LOOK,
+    NETWORK,
+    RANDOM,
+)
 from fourlab.studies.sewell.learner import TreeTraining
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
@@ -35,7 +44,7 @@ CLAIMS = {
     "003-experiment-1": 12,
     "003-figure-1": 9,
     "003-figures-2-4": 10,
-    "003-experiment-3": 8,
+    "003-experiment-3": 10,
     "003-future": 7,
     "003-ablation": 11,
 }
@@ -176,7 +185,8 @@ def claims_of(
     return by_name(conducted(tmp_path, name, runs=runs, games=500))
 
 
-@pytest.mark.parametrize(("early", "reproduced"), [(170, AGREES), (30, DIFFERS), (400, DIFFERS)])
+# Runs that win 14 iterations too early are within the margins, which are 20 iterations and 0.3.
+@pytest.mark.parametrize(("early", "reproduced"), [(170, AGREES), (30, AGREES), (400, DIFFERS)])
 def test_experiment_1_is_compared_with_the_reported_curve(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, early: int, reproduced: Answer
 ) -> None:
@@ -366,15 +376,15 @@ def test_arms_of_experiment_3_differ_in_one_thing_from_another_arm() -> None:
     changed = {
         (before, after): {
             name
-            for name in ("net", "looks", "blind", "epsilon")
+            for name in ("net", "looks", "blind", "epsilon", "fixed")
             if getattr(trainings[before], name) != getattr(trainings[after], name)
         }
         for before, after in (
             *((RANDOM, LOOK), (RANDOM, NETWORK), (LOOK, BOTH), (NETWORK, BOTH)),
-            *((NETWORK, HALF), (NETWORK, BLIND)),
+            *((NETWORK, HALF), (NETWORK, BLIND), (RANDOM, FIXED)),
         )
     }
-    expected = [{"looks"}, {"net"}, {"net"}, {"looks"}, {"epsilon"}, {"blind"}]
+    expected = [{"looks"}, {"net"}, {"net"}, {"looks"}, {"epsilon"}, {"blind"}, {"fixed"}]
     assert list(changed.values()) == expected
 
 
@@ -382,8 +392,7 @@ def test_the_gain_of_the_look_is_not_credited_to_the_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A network without any effect of its own: only the look gains.
-    averages = {RANDOM: 0.70, LOOK: 0.86, NETWORK: 0.70, BOTH: 0.86, HALF: 0.70, BLIND: 0.70}
-    assert list(averages) == list(ARMS)
+    averages = {arm: 0.86 if settings.get("looks") else 0.70 for arm, settings in ARMS.items()}
 
     def make_up(kind: int, run: int) -> dict[str, Any]:
         average = list(averages.values())[kind]
@@ -396,6 +405,8 @@ def test_the_gain_of_the_look_is_not_credited_to_the_network(
     assert true["experiment-3-network"] is DIFFERS
     assert true["experiment-3-network-look"] is DIFFERS
     assert true["experiment-3-blind"] is DIFFERS
+    assert true["experiment-3-fixed"] is DIFFERS
+    assert true["experiment-3-knowledge"] is DIFFERS
     assert true["experiment-3-epsilon"] is DIFFERS
     assert "which is ours and not SeWell's" in claims["experiment-3-look"].why
     # Three equal programs in falling order: 40, 20 and 0 games more are not in this order.

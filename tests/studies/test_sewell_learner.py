@@ -12,7 +12,7 @@ from fourlab.agents.registry import make
 from fourlab.game.outcome import RED, YELLOW
 from fourlab.game.position import Position
 from fourlab.studies.sewell import curves
-from fourlab.studies.sewell.learner import GuidedRollouts, Learner, TreeTraining
+from fourlab.studies.sewell.learner import GuidedRollouts, Learner, TreeTraining, fixed_values
 
 FIRST = Negamax(ties="first")
 THREAT = Position("121212")
@@ -200,6 +200,18 @@ def test_the_look_needs_no_network_and_avoids_a_reply_that_loses() -> None:
     without = GuidedRollouts(None, by_negamax, 0.0, looks=False)
     columns = {without.rollout_move(THREAT, lambda n: int(rng.integers(n))) for _ in range(100)}
     assert columns == set(range(7))
+
+
+def test_fixed_preferences_depend_on_the_position_and_the_seed_alone() -> None:
+    keys = np.arange(1, 2001, dtype=np.int64)
+    mask = keys << 21
+    values = fixed_values(1)(keys, mask)
+    assert (values == fixed_values(1)(keys, mask)).all()
+    assert not (values == fixed_values(2)(keys, mask)).any()
+    assert np.abs(np.corrcoef(values[:-1], values[1:])[0, 1]) < 0.1
+    assert (values.min() < -0.49, values.max() > 0.49) == (True, True)
+    assert (values >= -0.5).all()
+    assert (values < 0.5).all()
 
 
 def test_epsilon_1_plays_at_random() -> None:

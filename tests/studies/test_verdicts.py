@@ -95,6 +95,25 @@ def test_three_answers_for_a_match() -> None:
     assert "margin 15 points" in str(small)
 
 
+def test_a_difference_within_the_margin_agrees_although_many_games_show_it() -> None:
+    # Arya's Experiment 3: 98-2-0 of a hundred games beside our four hundred.
+    verdict = same_counts(shares(98, 2, 0), shares(346, 44, 10), 15)
+    assert verdict.difference == pytest.approx(11.5)
+    assert verdict.p is not None
+    assert verdict.p < 0.05
+    assert verdict.answer == Answer.AGREES
+    assert "difference 11.5, margin 15 points" in str(verdict)
+    assert same_counts(shares(98, 2, 0), shares(346, 44, 10), 10).answer == Answer.DIFFERS
+    # Beyond the margin, but not more than chance explains.
+    unsure = same_counts(shares(8, 2, 0), shares(600, 400, 0), 15)
+    assert unsure.answer == Answer.CANNOT_TELL
+    means = same_mean(0.147, 15, [0.054, 0.154, -0.046] * 250, 0.1)
+    assert means.p is not None
+    assert means.p < 0.05
+    assert means.answer == Answer.AGREES
+    assert means.difference == pytest.approx(0.093)
+
+
 def test_outcomes_that_never_occur_do_not_break_the_test() -> None:
     verdict = same_counts(shares(100, 0, 0), shares(1000, 0, 0), 15)
     assert verdict.answer == Answer.AGREES
@@ -158,17 +177,19 @@ def test_at_least_half_and_more_over_trainings() -> None:
     assert at_least_trained([0.1, 0.15, 0.2], 100, 0.5).answer == Answer.DIFFERS
     assert at_least_trained([0.3, 0.6, 0.9], 100, 0.5).answer == Answer.CANNOT_TELL
     assert at_least_trained([0.6] * 3, 4, 0.5).answer == Answer.CANNOT_TELL, "few games"
-    more, less = [0.8, 0.85, 0.9], [0.2, 0.3, 0.25]
-    verdict = larger_trained(more, less, 0.3)
+    more, less = [80.0, 85.0, 90.0], [20.0, 30.0, 25.0]
+    verdict = larger_trained(more, less, 30)
     assert verdict.answer == Answer.AGREES
-    t = stats.ttest_ind(more, less, equal_var=False).statistic
-    assert verdict.p == pytest.approx(stats.t.sf(t, 2))
-    assert larger_trained(less, more, 0.3).answer == Answer.DIFFERS
-    assert larger_trained([0.1, 0.5, 0.9], less, 0.3).answer == Answer.CANNOT_TELL
+    expected = stats.ttest_ind(more, less, equal_var=False, alternative="greater")
+    assert verdict.p == pytest.approx(expected.pvalue)
+    assert larger_trained(less, more, 30).answer == Answer.DIFFERS
+    assert larger_trained([10, 50, 90], less, 30).answer == Answer.CANNOT_TELL
+    # Trainings that agree by chance are not certain.
+    assert larger_trained([50.0] * 3, [49.9375] * 3, 30).p == pytest.approx(stats.t.sf(0.625, 4))
     with pytest.raises(ValueError, match="at least three"):
         at_least_trained([1, 1], 9, 0.5)
     with pytest.raises(ValueError, match="at least three"):
-        larger_trained([1], less, 0.3)
+        larger_trained([1], less, 30)
 
 
 def test_welchs_test_is_scipys_for_few_values() -> None:

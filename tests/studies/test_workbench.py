@@ -3,12 +3,14 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.errors import UserError
+from fourlab.jobs.executors.local import Local
 from fourlab.jobs.executors.threads import Threads
 from fourlab.jobs.kinds import job_of
 from fourlab.jobs.run import Run
@@ -55,6 +57,32 @@ def test_repetitions_resume_where_they_were_stopped(tmp_path: Path) -> None:
     )
     assert squares == [number**2 for number in range(10)]
     assert sorted(calls) == [number for number in range(10) if str(number) not in stored]
+
+
+def fails_at_three(number: int) -> int:
+    """Fail as a fault of an experiment does."""
+    return 1 // (number - 3)
+
+
+def refuses(number: int) -> int:
+    """Fail as a missing file does."""
+    raise UserError("the table is not there")
+
+
+def test_a_failing_repetition_is_one_line_without_tracebacks(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    executor = Local(1)
+    worker = replace(bench(tmp_path), executor=executor)
+    line = r"^quotients failed: ZeroDivisionError\(.*\) in test_workbench.py, line \d+$"
+    with pytest.raises(UserError, match=line):
+        worker.repeat("quotients", fails_at_three, 5)
+    with pytest.raises(UserError, match=r"^tables failed: the table is not there$"):
+        worker.repeat("tables", refuses, 1)
+    executor.close()
+    assert capfd.readouterr().err == ""
+    # What was done before is kept.
+    assert json.loads((tmp_path / "quotients.json").read_text()) == {"0": -1, "1": -1, "2": -1}
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b""])

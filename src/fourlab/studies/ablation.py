@@ -28,19 +28,32 @@ from fourlab.arena.tournament import Player, Tournament
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, MARKS, Axes, Figure, frame, panels
 from fourlab.solver import Solver
-from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, share
-from fourlab.studies.compare import moments
-from fourlab.studies.verdicts import LEVEL, NORMAL, POWER, student_quantile, student_tail
+from fourlab.studies.claims import (
+    TRAININGS,
+    Answer,
+    Claim,
+    Estimate,
+    Verdict,
+    over_trainings,
+    share,
+)
+from fourlab.studies.compare import student_quantile
+from fourlab.studies.verdicts import (
+    FEWEST_TRAININGS,
+    LEVEL,
+    NORMAL,
+    claimed_different,
+    larger_trained,
+    welch,
+)
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 from fourlab.training.test_set import solved_positions
 
 MARGIN = 50.0
 """The smallest gain that matters, in Elo: a score of 57 %."""
 OPENING_PLIES = 6
-OVER = "trainings"
-"""Notes that an interval is over trainings, not games."""
-FEWEST_TRAININGS = 3
-"""With fewer trainings per arm there is no verdict."""
+LEAST_ELO_ERROR = 1.0
+"""Standard error that a difference of trainings has at least, in Elo."""
 ARM, FAITHFUL, OPPONENT = "arm", "faithful", "opponent"
 """Names of players, which are stored with the games."""
 CLASSIC = "7x6x4"
@@ -246,17 +259,7 @@ def gains(tally: Tally) -> Verdict:
     # Symmetric, so the score at minus the margin serves as well.
     margin = 1 / (1 + 10 ** (-MARGIN / 400)) - 0.5
     power = NORMAL.cdf(margin / error - NORMAL.inv_cdf(1 - LEVEL))
-    return _verdict(test, p, power)
-
-
-def _verdict(test: str, p: float, power: float) -> Verdict:
-    answer = Answer.CANNOT_TELL
-    if p < LEVEL:
-        answer = Answer.AGREES
-    elif power >= POWER:
-        # A gain of the margin would have been noticed.
-        answer = Answer.DIFFERS
-    return Verdict(answer, test, f"{MARGIN:g} Elo", p, power)
+    return claimed_different(test, f"{MARGIN:g} Elo", p, power)
 
 
 @dataclass(frozen=True)
@@ -285,7 +288,7 @@ def compare_trained(
     rows = []
     for trained in arms:
         is_faithful = trained is arms[0]
-        gain, verdict = (None, None) if is_faithful else welch(trained.elos, base)
+        gain, verdict = (None, None) if is_faithful else compare_means(trained.elos, base)
         if no_verdict:
             verdict = None
         shares = [100 * kept / of for kept, of in trained.kept if of]
@@ -298,41 +301,18 @@ def compare_trained(
     return rows
 
 
-def over_trainings(values: Sequence[float], unit: str, digits: int) -> Estimate:
-    """Return the mean over trainings with Student's 95 % interval."""
-    middle, spread = moments(values)
-    if len(values) < 2:
-        return Estimate(middle, n=len(values), unit=unit, digits=digits, note=OVER)
-    half = student_quantile(0.975, len(values) - 1) * spread / math.sqrt(len(values))
-    low, high = middle - half, middle + half
-    if unit == "%":
-        low, high = max(low, 0.0), min(high, 100.0)
-    return Estimate(middle, low, high, len(values), spread, unit, digits, OVER)
-
-
-def welch(ones: Sequence[float], others: Sequence[float]) -> tuple[Estimate | None, Verdict]:
+def compare_means(
+    ones: Sequence[float], others: Sequence[float]
+) -> tuple[Estimate | None, Verdict]:
     """Return the difference of two means of trainings in Elo, and the test of a gain."""
-    test = f"Welch's t-test over {len(ones)} and {len(others)} trainings, one-sided"
     if min(len(ones), len(others)) < FEWEST_TRAININGS:
+        test = f"Welch's t-test over {len(ones)} and {len(others)} trainings, one-sided"
         return None, Verdict(Answer.CANNOT_TELL, test, f"{MARGIN:g} Elo")
-    (one, one_spread), (other, other_spread) = moments(ones), moments(others)
-    parts = [one_spread**2 / len(ones), other_spread**2 / len(others)]
-    # One Elo at least: trainings that agree by chance do not make the difference certain.
-    error = max(math.sqrt(sum(parts)), 1.0)
-    # Welch and Satterthwaite's degrees of freedom, rounded down.
-    below = sum(
-        part**2 / (len(values) - 1) for part, values in zip(parts, (ones, others), strict=True)
-    )
-    freedom = max(1, int(sum(parts) ** 2 / below)) if below else len(ones) + len(others) - 2
+    middle, error, freedom = welch(ones, others, LEAST_ELO_ERROR)
     half = student_quantile(0.975, freedom) * error
-    ratio = (one - other) / error
-    p = student_tail(ratio, freedom) / 2
-    p = p if ratio > 0 else 1 - p
-    power = NORMAL.cdf(MARGIN / error - student_quantile(1 - LEVEL, freedom))
-    middle = one - other
     n = len(ones) + len(others)
-    estimate = Estimate(middle, middle - half, middle + half, n, None, "Elo", 0, OVER)
-    return estimate, _verdict(test, p, power)
+    estimate = Estimate(middle, middle - half, middle + half, n, None, "Elo", 0, TRAININGS)
+    return estimate, larger_trained(ones, others, MARGIN, "Elo", LEAST_ELO_ERROR)
 
 
 # --- Parts of the page -----------------------------------------------------------------------

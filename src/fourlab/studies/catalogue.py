@@ -98,6 +98,16 @@ class Item:
     """What it shows, and what came of it."""
     picture: str = ""
     """The name of its picture, if that is not the item's own."""
+    figures: Sequence[tuple[int, int]] = ()
+    """Figures without an entry of their own that it stands for: first and last numbers."""
+
+    @property
+    def names(self) -> set[str]:
+        """All names that commands take for it."""
+        others = {
+            f"figure-{number}" for first, last in self.figures for number in range(first, last + 1)
+        }
+        return {self.name} | others
 
 
 @cache
@@ -136,13 +146,13 @@ def chosen(names: list[str]) -> list[Experiment]:
     for name, following in itertools.zip_longest(names, names[1:]):
         named = {name, f"{number}-{name}"} & catalogue.keys()
         # A table or figure of the report stands for the experiment that repeats it.
-        named |= {item.experiment for item in items.get(number, ()) if item.name == name}
+        named |= {item.experiment for item in items.get(number, ()) if name in item.names}
         if name == "all":
             selected.update(catalogue)
         elif name in SOURCES or name in AUTHOR_OF:
             number = SOURCES[name].number if name in SOURCES else name
             report = {full for full in catalogue if full.startswith(f"{number}-")}
-            own = {item.name for item in items[number]}
+            own = {name for item in items[number] for name in item.names}
             if report.isdisjoint({following, f"{number}-{following}"}) and following not in own:
                 # No item of this report follows, so the report itself is meant.
                 selected |= report

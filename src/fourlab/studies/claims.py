@@ -5,7 +5,7 @@ hold, and `str` gives the words of the page.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -14,16 +14,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fourlab.arena.statistics import Z_95, wilson
+from fourlab.arena.statistics import wilson
 from fourlab.arena.tables import Table
-from fourlab.studies.compare import moments
+from fourlab.studies.compare import holm, moments, student_quantile
 
 CLAIMS_HEAD = (
     *("claim", "quantity", "version", "source", "outcome"),
     *("value", "low", "high", "n", "standard deviation", "unit", "note"),
-    *("question", "answer", "test", "margin", "p", "power", "explanation"),
+    *("question", "answer", "test", "difference", "margin", "p", "power", "explanation"),
 )
 """The columns of a file of claims: one row per version and outcome, then one per verdict."""
+
+
+ANYTHING = (-math.inf, math.inf)
+COUNTS = (0.0, math.inf)
+RESULTS = (-1.0, 1.0)
+"""Ranges that means can be in: numbers, counts, results of games."""
+TRAININGS = "trainings"
+"""The note of a mean over trainings, after their number."""
 
 
 class Source(StrEnum):
@@ -65,13 +73,17 @@ class Verdict:
     p: float | None = None
     power: float | None = None
     """Probability that the test notices a difference as large as the margin."""
+    difference: float | None = None
+    """The observed difference, in the unit of the margin, where equality was claimed."""
 
     def __str__(self) -> str:
         details = [self.test]
+        if self.difference is not None:
+            details.append(f"difference {self.difference:.3g}")
         if self.margin:
             details.append(f"margin {self.margin}")
         if self.p is not None:
-            details.append("p < 0.0001" if self.p < 0.0001 else f"p = {self.p:.2g}")
+            details.append(p_in_words(self.p))
         if self.power is not None:
             details.append(f"power {100 * self.power:.0f} %")
         return f"{self.answer} ({', '.join(details)})"
@@ -205,12 +217,46 @@ def share(count: int, of: int, digits: int = 1) -> Estimate:
     return Estimate(100 * count / of, 100 * low, 100 * high, of, unit="%", digits=digits)
 
 
-def mean_of(values: Sequence[float], digits: int = 3, unit: str = "") -> Estimate:
-    """Return a mean with its 95 % interval and the standard deviation of one value."""
+def mean_of(
+    values: Sequence[float],
+    digits: int = 3,
+    unit: str = "",
+    within: tuple[float, float] = ANYTHING,
+) -> Estimate:
+    """Return a mean with Student's 95 % interval and the standard deviation of one value.
+
+    The interval does not leave what is `within` the range of the values; percentages have theirs. A
+    single value has no interval.
+    """
     middle, spread = moments(values)
-    half = Z_95 * spread / math.sqrt(len(values)) if len(values) > 1 else 0.0
-    ends = (middle - half, middle + half)
-    return Estimate(middle, *ends, len(values), spread, unit, digits)
+    n = len(values)
+    if n < 2:
+        return Estimate(middle, n=n, unit=unit, digits=digits)
+    low, high = mean_interval(middle, spread, n, unit, within)
+    return Estimate(middle, low, high, n, spread, unit, digits)
+
+
+def mean_interval(
+    middle: float, spread: float, n: int, unit: str = "", within: tuple[float, float] = ANYTHING
+) -> tuple[float, float]:
+    """Return Student's 95 % interval of a mean of `n` values, without impossible ones."""
+    half = student_quantile(0.975, n - 1) * spread / math.sqrt(n)
+    least, most = (0.0, 100.0) if unit == "%" else within
+    return max(middle - half, least), min(middle + half, most)
+
+
+def over_trainings(values: Sequence[float], unit: str = "", digits: int = 1) -> Estimate:
+    """Return the mean over trainings, with an interval that has the variance of training."""
+    return replace(mean_of(values, digits, unit), note=TRAININGS)
+
+
+def difference(one: Estimate, other: Estimate, unit: str = "points", digits: int = 1) -> Estimate:
+    """Return the first number less the second, with the 95 % interval of the difference."""
+    value = one.value - other.value
+    if one.low is None or other.low is None:
+        return Estimate(value, unit=unit, digits=digits)
+    half = math.hypot(one.half, other.half)
+    return Estimate(value, value - half, value + half, unit=unit, digits=digits)
 
 
 def band_of(values: Sequence[float] | NDArray[np.float64], digits: int = 3) -> Estimate:
@@ -269,12 +315,28 @@ def is_claim(stored: Mapping[str, Any]) -> bool:
                 return False
     for verdict in claim.verdicts().values():
         texts += [verdict.test, verdict.margin]
-        numbers += [verdict.p, verdict.power]
+        numbers += [verdict.p, verdict.power, verdict.difference]
     are_numbers = all(
         number is None or (isinstance(number, int | float) and math.isfinite(number))
         for number in numbers
     )
     return are_numbers and all(isinstance(text, str) for text in texts)
+
+
+def for_many_tests(claims: Iterable[Claim]) -> dict[tuple[str, str], float]:
+    """Return the p-values of all tests, corrected for their number, by claim and question."""
+    chances = {
+        (claim.name, question): verdict.p
+        for claim in claims
+        for question, verdict in claim.verdicts().items()
+        if verdict.p is not None
+    }
+    return dict(zip(chances, holm(list(chances.values())), strict=True))
+
+
+def p_in_words(p: float) -> str:
+    """Return a p-value as pages have it."""
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
 
 
 def table_of(claims: Sequence[Claim]) -> Table:
@@ -286,12 +348,13 @@ def table_of(claims: Sequence[Claim]) -> Table:
             source = claim.source if version == "reported" else "ours"
             # A statement has no number; it goes into the note.
             numbers = [("",) * 7 + (value,)] if isinstance(value, str) else value.rows()
-            rows += [(*start, source, *columns, *("",) * 7) for columns in numbers]
+            rows += [(*start, source, *columns, *("",) * 8) for columns in numbers]
         for question, verdict in claim.verdicts().items():
             rows.append(
                 (
                     *(claim.name, claim.quantity, *("",) * 10),
-                    *(question, verdict.answer, verdict.test, verdict.margin),
+                    *(question, verdict.answer, verdict.test),
+                    *(_rounded(verdict.difference), verdict.margin),
                     *(_rounded(verdict.p), _rounded(verdict.power), claim.why),
                 )
             )

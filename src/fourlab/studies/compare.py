@@ -1,51 +1,8 @@
-"""Estimates as text, and the statistical tests behind the verdicts."""
+"""Distributions and tests that several studies need."""
 
 import math
-from collections.abc import Sequence
-
-from fourlab.arena.statistics import Z_95, wilson
-
-FEWEST = 20
-"""With fewer trials of our own, `may_happen` gives no verdict."""
-SELDOM = 0.01
-"""An event in a smaller share of our trials does not count as a possible explanation."""
-
-
-def share(count: int, of: int) -> str:
-    """Return a share with its 95 % Wilson interval: 71.0 % [61.5, 79.0] of 100."""
-    if of == 0:
-        return "none"
-    # Wilson (1927): unlike the normal approximation, it is sound near 0 and 1, where many shares
-    # lie.
-    low, high = wilson(count, of)
-    return f"{100 * count / of:.1f} % [{100 * low:.1f}, {100 * high:.1f}] of {of:,}"
-
-
-def mean(values: Sequence[float], digits: int = 3) -> str:
-    """Return a mean with its 95 % interval, and the standard deviation of a single value."""
-    middle, spread = moments(values)
-    half = Z_95 * spread / math.sqrt(len(values)) if len(values) > 1 else 0.0
-    interval = f"[{middle - half:.{digits}f}, {middle + half:.{digits}f}]"
-    return f"{middle:.{digits}f} {interval}, sd {spread:.{digits}f}"
-
-
-def p_value(chance: float) -> str:
-    """Return a p-value as text: p = 0.27."""
-    return "p < 0.0001" if chance < 0.0001 else f"p = {chance:.2g}"
-
-
-def same_share(one: int, of_one: int, other: int, of_other: int, level: float = 0.01) -> bool:
-    """Return whether Fisher's exact test fails to reject that two counts share a probability."""
-    return fisher(one, of_one, other, of_other) >= level
-
-
-def may_happen(count: int, of: int) -> bool | None:
-    """Return whether an event that a report saw once occurs in at least 1 % of our trials.
-
-    None if there are fewer than FEWEST trials. A test of two shares could not decide this:
-    one of one and none of a hundred are compatible with a common probability.
-    """
-    return count / of >= SELDOM if of >= FEWEST else None
+from collections.abc import Callable, Sequence
+from functools import cache
 
 
 def fisher(one: int, of_one: int, other: int, of_other: int) -> float:
@@ -68,14 +25,6 @@ def fisher(one: int, of_one: int, other: int, of_other: int) -> float:
     return math.fsum(as_extreme) / math.fsum(weights)
 
 
-def falls(first: int, of_first: int, last: int, of_last: int, level: float = 0.05) -> bool | None:
-    """Return whether the last share is smaller; None if the difference is not significant."""
-    if same_share(first, of_first, last, of_last, level):
-        return None
-    # Compares last / of_last with first / of_first without dividing.
-    return last * of_first < first * of_last
-
-
 def homogeneity(rows: Sequence[Sequence[int]]) -> float:
     """Return the p-value of Pearson's chi-squared test (1900) that all rows share probabilities.
 
@@ -91,6 +40,21 @@ def homogeneity(rows: Sequence[Sequence[int]]) -> float:
             expected = total * sum(row) / sum(totals)
             terms.append((observed - expected) ** 2 / expected)
     return chi_squared_tail(math.fsum(terms), (len(table) - 1) * (len(totals) - 1))
+
+
+def holm(chances: Sequence[float]) -> list[float]:
+    """Return p-values corrected for their number (Holm, 1979), in the same order.
+
+    If every test whose corrected value is below a level rejects, the probability that any of them
+    does so wrongly is at most that level.
+    """
+    corrected = [1.0] * len(chances)
+    greatest = 0.0
+    for rank, place in enumerate(sorted(range(len(chances)), key=chances.__getitem__)):
+        # The smallest is multiplied by the number of tests, the next by one less, and so on.
+        greatest = max(greatest, (len(chances) - rank) * chances[place])
+        corrected[place] = min(1.0, greatest)
+    return corrected
 
 
 def chi_squared_tail(statistic: float, freedom: int) -> float:
@@ -110,13 +74,28 @@ def chi_squared_tail(statistic: float, freedom: int) -> float:
     return min(tail, 1.0)
 
 
-def consistent(value: float, values: Sequence[float], of: int = 1, level: float = 3.0) -> bool:
-    """Return whether a reported mean of `of` runs is compatible with our runs.
+def student_tail(t: float, freedom: int) -> float:
+    """Return the two-sided tail probability of Student's t distribution."""
+    if math.isinf(t):
+        return 0.0
+    # Abramowitz and Stegun (1964), 26.7.3 and 26.7.4: a finite sum in cos(theta).
+    theta = math.atan(abs(t) / math.sqrt(freedom))
+    cosine, sine = math.cos(theta), math.sin(theta)
+    total = 0.0
+    term = cosine if freedom % 2 else 1.0
+    for k in range(freedom % 2, freedom - 1, 2):
+        total += term
+        term *= cosine * cosine * (k + 1) / (k + 2)
+    inside = sine * total
+    if freedom % 2:
+        inside = 2 / math.pi * (theta + inside)
+    return max(0.0, 1.0 - inside)
 
-    It must lie within `level` standard errors of the difference between the two means.
-    """
-    middle, spread = moments(values)
-    return abs(value - middle) <= level * spread * math.sqrt(1 / of + 1 / len(values))
+
+@cache
+def student_quantile(probability: float, freedom: int) -> float:
+    """Return the quantile of Student's t distribution for a probability of at least one half."""
+    return root(lambda t: 2 * (1 - probability) - student_tail(t, freedom), 0.0, 1e6)
 
 
 def moments(values: Sequence[float]) -> tuple[float, float]:
@@ -131,3 +110,14 @@ def moments(values: Sequence[float]) -> tuple[float, float]:
 
 def _log_choose(n: int, k: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where an increasing function is 0, by bisection."""
+    for _ in range(200):
+        middle = (low + high) / 2
+        if function(middle) < 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

@@ -80,7 +80,7 @@ def of_experiment(run: Run, experiment: Experiment) -> Made:
 
 
 def _why_not_full(experiment: Experiment, scale: str) -> str:
-    if scale == "full":
+    if scale == "full" or experiment.sizes[scale] == experiment.sizes["full"]:
         return ""
     seconds = experiment.seconds[SCALES.index("full")]
     if seconds < HOUR:

@@ -46,9 +46,21 @@ class Question:
         return fill(self.answer, claims)
 
 
+def answers_of(author: str, claims: Mapping[str, Claim]) -> dict[str, str | None]:
+    """Return the answers to the questions of a report; None where the data allow none.
+
+    Of several answers to one question, the first that fits is given.
+    """
+    answers: dict[str, str | None] = {}
+    for question in questions_of(author):
+        if answers.get(question.question) is None:
+            answers[question.question] = question.answered(claims)
+    return answers
+
+
 @cache
 def questions_of(author: str) -> tuple[Question, ...]:
-    """Return the research questions of a report, in its order."""
+    """Return the research questions of a report with their answers, in its order."""
     text = files("fourlab.studies").joinpath("questions.toml").read_text(encoding="utf-8")
     return tuple(Question(**entry) for entry in tomllib.loads(text).get(author, ()))
 
@@ -73,10 +85,11 @@ def overall_blocks(
     yield Paragraph(
         "Every claim has two verdicts. It is **reproduced** if the faithful program, with the "
         "report's faults and at its own budget, gives the reported number. It **holds** if it is "
-        "true of the corrected program and the exact game. A test that finds no difference "
-        "with a power under 80 %, or an interval that includes the claimed bound, cannot tell. "
-        "Brackets are 95 % intervals. Columns count from 1; Vannucci and Abril's actions 4 and 6 "
-        "are the columns 5 and 7."
+        "true of the corrected program and the exact game. Values differ if a test rejects "
+        "equality and they are further apart than a margin that was fixed before the run; a test "
+        "with a power under 80 % for the margin, or an interval that includes the claimed bound, "
+        "cannot tell. Brackets are 95 % intervals. Columns count from 1; Vannucci and Abril's "
+        "actions 4 and 6 are the columns 5 and 7."
     )
     yield Grid(
         COUNT_HEAD,
@@ -128,12 +141,11 @@ def _answers(document: str, experiments: Mapping[str, Parts]) -> Iterator[Block]
     """Yield the questions of a report with their answers, a paragraph each."""
     claims = {claim.name: claim for parts in experiments.values() for claim in claims_of(parts)}
     open_questions = []
-    for question in questions_of(AUTHOR_OF.get(document, "")):
-        answer = question.answered(claims)
+    for question, answer in answers_of(AUTHOR_OF.get(document, ""), claims).items():
         if answer is None:
-            open_questions.append(question.question)
+            open_questions.append(question)
         else:
-            yield Paragraph(f"**{question.question}** {' '.join(answer.split())}")
+            yield Paragraph(f"**{question}** {' '.join(answer.split())}")
     if open_questions:
         yield Paragraph(f"{UNDECIDED} {' '.join(open_questions)}")
 

@@ -27,14 +27,25 @@ from fourlab.studies.catalogue import (
     items_of,
     title_of,
 )
-from fourlab.studies.claims import Answer, Claim, Source, Verdict, brief
+from fourlab.studies.claims import (
+    Answer,
+    Claim,
+    Source,
+    Verdict,
+    brief,
+    for_many_tests,
+    p_in_words,
+)
 from fourlab.studies.made import Made
 from fourlab.studies.parts import Parts, claims_of, item_of
+from fourlab.studies.verdicts import LEVEL
 
 CLAIM_HEAD = (
     *("claim", "reported", "faithful", "corrected", "exact"),
     *("reproduced?", "true?"),
 )
+FEWEST_TESTS = 5
+"""With fewer tests on a page, nothing is said about their number."""
 NAMED = 3
 """How many claims with the same answer a paragraph names; a folded table has them all."""
 TRUTHS = {
@@ -52,6 +63,8 @@ HOLDS = {**TRUTHS, Answer.CANNOT_TELL: "cannot tell whether it holds"}
 """What the answers are called in sentences."""
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 _FAULT = re.compile(r"\bB\d{1,2}\b")
+_OPTIONAL = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
+"""A passage of a summary that is left out if one of its values is not there."""
 _PLACE = re.compile(r"\{([a-z0-9-]+)\.([a-z]+)(:brief)?\}")
 """A place of a summary that a value fills: {table-5-mc40-first.faithful}.
 
@@ -80,13 +93,44 @@ def blocks_of(
         yield from _index(author, {experiment.name: done[experiment.name] for experiment in own})
     faults: set[str] = set()
     given: set[str] = set()
+    corrected = for_many_tests(claims.values())
     for experiment in own:
         name = experiment.name
         parts = done[name]
-        yield from _experiment(experiment, home, parts, made.get(name), given)
+        yield from _experiment(experiment, home, parts, made.get(name), given, corrected)
         faults.update(_FAULT.findall(json.dumps(parts, ensure_ascii=False)))
     yield from _faults(faults)
+    yield from _many_tests(claims, corrected)
     yield from _how_it_was_made({name: made[name] for name in done if name in made})
+
+
+def _many_tests(
+    claims: Mapping[str, Claim], corrected: Mapping[tuple[str, str], float]
+) -> Iterator[Block]:
+    """Yield what a correction for the number of tests on the page changes."""
+    if len(corrected) < FEWEST_TESTS:
+        return
+    rows = []
+    rejected = 0
+    for (name, question), chance in corrected.items():
+        p = claims[name].verdicts()[question].p
+        if p is None or p >= LEVEL:
+            continue
+        rejected += 1
+        if chance >= LEVEL:
+            rows.append((claims[name].quantity, question, f"{p:.2g}", f"{chance:.2g}"))
+    yield Heading("The number of tests")
+    yield Paragraph(
+        f"This page has {len(corrected)} tests with a p-value, of which {rejected} reject what "
+        f"they test at {100 * LEVEL:g} %. Corrected for their number (Holm, 1979), "
+        f"{rejected - len(rows)} of these do. The answers rest on the uncorrected values, which "
+        "the margins and the power belong to; the tables of tests have both."
+    )
+    if rows:
+        head = ("claim", "question", "p", "p (Holm)")
+        yield Folded(
+            f"The {len(rows)} tests that reject only without correction", [Grid(head, rows)]
+        )
 
 
 def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
@@ -122,8 +166,12 @@ def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
 
 
 def fill(text: str, claims: Mapping[str, Claim]) -> str | None:
-    """Return a text with the values of claims in their places; None if one is not there yet."""
+    """Return a text with the values of claims in their places; None if one is not there yet.
+
+    A passage in double brackets is left out if one of its own values is missing.
+    """
     missing = False
+    text = _OPTIONAL.sub(lambda passage: fill(passage[1], claims) or "", text)
 
     def value(place: re.Match[str]) -> str:
         nonlocal missing
@@ -165,7 +213,7 @@ def _summary(author: str, claims: Mapping[str, Claim]) -> Iterator[Block]:
         yield Paragraph(f"`fourlab study {author}` runs all experiments that the summary needs.")
         return
     for paragraph in text.strip().split("\n\n"):
-        yield Paragraph(" ".join(paragraph.splitlines()))
+        yield Paragraph(" ".join(paragraph.split()))
 
 
 def _index(author: str, done: Mapping[str, Parts]) -> Iterator[Block]:
@@ -200,9 +248,17 @@ def anchor_of(picture: str) -> str:
 
 
 def _experiment(
-    experiment: Experiment, home: Path, parts: Parts, made: Made | None, given: set[str]
+    experiment: Experiment,
+    home: Path,
+    parts: Parts,
+    made: Made | None,
+    given: set[str],
+    corrected: Mapping[tuple[str, str], float],
 ) -> Iterator[Block]:
-    """Yield an experiment; `given` are the explanations of those before it."""
+    """Yield an experiment; `given` are the explanations of those before it.
+
+    `corrected` are the p-values of the whole page, corrected for their number.
+    """
     yield Heading(experiment.title, anchor=experiment.name)
     item = item_of(experiment)
     claims = claims_of(parts)
@@ -218,7 +274,7 @@ def _experiment(
     more = yield from _pictures(experiment, home, parts, command)
     if claims:
         yield Folded(f"All {len(claims)} claims", list(_claims(claims)))
-    yield from _details(claims, parts)
+    yield from _details(claims, parts, corrected)
     if more:
         yield Folded("More pictures", more)
 
@@ -283,24 +339,31 @@ def _answers(claim: Claim) -> tuple[int, ...]:
 
 def _named(claims: Sequence[Claim]) -> str:
     """Return the first claims, with their values if these differ, and how many more there are."""
-    names = []
-    for claim in claims[:NAMED]:
+    names: list[str] = []
+    others = len(claims)
+    for claim in claims:
+        others -= 1
         values = claim.versions()
         differing = {
             "faithful": claim.reproduced,
             "exact" if claim.exact else "corrected": claim.true,
         }
         shown = [
-            f"{version} {brief(values[version])}"
+            f"{version}: {brief(values[version])}"
             for version, verdict in differing.items()
             if verdict is not None and verdict.answer is Answer.DIFFERS and version in values
         ]
         if shown and claim.reported != "":
-            shown = [f"reported {brief(claim.reported)}", *shown]
+            shown = [f"reported: {brief(claim.reported)}", *shown]
         quantity = claim.quantity.rstrip(".")
-        names.append(f"{quantity} ({', '.join(shown)})" if shown else quantity)
-    if len(claims) > NAMED:
-        names.append(f"and {len(claims) - NAMED} more")
+        name = f"{quantity} ({'; '.join(shown)})" if shown else quantity
+        # Several reported numbers may be of one quantity.
+        if name not in names:
+            names.append(name)
+        if len(names) == NAMED:
+            break
+    if others:
+        names.append(f"and {others} more")
     return "; ".join(names)
 
 
@@ -334,15 +397,19 @@ def _claims(claims: Sequence[Claim]) -> Iterator[Block]:
     yield Grid(*_without_empty_columns(CLAIM_HEAD, rows))
 
 
-def _details(claims: Sequence[Claim], parts: Parts) -> Iterator[Block]:
+def _details(
+    claims: Sequence[Claim], parts: Parts, corrected: Mapping[tuple[str, str], float]
+) -> Iterator[Block]:
     """Yield what most readers skip: tests, further tables and transcripts, folded."""
-    tests = [
-        (claim.quantity, question, str(verdict))
-        for claim in claims
-        for question, verdict in claim.verdicts().items()
-    ]
+    tests = []
+    for claim in claims:
+        for question, verdict in claim.verdicts().items():
+            chance = corrected.get((claim.name, question))
+            for_many = "" if chance is None else p_in_words(chance).removeprefix("p = ")
+            tests.append((claim.quantity, question, str(verdict), for_many.removeprefix("p ")))
     if tests:
-        yield Folded("The tests", [Grid(("claim", "question", "answer"), tests)])
+        head = ("claim", "question", "answer", "p (Holm)")
+        yield Folded("The tests", [Grid(*_without_empty_columns(head, tests))])
     for part in parts:
         if part["kind"] == "table":
             data = Paragraph(f"[data](data/{part['file']})")

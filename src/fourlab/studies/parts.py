@@ -16,6 +16,8 @@ from fourlab.studies.workbench import Part, Text
 
 Parts = Sequence[Mapping[str, Any]]
 """The parts of an experiment as stored: the fields of each one, and its kind."""
+HOLM = "p (Holm)"
+"""The key of corrected p-values."""
 _FILE_NAME = re.compile(r"[\w.,+=-]{1,200}")
 
 
@@ -89,13 +91,23 @@ def data_files(experiment: Experiment, parts: Parts) -> dict[str, bytes]:
 
 
 def claims_json(done: Mapping[str, Parts]) -> bytes:
-    """Return the rows of all files of claims as JSON: one object per row, without empty cells."""
+    """Return the rows of all files of claims as JSON: one object per row, without empty cells.
+
+    Rows of tests also have the p-value corrected for the number of tests in all experiments.
+    """
+    corrected = claims.for_many_tests(
+        claim for parts in done.values() for claim in claims_of(parts)
+    )
     rows = []
     for name, parts in done.items():
         table = claims.table_of(claims_of(parts))
         for row in table.rows:
             cells = zip(table.head, row, strict=True)
-            rows.append({"experiment": name, **{head: cell for head, cell in cells if cell != ""}})
+            filled = {head: cell for head, cell in cells if cell != ""}
+            if "p" in filled:
+                chance = corrected[str(filled["claim"]), str(filled["question"])]
+                filled[HOLM] = float(f"{chance:.6g}")
+            rows.append({"experiment": name, **filled})
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return f"[\n{lines}\n]\n".encode()
 

@@ -1,24 +1,32 @@
 """The statistical tests behind the verdicts of the studies.
 
-Every test has three answers. The values differ if the test rejects equality at LEVEL. They agree
-if it does not, although it would notice a difference of the stated margin with a probability of at
-least POWER. Otherwise the data cannot tell. A claim of a direction or of a bound agrees only if the
+Every test has three answers. Two values differ if the test rejects equality at LEVEL and they are
+further apart than the stated margin. They agree if they are at most that far apart and the test
+would notice a difference of the margin with a probability of at least POWER. Otherwise the data
+cannot tell. A single number that is ranked among our own differs if its rank is unusual; there the
+margin states only what the power is for. A claim of a direction or of a bound agrees only if the
 data show it; an interval that includes the bound cannot tell. A study states its margins as
 constants, so they are fixed before it runs.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fourlab.arena.statistics import wilson
 from fourlab.studies.claims import Answer, Counts, Verdict
-from fourlab.studies.compare import chi_squared_tail, moments
+from fourlab.studies.compare import (
+    chi_squared_tail,
+    moments,
+    root,
+    student_quantile,
+    student_tail,
+)
 
 LEVEL = 0.05
 """Probability that a test calls equal values different."""
@@ -28,6 +36,13 @@ SELDOM = 0.01
 """An event in a smaller share of our trials does not count as a possible explanation."""
 ASIDE = 0.05
 """How far from its bound a share is that `at_least` has to notice."""
+FEWEST_TRAININGS = 3
+"""With fewer trainings there is no verdict: their spread is unknown."""
+LEAST_ERROR = 0.1
+"""Standard error that a mean over trainings has at least, in points.
+
+Trainings that agree by chance do not make a difference certain.
+"""
 NORMAL = NormalDist()
 
 
@@ -41,7 +56,16 @@ def same_counts(reported: Counts, ours: Counts, points: float) -> Verdict:
     p = freeman_halton(first, second)
     power = power_of_counts(first, second, points / 100)
     test = "Fisher's exact test" if len(first) == 2 else "Fisher-Freeman-Halton test"
-    return claimed_equal(test, f"{points:g} points", p, power)
+    return claimed_equal(test, p, power, moved_points(reported, ours), points, "points")
+
+
+def moved_points(one: Counts, other: Counts) -> float:
+    """Return how many percentage points must move for one distribution to become the other."""
+    distances = (
+        abs(one.counts[name] / one.n - other.counts[name] / other.n) for name in one.counts
+    )
+    # What some outcomes gain, others lose.
+    return 100 * math.fsum(distances) / 2
 
 
 def same_share(count: int, of: int, our_count: int, our_of: int, points: float) -> Verdict:
@@ -57,7 +81,7 @@ def same_mean(value: float, of: int, values: Sequence[float], margin: float) -> 
     p = student_tail(_ratio(value - middle, error), len(values) - 1)
     critical = student_quantile(1 - LEVEL / 2, len(values) - 1)
     power = NORMAL.cdf(_ratio(margin, error) - critical)
-    return claimed_equal("Student's t-test", f"{margin:g}", p, power)
+    return claimed_equal("Student's t-test", p, power, abs(value - middle), margin)
 
 
 def same_trained(value: float, of: int, values: Sequence[float], margin: float) -> Verdict:
@@ -66,8 +90,7 @@ def same_trained(value: float, of: int, values: Sequence[float], margin: float) 
     `values` has one share per training seed, in [0, 1]. Their spread has the variance of training
     and of the games, so the single reported training is one more draw from the same distribution.
     """
-    if len(values) < 3:
-        raise ValueError("the spread of trainings needs at least three of them")
+    _check_trainings(values)
     middle, spread = moments(values)
     # Seeds that happen to agree do not make the report's own games certain.
     games = math.sqrt(max(middle * (1 - middle), 1 / (4 * of)) / of)
@@ -75,9 +98,17 @@ def same_trained(value: float, of: int, values: Sequence[float], margin: float) 
     freedom = len(values) - 1
     p = student_tail(_ratio(value - middle, error), freedom)
     power = NORMAL.cdf(_ratio(margin, error) - student_quantile(1 - LEVEL / 2, freedom))
-    return claimed_equal(
-        f"t-test over {len(values)} trainings", f"{100 * margin:g} points", p, power
-    )
+    test = f"t-test over {len(values)} trainings"
+    return claimed_equal(test, p, power, 100 * abs(value - middle), 100 * margin, "points")
+
+
+def within_error(
+    test: str, difference: float, error: float, freedom: int, margin: float
+) -> Verdict:
+    """Compare a difference with its standard error, which has `freedom` degrees of freedom."""
+    p = student_tail(_ratio(difference, error), freedom)
+    power = NORMAL.cdf(_ratio(margin, error) - student_quantile(1 - LEVEL / 2, freedom))
+    return claimed_equal(test, p, power, abs(difference), margin)
 
 
 def same_number(value: float, exact: float, margin: float) -> Verdict:
@@ -86,21 +117,51 @@ def same_number(value: float, exact: float, margin: float) -> Verdict:
     return Verdict(Answer.AGREES if agrees else Answer.DIFFERS, "comparison", f"{margin:g}")
 
 
-def larger_mean(ones: Sequence[float], others: Sequence[float], margin: float) -> Verdict:
-    """Test the claim that the first mean is larger (Welch, 1947)."""
+class Difference(NamedTuple):
+    """The difference of two means, with its standard error and degrees of freedom."""
+
+    value: float
+    error: float
+    freedom: int
+
+
+def welch(ones: Sequence[float], others: Sequence[float], least_error: float = 0.0) -> Difference:
+    """Compare two means of values with unequal variances (Welch, 1947)."""
     one, one_spread = moments(ones)
     other, other_spread = moments(others)
     variances = (one_spread**2 / len(ones), other_spread**2 / len(others))
-    error = math.sqrt(sum(variances))
     # Welch and Satterthwaite's degrees of freedom, rounded down.
-    terms = [
+    terms = math.fsum(
         variance**2 / (len(values) - 1)
         for variance, values in zip(variances, (ones, others), strict=True)
         if variance
-    ]
-    freedom = max(1, int(error**4 / sum(terms))) if terms else 1
-    test = "Welch's t-test, one-sided"
-    return _direction(test, one - other, error, margin, f"{margin:g}", freedom)
+    )
+    freedom = len(ones) + len(others) - 2
+    if terms:
+        freedom = int(sum(variances) ** 2 / terms + 1e-9)  # despite rounding
+    return Difference(one - other, max(math.sqrt(sum(variances)), least_error), max(1, freedom))
+
+
+def larger_mean(ones: Sequence[float], others: Sequence[float], margin: float) -> Verdict:
+    """Test the claim that the first mean is larger."""
+    return _direction("Welch's t-test, one-sided", *welch(ones, others), margin)
+
+
+def larger_trained(
+    ones: Sequence[float],
+    others: Sequence[float],
+    margin: float,
+    unit: str = "points",
+    least_error: float = LEAST_ERROR,
+) -> Verdict:
+    """Test the claim that the first mean is larger, with one value per training.
+
+    The spread of the trainings has the variance of training and that of their games.
+    """
+    _check_trainings(ones)
+    _check_trainings(others)
+    test = f"Welch's t-test over {len(ones)} and {len(others)} trainings, one-sided"
+    return _direction(test, *welch(ones, others, least_error), margin, unit)
 
 
 def larger_share(count: int, of: int, other: int, other_of: int, points: float) -> Verdict:
@@ -111,9 +172,9 @@ def larger_share(count: int, of: int, other: int, other_of: int, points: float) 
     error = math.sqrt(
         one_share * (1 - one_share) / (of + 2) + other_share * (1 - other_share) / (other_of + 2)
     )
-    difference = one_share - other_share
-    margin = f"{points:g} points"
-    return _direction("test of two shares, one-sided", difference, error, points / 100, margin)
+    difference = 100 * (one_share - other_share)
+    test = "test of two shares, one-sided"
+    return _direction(test, difference, 100 * error, None, points, "points")
 
 
 def at_least(count: int, of: int, bound: float) -> Verdict:
@@ -140,8 +201,34 @@ def at_least(count: int, of: int, bound: float) -> Verdict:
     return Verdict(answer, test, margin, p, power)
 
 
+def at_least_trained(values: Sequence[float], of: int, bound: float) -> Verdict:
+    """Test the claim that a share is at least `bound`.
+
+    `values` has one share per training, in [0, 1], each of `of` games.
+    """
+    _check_trainings(values)
+    middle, spread = moments(values)
+    # Seeds that happen to agree do not make their games certain.
+    games = math.sqrt(max(middle * (1 - middle), 1 / (4 * of)) / of)
+    error = max(spread, games) / math.sqrt(len(values))
+    half = student_quantile(1 - LEVEL / 2, len(values) - 1) * error
+    answer = Answer.CANNOT_TELL
+    if middle - half >= bound:
+        answer = Answer.AGREES
+    elif middle + half < bound:
+        answer = Answer.DIFFERS
+    test = f"95 % interval over {len(values)} trainings, at least {100 * bound:g} %"
+    p = student_tail(_ratio(middle - bound, error), len(values) - 1)
+    power = NORMAL.cdf((ASIDE - half) / error)
+    return Verdict(answer, test, f"{100 * ASIDE:g} points", p, power)
+
+
 def typical(value: float, values: Sequence[float] | NDArray[np.float64], margin: float) -> Verdict:
-    """Compare one reported number with our distribution of such numbers, by its rank."""
+    """Compare one reported number with our distribution of such numbers, by its rank.
+
+    The question is whether our program gives such a number, so an unusual rank suffices; nothing is
+    estimated that could be within a margin.
+    """
     ours = np.asarray(values, dtype=np.float64)
     # The reported number is itself one of those ranked, so that no p-value is 0.
     tail = (1 + min(int(np.sum(ours <= value)), int(np.sum(ours >= value)))) / (len(ours) + 1)
@@ -152,7 +239,13 @@ def typical(value: float, values: Sequence[float] | NDArray[np.float64], margin:
     ]
     # Even the first rank among a few is nothing unusual.
     power = min(outside) if 2 / (len(ours) + 1) < LEVEL else 0.0
-    return claimed_equal("rank among our values", f"{margin:g}", min(1.0, 2 * tail), power)
+    p = min(1.0, 2 * tail)
+    answer = Answer.CANNOT_TELL
+    if p < LEVEL:
+        answer = Answer.DIFFERS
+    elif power >= POWER:
+        answer = Answer.AGREES
+    return Verdict(answer, "rank among our values", f"{margin:g}", p, power)
 
 
 def may_happen(count: int, of: int) -> Verdict:
@@ -226,40 +319,21 @@ def noncentral_tail(statistic: float, freedom: int, noncentrality: float) -> flo
 
 def chi_squared_quantile(tail: float, freedom: int) -> float:
     """Return the value that a chi-squared variable reaches with probability `tail`."""
-    return _root(lambda x: tail - chi_squared_tail(x, freedom), 0.0, 1000.0)
+    return root(lambda x: tail - chi_squared_tail(x, freedom), 0.0, 1000.0)
 
 
-def student_tail(t: float, freedom: int) -> float:
-    """Return the two-sided tail probability of Student's t distribution."""
-    if math.isinf(t):
-        return 0.0
-    # Abramowitz and Stegun (1964), 26.7.3 and 26.7.4: a finite sum in cos(theta).
-    theta = math.atan(abs(t) / math.sqrt(freedom))
-    cosine, sine = math.cos(theta), math.sin(theta)
-    total = 0.0
-    term = cosine if freedom % 2 else 1.0
-    for k in range(freedom % 2, freedom - 1, 2):
-        total += term
-        term *= cosine * cosine * (k + 1) / (k + 2)
-    inside = sine * total
-    if freedom % 2:
-        inside = 2 / math.pi * (theta + inside)
-    return max(0.0, 1.0 - inside)
-
-
-def student_quantile(probability: float, freedom: int) -> float:
-    """Return the quantile of Student's t distribution for a probability of at least one half."""
-    return _root(lambda t: 2 * (1 - probability) - student_tail(t, freedom), 0.0, 1e6)
-
-
-def claimed_equal(test: str, margin: str, p: float, power: float) -> Verdict:
+def claimed_equal(
+    test: str, p: float, power: float, difference: float, margin: float, unit: str = ""
+) -> Verdict:
     """Return the verdict on the claim that there is no difference."""
     answer = Answer.CANNOT_TELL
-    if p < LEVEL:
-        answer = Answer.DIFFERS
+    if difference > margin:
+        if p < LEVEL:
+            answer = Answer.DIFFERS
     elif power >= POWER:
+        # Also if the test rejects equality: a difference within the margin does not matter.
         answer = Answer.AGREES
-    return Verdict(answer, test, margin, p, power)
+    return Verdict(answer, test, f"{margin:g} {unit}".strip(), p, power, difference)
 
 
 def claimed_different(test: str, margin: str, p: float, power: float) -> Verdict:
@@ -277,11 +351,11 @@ def _direction(
     test: str,
     difference: float,
     error: float,
+    freedom: int | None,
     margin: float,
-    words: str,
-    freedom: int | None = None,
+    unit: str = "",
 ) -> Verdict:
-    """Test the claim that a difference is positive; `words` state the margin.
+    """Test the claim that a difference is positive.
 
     Without degrees of freedom, by the normal approximation.
     """
@@ -294,7 +368,12 @@ def _direction(
         p = tail if ratio >= 0 else 1 - tail
         critical = student_quantile(1 - LEVEL, freedom)
     power = NORMAL.cdf(_ratio(margin, error) - critical)
-    return claimed_different(test, words, p, power)
+    return claimed_different(test, f"{margin:g} {unit}".strip(), p, power)
+
+
+def _check_trainings(values: Sequence[float]) -> None:
+    if len(values) < FEWEST_TRAININGS:
+        raise ValueError("the spread of trainings needs at least three of them")
 
 
 def _columns(first: Mapping[str, int], second: Mapping[str, int]) -> tuple[list[int], list[int]]:
@@ -324,64 +403,3 @@ def _log_choose(total: int) -> Any:
     """Return an array of the logarithms of the binomial coefficients of `total`."""
     factorials = np.array([math.lgamma(k + 1) for k in range(total + 1)])
     return factorials[-1] - factorials - factorials[::-1]
-
-
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return where an increasing function is 0, by bisection."""
-    for _ in range(200):
-        middle = (low + high) / 2
-        if function(middle) < 0:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
-
-
-def within_error(
-    test: str, difference: float, error: float, freedom: int, margin: float
-) -> Verdict:
-    """Compare a difference with its standard error, which has `freedom` degrees of freedom."""
-    p = student_tail(_ratio(difference, error), freedom)
-    power = NORMAL.cdf(_ratio(margin, error) - student_quantile(1 - LEVEL / 2, freedom))
-    return claimed_equal(test, f"{margin:g}", p, power)
-
-
-def at_least_trained(values: Sequence[float], of: int, bound: float) -> Verdict:
-    """Test the claim that a share is at least `bound`.
-
-    `values` has one share per training, in [0, 1], each of `of` games.
-    """
-    if len(values) < 3:
-        raise ValueError("the spread of trainings needs at least three of them")
-    middle, spread = moments(values)
-    # Seeds that happen to agree do not make their games certain.
-    games = math.sqrt(max(middle * (1 - middle), 1 / (4 * of)) / of)
-    error = max(spread, games) / math.sqrt(len(values))
-    half = student_quantile(1 - LEVEL / 2, len(values) - 1) * error
-    answer = Answer.CANNOT_TELL
-    if middle - half >= bound:
-        answer = Answer.AGREES
-    elif middle + half < bound:
-        answer = Answer.DIFFERS
-    test = f"95 % interval over {len(values)} trainings, at least {100 * bound:g} %"
-    p = student_tail(_ratio(middle - bound, error), len(values) - 1)
-    power = NORMAL.cdf((ASIDE - half) / error)
-    return Verdict(answer, test, f"{100 * ASIDE:g} points", p, power)
-
-
-def larger_trained(ones: Sequence[float], others: Sequence[float], margin: float) -> Verdict:
-    """Test the claim that the first mean is larger; both have one share per training."""
-    if min(len(ones), len(others)) < 3:
-        raise ValueError("the spread of trainings needs at least three of them")
-    one, one_spread = moments(ones)
-    other, other_spread = moments(others)
-    error = math.hypot(one_spread / math.sqrt(len(ones)), other_spread / math.sqrt(len(others)))
-    # The fewest degrees of freedom that Welch's test may have.
-    freedom = min(len(ones), len(others)) - 1
-    t = _ratio(one - other, error)
-    p = student_tail(t, freedom) / 2
-    if t < 0:
-        p = 1 - p
-    power = NORMAL.cdf(_ratio(margin, error) - student_quantile(1 - LEVEL, freedom))
-    test = f"t-test over {len(ones)} and {len(others)} trainings, one-sided"
-    return claimed_different(test, f"{100 * margin:g} points", p, power)

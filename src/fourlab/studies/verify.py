@@ -25,7 +25,10 @@ SHARE = 0.1
 """The part of the claims that is verified."""
 TOLERANCE = 1e-9
 """Relative difference up to which numbers are equal: processors round sums differently."""
-COMPARED = {"value", "low", "high", "n", "sd", "counts", "answer", "p", "power"}
+COMPARED = {
+    *("value", "low", "high", "n", "sd", "counts"),
+    *("answer", "p", "power", "difference"),
+}
 """What is compared of a value or a verdict; the rest are words around it."""
 BY_CLOCK = re.compile(r"\bseconds?\b|\bms\b")
 """Columns of tables that hold measured times, which differ from run to run."""

@@ -6,6 +6,7 @@ of a workbench that yields claims, tables, pictures and texts.
 
 import json
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -63,6 +64,13 @@ class Stopped(Exception):
 
 
 @dataclass(frozen=True)
+class _Failed:
+    """Takes the place of a result: the function raised an error."""
+
+    why: str
+
+
+@dataclass(frozen=True)
 class _Repetition:
     """Adapts a function of a number to an executor's work."""
 
@@ -73,8 +81,16 @@ class _Repetition:
         """Do nothing: there is nothing to load."""
 
     def __call__(self, number: int, watch: Any) -> Any:
-        """Call the function once."""
-        return self.function(*self.arguments, number)
+        """Call the function once; an error becomes a result.
+
+        In a worker process it would end the process with a traceback, and be tried again.
+        """
+        try:
+            return self.function(*self.arguments, number)
+        except Stopped:
+            raise
+        except Exception as error:
+            return _Failed(_cause(error))
 
 
 @dataclass(frozen=True)
@@ -123,7 +139,8 @@ class Workbench:
             self.on_progress(name, len(results), times, "repetitions")
             for batch in self.executor.map(_Repetition(function, arguments), missing):
                 for number, result in batch:
-                    if isinstance(result, Lost):
+                    if isinstance(result, Lost | _Failed):
+                        self._write(file, results)
                         raise UserError(f"{name} failed: {result.why}")
                     results[str(number)] = result
                 self.on_progress(name, len(results), times, "repetitions")
@@ -162,6 +179,14 @@ class Workbench:
     def _write(self, file: Path, value: Any) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, json.dumps(value).encode())
+
+
+def _cause(error: Exception) -> str:
+    """Return an error as one line; if it is a fault of the program, with its place."""
+    if isinstance(error, UserError):
+        return str(error)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{error!r:.200} in {Path(place.filename).name}, line {place.lineno}"
 
 
 def read_json(file: Path, kind: type = object) -> Any:

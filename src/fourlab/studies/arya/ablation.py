@@ -29,7 +29,6 @@ from fourlab.studies.ablation import (
     games_of,
     keeps,
     measure,
-    over_trainings,
     present,
 )
 from fourlab.studies.arya.alpha import (
@@ -40,7 +39,7 @@ from fourlab.studies.arya.alpha import (
     WITHOUT_FAULTS,
     alpha,
 )
-from fourlab.studies.claims import Claim, Estimate, share
+from fourlab.studies.claims import Claim, Estimate, over_trainings, share
 from fourlab.studies.trainings import train_in
 from fourlab.studies.workbench import Part, Workbench
 from fourlab.training.kind import TrainingJob

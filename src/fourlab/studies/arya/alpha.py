@@ -1,6 +1,6 @@
 """Arya's Experiment 4, vanilla search against AlphaMCTS, and the cost of sampling moves."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from fourlab.nets.evaluator import SHIPPED
 from fourlab.studies.arya.bouts import (
     CORRECTED,
     FAITHFUL,
-    LEAST_TRAININGS,
     TRAINED_POINTS,
     Bout,
     Reading,
@@ -19,13 +18,15 @@ from fourlab.studies.arya.bouts import (
     of_version,
     play_bouts,
     reported_score,
+    rise,
     too_few,
     training_of,
     won_shares,
 )
 from fourlab.studies.arya.matches import CORRECTED_SEARCH, describe_budget, vanilla
-from fourlab.studies.claims import Claim, Value, mean_of, share
-from fourlab.studies.verdicts import larger_trained, same_share
+from fourlab.studies.arya.ship import FAITHFUL_NAME, self_play_precision
+from fourlab.studies.claims import Claim, Value, share
+from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained, same_share
 from fourlab.studies.workbench import Part, Workbench
 from fourlab.training.test_set import solved_positions
 
@@ -100,9 +101,9 @@ def _against_alpha(bench: Workbench, name: str, games: int, scored_player: str) 
         for seed, net in corrected.items()
     }
     why = (
-        f"B15, B17: trainings of {games:,} games, with the faults: {len(faithful)}, without: "
-        f"{len(corrected)}; a verdict takes at least {LEAST_TRAININGS}, since the thesis has a "
-        "single one. AlphaMCTS makes "
+        f"B15, B17: networks after {games:,} games of training, with the faults: {len(faithful)}, "
+        f"without: {len(corrected)}; {_needed(len(faithful), len(corrected))}"
+        f"{_arithmetic(faithful)}AlphaMCTS makes "
         f"{ITERATIONS:,} simulations per move (the thesis gives no number, this is the default of "
         f"its program); {describe_budget(ROLLOUTS, seconds)}"
     )
@@ -117,6 +118,23 @@ def _against_alpha(bench: Workbench, name: str, games: int, scored_player: str) 
         why,
         trained=True,
         points=TRAINED_POINTS,
+    )
+
+
+def _needed(*trained: int) -> str:
+    """Return how many trainings a verdict takes, if there are fewer, as part of a sentence."""
+    if min(trained) >= FEWEST_TRAININGS:
+        return "the thesis has a single training. "
+    return f"a verdict takes at least {FEWEST_TRAININGS}, since the thesis has a single one. "
+
+
+def _arithmetic(seeds: Iterable[int]) -> str:
+    """Return a sentence about the self-play of trainings, if it was not that of the thesis."""
+    if all(self_play_precision(FAITHFUL_NAME, seed) == "fp32" for seed in seeds):
+        return ""
+    return (
+        "To save time, their self-play evaluated the network in 8-bit integers; learning was in "
+        "full precision, as in the thesis. "
     )
 
 
@@ -136,13 +154,15 @@ def _gain(bench: Workbench, bouts: tuple[Bout, Bout]) -> Claim:
     def shown(version: str) -> Value:
         if not all(wins[version]):
             return ""
-        less, more = (mean_of([100 * won for won in shares], 1, "%") for shares in wins[version])
-        return f"{less.value:.1f} % and {more.value:.1f} % (trainings: {more.n})"
+        less, more = ([100 * won for won in shares] for shares in wins[version])
+        return rise(less, more)
 
     verdicts = {
         version: too_few(min(len(less), len(more)))
-        if min(len(less), len(more)) < LEAST_TRAININGS
-        else larger_trained(more, less, TRAINED_POINTS / 100)
+        if min(len(less), len(more)) < FEWEST_TRAININGS
+        else larger_trained(
+            [100 * won for won in more], [100 * won for won in less], TRAINED_POINTS
+        )
         for version, (less, more) in wins.items()
     }
     return Claim(

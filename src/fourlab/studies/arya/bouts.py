@@ -1,7 +1,7 @@
 """Matches between two players, scored the way Arya scores them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -11,9 +11,19 @@ from fourlab.arena.statistics import wilson
 from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.reporting.figures import COLOURS, Axes, Figure, frame, panels
-from fourlab.studies.claims import Answer, Claim, Counts, Verdict, shares
+from fourlab.studies.claims import (
+    Answer,
+    Claim,
+    Counts,
+    Estimate,
+    Verdict,
+    difference,
+    over_trainings,
+    shares,
+)
 from fourlab.studies.reported import reported
 from fourlab.studies.verdicts import (
+    FEWEST_TRAININGS,
     at_least,
     at_least_trained,
     freeman_halton,
@@ -30,8 +40,6 @@ POINTS = 15
 """Margin in percentage points: the thesis's hundred games cannot show a smaller difference."""
 TRAINED_POINTS = 30
 """The margin between trainings of networks: three of them do not show smaller differences."""
-LEAST_TRAININGS = 3
-"""With fewer trainings their spread is unknown, and nothing is tested."""
 
 
 class Score(NamedTuple):
@@ -216,11 +224,18 @@ def won_shares(trainings: Sequence[Sequence[StoredGame]], player: str) -> list[f
     return [result.won / result.games for result in results]
 
 
+def rise(before: Sequence[float], after: Sequence[float]) -> Estimate:
+    """Return the difference of two means over trainings, in points, with both means."""
+    first, last = over_trainings(before, "%"), over_trainings(after, "%")
+    note = f"from {first.value:.1f} % to {last.value:.1f} %; trainings: {first.n} and {last.n}"
+    return replace(difference(last, first), note=note)
+
+
 def too_few(trainings: int) -> Verdict:
-    """Return the verdict for fewer than LEAST_TRAININGS trainings, with the reason."""
+    """Return the verdict for fewer than FEWEST_TRAININGS trainings, with the reason."""
     return Verdict(
         Answer.CANNOT_TELL,
-        f"no test: {trainings} of at least {LEAST_TRAININGS} trained networks are there",
+        f"no test: {trainings} of at least {FEWEST_TRAININGS} trained networks are there",
     )
 
 
@@ -230,7 +245,7 @@ def _reproduced(bout: Bout, trainings: Sequence[Sequence[StoredGame]]) -> Verdic
     if not bout.trained:
         ours = score(trainings[0], bout.scored_player)
         return same_counts(reported_total.counts, ours.counts, bout.points)
-    if len(trainings) < LEAST_TRAININGS:
+    if len(trainings) < FEWEST_TRAININGS:
         return too_few(len(trainings))
     shares_won = won_shares(trainings, bout.scored_player)
     value = reported_total.won / reported_total.games
@@ -242,7 +257,7 @@ def _true(bout: Bout, trainings: Sequence[Sequence[StoredGame]]) -> Verdict:
     if not bout.trained:
         corrected = score(trainings[0], bout.scored_player)
         return at_least(corrected.won, corrected.won + corrected.lost, 0.5)
-    if len(trainings) < LEAST_TRAININGS:
+    if len(trainings) < FEWEST_TRAININGS:
         return too_few(len(trainings))
     shares_won = won_shares(trainings, bout.scored_player)
     return at_least_trained(shares_won, len(trainings[0]), 0.5)

@@ -17,13 +17,13 @@ from fourlab.jobs.executors.threads import Threads
 from fourlab.nets.evaluator import OnnxEvaluator, load
 from fourlab.reporting.figures import COLOURS, MARKS, Figure, frame, panels
 from fourlab.studies.arya.alpha import LISTED_NETWORKS, NETWORKS, SEEDS, trainings
-from fourlab.studies.arya.bouts import LEAST_TRAININGS, TRAINED_POINTS, too_few
+from fourlab.studies.arya.bouts import TRAINED_POINTS, rise, too_few
 from fourlab.studies.arya.lessons import VERSIONS
 from fourlab.studies.arya.ship import FAITHFUL_NAME, manifest_of
-from fourlab.studies.claims import Claim, Estimate, Value, Verdict, mean_of, share
+from fourlab.studies.claims import Claim, Estimate, Value, Verdict, share
 from fourlab.studies.reported import reported
 from fourlab.studies.trainings import train_in
-from fourlab.studies.verdicts import larger_trained, same_number
+from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained, same_number
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 from fourlab.training.kind import TrainingJob
 from fourlab.training.listed_examples import EXAMPLES, listed_accuracy
@@ -218,17 +218,18 @@ def _rising(
 
 
 def _both(before: Sequence[float], after: Sequence[float]) -> Value:
-    """Return the mean accuracies of trainings, in per cent."""
+    """Return the rise of the mean accuracy of trainings, with both means."""
     if not before or not after:
         return ""
-    first, last = (mean_of([100 * share for share in shares], 1) for shares in (before, after))
-    return f"{first.value:.1f} % to {last.value:.1f} % (trainings: {last.n})"
+    return rise([100 * share for share in before], [100 * share for share in after])
 
 
 def _rises(before: Sequence[float], after: Sequence[float]) -> Verdict:
-    if min(len(before), len(after)) < LEAST_TRAININGS:
+    if min(len(before), len(after)) < FEWEST_TRAININGS:
         return too_few(min(len(before), len(after)))
-    return larger_trained(after, before, TRAINED_POINTS / 100)
+    return larger_trained(
+        [100 * share for share in after], [100 * share for share in before], TRAINED_POINTS
+    )
 
 
 def _small(kind: str, trained: str, curves: Mapping[str, Sequence[Curve]]) -> Claim:

@@ -26,7 +26,7 @@ from fourlab.studies.arya.bouts import (
     training_of,
 )
 from fourlab.studies.arya.lessons import q_tables
-from fourlab.studies.claims import Claim, mean_of, share
+from fourlab.studies.claims import COUNTS, Claim, mean_of, share
 from fourlab.studies.verdicts import at_least, larger_share
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
@@ -62,8 +62,8 @@ def experiments_1_and_2(bench: Workbench) -> Iterator[Part]:
         "q-positions",
         f"positions in the table after {training:,} games of self-play",
         "",
-        faithful=mean_of(faithful.positions, 0),
-        corrected=mean_of(corrected.positions, 0),
+        faithful=mean_of(faithful.positions, 0, within=COUNTS),
+        corrected=mean_of(corrected.positions, 0, within=COUNTS),
     )
     bouts = (
         _q_against_minimax(faithful.specs, corrected.specs),
@@ -179,8 +179,8 @@ def _search_against_minimax(
         reported_score(name),
         readings,
         "B15: the search as listed ignores its rollouts and therefore loses games to a minimax "
-        "without a heuristic, as the text describes it; without the fault it hardly loses any. "
-        f"The thesis does not say which minimax played; {describe_budget(rollouts, seconds)}",
+        "without a heuristic, as the text describes it; without the fault it hardly loses any to "
+        f"it. The thesis does not say which minimax played; {describe_budget(rollouts, seconds)}",
     )
 
 
@@ -209,7 +209,7 @@ def _comparisons(rollouts: int) -> tuple[_Comparison, ...]:
             # Independent results: wins and games, played with a program written from the listing
             # alone.
             (2, 60),
-            f"{CREDIT_FAULT}; a working search would win half",
+            f"{CREDIT_FAULT}. A working search would win half",
         ),
         _Comparison(
             "listed-against-random",

@@ -63,6 +63,7 @@ def ship(run: Run, folder: Path) -> list[Path]:
     manifest = {
         **{name: run.manifest.get(name) for name in ("command", "created", "commit", "versions")},
         "seed": settings.seed,
+        "precision": settings.precision,
         "networks": networks,
         "accuracy": _accuracy(run, settings),
         "metrics": _metrics(run),
@@ -119,6 +120,14 @@ def manifest_of(base: str, seed: int) -> dict[str, Any] | None:
         return None
     manifest: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return manifest
+
+
+def self_play_precision(base: str, seed: int) -> str:
+    """Return the arithmetic of the network in the self-play of a training: int8 or fp32."""
+    manifest = manifest_of(base, seed) or {}
+    # Manifests of earlier versions have only the command, and the preset has fp32.
+    given = "int8" if "precision=int8" in (manifest.get("command") or "") else "fp32"
+    return str(manifest.get("precision", given))
 
 
 def main(arguments: list[str] | None = None) -> None:

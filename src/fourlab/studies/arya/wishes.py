@@ -7,11 +7,11 @@ from typing import Any
 
 from fourlab.agents.dqn.settings import TRAINING
 from fourlab.studies.arya import alpha
-from fourlab.studies.arya.bouts import LEAST_TRAININGS, POINTS, match, play, score, too_few
+from fourlab.studies.arya.bouts import POINTS, match, play, score, too_few
 from fourlab.studies.arya.matches import vanilla
-from fourlab.studies.claims import Claim, mean_of, share
+from fourlab.studies.claims import Claim, Verdict, mean_of, share
 from fourlab.studies.trainings import train_in
-from fourlab.studies.verdicts import larger_share, larger_trained
+from fourlab.studies.verdicts import FEWEST_TRAININGS, LEAST_ERROR, larger_share, larger_trained
 from fourlab.studies.workbench import Part, Table, Workbench
 from fourlab.training.kind import TrainingJob
 from fourlab.training.loop import read_metrics
@@ -81,10 +81,10 @@ def _remedies(bench: Workbench) -> Iterator[Part]:
     def values(arm: str, key: str) -> list[float]:
         return [result[key] for result in arms[arm]]
 
-    def larger(key: str, one: str, other: str, margin: float) -> Any:
-        if seeds < LEAST_TRAININGS:
+    def larger(key: str, one: str, other: str, margin: float) -> Verdict:
+        if seeds < FEWEST_TRAININGS:
             return too_few(seeds)
-        return larger_trained(values(one, key), values(other, key), margin)
+        return larger_trained(values(one, key), values(other, key), margin, "", LEAST_ERROR / 100)
 
     full, single, forgetful = ARMS
     trained = f"{bench.size['moves']:,} moves of training, {seeds} seeds"

@@ -10,21 +10,20 @@ from itertools import permutations
 
 import numpy as np
 
-from fourlab.studies.claims import Counts, Estimate, Verdict
+from fourlab.studies.claims import Counts, Verdict
 from fourlab.studies.compare import chi_squared_tail, homogeneity, moments
 from fourlab.studies.verdicts import (
+    FEWEST_TRAININGS,
+    LEAST_ERROR,
     LEVEL,
     NORMAL,
     chi_squared_quantile,
     claimed_different,
     claimed_equal,
+    moved_points,
     noncentral_tail,
-    student_quantile,
-    student_tail,
 )
 
-FEWEST_TRAININGS = 3
-"""With fewer trainings there is no verdict: their spread is unknown."""
 RANK_EFFICIENCY = 0.955
 """Asymptotic efficiency of tests by ranks, 3 / pi, if values are normally distributed."""
 CERTAIN = 500.0
@@ -48,7 +47,19 @@ def same_curve(ones: Sequence[Cell], others: Sequence[Cell], points: float) -> V
     p = chi_squared_tail(statistic, len(ones))
     power = _power(noncentrality, len(ones))
     test = f"chi-squared test of {len(ones)} shares"
-    return claimed_equal(test, f"{points:g} points everywhere", p, power)
+    return claimed_equal(test, p, power, _apart(ones, others), points, "points everywhere")
+
+
+def _apart(ones: Sequence[Cell], others: Sequence[Cell]) -> float:
+    """Return how far apart two curves are, in points: a root mean square without the chance in it.
+
+    Chance alone adds the variance to every squared difference.
+    """
+    squares = [
+        (one[0] / one[1] - other[0] / other[1]) ** 2 - _variance(one, other)
+        for one, other in zip(ones, others, strict=True)
+    ]
+    return 100 * math.sqrt(max(0.0, math.fsum(squares) / len(squares)))
 
 
 def varies(cells: Sequence[Cell], points: float) -> Verdict:
@@ -100,7 +111,9 @@ def same_trained_counts(
         default=0.0,
     )
     test = f"chi-squared test with the variance of {len(trained)} {what}"
-    return claimed_equal(test, f"{points:g} points", p, _power(least, freedom))
+    together = Counts({name: _total(trained, name) for name in reported.counts})
+    moved_by = moved_points(reported, together)
+    return claimed_equal(test, p, _power(least, freedom), moved_by, points, "points")
 
 
 def depends(groups: Sequence[Sequence[float]], margin: float) -> Verdict:
@@ -127,58 +140,14 @@ def depends(groups: Sequence[Sequence[float]], margin: float) -> Verdict:
     return claimed_different(test, f"{100 * margin:g} % of the mean", p, power)
 
 
-def larger_trained(
-    ones: Sequence[float], others: Sequence[float], margin: float, unit: str = "points"
-) -> Verdict:
-    """Test the claim that trainings have the larger mean; points are of 100.
-
-    Welch's t-test (1947), whose error has the variance of training.
-    """
-    (one, one_spread), (other, other_spread) = moments(ones), moments(others)
-    parts = [one_spread**2 / len(ones), other_spread**2 / len(others)]
-    # A tenth of a unit at least: trainings that agree by chance do not make a difference certain.
-    error = max(math.sqrt(sum(parts)), 0.1)
-    # Welch and Satterthwaite's degrees of freedom, rounded down.
-    below = sum(
-        part**2 / max(len(values) - 1, 1)
-        for part, values in zip(parts, (ones, others), strict=True)
-    )
-    freedom = max(1, int(sum(parts) ** 2 / below)) if below else len(ones) + len(others) - 2
-    ratio = (one - other) / error
-    tail = student_tail(ratio, freedom) / 2
-    p = tail if ratio > 0 else 1 - tail
-    power = NORMAL.cdf(margin / error - student_quantile(1 - LEVEL, freedom))
-    test = f"Welch's t-test over {len(ones)} and {len(others)} trainings, one-sided"
-    return claimed_different(test, f"{margin:g} {unit}", p, power)
-
-
 def larger_paired(ones: Sequence[float], others: Sequence[float], points: float) -> Verdict:
     """Test the claim that the first values are larger, place by place; they are in per cent."""
     differences = [one - other for one, other in zip(ones, others, strict=True)]
     middle, spread = moments(differences)
-    error = max(spread / math.sqrt(len(differences)), 0.1)  # as above
+    error = max(spread / math.sqrt(len(differences)), LEAST_ERROR)
     p = 1 - NORMAL.cdf(middle / error)
     power = NORMAL.cdf(points / error - NORMAL.inv_cdf(1 - LEVEL))
     return claimed_different("paired test, one-sided", f"{points:g} points", p, power)
-
-
-def over_trainings(values: Sequence[float], unit: str = "", digits: int = 1) -> Estimate:
-    """Return the mean over trainings with Student's 95 % interval."""
-    middle, spread = moments(values)
-    if len(values) < 2:
-        return Estimate(middle, n=len(values), unit=unit, digits=digits, note="trainings")
-    half = student_quantile(0.975, len(values) - 1) * spread / math.sqrt(len(values))
-    low, high = middle - half, middle + half
-    if unit == "%":
-        low, high = max(low, 0.0), min(high, 100.0)
-    return Estimate(middle, low, high, len(values), spread, unit, digits, "trainings")
-
-
-def difference(one: Estimate, other: Estimate, unit: str = "points", digits: int = 1) -> Estimate:
-    """Return the first number less the second, with the 95 % interval of the difference."""
-    value = one.value - other.value
-    half = math.hypot(one.half, other.half)
-    return Estimate(value, value - half, value + half, unit=unit, digits=digits)
 
 
 def _total(trained: Sequence[Counts], name: str) -> int:

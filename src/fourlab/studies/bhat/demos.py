@@ -16,12 +16,6 @@ from fourlab.agents.registry import make
 from fourlab.game.bitboard import from_key
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
-from fourlab.studies.bhat.comparisons import (
-    FEWEST_TRAININGS,
-    difference,
-    larger_trained,
-    over_trainings,
-)
 from fourlab.studies.bhat.learner import (
     FAITHFUL_MC25,
     MC25,
@@ -31,9 +25,18 @@ from fourlab.studies.bhat.learner import (
     settings_of,
 )
 from fourlab.studies.bhat.table_5 import BOARD
-from fourlab.studies.claims import Claim, Counts, Estimate, Source, Verdict, mean_of
+from fourlab.studies.claims import (
+    Claim,
+    Counts,
+    Estimate,
+    Source,
+    Verdict,
+    difference,
+    mean_of,
+    over_trainings,
+)
 from fourlab.studies.reported import reported
-from fourlab.studies.verdicts import same_mean, same_number
+from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained, same_mean, same_number
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 ROWS = 4

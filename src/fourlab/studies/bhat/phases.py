@@ -72,7 +72,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         "the two versions maintain separate game trees",
         faithful="a new tree for every move: nothing is kept",
         reproduced=Verdict(Answer.DIFFERS, "reading of the program"),
-        why="separate they are, but not maintained: what a search learned is lost at the next move",
+        why="the trees are separate, but not maintained: what a search learned is lost",
     )
     levels, result = simulation(bench.seed)
     rows = [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fourlab.reporting.figures import COLOURS, MARKS, OUTSIDE, Figure, frame, panels
-from fourlab.studies.bhat.comparisons import FEWEST_TRAININGS, depends
+from fourlab.studies.bhat.comparisons import depends
 from fourlab.studies.bhat.learner import (
     FAITHFUL_MC25,
     MC25,
@@ -20,7 +20,7 @@ from fourlab.studies.bhat.learner import (
 from fourlab.studies.claims import Answer, Claim, Estimate, Source, Verdict, mean_of, share
 from fourlab.studies.compare import chi_squared_tail, moments
 from fourlab.studies.reported import reported
-from fourlab.studies.verdicts import larger_mean, same_mean, same_share
+from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_mean, same_mean, same_share
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 TENTHS = tuple(tenth / 10 for tenth in range(1, 11))
@@ -290,7 +290,7 @@ def _nearness(faithful: Sweeps, corrected: Sweeps, judged: bool) -> Claim:
         share(*corrected.near()),
         exact="about 95 % for a random player",
         reproduced=same_share(*hers, *ours, NEAR_POINTS) if judged else None,
-        why=f"{RANDOM}; each form is compared with a random player against the same MC25",
+        why=f"{RANDOM}. Each form is compared with a random player against the same MC25",
     )
 
 
@@ -342,7 +342,7 @@ def _optimum(rows: int, faithful: Sweeps, corrected: Sweeps, judged: bool) -> Cl
         reproduced=verdicts[0],
         true=verdicts[1],
         why="the claim is that the number of games depends on the parameters. "
-        f"{RANDOM}, and which of its runs is shortest is chance",
+        f"{RANDOM}. Which of its runs is shortest is chance",
     )
 
 

@@ -12,15 +12,10 @@ from fourlab.agents.q.table import QTable
 from fourlab.agents.registry import make
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Figure, frame, panels
-from fourlab.studies.bhat.comparisons import (
-    FEWEST_TRAININGS,
-    difference,
-    larger_trained,
-    over_trainings,
-)
 from fourlab.studies.bhat.learner import FAITHFUL_MC25, MC25, evaluate, learn, settings_of
 from fourlab.studies.bhat.table_8 import WINS
-from fourlab.studies.claims import Answer, Claim, Estimate, Verdict
+from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, difference, over_trainings
+from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 ROWS = 4

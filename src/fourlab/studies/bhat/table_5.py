@@ -187,7 +187,7 @@ def _results(first: str, faithful: Sequence[ShownGame], corrected: Sequence[Show
         true=at_least(better.counts["MC200"], decided, 0.5),
         why="B5: the search continues below won positions "
         "and credits them to the side whose line is found first"
-        + ("; no fault known to us explains two draws in fifty games" if drawn else ""),
+        + (". No fault known to us explains two draws in fifty games" if drawn else ""),
     )
 
 

@@ -10,13 +10,7 @@ from fourlab.arena.statistics import wilson
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, MARKS, OUTSIDE, Axes, Figure, frame, panels
 from fourlab.solver import Solver
-from fourlab.studies.bhat.comparisons import (
-    FEWEST_TRAININGS,
-    difference,
-    larger_trained,
-    over_trainings,
-    same_trained_counts,
-)
+from fourlab.studies.bhat.comparisons import same_trained_counts
 from fourlab.studies.bhat.learner import (
     PARAMETERS,
     PRINTED,
@@ -27,9 +21,19 @@ from fourlab.studies.bhat.learner import (
     random_player,
     settings_of,
 )
-from fourlab.studies.claims import Answer, Claim, Counts, Estimate, Verdict, mean_of, share
+from fourlab.studies.claims import (
+    Answer,
+    Claim,
+    Counts,
+    Estimate,
+    Verdict,
+    difference,
+    mean_of,
+    over_trainings,
+    share,
+)
 from fourlab.studies.reported import reported
-from fourlab.studies.verdicts import same_number
+from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained, same_number
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 OUTCOMES = ("MC_n", "Q", "draw")
@@ -175,7 +179,7 @@ def _results(rows: int, results: Results, exact: str, judged: bool) -> Claim:
         reproduced=_same(rows, faithful, judged),
         true=_same(rows, corrected, judged),
         why=NO_LEARNING
-        + ("; no fault known to us explains so few draws with 4 rows" if rows == 4 else ""),
+        + (". No fault known to us explains so few draws with 4 rows" if rows == 4 else ""),
     )
 
 

@@ -20,18 +20,13 @@ from fourlab.arena.accuracy import exact_scores, random_positions
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Axes, Figure, frame, panels
 from fourlab.solver import Solver
-from fourlab.studies.bhat.comparisons import (
-    FEWEST_TRAININGS,
-    difference,
-    larger_paired,
-    larger_trained,
-    over_trainings,
-)
+from fourlab.studies.bhat.comparisons import larger_paired
 from fourlab.studies.bhat.exploration import CONSTANTS, FLAT_FROM
 from fourlab.studies.bhat.learner import ROWS, learn, settings_of
 from fourlab.studies.bhat.table_5 import NAMES
 from fourlab.studies.bhat.table_8 import WINS, printed
-from fourlab.studies.claims import Claim, mean_of, share
+from fourlab.studies.claims import Claim, difference, mean_of, over_trainings, share
+from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 ALL_ROWS = (*ROWS, 6)

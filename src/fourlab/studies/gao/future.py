@@ -147,9 +147,11 @@ def stronger(tally: Tally) -> Verdict:
     elo = tally.elo()
     answer = Answer.CANNOT_TELL
     clean = tally.units > 0 and tally.counts[-1] == tally.units
-    if (elo.low is not None and elo.low > 0) or (clean and tally.units >= FEWEST):
+    # A clean score of few pairs has a one-sided bound only.
+    has_interval = elo.value is not None
+    if (has_interval and elo.low is not None and elo.low > 0) or (clean and tally.units >= FEWEST):
         answer = Answer.AGREES
-    elif elo.high is not None and elo.high < 0:
+    elif has_interval and elo.high is not None and elo.high < 0:
         answer = Answer.DIFFERS
     return Verdict(answer, "95 % interval of pairs of games", "0 Elo")
 

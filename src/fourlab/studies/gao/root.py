@@ -11,11 +11,12 @@ from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
 from fourlab.solver import Solver
 from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, band_of, share
 from fourlab.studies.compare import fisher
+from fourlab.studies.reported import reported
 from fourlab.studies.searches import Floats, Line, Searched, central_interval, search_all
 from fourlab.studies.verdicts import may_happen, same_number, typical
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
-TABLE_1 = (75, 60, 85, 95, 70, 50, 65)
+TABLE_1 = tuple(map(int, reported("gao-table-1")["winning probability (%)"]))
 """Reported winning probabilities by column, in percent."""
 SPECS = {
     "random": "gao:opponent=random",
@@ -61,15 +62,15 @@ def table_1(bench: Workbench) -> Iterator[Part]:
     # float64[runs, 7], in percent like the report
     ours = 100 * shares(searched["random"].runs)
     two_players = 100 * shares(searched["player"].runs)
-    for column, reported in enumerate(TABLE_1):
+    for column, printed in enumerate(TABLE_1):
         yield Claim(
             f"table-1-column-{column + 1}",
             f"column {column + 1}: winning probability",
-            Estimate(reported, unit="%", digits=0),
+            Estimate(printed, unit="%", digits=0),
             faithful=_percent(ours[:, column]),
             corrected=_percent(two_players[:, column]),
             exact=f"{exact[column]} (both perfect)",
-            reproduced=typical(reported, ours[:, column].tolist(), MARGIN),
+            reproduced=typical(printed, ours[:, column].tolist(), MARGIN),
         )
     yield _all_together(ours)
     yield from _mirrored(ours)
@@ -132,9 +133,9 @@ def _table(
     ]
     head = ("column", "report (%)", *columns_of_searches, "random rollouts", "both perfect")
     rows = []
-    for column, reported in enumerate(TABLE_1):
+    for column, printed in enumerate(TABLE_1):
         cells = [cell for search in searched.values() for cell in _cells(search, column)]
-        rows.append((column + 1, reported, *cells, f"{random[column]:.3f}", exact[column]))
+        rows.append((column + 1, printed, *cells, f"{random[column]:.3f}", exact[column]))
     title = "Table I beside random rollouts and perfect play, 500 simulations in total"
     return Table(title, head, tuple(rows))
 
@@ -164,13 +165,13 @@ def _all_together(ours: Floats) -> Claim:
     middle = ours.mean(axis=0)
     spread = ours.std(axis=0, ddof=1)
     distances = (((ours - middle) / spread) ** 2).sum(axis=1)
-    reported = float((((np.array(TABLE_1) - middle) / spread) ** 2).sum())
+    printed = float((((np.array(TABLE_1) - middle) / spread) ** 2).sum())
     return Claim(
         "table-1-distance",
         "all seven: squared distance of a run from our mean, in standard deviations",
-        Estimate(reported, digits=0),
+        Estimate(printed, digits=0),
         faithful=band_of(distances.tolist(), 1),
-        reproduced=typical(reported, distances.tolist(), DISTANCE_MARGIN),
+        reproduced=typical(printed, distances.tolist(), DISTANCE_MARGIN),
         why=NO_FAULT,
     )
 
@@ -185,16 +186,16 @@ def _mirrored(ours: Floats) -> Iterator[Claim]:
         left, right = (TABLE_1[column] * SIMULATIONS // 100 for column in pair)
         chances.append(f"{fisher(left, SIMULATIONS, right, SIMULATIONS):.1g}")
     for left, right in pairs:
-        reported = TABLE_1[left] - TABLE_1[right]
+        printed = TABLE_1[left] - TABLE_1[right]
         differences = ours[:, left] - ours[:, right]
         yield Claim(
             f"table-1-mirror-{left + 1}-{right + 1}",
             f"column {left + 1} less its mirror image {right + 1}",
-            Estimate(reported, unit="points", digits=0),
+            Estimate(printed, unit="points", digits=0),
             faithful=replace(band_of(differences.tolist(), 1), unit="points"),
             exact=Estimate(0.0, digits=0),
-            reproduced=typical(reported, differences.tolist(), MIRROR_MARGIN),
-            true=same_number(reported, 0, PRINTED),
+            reproduced=typical(printed, differences.tolist(), MIRROR_MARGIN),
+            true=same_number(printed, 0, PRINTED),
             why="mirror symmetry is exact, but the columns of one run share 500 simulations; with "
             f"500 simulations per column, such differences would have p = {', '.join(chances)}",
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fourlab.arena.tables import Table
 from fourlab.reporting.figures import COLOURS, SMALL, Axes, Figure, frame, panels
-from fourlab.studies.claims import Estimate, mean_of
+from fourlab.studies.claims import ANYTHING, COUNTS, Estimate, mean_of
 from fourlab.studies.reported import reported
 
 BLOCK = 10
@@ -29,11 +29,16 @@ Runs = Sequence[Mapping[str, Any]]
 Floats = NDArray[np.float64]
 
 
-def over_trainings(values: Sequence[float], digits: int = 3, unit: str = "") -> Estimate:
+def over_trainings(
+    values: Sequence[float],
+    digits: int = 3,
+    unit: str = "",
+    within: tuple[float, float] = ANYTHING,
+) -> Estimate:
     """Return a mean over independent trainings; a single one has no interval."""
     if len(values) == 1:
         return Estimate(float(values[0]), unit=unit, digits=digits, note=ONE_RUN)
-    return mean_of(values, digits, unit)
+    return mean_of(values, digits, unit, within)
 
 
 def reported_curve() -> list[float]:
@@ -78,7 +83,7 @@ def mean_iterations(runs: Runs) -> Estimate:
     """Return the mean of `iterations` with its interval over runs."""
     never = len(runs) - winners(runs)
     length = len(blocks(runs[0]["results"]))
-    mean = over_trainings(iterations(runs), 1)
+    mean = over_trainings(iterations(runs), 1, within=COUNTS)
     notes = [mean.note, f"{never} never, counted as {length}" if never else ""]
     return replace(mean, note=", ".join(filter(None, notes)))
 

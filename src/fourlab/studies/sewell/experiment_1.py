@@ -10,6 +10,8 @@ from fourlab.agents.minimax.negamax import Negamax
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.game.position import Position
 from fourlab.studies.claims import (
+    COUNTS,
+    RESULTS,
     Answer,
     Claim,
     Estimate,
@@ -153,8 +155,8 @@ def _curve(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
         "average result of all games",
         Estimate(mean),
         Source.FIGURE,
-        over_trainings(averages),
-        over_trainings(curves.mean_results(corrected)),
+        over_trainings(averages, within=RESULTS),
+        over_trainings(curves.mean_results(corrected), within=RESULTS),
         reproduced=same_mean(mean, 1, averages, AVERAGE_MARGIN) if judged else None,
         why=KEPT,
     )
@@ -165,8 +167,8 @@ def _curve(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
         f"average result of the first {FIRST_GAMES} games",
         Estimate(start),
         Source.FIGURE,
-        over_trainings(starts),
-        over_trainings(_starts(corrected)),
+        over_trainings(starts, within=RESULTS),
+        over_trainings(_starts(corrected), within=RESULTS),
         reproduced=same_mean(start, 1, starts, START_MARGIN) if judged else None,
         why=KEPT,
     )
@@ -183,8 +185,8 @@ def _rollouts(runs: TrainedRuns, judged: bool) -> Claim:
         "experiment-1-rollouts",
         "rollouts in 500 games",
         f"fewer than {MAX_ROLLOUTS:,}",
-        faithful=over_trainings(rollouts, 0),
-        corrected=over_trainings([run["rollouts"] for run in runs.resampled], 0),
+        faithful=over_trainings(rollouts, 0, within=COUNTS),
+        corrected=over_trainings([run["rollouts"] for run in runs.resampled], 0, within=COUNTS),
         exact=f"at most {MAX_ROLLOUTS + 1:,}",
         reproduced=Verdict(below, "comparison of the largest number") if judged else None,
         true=Verdict(Answer.AGREES, "arithmetic") if judged else None,
@@ -208,8 +210,8 @@ def _jagged(runs: TrainedRuns, points: Sequence[float], judged: bool) -> Claim:
         "mean step from point to point before all games are won",
         Estimate(step),
         Source.FIGURE,
-        over_trainings(first_tie),
-        over_trainings(random_tie),
+        over_trainings(first_tie, within=COUNTS),
+        over_trainings(random_tie, within=COUNTS),
         reproduced=same_mean(step, 1, first_tie, 2 * STEP_MARGIN) if judged else None,
         true=larger_mean(first_tie, random_tie, STEP_MARGIN) if judged else None,
         why="B13: SeWell explains the jagged curve by a deterministic negamax. In the corrected "

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Figure, frame, panels
-from fourlab.studies.claims import Claim, Estimate, Verdict, share
+from fourlab.studies.claims import COUNTS, RESULTS, Claim, Estimate, Verdict, share
 from fourlab.studies.reported import reported
 from fourlab.studies.sewell import curves
 from fourlab.studies.sewell.curves import Runs, over_trainings
@@ -24,6 +24,7 @@ NETWORK = "network"
 BLIND = "network, blind to ends"
 HALF = "network, ε = 0.5"
 BOTH = "network, with the look"
+FIXED = "fixed preferences"
 ARMS: dict[str, dict[str, Any]] = {
     RANDOM: {},
     LOOK: {"looks": True},
@@ -31,6 +32,7 @@ ARMS: dict[str, dict[str, Any]] = {
     BOTH: {"net": "sewell", "looks": True},
     HALF: {"net": "sewell", "epsilon": 0.5},
     BLIND: {"net": "sewell", "blind": True},
+    FIXED: {"fixed": True},
 }
 """Who plays the learner's side in rollouts, with probability 1 - ε; ε is 0.25 if not stated."""
 AVERAGE_MARGIN = 0.1
@@ -47,7 +49,9 @@ ONE_CHANGE = (
     "replaces the network's opinion of a finished game by its result; the network without the look "
     "is SeWell's program with B10 corrected, which asks the network about the learner's own discs "
     "on finished boards, too. A won board has no reply and so one disc more of the learner, which "
-    "may raise its value; the blind network gets the value of the position before instead"
+    "may raise its value; the blind network gets the value of the position before instead. Fixed "
+    "preferences are a random number for every position that stays the same: rollouts repeat "
+    "themselves as with a network, but nothing is known about any position"
 )
 
 
@@ -123,6 +127,8 @@ def _one_change(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
         ("look", "the look, without the network", RANDOM, LOOK, ""),
         ("look-network", "the look, with the network", NETWORK, BOTH, ""),
         ("blind", "the network, blind to finished games", RANDOM, BLIND, ""),
+        ("fixed", "fixed preferences, which know nothing", RANDOM, FIXED, ""),
+        ("knowledge", "the network in place of fixed preferences", FIXED, NETWORK, ""),
         ("epsilon", "ε = 0.25 instead of 0.5", HALF, NETWORK, "even further improvement"),
     ):
         yield Claim(
@@ -131,8 +137,8 @@ def _one_change(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
             if name != "epsilon"
             else f"average result of all games with the network, {quantity}",
             statement,
-            faithful=over_trainings(averages[before], 2),
-            corrected=over_trainings(averages[after], 2),
+            faithful=over_trainings(averages[before], 2, within=RESULTS),
+            corrected=over_trainings(averages[after], 2, within=RESULTS),
             true=_larger(averages[after], averages[before], AVERAGE_MARGIN, judged),
             why=ONE_CHANGE,
         )
@@ -148,8 +154,8 @@ def _arms_table(arms: Mapping[str, Runs]) -> Table:
     """Tabulate the numbers of the figure: one row per arm."""
     rows = []
     for arm, runs in arms.items():
-        average = over_trainings(curves.mean_results(runs))
-        reached = over_trainings(curves.iterations(runs))
+        average = over_trainings(curves.mean_results(runs), within=RESULTS)
+        reached = over_trainings(curves.iterations(runs), within=COUNTS)
         numbers = (average.value, average.low, average.high)
         others = (reached.value, reached.low, reached.high)
         cells = ("" if number is None else round(number, 4) for number in numbers + others)

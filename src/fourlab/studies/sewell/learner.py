@@ -61,6 +61,8 @@ class TreeTraining:
     """Whether such rollouts take a column that wins and avoid one that loses, which is ours."""
     blind: bool = False
     """Whether the network is not asked about finished games: they count as the position before."""
+    fixed: bool = False
+    """Whether such rollouts go by numbers that are fixed for every position, not by a network."""
     epsilon: float = 0.25
     """Probability of a random column all the same; SeWell's first run had 0.5."""
     opponents: tuple[str, ...] = ()
@@ -129,10 +131,12 @@ class Learner:
         self.side = training.side
         self.keep_replies = training.keep_replies
         game = ConnectFour() if self.keep_replies else ResampledReplies(self.side, self.reply)
-        if training.net is not None or training.looks:
+        if training.net is not None or training.looks or training.fixed:
             # GuidedRollouts does not check whose turn it is in a rollout.
             assert self.keep_replies
             values = None if training.net is None else raw_values(training.net)
+            if training.fixed:
+                values = fixed_values(int(rng.integers(1 << 62)))
             ends = training.looks, training.blind
             game = GuidedRollouts(values, self.reply, training.epsilon, *ends)
         self.search: TextbookSearch[Position, int] = TextbookSearch(
@@ -312,6 +316,23 @@ class GuidedRollouts(ConnectFour):
         ]
         mask = np.array([position.mask for position in positions], np.int64)
         return self.values(np.array(own, np.int64), mask)
+
+
+def fixed_values(seed: int) -> Values:
+    """Return values that know nothing: a random number for every position, always the same."""
+
+    def values(own: NDArray[np.int64], mask: NDArray[np.int64]) -> Floats:
+        # Products of unsigned 64-bit integers wrap around, which mixes their bits.
+        mixed = own.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= (mask.astype(np.uint64) + np.uint64(seed)) * np.uint64(0xC2B2AE3D27D4EB4F)
+        mixed ^= mixed >> np.uint64(29)
+        mixed *= np.uint64(0xBF58476D1CE4E5B9)
+        mixed ^= mixed >> np.uint64(32)
+        # The upper 53 bits, as many as a float has.
+        numbers: Floats = (mixed >> np.uint64(11)).astype(np.float64) / 2**53 - 0.5
+        return numbers
+
+    return values
 
 
 def raw_values(net: str) -> Values:

@@ -10,12 +10,13 @@ from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
 from fourlab.solver import Solver
 from fourlab.studies.claims import Claim, Estimate, Source, band_of, mean_of, share
+from fourlab.studies.reported import reported
 from fourlab.studies.searches import Line, Searched, search_all
 from fourlab.studies.vannucci_abril.runs import SPECS
 from fourlab.studies.verdicts import at_least, may_happen, same_mean, typical
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
-REPORTED = (0.147, 0.115, 0.190, 0.353, 0.169, 0.062, 0.078)
+REPORTED = tuple(reported("vannucci-abril-empty-board")["mean"].tolist())
 """The printed means by column, from left to right."""
 EPOCHS = 15
 """Runs per mean."""
@@ -55,9 +56,9 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     means |= {name: search.runs.mean(axis=0).tolist() for name, search in searched.items()}
     means["both at random"] = random
     rows = []
-    for column, reported in enumerate(REPORTED):
+    for column, printed in enumerate(REPORTED):
         ours = [f"{search.runs[:, column].mean():.3f}" for search in searched.values()]
-        rows.append((column, reported, *ours, f"{random[column]:.3f}", exact[str(column)]))
+        rows.append((column, printed, *ours, f"{random[column]:.3f}", exact[str(column)]))
     data = Table("The empty board", ("action", *means, "both perfect"), tuple(rows))
     yield data
     yield Picture(
@@ -72,17 +73,17 @@ def _columns(searched: Mapping[str, Searched], exact: Mapping[str, str]) -> Iter
     """Compare the columns' means and the best column."""
     # In the order of SPECS.
     faithful, corrected = searched.values()
-    for column, reported in enumerate(REPORTED):
+    for column, printed in enumerate(REPORTED):
         runs = faithful.runs[:, column].tolist()
         yield Claim(
             f"empty-board-action-{column}",
             f"action {column}: mean of {EPOCHS} runs",
-            Estimate(reported, n=EPOCHS),
+            Estimate(printed, n=EPOCHS),
             Source.NOTEBOOK,
             mean_of(runs),
             mean_of(corrected.runs[:, column].tolist()),
             f"{exact[str(column)]} (both perfect)",
-            same_mean(reported, EPOCHS, runs, MARGIN),
+            same_mean(printed, EPOCHS, runs, MARGIN),
             why=FROZEN,
         )
     best = faithful.sets_first(3)

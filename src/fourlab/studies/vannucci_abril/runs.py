@@ -67,7 +67,7 @@ def why(place: int, corrected: Searched) -> str:
     # float64[columns]: the visits of all sets and runs.
     visits = corrected.visits.sum(axis=(0, 1))
     return (
-        f"{FROZEN}; the corrected UCT hardly visits it "
+        f"{FROZEN}. The corrected UCT hardly visits it "
         f"({100 * visits[place] / visits.sum():.1f} % of visits), "
         "and a mean over visits, which includes refuted continuations, is not a value"
     )
