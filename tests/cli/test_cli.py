@@ -271,6 +271,34 @@ def test_closed_streams_give_no_traceback(redirection: str) -> None:
     assert "Traceback" not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "match random rules --games 2 --run NAME",
+        "match random rules --games 2 --runs NAME",
+        "tournament NAME",
+        "resume NAME",
+        "verify NAME",
+        "games NAME",
+        "runs NAME",
+        "open NAME",
+        "study verify NAME",
+        "play --yellow alphazero:net=NAME",
+        "train alphazero --preset smoke --start NAME",
+        "export kaggle alphazero:net=NAME",
+        "dataset solved --positions 2 --output NAME",
+    ],
+)
+def test_a_name_that_no_file_can_have_is_refused_in_one_line(
+    fourlab: Run, tmp_path: Path, arguments: str
+) -> None:
+    done = fourlab(*arguments.replace("NAME", "x" * 400).split())
+    assert done.returncode == 2
+    assert "too long" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_full_disk_is_reported_in_one_line() -> None:
     done = subprocess.run(
         f"{sys.executable} -m fourlab show 44 > /dev/full",

@@ -59,7 +59,10 @@ def _run(arguments: list[str] | None) -> "NoReturn":
         sys.exit(0)
     except Damaged as error:
         _fail(str(error))
-    except OSError as error:  # for example a full disk
+    except OSError as error:
+        if error.filename is not None and error.errno in _wrong_names():
+            _fail(f"cannot use {str(error.filename)!r}: {error.strerror}")
+        # For example a full disk.
         print(f"fourlab: {error}", file=sys.stderr)
         os._exit(1)  # a normal exit would flush standard output and fail again
     except Exception as error:
@@ -76,6 +79,21 @@ def _run(arguments: list[str] | None) -> "NoReturn":
         if isinstance(error, Forfeit):
             _fail(str(error), code=1)
         raise
+
+
+def _wrong_names() -> "set[int]":
+    """Return the codes of system errors that mean that the user named the wrong file."""
+    import errno
+
+    return {
+        errno.EACCES,
+        errno.EINVAL,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.ENOENT,
+        errno.ENOTDIR,
+    }
 
 
 def _usage_error(error: "Any") -> str:

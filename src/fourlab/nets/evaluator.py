@@ -125,7 +125,7 @@ def load(name: str) -> OnnxEvaluator:
     """
     file = Path(name)
     try:
-        if not name.endswith(".onnx") and (SHIPPED / f"{name}.onnx").is_file():
+        if is_shipped(f"{name}.onnx"):
             return _load(name, SHIPPED_AT, 0)
         # Time and size are part of the key of the cache, so a replaced file is loaded again.
         status = file.stat()
@@ -141,10 +141,17 @@ def load(name: str) -> OnnxEvaluator:
         raise UserError(f"cannot read the network {name}: {error.strerror}{choices}") from None
 
 
+def is_shipped(file_name: str) -> bool:
+    """Return whether a file is among the networks that come with Fourlab.
+
+    Names are compared: a path to look up could be too long, or lead elsewhere.
+    """
+    return any(file.name == file_name for file in SHIPPED.iterdir())
+
+
 def check_shipped(name: str) -> None:
     """Raise UserError for a network that is only in the repository, saying where it is."""
-    missing = not (SHIPPED / f"{name}.onnx").is_file()
-    if missing and fnmatchcase(name, ONLY_IN_THE_REPOSITORY):
+    if not is_shipped(f"{name}.onnx") and fnmatchcase(name, ONLY_IN_THE_REPOSITORY):
         raise UserError(
             f"the network {name} is not in the installed package: copy "
             f"src/fourlab/nets/weights/{name}.onnx from Fourlab's repository to {SHIPPED}"

@@ -31,7 +31,7 @@ from fourlab.game.rules import Rules
 from fourlab.jobs.executors import Executor, Lost
 from fourlab.jobs.executors.threads import Threads
 from fourlab.jobs.run import Run
-from fourlab.nets.evaluator import SHIPPED, OnnxEvaluator
+from fourlab.nets.evaluator import SHIPPED, OnnxEvaluator, is_shipped
 from fourlab.nets.modules import Net
 from fourlab.nets.network import Network
 from fourlab.nets.quantise import quantise
@@ -182,8 +182,8 @@ class AlphaZeroTrainee:
 
     def _load_weights(self, start: str) -> None:
         """Load initial weights, shipped or from a file, that fit the first network."""
-        shipped = SHIPPED / f"{start}-fp32.json"
-        net = load_net(Path(str(shipped)) if shipped.is_file() else Path(start))
+        name = f"{start}-fp32.json"
+        net = load_net(Path(str(SHIPPED / name)) if is_shipped(name) else Path(start))
         network = replace(net.network, about={})
         if network != self.net.network:
             raise UserError(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fourlab.errors import UserError
 from fourlab.files import read_bounded
-from fourlab.nets.evaluator import SHIPPED
+from fourlab.nets.evaluator import SHIPPED, is_shipped
 from fourlab.nets.numpy_evaluator import parse
 from fourlab.parsing import MAX_DESCRIPTION_BYTES
 
@@ -18,7 +18,7 @@ def read(net: str) -> tuple[bytes, bytes]:
 
     They lie beside its ONNX file, under its name or, if that is of int8, as NAME-fp32.
     """
-    shipped = not net.endswith(".onnx") and (SHIPPED / f"{net}.onnx").is_file()
+    shipped = is_shipped(f"{net}.onnx")
     folder, name = (SHIPPED, net) if shipped else (Path(net).parent, Path(net).stem)
     # NumPy evaluates the weights from which an 8-bit graph was made.
     for stem in (name, f"{name}-fp32"):
