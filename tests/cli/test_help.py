@@ -43,6 +43,14 @@ def test_help_shows_what_the_option_shows(fourlab: Run, words: tuple[str, ...]) 
     assert f"Usage: {' '.join(('fourlab', *words))} [OPTIONS]" in done.stdout
 
 
+@pytest.mark.parametrize("name", [name for name, entry in COMMANDS.items() if not entry.hidden])
+def test_help_has_no_marks_of_its_layout(fourlab: Run, name: str) -> None:
+    # click keeps the lines of a paragraph that begins with a backspace, and removes that one.
+    text = fourlab(name, "--help").stdout
+    assert "\b" not in text
+    assert "\\u" not in text
+
+
 @pytest.mark.parametrize("name", NESTED)
 def test_a_group_without_a_command_lists_its_commands(fourlab: Run, name: str) -> None:
     done = fourlab(name)

@@ -40,6 +40,7 @@ def tournament(
         rounds = 20
         seed = 1
         agents = ["random", "rules", "mcts:simulations=200"]
+
     \b
     Agents can be tables with their own limits and names:
         [[agents]]
