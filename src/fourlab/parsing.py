@@ -59,7 +59,11 @@ def parse_toml(text: str, source: object) -> dict[str, Any]:
 
     if sum(map(text.count, ",=[{")) > MAX_TOML_VALUES:
         raise UserError(f"{source} has more than {MAX_TOML_VALUES:,} values")
-    if _LONG_KEY.search(_TOML_TEXTS.sub("s", text)):
+    bare = _TOML_TEXTS.sub("s", text)
+    # A dotted key or header makes a table for every dot.
+    if bare.count(".") > MAX_TOML_VALUES:
+        raise UserError(f"{source} has more than {MAX_TOML_VALUES:,} values")
+    if _LONG_KEY.search(bare):
         raise UserError(f"{source} is nested more than {MAX_DEPTH} levels deep")
     try:
         data = tomllib.loads(text)

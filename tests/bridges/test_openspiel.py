@@ -234,10 +234,12 @@ def test_work_between_two_looks_at_a_stop_flag_is_bounded(spec: str, board: str)
     assert isinstance(agent, OpenSpielMCTS)
     stop = Stop()
     stop.set()
-    decision = agent.decide(position, Limit(stop=stop), rng())
-    assert decision.column in position.legal_columns()
-    assert 2 <= (decision.analysis.simulations or 0) <= 2000
-    assert (decision.analysis.simulations or 0) * agent.rollouts <= 2000
+    # With a time limit, too, which alone would be OpenSpiel's own.
+    for limit in (Limit(stop=stop), Limit(stop=stop, seconds=20)):
+        decision = agent.decide(position, limit, rng())
+        assert decision.column in position.legal_columns()
+        assert 2 <= (decision.analysis.simulations or 0) <= 2000
+        assert (decision.analysis.simulations or 0) * agent.rollouts <= 2000
 
 
 def test_several_searches_are_added_up() -> None:

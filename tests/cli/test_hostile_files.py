@@ -164,6 +164,8 @@ def test_what_is_said_about_a_run_folder(
         ("unit", "many"),
         ("plies", "many"),
         ("red_seconds", "long"),
+        ("thoughts", "[]"),
+        ("thoughts", "{}"),
         ("thoughts", "[[1]]"),
         ("thoughts", "[" * 99_999),
         ("thoughts", json.dumps([["x", {}, None]])),

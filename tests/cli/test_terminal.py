@@ -32,6 +32,14 @@ def test_control_characters_are_escaped_and_others_are_not() -> None:
     assert json.loads(f'"{terminal.visible(NASTY)}"') == NASTY
 
 
+def test_the_end_of_all_colours_is_obeyed() -> None:
+    raw = io.StringIO()
+    stream = terminal.VisibleStream(raw)
+    stream.write("\x1b[0m")
+    stream.write("\x1b[0m\x1b[31m")
+    assert raw.getvalue() == "\x1b[0m\\u001b[0m\\u001b[31m"
+
+
 def test_streams_escape_text_and_keep_their_other_attributes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

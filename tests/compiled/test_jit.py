@@ -244,9 +244,9 @@ def misses(folder: Path) -> int:
     return sum(compiled.stats.cache_misses.values())
 
 
-def with_checksum(data: bytes) -> bytes:
+def with_checksum(file: Path, data: bytes) -> bytes:
     """Return an entry that has a correct checksum, whatever its contents."""
-    return hashlib.sha256(data).digest() + data
+    return hashlib.sha256(file.name.encode() + b"\0" + data).digest() + data
 
 
 class Exploding:
@@ -259,30 +259,57 @@ class Exploding:
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda data: b"",
-        lambda data: data[:-1],
-        lambda data: b"x" + data[1:],
-        lambda data: with_checksum(b""),
-        lambda data: with_checksum(b"not a pickle"),
-        lambda data: with_checksum(data[32:-100]),
-        lambda data: with_checksum(pickle.dumps(None)),
-        lambda data: with_checksum(pickle.dumps(("too", "few"))),
-        lambda data: with_checksum(pickle.dumps(tuple("0123456789"))),
-        lambda data: with_checksum(pickle.dumps(Exploding())),
+        lambda file, data: b"",
+        lambda file, data: data[:-1],
+        lambda file, data: b"x" + data[1:],
+        # An entry of another kernel.
+        lambda file, data: with_checksum(file.with_name("another.kernel"), data[32:]),
+        lambda file, data: with_checksum(file, b""),
+        lambda file, data: with_checksum(file, b"not a pickle"),
+        lambda file, data: with_checksum(file, data[32:-100]),
+        lambda file, data: with_checksum(file, pickle.dumps(None)),
+        lambda file, data: with_checksum(file, pickle.dumps(("too", "few"))),
+        lambda file, data: with_checksum(file, pickle.dumps(tuple("0123456789"))),
+        lambda file, data: with_checksum(file, pickle.dumps(Exploding())),
     ],
 )
 def test_a_damaged_entry_is_compiled_again(
-    damage: Callable[[bytes], bytes], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    damage: Callable[[Path, bytes], bytes], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert misses(tmp_path) == 1
     (file,) = tmp_path.glob("*.kernel")
-    whole = file.read_bytes()
-    file.write_bytes(damage(whole))
+    file.write_bytes(damage(file, file.read_bytes()))
+    assert_compiled_again(file, caplog)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        Path.mkdir,
+        lambda file: file.touch() or os.truncate(file, 2 << 40),
+        pytest.param(
+            lambda file: os.mkfifo(file),
+            marks=pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names"),
+        ),
+    ],
+)
+def test_what_is_no_entry_is_removed(
+    make: Callable[[Path], None], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     assert misses(tmp_path) == 1
+    (file,) = tmp_path.glob("*.kernel")
+    file.unlink()
+    make(file)
+    assert_compiled_again(file, caplog)
+
+
+def assert_compiled_again(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Check that a damaged entry is announced and replaced."""
+    assert misses(file.parent) == 1
     (record,) = caplog.records
     assert f"compiling again, since {file} is damaged" in record.message
     assert "\n" not in record.message
-    assert misses(tmp_path) == 0
+    assert misses(file.parent) == 0
     assert len(caplog.records) == 1
 
 

@@ -5,6 +5,7 @@ import io
 import json
 import lzma
 import zipfile
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -305,6 +306,26 @@ def test_a_small_file_cannot_fill_the_memory(
         )
         with pytest.raises(UserError, match="more than 1,000 bytes"):
             load(tmp_path / f"bomb{suffix}")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "compress_bytes"), [(".gz", gzip.compress), (".xz", lzma.compress)]
+)
+def test_compressed_files_may_have_many_parts_but_not_millions(
+    tmp_path: Path, suffix: str, compress_bytes: Callable[[bytes], bytes]
+) -> None:
+    text = labels.as_text(labels.uci8().take(np.arange(100)))
+    pieces = [text[start : start + 50] for start in range(0, len(text), 50)]
+    many = tmp_path / f"many{suffix}"
+    # Some programs end a file with an empty part.
+    many.write_bytes(b"".join(map(compress_bytes, [*pieces, b""])))
+    assert labels.as_text(load(many)) == text
+    many.write_bytes(compress_bytes(b"") * (labels.MAX_MEMBERS + 1))
+    with pytest.raises(UserError, match="more than 10,000 compressed parts"):
+        load(many)
+    many.write_bytes(compress_bytes(text)[:-5])
+    with pytest.raises(UserError, match="ends too early"):
+        load(many)
 
 
 def test_several_sources_are_merged(tmp_path: Path) -> None:

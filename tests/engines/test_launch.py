@@ -200,12 +200,22 @@ def test_the_system_limits_processes_beyond_those_of_the_user() -> None:
     assert MOST_TASKS < int(line) < MOST_TASKS + 100_000 or int(line) == most
 
 
-def test_an_engine_that_stops_its_launcher_is_ended(pids: Path) -> None:
-    script = "import os, time; os.kill(os.getppid(), 19); time.sleep(100_000)"
+@pytest.mark.parametrize("session", ["pass", "os.setsid()"])
+def test_an_engine_that_stops_its_launcher_is_ended(session: str) -> None:
+    script = f"""if True:
+        import os, time
+        launcher = os.getppid()
+        if os.fork() == 0:
+            {session}
+        else:
+            time.sleep(0.1)
+            os.kill(launcher, 19)
+        time.sleep(100_000)
+    """
     program = Program(shlex.join([sys.executable, "-S", "-c", script]), megabytes=100)
     launcher = program._popen.pid
     children: list[int] = []
-    while not children:
+    while len(children) < 2:
         children = launch.descendants(launcher)
     while state(launcher)[0] != "T":
         time.sleep(0.01)

@@ -69,6 +69,10 @@ def toml_texts() -> Iterator[str]:
     yield "[[a]]\n" * (most // 2)
     key = ".".join(["a"] * (MAX_DEPTH - 1))
     yield "\n".join(f"{key}{number} = 1" for number in range(MAX_TOML_BYTES // (len(key) + 11)))
+    # Every dot of a header makes a table; the second text has more than are allowed.
+    for count in (most, 4 * most):
+        headers = (f"[a.{number}.{'.'.join('b' * 26)}]" for number in range(count // 28))
+        yield "\n".join(headers)
     yield "x = '''" + "\n" * (MAX_TOML_BYTES - 10) + "'''"
     yield 'x = "' + "\\n" * (MAX_TOML_BYTES // 2 - 6) + '"'
     yield "x = " + "9" * (MAX_TOML_BYTES - 4)

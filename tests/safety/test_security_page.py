@@ -16,6 +16,7 @@ from fourlab.cli import accuracy
 from fourlab.datasets import labels
 from fourlab.engines import launch, process
 from fourlab.errors import UserError
+from fourlab.game import position_file
 from fourlab.game.position_file import read_position_file
 from fourlab.jobs import executors, links
 from fourlab.nets import evaluator
@@ -87,7 +88,8 @@ FOLDERS = [
     f"| values in one JSON file | {parsing.MAX_VALUES:,} |",
     f"| levels of tables and lists | {parsing.MAX_DEPTH} |",
     f"| whole numbers | {parsing.MOST.bit_length() + 1} bits |",
-    f"| files of positions | {megabytes(parsing.MAX_POSITIONS_BYTES)}; "
+    f"| files of positions | {megabytes(parsing.MAX_POSITIONS_BYTES)}, "
+    f"{position_file.MAX_LINE:,} characters per position; "
     f"{accuracy.MOST_POSITIONS:,} positions for openings and `fourlab accuracy` |",
     f"| openings of `all:K`, or in a list | {openings.MOST_OPENINGS:,} |",
     f"| agents of a tournament | {tournament.MOST_PLAYERS} |",
@@ -102,6 +104,7 @@ FILES = [
     f"weights in other files, is refused. At most {megabytes(evaluator.MAX_BYTES)}",
     f"exceed the file by at most {megabytes(arrays.SPARE_BYTES)}",
     f"up to {megabytes(labels.MAX_TEXT_BYTES)}; xz may use {megabytes(labels.MAX_XZ_MEMORY)}",
+    f"a compressed file may have {labels.MAX_MEMBERS:,} parts",
     f"Header of at most {megabytes(arrays.MAX_SAFETENSORS_HEADER)}",
     f"at most {book.MAX_ENTRIES / 1e6:.1f} million entries",
     f"over {test_files.CRAFTED:,} crafted files and {test_files.MUTATIONS:,} mutated ones",
@@ -187,6 +190,13 @@ def test_a_file_of_positions_has_no_more_bytes_than_the_page_says(tmp_path: Path
     with file.open("ab") as stream:
         stream.write(b"x")
     with pytest.raises(UserError, match=f"more than {parsing.MAX_POSITIONS_BYTES:,} bytes"):
+        list(read_position_file(file))
+
+
+def test_a_position_of_a_file_has_no_more_characters_than_the_page_says(tmp_path: Path) -> None:
+    file = tmp_path / "positions.txt"
+    file.write_text("44\n" + " ".join("4" * 600))
+    with pytest.raises(UserError, match=f"line 2: it has more than {position_file.MAX_LINE:,} "):
         list(read_position_file(file))
 
 

@@ -187,6 +187,16 @@ def test_idle_connections_are_closed_after_an_answer(hasty: httpx.Client) -> Non
         assert answer_of(connection).startswith(b"HTTP/1.1 200 ")
 
 
+def test_a_length_of_thousands_of_zeros_is_refused(
+    client: httpx.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    with connect(client) as connection:
+        length = f"Content-Length: {'0' * 5000}2"
+        connection.sendall(head_of(client, "POST /api/v1/move", length) + b"{}")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 400 ")
+    assert caplog.records == []
+
+
 def test_a_connection_is_closed_after_a_refused_body_that_came_late(hasty: httpx.Client) -> None:
     with connect(hasty) as connection:
         length = f"Content-Length: {MOST_BODY_BYTES + 1}"

@@ -75,7 +75,9 @@ class OpenSpielMCTS:
         while not roots or (done < budget and not roots[-1].outcome and not is_over()):
             seed = int(rng.integers(2**31))  # a C++ int
             left = None
-            if seconds is not None:
+            # OpenSpiel does not count simulations if it has a time limit, so that the flag would
+            # not be seen before that; slices look at the clock, too.
+            if seconds is not None and limit.stop is None:
                 left = max(seconds - (time.perf_counter() - started), 1e-6)
             # With one simulation, OpenSpiel's root would have no visited child to choose.
             count = max(min(slice_size, budget - done), 2)

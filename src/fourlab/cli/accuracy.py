@@ -48,7 +48,9 @@ class Sources:
     ] = None
     random: Annotated[
         int | None,
-        typer.Option("--random", metavar="N", min=1, help="Use N positions from random games."),
+        typer.Option(
+            "--random", metavar="N", min=1, max=1_000_000, help="Use N positions from random games."
+        ),
     ] = None
     solved: Annotated[
         int | None,

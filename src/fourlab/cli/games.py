@@ -80,7 +80,7 @@ def games(
     name: RunArgument,
     filters: Filters,
     number: Annotated[
-        int | None, typer.Argument(metavar="NUMBER", min=0, help="Show this game.")
+        int | None, typer.Argument(metavar="NUMBER", min=0, max=2**63 - 1, help="Show this game.")
     ] = None,
     replay: Annotated[
         float | None,
@@ -232,12 +232,14 @@ def _play_again(game: StoredGame, run: Run, allow_programs: bool) -> None:
 
 def _thought(game: StoredGame, record: Record, i: int) -> str:
     """Return what is stored about move `i`: time, value, visits and the effect on the value."""
-    thought = record.thoughts[i]
-    parts = [f"{1000 * thought.seconds:.1f} ms"]
-    if thought.value is not None:
-        parts.append(f"value {thought.value:+.2f}")
-    if thought.visits is not None:
-        parts.append(f"visits {' '.join(map(str, thought.visits))}")
+    parts = []
+    if record.thoughts:
+        thought = record.thoughts[i]
+        parts.append(f"{1000 * thought.seconds:.1f} ms")
+        if thought.value is not None:
+            parts.append(f"value {thought.value:+.2f}")
+        if thought.visits is not None:
+            parts.append(f"visits {' '.join(map(str, thought.visits))}")
     if (scores := game.exact_scores) is not None:
         # Scores are from the side to move's point of view, which changes with the move.
         before = scores[i]

@@ -19,6 +19,8 @@ _CONTROLS = re.compile(
     "\u2028\u2029\u202a-\u202e\u2066-\u2069]"  # separators of lines, directions of writing
 )
 
+_RESET = "\x1b[0m"
+
 
 def visible(text: str) -> str:
     """Return the text with control characters as escapes, which are also valid in JSON."""
@@ -56,7 +58,9 @@ class VisibleStream:
 
     def write(self, text: str) -> int:
         """Write text, escaped; returns the number of characters that were passed."""
-        self.rich_proxied_file.write(visible(text))
+        # By itself, the end of all colours does no harm; colorama, if it is installed, writes it at
+        # the end of every program that has loaded Numba.
+        self.rich_proxied_file.write(text if text == _RESET else visible(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:

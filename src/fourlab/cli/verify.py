@@ -99,6 +99,9 @@ def _repair(run: "Run", verification: "Verification", quiet: bool, allow_program
     run.check(job.extent)
     with run.locked():
         for name in verification.flaws:
+            if not (run.folder / name).is_file():
+                print(f"{name}: it is missing, and all its games are played again")
+                continue
             total = len(job.tournament) if isinstance(job, TournamentJob) else 0
             damaged = salvage(run.folder / name, total, lambda number: _lost(job, number))
             noun = "game" if damaged == 1 else "games"

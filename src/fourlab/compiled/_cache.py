@@ -19,6 +19,7 @@ import os
 import pickle  # Numba has no other format for machine code; only the user can write the folder
 import re
 import shutil
+import stat
 import sys
 import sysconfig
 import tempfile
@@ -41,8 +42,11 @@ _LOGGER = logging.getLogger("fourlab.kernels")
 _TEMPORARY = "fourlab-kernels-"
 _ALWAYS = ("fourlab.compiled._jit", "fourlab.compiled._cache")
 """Modules that determine how every kernel is compiled."""
-# An entry is the SHA-256 of the rest, then the pickle of Numba's CompileResult.
+# An entry is the SHA-256 of its name and of the rest, then the pickle of Numba's CompileResult. The
+# name is hashed, too, so that the entry of another kernel is noticed.
 _CHECKSUM_BYTES = 32
+_MAX_BYTES = 64 << 20
+"""The largest entry that is read; the largest kernel has less than a megabyte."""
 _KEPT_SECONDS = 30 * 24 * 3600.0
 """Entries that have not been loaded for this long are deleted."""
 
@@ -69,20 +73,20 @@ class KernelCache(_Cache):  # type: ignore[misc]
         target_context.refresh()
         file = self.file_of(signature, target_context.codegen())
         try:
-            content = file.read_bytes()
+            content = _read(file)
         except OSError:  # there is no entry, or it cannot be read
+            return None
+        except ValueError as error:
+            _discard(file, error)
             return None
         try:
             checksum = content[:_CHECKSUM_BYTES]
             data = content[_CHECKSUM_BYTES:]
-            if hashlib.sha256(data).digest() != checksum:
+            if _checksum(file, data) != checksum:
                 raise ValueError("its checksum is wrong")
             compiled = CompileResult._rebuild(target_context, *pickle.loads(data))
         except Exception as error:  # a pickle of anything can raise anything
-            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            _LOGGER.warning("compiling again, since %s is damaged (%s)", file, reason)
-            with contextlib.suppress(OSError):
-                file.unlink()
+            _discard(file, error)
             return None
         with contextlib.suppress(OSError):
             os.utime(file)  # marks the entry as used, see `prune`
@@ -98,7 +102,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         try:
             handle, unfinished = tempfile.mkstemp(".tmp", f"{file.stem}.", self._folder)
             with os.fdopen(handle, "wb") as stream:
-                stream.write(hashlib.sha256(data).digest() + data)
+                stream.write(_checksum(file, data) + data)
             os.replace(unfinished, file)
         except OSError:
             with contextlib.suppress(OSError):
@@ -130,6 +134,38 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
     def flush(self) -> None:
         """Do nothing: part of Numba's interface, but entries are written at once."""
+
+
+def _read(file: Path) -> bytes:
+    """Return the contents of an entry; raise OSError, or ValueError if it is no file of ours."""
+    # Without waiting for a pipe. Not by `fourlab.files`: every kernel depends on what is imported
+    # here.
+    handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("it is not a regular file")
+        if status.st_size > _MAX_BYTES:
+            raise ValueError("it is too large")
+        with open(handle, "rb", closefd=False) as stream:
+            return stream.read(_MAX_BYTES)
+    finally:
+        os.close(handle)
+
+
+def _checksum(file: Path, data: bytes) -> bytes:
+    return hashlib.sha256(file.name.encode() + b"\0" + data).digest()
+
+
+def _discard(file: Path, error: Exception) -> None:
+    """Remove a damaged entry, whatever it is, and say so."""
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    _LOGGER.warning("compiling again, since %s is damaged (%s)", file, reason)
+    with contextlib.suppress(OSError):
+        if file.is_dir() and not file.is_symlink():
+            shutil.rmtree(file)
+        else:
+            file.unlink()
 
 
 def prune(folder: Path) -> None:

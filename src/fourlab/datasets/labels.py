@@ -42,6 +42,10 @@ MAX_TEXT_BYTES = 100_000_000
 """About a million positions. Longer texts are refused: a small compressed file could otherwise fill
 the memory."""
 MAX_FILE_BYTES = 1 << 28
+MAX_MEMBERS = 10_000
+"""Most parts of a compressed file, each of which is decompressed anew."""
+INPUT_BYTES = 16 << 10
+"""Bytes that are decompressed at once."""
 MAX_XZ_MEMORY = 40 << 20
 """Most bytes for decompressing xz: enough for all its presets but 9."""
 ARRAYS = {
@@ -275,22 +279,29 @@ def _decompressed(data: bytes, suffix: str) -> Iterator[bytes]:
     if suffix not in (".gz", ".xz"):
         yield from (data[start : start + CHUNK] for start in range(0, len(data), CHUNK))
         return
-    while data:
-        if suffix == ".xz":
-            # A file chooses how much memory its decompression takes, up to gigabytes.
-            xz = lzma.LZMADecompressor(memlimit=MAX_XZ_MEMORY)
-            yield xz.decompress(data, CHUNK)
-            while not xz.eof and not xz.needs_input:
-                yield xz.decompress(b"", CHUNK)
-            ended, data = xz.eof, xz.unused_data
-        else:
-            gz = zlib.decompressobj(zlib.MAX_WBITS | 16)  # with the header of gzip
-            yield gz.decompress(data, CHUNK)
-            while not gz.eof and gz.unconsumed_tail:
-                yield gz.decompress(gz.unconsumed_tail, CHUNK)
-            ended, data = gz.eof, gz.unused_data
-        if not ended:
-            raise ValueError("it ends too early")
+    start = 0
+    for _ in range(MAX_MEMBERS):
+        if start == len(data):
+            return
+        # A file chooses how much memory its decompression takes, up to gigabytes of xz.
+        member: Any = (
+            lzma.LZMADecompressor(memlimit=MAX_XZ_MEMORY)
+            if suffix == ".xz"
+            else zlib.decompressobj(zlib.MAX_WBITS | 16)  # with the header of gzip
+        )
+        while not member.eof:
+            # zlib returns what it has not used yet, lzma keeps it.
+            rest = b"" if suffix == ".xz" else member.unconsumed_tail
+            if not rest and getattr(member, "needs_input", True):
+                # In pieces: what follows a member is copied, and there may be thousands of them.
+                rest = data[start : start + INPUT_BYTES]
+                start += len(rest)
+            piece = member.decompress(rest, CHUNK)
+            if not rest and not piece and not member.eof:
+                raise ValueError("it ends too early")
+            yield piece
+        start -= len(member.unused_data)
+    raise ValueError(f"it has more than {MAX_MEMBERS:,} compressed parts")
 
 
 def _parse_lines(lines: Sequence[bytes], before: int) -> Labelled:

@@ -50,6 +50,8 @@ LAUNCH_SECONDS = 60.0
 """How long the launcher may take to start a program; on an idle machine it takes 0.05 s."""
 CPU_SECONDS = 3600.0
 """Processor time of a program, unless its caller sets another limit."""
+KILL_ROUNDS = 10
+"""How often to look for descendants of a launcher that does not end them itself."""
 MOST_TASKS = 1000
 """Processes and threads of a program and its descendants together (Linux)."""
 ENVIRONMENT = (
@@ -283,10 +285,23 @@ class Program:
             # After SIGKILL only a broken disc or driver can keep a process alive.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._popen.wait(5)
-            if self._popen.poll() is None:  # the program may have stopped its launcher
+            if self._popen.poll() is None:
+                self._kill_below_launcher()
                 self._popen.kill()
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._popen.wait(5)
+
+    def _kill_below_launcher(self) -> None:
+        """Kill all descendants of a launcher that does not: the program may have stopped it."""
+        # They cannot escape meanwhile: the launcher, their subreaper, is still there. Each round
+        # finds those that were started in the one before.
+        for _ in range(KILL_ROUNDS):
+            running = launch.descendants(self._popen.pid)
+            for pid in running:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            if not running:
+                return
 
     def _kill(self, hard: bool) -> None:
         """End the program: gently, or at once with all its descendants."""

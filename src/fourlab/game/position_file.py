@@ -15,6 +15,9 @@ from fourlab.parsing import MAX_POSITIONS_BYTES
 # Pons's files have moves from 1, a space and the score.
 _WITH_SCORE = re.compile(r"(\d+)\s+([+-]?\d{1,9})")
 
+MAX_LINE = 1000
+"""Most characters of a position; on the largest board they are a few hundred."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -54,6 +57,8 @@ def read_positions(
         text = line.strip()
         if not text or text.startswith("#"):
             continue
+        if len(text) > MAX_LINE:
+            raise UserError(f"{name}, line {number}: it has more than {MAX_LINE:,} characters")
         score = None
         if match := _WITH_SCORE.fullmatch(text):
             text = match[1]

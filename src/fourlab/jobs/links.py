@@ -21,6 +21,9 @@ JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 """How the journals of SQLite begin; one that names another file ends with it, too."""
 A_FILE = re.compile(r"lock|.*\.(?:json|jsonl|sqlite|toml)|(?:lock|.*\.sqlite)-(?:journal|shm|wal)")
 """Names of files in run folders that are read, among them those that SQLite makes."""
+SPARSE_BYTES = 10**9
+"""A file of this size or more must have most of its contents on the disk. One that is a hole takes
+next to nothing to send, and minutes or hours to read."""
 MAX_LEVELS = 16
 """Folders inside each other; a training inside a study has six."""
 
@@ -77,6 +80,8 @@ def _first_fault(folder: Path) -> str | None:
                     return "lock is not empty, so it is not the run's lock"
                 elif name.endswith("-journal") and _names_another_file(entry.path):
                     return f"{name} names another file, which SQLite would delete"
+                elif _is_sparse(entry):
+                    return f"{name} is a file of many gigabytes that are not there"
     return None
 
 
@@ -85,6 +90,19 @@ def _size(path: str) -> int:
         return os.path.getsize(path)
     except FileNotFoundError:
         return 0
+
+
+def _is_sparse(entry: "os.DirEntry[str]") -> bool:
+    """Return whether a large file is almost empty on the disk, where the system says so."""
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    # In units of 512 bytes; compression by a file system does not reach a factor of 100.
+    blocks = getattr(status, "st_blocks", None)
+    return (
+        blocks is not None and status.st_size >= SPARSE_BYTES and 51_200 * blocks < status.st_size
+    )
 
 
 def _names_another_file(path: str) -> bool:

@@ -93,7 +93,7 @@ def damage(folder: Path, skip: Iterable[str] = ()) -> Iterator[Damage]:
         is_foreign = bool(expected.get("link")) or name.startswith(".") or "/." in name
         if name not in present:
             yield Damage(name, "is missing", is_foreign)
-        elif _fingerprint(folder / name) != expected:
+        elif _differs(folder / name, expected):
             yield Damage(name, "was changed", is_foreign)
     for name in sorted(present - sealed.keys()):
         yield Damage(name, "was added", is_foreign=True)
@@ -122,7 +122,8 @@ def discard(folder: Path, flaw: Damage) -> None:
 
     The progress is only shown; what a study found is read and not made again.
     """
-    if flaw.file == PROGRESS_FILE or flaw.file.endswith(f"/{FOUND_FILE}"):
+    is_made_again = flaw.file == PROGRESS_FILE or flaw.file.endswith(f"/{FOUND_FILE}")
+    if is_made_again and flaw.file in _files(folder):
         (folder / flaw.file).unlink(missing_ok=True)
 
 
@@ -142,6 +143,13 @@ def _fingerprint(file: Path) -> dict[str, Any]:
     return {"bytes": file.stat().st_size, "sha256": digest(file)}
 
 
+def _differs(file: Path, expected: dict[str, Any]) -> bool:
+    """Return whether a file is not the one that was sealed; other sizes need no hash."""
+    if not file.is_symlink() and file.stat().st_size != expected["bytes"]:
+        return True
+    return _fingerprint(file) != expected
+
+
 def _read(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the sealed files; raise ValueError if the seal is damaged."""
     file = folder / SEAL_FILE
@@ -158,7 +166,19 @@ def _read(folder: Path) -> dict[str, dict[str, Any]]:
         raise ValueError("its own hash is wrong")
     if not all(type(size) is int and isinstance(sha256, str) for size, sha256 in entries):
         raise ValueError("it is not what was written")
+    if not all(map(_is_path_within, files)):
+        raise ValueError("it names files outside the run")
     return files
+
+
+def _is_path_within(name: str) -> bool:
+    """Return whether a name is a path as `_files` yields it, which cannot lead out of a folder."""
+    path = Path(name)
+    is_plain = path.parts == tuple(name.split("/")) and not path.is_absolute() and not path.drive
+    try:
+        return is_plain and ".." not in path.parts and b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:  # no file has such a name
+        return False
 
 
 def _hash_of(files: dict[str, dict[str, Any]]) -> str:

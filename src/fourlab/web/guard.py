@@ -146,7 +146,8 @@ class Guard:
         if foreign and not is_link_to_page:
             return 403, "requests from other pages are refused"
         length = headers.get(b"content-length", b"0")
-        if not length.isdigit():
+        # Python converts no number of thousands of digits, of which most could be zeros.
+        if not length.isdigit() or len(length) > 20:
             return 400, "the length of the request is not a number"
         if int(length) > MOST_BODY_BYTES:
             return 413, TOO_LARGE

@@ -1,5 +1,6 @@
 """The server process."""
 
+import logging
 import socket
 import sys
 import threading
@@ -54,6 +55,8 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop searches and compilations, then shut down."""
+        # A second Ctrl-C cancels what is still open, which uvicorn would log with a traceback.
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         # uvicorn waits for open requests before the lifespan ends, so they are ended here.
         self.readiness.close()
         self.pool.stop()
