@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import overrun
 from fourlab import arrays, parsing
-from fourlab.agents import registry
+from fourlab.agents import own_files, registry
 from fourlab.arena import openings, schema, tournament
 from fourlab.bridges.kaggle import export
 from fourlab.cli import accuracy
@@ -76,6 +76,7 @@ PROGRAMS = [
     f"processes and threads | {process.MOST_TASKS:,} together",
     f"output | {process.LINE_BYTES // KB} kB per line, {process.MOVE_BYTES // MB} MB and "
     f"{process.MOVE_LINES:,} lines per move",
+    f"It has at most {megabytes(own_files.MAX_FILE)}",
     f"under the same bounds with {export.MEGABYTES:,} MB and {export.MAX_SECONDS} s",
 ]
 FOLDERS = [

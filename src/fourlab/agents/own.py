@@ -56,8 +56,7 @@ def with_code(player: Player) -> Player:
 def _code(spec: str) -> str:
     if not spec.startswith(registry.LIVE):
         return own_files.code_of(spec)
-    registry.make(spec)  # raises UserError if this process does not have it
-    return fingerprint(registry.LIVE_AGENTS[spec])
+    return fingerprint(registry.own_thing(spec))
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ def maker(tournament: Tournament) -> Maker:
                 "comparable; play the match again, which begins a new run"
             )
         if player.spec.startswith(registry.LIVE):
-            thing = things[player.spec] = registry.LIVE_AGENTS[player.spec]
+            thing = things[player.spec] = registry.own_thing(player.spec)
             if not isinstance(thing, type) and remembers(wrap(thing)):
                 raise UserError(
                     f"{player.label} remembers its games; pass its class and not an object, so "

@@ -304,7 +304,7 @@ def about(name: str) -> str:
     if (named := preset(name)) is not None:
         return named.about
     if is_own(name):
-        return (inspect.getdoc(_own(name)) or "").partition("\n")[0]
+        return (inspect.getdoc(own_thing(name)) or "").partition("\n")[0]
     return (inspect.getdoc(factory_of(name)) or "").partition("\n")[0]
 
 
@@ -353,7 +353,7 @@ def is_own(name: str) -> bool:
     return name.startswith(LIVE) or bool(own_files.file_of(name))
 
 
-def _own(name: str) -> Any:
+def own_thing(name: str) -> Any:
     """Return the user's function, class or object with this name; raise UserError if none."""
     if not name.startswith(LIVE):
         return own_files.load(name)
@@ -366,7 +366,7 @@ def _own(name: str) -> Any:
 
 
 def _build_own(name: str, texts: dict[str, str]) -> Agent:
-    thing = _own(name)
+    thing = own_thing(name)
     title = name.removeprefix(LIVE) if name.startswith(LIVE) else own_files.title_of(name)
     if not isinstance(thing, type):
         if texts:
@@ -383,7 +383,7 @@ def factory_of(name: str) -> Callable[..., Any]:
         module, _, attribute = AGENTS[name].factory.partition(":")
         return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
     if is_own(name):
-        thing = _own(name)
+        thing = own_thing(name)
         return thing if isinstance(thing, type) else lambda: thing
     outside = _entry_points()
     if number_of(name) is not None:
