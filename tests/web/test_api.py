@@ -20,7 +20,6 @@ from fourlab.web import players
 from fourlab.web.messages import PositionAnswer, PositionRequest
 from tests.strategies import positions
 
-
 LEAVES_A_WITNESS = """
 import pathlib
 pathlib.Path({witness!r}).touch()
