@@ -11,6 +11,7 @@ from benchmarks import overrun
 from fourlab import arrays, parsing
 from fourlab.agents import own_files, registry
 from fourlab.arena import openings, schema, tournament
+from fourlab.bridges import networks
 from fourlab.bridges.kaggle import export
 from fourlab.cli import accuracy
 from fourlab.datasets import labels
@@ -76,6 +77,7 @@ PROGRAMS = [
     f"processes and threads | {process.MOST_TASKS:,} together",
     f"output | {process.LINE_BYTES // KB} kB per line, {process.MOVE_BYTES // MB} MB and "
     f"{process.MOVE_LINES:,} lines per move",
+    f"Their files have at most {megabytes(networks.MOST_BYTES)}",
     f"It has at most {megabytes(own_files.MAX_FILE)}",
     f"under the same bounds with {export.MEGABYTES:,} MB and {export.MAX_SECONDS} s",
 ]
@@ -117,6 +119,9 @@ OTHER = [
     *("address 0,", "answered with 503", "a crashed one with 500", "answered with 400"),
     *("(`/api/v1/openapi.json`)", "An address is an IPv4 address or an IPv6 network of 64 bits"),
     *(
+        "`sb3:file=model.zip`",
+        "[`sb3`](agents/sb3.md)",
+        "a model of `sb3` can",
         "november-2026-agents-obey-the-clock",
         "one with 100 connections",
         "with exit code 2",

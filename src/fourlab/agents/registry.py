@@ -63,11 +63,20 @@ AGENTS = {
     "mcts": Entry("fourlab.agents.mcts.agent:MCTS", public=True, xray=True),
     "minimax": Entry("fourlab.agents.minimax.agent:Minimax", public=True),
     "negamax": Entry("fourlab.agents.minimax.negamax:Negamax", public=True),
+    "onnx": Entry(
+        "fourlab.bridges.onnx_player:Onnx", one_board=True, repeatable=False, programs=("file=*",)
+    ),
     "openspiel-mcts": Entry("fourlab.bridges.openspiel_mcts:OpenSpielMCTS"),
     "perfect": Entry("fourlab.agents.perfect:Perfect", public=True),
     "q": Entry("fourlab.agents.q.agent:Q", one_board=True),
     "random": Entry("fourlab.agents.simple.random:Random", public=True),
     "rules": Entry("fourlab.agents.simple.rules:RulesOfThumb", public=True),
+    "sb3": Entry(
+        "fourlab.bridges.sb3_player:StableBaselines",
+        one_board=True,
+        repeatable=False,
+        programs=("file=*",),
+    ),
     "textbook": Entry("fourlab.agents.mcts.textbook:Textbook", public=True),
     "value": Entry("fourlab.agents.value.agent:Value", public=True, one_board=True),
 }
