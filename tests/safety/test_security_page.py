@@ -69,6 +69,8 @@ REQUESTS = [
     f"{web.PACED_REQUESTS_PER_SECOND:g} per second",
     f"A burst of more than {web.TOGETHER_REQUESTS} is worked on at "
     f"{web.PEAK_REQUESTS_PER_SECOND:g} per second",
+    f"A dropped file has at most {megabytes(web.MOST_UPLOAD_BYTES)}",
+    f"there are at most {web.MOST_OWN} agents",
     f"Figures have at most {megabytes(web.MOST_FIGURE_BYTES)}",
 ]
 PROGRAMS = [
@@ -117,6 +119,7 @@ FILES = [
 ]
 OTHER = [
     *("address 0,", "answered with 503", "a crashed one with 500", "answered with 400"),
+    "a dropped file with 403",
     *("(`/api/v1/openapi.json`)", "An address is an IPv4 address or an IPv6 network of 64 bits"),
     *(
         "`sb3:file=model.zip`",
