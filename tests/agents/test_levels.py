@@ -11,7 +11,7 @@ from fourlab import Limit, Position, make
 from fourlab.agent import Agent, Decision, Searcher
 from fourlab.agents import registry
 from fourlab.agents.levels import LEVELS, ByBoard, by_board, level_of, title
-from fourlab.agents.players import with_titles
+from fourlab.agents.players import described
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.errors import UserError
 from fourlab.web.players import spec_of
@@ -86,7 +86,7 @@ def test_results_name_the_level_in_words() -> None:
     assert title("level-5") == "level-5 (Strong)"
     assert title("level-99") == "level-99"
     players = (Player("level-1", Limit(nodes=5)), Player("level-2", name="mine"), Player("rules"))
-    labels = [player.label for player in with_titles(Tournament(players)).players]
+    labels = [player.label for player in described(Tournament(players)).players]
     assert labels == ["level-1 (Newcomer) nodes=5", "mine", "rules"]
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fourlab.agents import registry
 from fourlab.cli import main
-from tests.contract.test_agents import SPECS
+from tests.contract.test_agents import NAMES, SPECS
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -89,7 +88,7 @@ def analyzed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", [name for name in registry.names() if name != "human"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "human"])
 def test_every_agent_can_analyse(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("vannucci-abril", "--agent", SPECS.get(name, name))
     assert "\nplays " in analyzed(capsys, *arguments)

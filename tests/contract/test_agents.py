@@ -35,11 +35,12 @@ ENGINE = shlex.join([sys.executable, "-S", str(ROOT / "tests" / "engines" / "eng
 SPECS = {
     "engine": f'engine:cmd="{ENGINE}",start_seconds=600,grace=600',
     "kaggle": f'kaggle:file="{ROOT / "tests/bridges/kaggle/random_player.py"}"',
+    "onnx": f'onnx:file="{ROOT / "tests/bridges/linear.onnx"}"',
 }
 """The specs of agents that need more than their name."""
 CLASSIC_ONLY = {
     *("alphazero", "arya-alphamcts-10", "arya-alphamcts-50", "arya-q"),
-    *("dqn", "guided", "sewell-guided", "value"),
+    *("dqn", "guided", "onnx", "sewell-guided", "value"),
 }
 """Agents whose network or table was trained on the usual board only."""
 
@@ -55,7 +56,9 @@ def places(name: str) -> list[str]:
     return list(POSITIONS)
 
 
-PAIRS = [(name, place) for name in registry.names() for place in places(name)]
+NAMES = [name for name in registry.names() if name != "sb3"]
+"""The agents, without one that loads torch in every process; its own tests are in test_sb3.py."""
+PAIRS = [(name, place) for name in NAMES for place in places(name)]
 
 
 @pytest.fixture(autouse=True)
@@ -120,7 +123,7 @@ def test_the_same_seed_gives_the_same_answer(name: str, place: str) -> None:
     assert len(answers) == 1
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", NAMES)
 def test_limits_are_kept(name: str) -> None:
     seconds = 60 if name == "expectimax-random" else 0.01
     for limit in (Limit(simulations=10), Limit(nodes=400), Limit(depth=1), Limit(seconds=seconds)):
@@ -130,7 +133,7 @@ def test_limits_are_kept(name: str) -> None:
             assert allowed is None or (getattr(analysis, bound) or 0) <= allowed
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", NAMES)
 def test_the_position_is_not_changed(name: str) -> None:
     position = POSITIONS["vannucci-abril"]
     before = (repr(position), position.key, position.moves)
@@ -138,7 +141,7 @@ def test_the_position_is_not_changed(name: str) -> None:
     assert (repr(position), position.key, position.moves) == before
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", NAMES)
 def test_whole_games_can_be_played(name: str) -> None:
     limit = Limit(simulations=16, nodes=400, depth=2)
     starts = [POSITIONS["vannucci-abril"]]
@@ -152,7 +155,7 @@ def test_whole_games_can_be_played(name: str) -> None:
                 position = position.play(decide(agent, position, limit, seed).column)
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", NAMES)
 def test_a_position_is_the_only_required_argument(name: str) -> None:
     """The limit and the generator have defaults, so `agent.decide(position)` works."""
     position = POSITIONS[places(name)[0]]
@@ -175,13 +178,12 @@ NEVER_CHECK = {
 OWN_TESTS = {
     "engine": "tests/engines/test_program.py",
     "kaggle": "tests/bridges/kaggle/test_host.py and test_player.py",
+    "onnx": "tests/bridges/test_onnx.py",
     "openspiel-mcts": "tests/bridges/test_openspiel.py",
 }
 """Agents whose clock cannot be replaced by one of Python's, and where theirs is tested."""
 CHECKING = [
-    name
-    for name in registry.names()
-    if base_of(name) not in {*NEVER_CHECK, *OWN_TESTS, "expectimax-random"}
+    name for name in NAMES if base_of(name) not in {*NEVER_CHECK, *OWN_TESTS, "expectimax-random"}
 ]
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from benchmarks import overrun
 from fourlab import arrays, parsing
-from fourlab.agents import registry
+from fourlab.agents import own_files, registry
 from fourlab.arena import openings, schema, tournament
+from fourlab.bridges import networks
 from fourlab.bridges.kaggle import export
 from fourlab.cli import accuracy
 from fourlab.datasets import labels
@@ -69,6 +70,8 @@ REQUESTS = [
     f"{web.PACED_REQUESTS_PER_SECOND:g} per second",
     f"A burst of more than {web.TOGETHER_REQUESTS} is worked on at "
     f"{web.PEAK_REQUESTS_PER_SECOND:g} per second",
+    f"A dropped file has at most {megabytes(web.MOST_UPLOAD_BYTES)}",
+    f"there are at most {web.MOST_OWN} agents",
     f"Figures have at most {megabytes(web.MOST_FIGURE_BYTES)}",
 ]
 PROGRAMS = [
@@ -77,6 +80,8 @@ PROGRAMS = [
     f"processes and threads | {process.MOST_TASKS:,} together",
     f"output | {process.LINE_BYTES // KB} kB per line, {process.MOVE_BYTES // MB} MB and "
     f"{process.MOVE_LINES:,} lines per move",
+    f"Their files have at most {megabytes(networks.MOST_BYTES)}",
+    f"It has at most {megabytes(own_files.MAX_FILE)}",
     f"under the same bounds with {export.MEGABYTES:,} MB and {export.MAX_SECONDS} s",
 ]
 FOLDERS = [
@@ -117,8 +122,12 @@ FILES = [
 ]
 OTHER = [
     *("address 0,", "answered with 503", "a crashed one with 500", "answered with 400"),
+    "a dropped file with 403",
     *("(`/api/v1/openapi.json`)", "An address is an IPv4 address or an IPv6 network of 64 bits"),
     *(
+        "`sb3:file=model.zip`",
+        "[`sb3`](agents/sb3.md)",
+        "a model of `sb3` can",
         "november-2026-agents-obey-the-clock",
         "one with 100 connections",
         "with exit code 2",

@@ -1,6 +1,7 @@
 """Positions, moves and analyses through the API, compared with the same calls in Python."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,15 +9,25 @@ import pytest
 from httpx import Client
 from hypothesis import given
 
-from fourlab import Limit, Position, make
+from fourlab import Limit, Position, UserError, make
 from fourlab.agent import is_unbounded
 from fourlab.agents.levels import LEVELS
 from fourlab.agents.minimax.negamax import Negamax
+from fourlab.agents.own import as_player
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.solver import Solver
 from fourlab.web import players
 from fourlab.web.messages import PositionAnswer, PositionRequest
 from tests.strategies import positions
+
+LEAVES_A_WITNESS = """
+import pathlib
+pathlib.Path({witness!r}).touch()
+class Bot:
+    def __init__(self, depth: int = 1): pass
+    def decide(self, position): return 0
+def bot(position): return 0
+"""
 
 
 def post(client: Client, path: str, **body: Any) -> Any:
@@ -157,6 +168,24 @@ def test_agents_that_could_do_harm_are_refused(client: Client, agent: str) -> No
     refused(client, "move", agent=agent)
     refused(client, "analysis", agent=agent, seconds=0.01)
     assert client.get("/api/v1/analysis/stream", params={"agent": agent}).status_code in (200, 400)
+
+
+@pytest.mark.parametrize(
+    "agent", ["{file}", "{file}:bot", " {file} :Bot,depth=3", "own:bot", "kaggle:file={file}"]
+)
+def test_files_that_strangers_name_are_not_run(client: Client, tmp_path: Path, agent: str) -> None:
+    as_player(lambda position: 0, name="bot")  # in this process, it can be made
+    file = tmp_path / "bot.py"
+    witness = tmp_path / "witness"
+    file.write_text(LEAVES_A_WITNESS.format(witness=str(witness)))
+    spec = agent.format(file=file)
+    for path in ("move", "analysis"):
+        assert "cannot play here" in refused(client, path, agent=spec, seconds=0.01)
+    with pytest.raises(UserError, match="cannot play here"):
+        players.make(spec, CLASSIC, megabytes=1)
+    assert not witness.exists()
+    make(spec)  # as the user of this process may
+    assert witness.exists() or spec == "own:bot"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+from fourlab.agents.own_files import file_of
 from fourlab.agents.registry import AGENTS, parse_spec
 from fourlab.errors import UserError
 
@@ -17,8 +18,9 @@ OPTION = "--allow-programs"
 """The option of commands with which users allow programs that are named in files."""
 _RUNNERS = re.compile(
     rf"(?<![\w-])({'|'.join(name for name, entry in AGENTS.items() if entry.programs)})\s*:"
+    r"|(?i:\.py)(?![\w.-])"
 )
-"""The name of an agent that can run programs, at the beginning of its options."""
+"""The name of an agent that can run programs, at the beginning of its options, or a Python file."""
 
 
 def refuse_programs(data: Any, source: object, allowed: bool = False) -> None:
@@ -49,6 +51,8 @@ def programs_in(data: Any) -> Iterator[str]:
 
 def _programs_of(text: str) -> list[str]:
     """Return the programs that a spec names, also in specs that are values of its options."""
+    if file := file_of(text):
+        return [file]
     if not _RUNNERS.search(text):
         return []
     try:

@@ -2,7 +2,8 @@
 
 A spec is a name, optionally followed by options. An agent's options are the fields of its class
 (`fourlab.options`). To add an agent, add one line to AGENTS or, from another package, an entry
-point in the group `fourlab.agents`.
+point in the group `fourlab.agents`. An agent of the user's own needs neither: `file.py:Name` is an
+agent in a file (`own_files`), `own:NAME` one in this process (`own`).
 """
 
 import importlib
@@ -14,6 +15,7 @@ from typing import Any
 
 from fourlab import options
 from fourlab.agent import Agent
+from fourlab.agents import own_agent, own_files
 from fourlab.agents.levels import LEVELS, by_board, level_name, level_of, number_of
 from fourlab.errors import UserError
 from fourlab.options import Option
@@ -61,11 +63,20 @@ AGENTS = {
     "mcts": Entry("fourlab.agents.mcts.agent:MCTS", public=True, xray=True),
     "minimax": Entry("fourlab.agents.minimax.agent:Minimax", public=True),
     "negamax": Entry("fourlab.agents.minimax.negamax:Negamax", public=True),
+    "onnx": Entry(
+        "fourlab.bridges.onnx_player:Onnx", one_board=True, repeatable=False, programs=("file=*",)
+    ),
     "openspiel-mcts": Entry("fourlab.bridges.openspiel_mcts:OpenSpielMCTS"),
     "perfect": Entry("fourlab.agents.perfect:Perfect", public=True),
     "q": Entry("fourlab.agents.q.agent:Q", one_board=True),
     "random": Entry("fourlab.agents.simple.random:Random", public=True),
     "rules": Entry("fourlab.agents.simple.rules:RulesOfThumb", public=True),
+    "sb3": Entry(
+        "fourlab.bridges.sb3_player:StableBaselines",
+        one_board=True,
+        repeatable=False,
+        programs=("file=*",),
+    ),
     "textbook": Entry("fourlab.agents.mcts.textbook:Textbook", public=True),
     "value": Entry("fourlab.agents.value.agent:Value", public=True, one_board=True),
 }
@@ -201,6 +212,11 @@ def preset(name: str) -> Preset | None:
 ENTRY_POINTS = "fourlab.agents"
 MAX_SPEC = 10_000
 """Longest spec, in characters; the command of an engine may be long."""
+SYNTAX = "options are written name:option=value,option=value"
+LIVE = "own:"
+"""How the specs of objects in this process begin."""
+LIVE_AGENTS: dict[str, Any] = {}
+"""Functions, classes and objects of this process by their specs (`fourlab.agents.own`)."""
 SHOWN = 200
 """Characters of a spec that an error message quotes."""
 
@@ -237,7 +253,11 @@ def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
     spec = spec.strip()
     if (number := number_of(spec)) is not None:
         return level_name(number), {}
+    if spec.startswith(LIVE):
+        return spec, {}
     name, _, rest = spec.partition(":")
+    if own_files.file_of(spec):
+        name, rest = own_files.split_name(spec)
     texts: dict[str, str] = {}
     # By hand and not by a regular expression, which could take cubic time on a hostile text.
     while rest:
@@ -255,7 +275,7 @@ def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
         if not (equals and option.isidentifier() and is_valid):
             raise UserError(
                 f"cannot read {_shortened(rest)} in agent {_shortened(spec)}; "
-                "options are written name:option=value,option=value"
+                f"{own_files.SYNTAX if own_files.file_of(spec) else SYNTAX}"
             )
         if option in texts:
             raise UserError(f"option {option!r} is given twice in agent {_shortened(spec)}")
@@ -292,6 +312,8 @@ def about(name: str) -> str:
     """Return a one-line description of an agent or preset."""
     if (named := preset(name)) is not None:
         return named.about
+    if is_own(name):
+        return (inspect.getdoc(own_thing(name)) or "").partition("\n")[0]
     return (inspect.getdoc(factory_of(name)) or "").partition("\n")[0]
 
 
@@ -312,6 +334,8 @@ def options_of(name: str) -> list[Option]:
         return []
     base, texts = parse_spec(named.spec) if named else (name, {})
     factory = factory_of(base)
+    if not isinstance(factory, type):  # a function of the user's own
+        return []
     values = options.from_texts(factory, texts, f"agent {base!r}")
     return [
         replace(option, default=values.get(key, option.default))
@@ -320,6 +344,8 @@ def options_of(name: str) -> list[Option]:
 
 
 def _build(name: str, texts: dict[str, str], spec: str) -> Agent:
+    if is_own(name):
+        return _build_own(name, texts)
     factory = factory_of(name)
     values = options.from_texts(factory, texts, f"agent {name!r}")
     try:
@@ -331,11 +357,43 @@ def _build(name: str, texts: dict[str, str], spec: str) -> Agent:
         raise UserError(f"agent {spec!r}: {error}") from None
 
 
+def is_own(name: str) -> bool:
+    """Return whether a spec, or its name, is that of an agent of the user's own."""
+    return name.startswith(LIVE) or bool(own_files.file_of(name))
+
+
+def own_thing(name: str) -> Any:
+    """Return the user's function, class or object with this name; raise UserError if none."""
+    if not name.startswith(LIVE):
+        return own_files.load(name)
+    if name not in LIVE_AGENTS:
+        raise UserError(
+            f"{name} is an object of a Python program, which this process does not have; resume "
+            "from Python: call the same function again with the object"
+        )
+    return LIVE_AGENTS[name]
+
+
+def _build_own(name: str, texts: dict[str, str]) -> Agent:
+    thing = own_thing(name)
+    title = name.removeprefix(LIVE) if name.startswith(LIVE) else own_files.title_of(name)
+    if not isinstance(thing, type):
+        if texts:
+            kind = "a function" if inspect.isfunction(thing) else "an object"
+            raise UserError(f"{name} is {kind}, which has no options")
+    else:
+        thing = own_agent.build(thing, options.from_texts(thing, texts, f"agent {name!r}"), title)
+    return own_agent.wrap(thing, title)
+
+
 def factory_of(name: str) -> Callable[..., Any]:
     """Import the class of an agent by its name, ours or from an entry point."""
     if name in AGENTS:
         module, _, attribute = AGENTS[name].factory.partition(":")
         return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
+    if is_own(name):
+        thing = own_thing(name)
+        return thing if isinstance(thing, type) else lambda: thing
     outside = _entry_points()
     if number_of(name) is not None:
         raise UserError(

@@ -13,6 +13,7 @@ from fourlab.arena.store import Store, StoredGame
 from fourlab.arena.summary import summarize
 from fourlab.arena.tournament import Tournament, read_config
 from fourlab.errors import UserError
+from fourlab.jobs.executors import Executor, make_executor
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
 
@@ -77,17 +78,19 @@ class TournamentJob:
         """
         from fourlab.arena.report import write_report
 
+        # By name, as in `check`.
+        make = import_module("fourlab.agents.own").maker(self.tournament)
         reporter = _ProgressReporter(self.tournament, session)
         with Store(run.games_file) as store:
-            executor = session.executor()
             games_before = store.progress()
             session.emit(Progress(games_before, len(self.tournament), "games", "playing"))
-            make = import_module("fourlab.agents.registry").make  # by name, as in `check`
-            results = play_tournament(self.tournament, store, executor, make, reporter.on_games)
+            results = play_tournament(
+                self.tournament, store, self._place(make.tied, session), make, reporter.on_games
+            )
             if self.accuracy and not session.stopped:
                 solve_games(
                     store,
-                    executor,
+                    session.executor(),
                     lambda done, total: session.emit(
                         Progress(done, total, "games solved", "solving")
                     ),
@@ -102,6 +105,17 @@ class TournamentJob:
         all_played = results.games >= len(self.tournament) or results.decided_at is not None
         is_complete = all_played and not (self.accuracy and session.stopped)
         return summary if is_complete else None
+
+    def _place(self, tied: Sequence[str], session: Session) -> Executor:
+        """Return where games are played: in this process if agents are tied to it."""
+        if not tied or session.conduct.executor == "threads":
+            return session.executor()
+        # Objects are shared by all games, so only one is played at a time.
+        session.note(
+            f"{' and '.join(tied)} cannot be sent to other processes, so games are played one "
+            "after another in this one; agents in modules or files use all processors"
+        )
+        return session.use(make_executor("threads", workers=1))
 
 
 def read_job(config: Mapping[str, Any]) -> TournamentJob:

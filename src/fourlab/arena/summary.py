@@ -38,11 +38,7 @@ def summarize(results: "Results", store: Store) -> dict[str, Any]:
         },
         "repetitions": results.repetitions,
         "interrupted": len(results.interrupted),
-        "faults": [
-            {"agent": agent or None, "cause": cause, "games": count}
-            for (agent, cause), count in sorted(results.causes.items())
-            if cause != Cause.NORMAL
-        ],
+        "faults": _faults(results, store),
         # The only entry that differs between runs with the same seed.
         "seconds_a_move": {
             name: results.seconds[name] / moves
@@ -51,6 +47,25 @@ def summarize(results: "Results", store: Store) -> dict[str, Any]:
         },
         "accuracy": quality.as_data() if quality.moves else None,
     }
+
+
+def _faults(results: "Results", store: Store) -> list[dict[str, Any]]:
+    """Return how games ended that did not end by the rules, each with its first example."""
+    counts = {kind: count for kind, count in results.causes.items() if kind[1] != Cause.NORMAL}
+    examples: dict[tuple[str, str], str] = {}
+    for game in store.games("cause != ?", Cause.NORMAL.value) if counts else ():
+        examples.setdefault((game.at_fault, game.cause), f"game {game.number}, {game.detail}")
+        if len(examples) == len(counts):
+            break
+    return [
+        {
+            "agent": agent or None,
+            "cause": cause,
+            "games": count,
+            "example": examples.get((agent, cause), ""),
+        }
+        for (agent, cause), count in sorted(counts.items())
+    ]
 
 
 def _agent(results: "Results", name: str) -> dict[str, Any]:

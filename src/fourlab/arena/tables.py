@@ -60,8 +60,13 @@ def standings(summary: dict[str, Any]) -> Iterator[Table]:
 
 def faults(summary: dict[str, Any]) -> Table:
     """Return the table of games that did not end by the rules."""
-    rows = ((fault["cause"], fault["agent"] or "", fault["games"]) for fault in summary["faults"])
-    return Table("Games not ended by the rules", ("cause", "agent", "games"), tuple(rows))
+    rows = (
+        # Results of older versions have no examples.
+        (fault["cause"], fault["agent"] or "", fault["games"], fault.get("example", ""))
+        for fault in summary["faults"]
+    )
+    names = ("cause", "agent", "games", "example")
+    return Table("Games not ended by the rules", names, tuple(rows))
 
 
 def accuracy(quality: dict[str, Any]) -> Table:

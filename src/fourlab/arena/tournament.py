@@ -42,6 +42,8 @@ class Player:
     spec: str
     limit: Limit = UNLIMITED
     name: str = ""
+    code: str = ""
+    """A fingerprint of the agent's code if that is the user's own: other code is another agent."""
 
     @property
     def label(self) -> str:
@@ -208,7 +210,12 @@ class Tournament:
             "seed": self.seed,
             "grace": self.grace,
             "agents": [
-                {"spec": player.spec, "name": player.label, **limit_as_data(player.limit)}
+                {
+                    "spec": player.spec,
+                    "name": player.label,
+                    **limit_as_data(player.limit),
+                    **({"code": player.code} if player.code else {}),
+                }
                 for player in self.players
             ],
         }
@@ -392,14 +399,15 @@ def _player(entry: object) -> Player:
         return Player(entry)
     if not isinstance(entry, dict) or not isinstance(entry.get("spec"), str):
         raise UserError(f"an agent is a spec or a table with a spec, not {entry!r}")
-    _refuse_unknown(entry, {"spec", "name", *BOUNDS}, f"agent {entry['spec']!r}")
+    _refuse_unknown(entry, {"spec", "name", "code", *BOUNDS}, f"agent {entry['spec']!r}")
     bounds = {bound: entry[bound] for bound in BOUNDS if bound in entry}
     for bound, value in bounds.items():
         types = (int, float) if bound == "seconds" else int
         # bool is a subclass of int, but no bound is a truth value.
         if isinstance(value, bool) or not isinstance(value, types):
             raise UserError(f"{bound} of agent {entry['spec']!r} cannot be {value!r}")
-    return Player(entry["spec"], Limit(**bounds), str(entry.get("name", "")))
+    name, code = (str(entry.get(key, "")) for key in ("name", "code"))
+    return Player(entry["spec"], Limit(**bounds), name, code)
 
 
 def _sprt(entry: object) -> Sprt | None:

@@ -20,7 +20,8 @@ def agents(
 ) -> None:
     """List the agents and their options.
 
-    An agent is written NAME or NAME:OPTION=VALUE,OPTION=VALUE wherever a command takes one.
+    An agent is written NAME or NAME:OPTION=VALUE,OPTION=VALUE wherever a command takes one. An
+    agent in a Python file of your own is FILE.py:NAME or FILE.py:NAME,OPTION=VALUE.
     """
     if name:
         rows = [_describe(name)]

@@ -144,14 +144,14 @@ class LazyGroup(Group):
 def _advice(words: list[str]) -> str:
     """Return which command is meant by words that begin with an agent or a position."""
     # Not needed for commands, whose names are in the table.
-    from fourlab.agents.registry import names, parse_spec
+    from fourlab.agents.registry import is_own, names, parse_spec
     from fourlab.game.position import Position
 
     first = words[0]
     if first.startswith("-"):
         return ""
     with suppress(UserError):
-        if parse_spec(first)[0] in names():
+        if is_own(first) or parse_spec(first)[0] in names():
             # `mcts vs rules`
             others = [word for word in words[1:] if word not in ("vs", "vs.", "against")]
             opponent = others[0] if others else "rules"

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from fourlab.agents.players import with_titles
+from fourlab.agents.players import described
 from fourlab.arena.match import MatchSettings
 from fourlab.arena.tournament import Tournament
 from fourlab.cli.generated import with_settings
@@ -46,7 +46,7 @@ def run_tournament(
     """Play the games of a match or tournament, and print its results."""
     from fourlab.arena.job import TournamentJob  # imports NumPy
 
-    tournament = with_titles(tournament)
+    tournament = described(tournament)
     desk = running.desk(workers, *(["--accuracy"] if accuracy else []))
     job = TournamentJob(tournament, kind, accuracy)
     # With fewer openings than rounds, the games of deterministic agents repeat. A single opening

@@ -145,7 +145,10 @@ def _print_games(summary: dict[str, Any]) -> None:
         print(f"{summary['interrupted']} games were interrupted and will be played again")
     for fault in summary["faults"]:
         agent = f" of {fault['agent']}" if fault["agent"] else ""
-        print(f"{fault['games']} games ended by {fault['cause']}{agent}")
+        # Results of older versions have no examples.
+        example = f": {fault['example']}" if fault.get("example") else ""
+        noun = "game" if fault["games"] == 1 else "games"
+        print(f"{fault['games']} {noun} ended by {fault['cause']}{agent}{example}")
 
 
 def _print_accuracy(accuracy: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
@@ -34,6 +34,20 @@ ProxyOption = Annotated[
         help="Believe this proxy's X-Forwarded-For about who is asking.",
     ),
 ]
+AllowHostOption = Annotated[
+    list[str] | None,
+    typer.Option("--allow-host", metavar="NAME", help="Also accept requests for this host."),
+]
+AgentsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--agent", metavar="AGENT", help="Offer this agent, such as bot.py:Bot, on the page."
+    ),
+]
+OwnProgramsOption = Annotated[
+    bool,
+    typer.Option("--allow-programs", help="Run files of --agent, and those dropped on the page."),
+]
 
 
 def web(
@@ -52,12 +66,11 @@ def web(
     public: Annotated[
         bool, typer.Option("--public", help="Serve strangers: tighter limits, any host name.")
     ] = False,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="Also accept requests for this host."),
-    ] = None,
+    allow_host: AllowHostOption = None,
     token: TokenOption = False,
     proxy: ProxyOption = None,
+    agent: AgentsOption = None,
+    allow_programs: OwnProgramsOption = False,
     home: HomeOption = DEFAULT_HOME,
 ) -> None:
     """Serve the web page and the REST API.
@@ -65,6 +78,10 @@ def web(
     On the page you can play, analyse, inspect searches, review games, watch agents and see runs.
     Its address contains the game, so it can be shared and bookmarked. The REST API is under
     /api/v1, described in /api/v1/openapi.json. Ctrl-C stops the server.
+
+    On your own machine, --allow-programs adds agents of your own: those named by --agent, and
+    Python files, ONNX networks and models of Stable-Baselines3 that you drop on the page. Such a
+    server needs the token in the address that it prints.
     """
     from fourlab.web.clients import check_proxy, make_token
     from fourlab.web.starters import early_nursery
@@ -74,17 +91,49 @@ def web(
             f"others could reach a server on {host}: add --token, which lets in only those who "
             "know its address, or --public, which serves strangers with tighter limits"
         )
+    if allow_programs:
+        _refuse_strangers(host, public, bool(proxy))
+    elif agent:
+        raise UserError("--agent runs programs and files: add --allow-programs")
     settings = Settings(
         home=Path(home),
         public=public,
         hosts=_hosts(host, public, allow_host or ()),
         caps=PUBLIC if public else PRIVATE,
-        token=make_token(os.environ.get(TOKEN_VARIABLE)) if token else None,
+        token=make_token(os.environ.get(TOKEN_VARIABLE)) if token or allow_programs else None,
         proxies=frozenset(map(check_proxy, proxy or ())),
+        allow_programs=allow_programs,
+        own=_own(agent or ()),
         on_compiling=_announce,
     )
     with early_nursery(settings.caps) as nursery:
         _serve(host, port, settings, browser, nursery)
+
+
+def _refuse_strangers(host: str, public: bool, has_proxy: bool) -> None:
+    """Raise UserError if others could reach a server that runs whatever it is given."""
+    if public or has_proxy or not _is_loopback(host):
+        raise UserError(
+            "--allow-programs is for a server that only you can reach: leave out --public, "
+            "--proxy and --host"
+        )
+
+
+def _own(specs: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return agents with a line about each; raise UserError if one cannot be made.
+
+    They are made in another process: the server itself runs nothing of theirs.
+    """
+    if not specs:
+        return ()
+    from concurrent.futures import ProcessPoolExecutor
+
+    from fourlab.jobs.processes import worker_context
+    from fourlab.web.own_agents import checked
+
+    with ProcessPoolExecutor(1, mp_context=worker_context()) as pool:
+        agents = list(pool.map(checked, specs))
+    return tuple((agent.spec, agent.about) for agent in agents)
 
 
 def _serve(

@@ -1,13 +1,14 @@
 """The routes for positions, agents, moves and analyses."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
+from starlette.exceptions import HTTPException
 
 from fourlab.agents import registry
 from fourlab.agents.levels import LEVELS
@@ -19,22 +20,53 @@ from fourlab.version import __version__
 from fourlab.web import messages as m
 from fourlab.web import players, thinking
 from fourlab.web.gate import Gate
+from fourlab.web.own_agents import CLOSED, OwnAgent, OwnAgents, spec_for
 from fourlab.web.pool import Pool
 from fourlab.web.readiness import Readiness
-from fourlab.web.settings import USUAL_SECONDS, Caps, Settings
+from fourlab.web.settings import (
+    MOST_UPLOAD_BYTES,
+    READ_SECONDS,
+    USUAL_SECONDS,
+    Caps,
+    Settings,
+)
 
 
 def routes(
-    settings: Settings, quick: Gate, slow: Gate, readiness: Readiness, pool: Pool
+    settings: Settings,
+    quick: Gate,
+    slow: Gate,
+    readiness: Readiness,
+    pool: Pool,
+    own: OwnAgents,
 ) -> APIRouter:
     """Return the routes; quick and slow searches have separate gates."""
     api = APIRouter()
-    _add_lists(api, settings, readiness)
-    _add_searches(api, settings.caps, quick, slow, readiness, pool)
+    _add_lists(api, settings, readiness, own)
+    _add_searches(api, settings.caps, _Searches(quick, slow, readiness, pool, own))
+    _add_files(api, slow, pool, own)
     return api
 
 
-def _add_lists(api: APIRouter, settings: Settings, readiness: Readiness) -> None:
+@dataclass(frozen=True)
+class _Searches:
+    """What searches need: their places, their workers, and the agents."""
+
+    quick: Gate
+    slow: Gate
+    readiness: Readiness
+    pool: Pool
+    own: OwnAgents
+
+    async def fields(self, body: m.MoveRequest, request: Request) -> dict[str, Any]:
+        """Return what a worker is asked, as soon as the agent can search."""
+        spec = self.own.spec_of(body.agent)
+        if spec is None:
+            await self.readiness.agent(body.agent, body.position().rules, request)
+        return {**body.model_dump(), "own": spec}
+
+
+def _add_lists(api: APIRouter, settings: Settings, readiness: Readiness, own: OwnAgents) -> None:
     """Add the routes that need no search: the server, agents and positions."""
 
     @api.get("/ping", tags=["about"])
@@ -51,7 +83,14 @@ def _add_lists(api: APIRouter, settings: Settings, readiness: Readiness) -> None
     @api.get("/agents", tags=["agents"])
     def agents(options: bool = True) -> m.AgentsAnswer:
         """List the graded levels and the agents, with their descriptions and options or without."""
-        return _agents(options)
+        listed = _agents(options)
+        mine = [
+            m.AgentAnswer(
+                name=name, about=agent.about, group="own", boards="any", xray=False, options=[]
+            )
+            for name, agent in own.agents.items()
+        ]
+        return m.AgentsAnswer(levels=listed.levels, agents=[*listed.agents, *mine])
 
     @api.get("/ready", tags=["agents"])
     async def ready(board: Annotated[str | None, Query(max_length=20)] = None) -> m.ReadyAnswer:
@@ -62,7 +101,8 @@ def _add_lists(api: APIRouter, settings: Settings, readiness: Readiness) -> None
     async def prepare(body: m.AgentRequest) -> m.ReadyAnswer:
         """Compile an agent's kernels before others. Requests for moves do this automatically."""
         rules = _rules(body.board)
-        await readiness.prefer(body.agent, rules)
+        if own.spec_of(body.agent) is None:
+            await readiness.prefer(body.agent, rules)
         return await readiness.report(rules)
 
     @api.get("/positions", tags=["positions"])
@@ -79,15 +119,15 @@ def _add_lists(api: APIRouter, settings: Settings, readiness: Readiness) -> None
         return m.PositionAnswer.of(body)
 
 
-def _add_searches(
-    api: APIRouter, caps: Caps, quick: Gate, slow: Gate, readiness: Readiness, pool: Pool
-) -> None:
+def _add_searches(api: APIRouter, caps: Caps, searches: _Searches) -> None:
     """Add the routes for moves and analyses."""
+    slow = searches.slow
+    pool = searches.pool
 
     async def choose(body: m.MoveRequest, request: Request) -> str:
-        await readiness.agent(body.agent, body.position().rules, request)
+        fields = await searches.fields(body, request)
         seconds = min(body.seconds or caps.move_seconds, caps.move_seconds)
-        return await thinking.think(request, quick, pool, "move", body.model_dump(), seconds)
+        return await thinking.think(request, searches.quick, pool, "move", fields, seconds)
 
     # Workers answer in JSON, which is passed on as it is; the models describe it in the schema.
 
@@ -99,9 +139,9 @@ def _add_searches(
     @api.post("/analysis", tags=["analysis"], response_model=m.OpinionAnswer)
     async def analysis(body: m.AnalysisRequest, request: Request) -> Response:
         """Evaluate every column: proven by the solver, or estimated by an agent."""
-        await readiness.agent(body.agent, body.position().rules, request)
+        fields = await searches.fields(body, request)
         seconds = min(body.seconds, caps.analysis_seconds)
-        answer = await thinking.think(request, slow, pool, "analysis", body.model_dump(), seconds)
+        answer = await thinking.think(request, slow, pool, "analysis", fields, seconds)
         return thinking.as_json(answer)
 
     @api.get("/analysis/stream", tags=["analysis"], response_class=StreamingResponse)
@@ -111,8 +151,9 @@ def _add_searches(
         Closing the connection stops the search.
         """
         # Errors in the request are answered before the stream begins.
-        await readiness.agent(body.agent, body.position().rules, request)
-        return thinking.Stream(body, min(body.seconds, caps.analysis_seconds), slow, pool, request)
+        fields = await searches.fields(body, request)
+        seconds = min(body.seconds, caps.analysis_seconds)
+        return thinking.Stream(fields, seconds, slow, pool, request)
 
     kaggle_body = {
         "content": {"application/json": {"schema": m.KaggleRequest.model_json_schema()}},
@@ -132,6 +173,32 @@ def _add_searches(
             raise UserError("the request is not what Kaggle's environments send") from None
         chosen = json.loads(await choose(_of_kaggle(body, agent, seconds), request))
         return m.Action(action=chosen["column"] - 1)
+
+
+def _add_files(api: APIRouter, gate: Gate, pool: Pool, own: OwnAgents) -> None:
+    """Add the route for files that the server's owner drops on the page."""
+
+    @api.post("/own", tags=["agents"])
+    async def take(
+        request: Request,
+        name: Annotated[str, Query(max_length=100)],
+        at: Annotated[int, Query(ge=0, le=MOST_UPLOAD_BYTES)] = 0,
+        last: bool = True,
+    ) -> m.OwnAnswer:
+        """Take a piece of a file with an agent; the last piece makes it one.
+
+        Only a server that its owner has started with --allow-programs does this.
+        """
+        if not own.is_open:
+            raise HTTPException(403, CLOSED)
+        file = own.take(name, at, await request.body())
+        if not last:
+            return m.OwnAnswer()
+        # In a worker: the server itself runs nothing of the file.
+        fields = {"spec": spec_for(file)}
+        answer = await thinking.think(request, gate, pool, "check_own", fields, READ_SECONDS)
+        checked = OwnAgent(fields["spec"], json.loads(answer))
+        return m.OwnAnswer(agent=own.add(checked), about=checked.about)
 
 
 def _rules(board: str | None) -> Rules:

@@ -19,6 +19,7 @@ from fourlab.web import api, records
 from fourlab.web import messages as m
 from fourlab.web.gate import Busy, Gate, Gone
 from fourlab.web.guard import Guard, error_body
+from fourlab.web.own_agents import OwnAgent, OwnAgents
 from fourlab.web.pool import OutOfMemory, Overdue, Pool, SearchFailed
 from fourlab.web.readiness import Readiness
 from fourlab.web.settings import Settings
@@ -65,6 +66,7 @@ def create_app(
     settings = settings or Settings()
     readiness = readiness or Readiness()
     caps = settings.caps
+    own = OwnAgents(settings.allow_programs, tuple(OwnAgent(*entry) for entry in settings.own))
     workers = pool or Pool(caps)
     # Moves are short and wait only for each other; analyses and reviews may take a minute.
     quick = Gate(caps.searches, caps.waiting, caps.patience, caps.reserved)
@@ -78,6 +80,7 @@ def create_app(
         yield
         readiness.close()
         workers.close()
+        own.close()
 
     app = FastAPI(
         title="Fourlab",
@@ -90,7 +93,7 @@ def create_app(
         lifespan=lifespan,
     )
     for router in (
-        api.routes(settings, quick, slow, readiness, workers),
+        api.routes(settings, quick, slow, readiness, workers, own),
         records.routes(settings, slow, reading, readiness, workers),
     ):
         app.include_router(router, prefix="/api/v1", responses=ERRORS)

@@ -370,7 +370,7 @@ class AgentAnswer(BaseModel):
 
     name: str
     about: str
-    group: Literal["agents", "documents"]
+    group: Literal["agents", "documents", "own"]
     boards: str
     xray: bool
     options: list[OptionAnswer]
@@ -381,6 +381,13 @@ class AgentsAnswer(BaseModel):
 
     levels: list[LevelAnswer]
     agents: list[AgentAnswer]
+
+
+class OwnAnswer(BaseModel):
+    """What became of a piece of a file: nothing yet, or an agent."""
+
+    agent: str | None = None
+    about: str = ""
 
 
 class AgentReady(BaseModel):

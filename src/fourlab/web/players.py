@@ -24,6 +24,8 @@ MOST_NEGAMAX = 500_000
 """Node limit of negamax, which cannot be interrupted; on wide boards its depth is reduced."""
 
 
+MOST_KEPT = 4
+"""Agents of the server's owner that a worker keeps with their processes."""
 MOST_REMEMBERED = 256
 """Agents and presets whose options are kept: listing them costs more than the rest of a request."""
 
@@ -97,6 +99,16 @@ def make(agent: str, rules: Rules, megabytes: int) -> Agent:
         deepest = math.floor(math.log(MOST_NEGAMAX) / math.log(max(rules.columns, 2))) - 1
         return replace(negamax, depth=min(negamax.depth, max(deepest, 0)))
     return made
+
+
+def make_own(spec: str) -> Agent:
+    """Make an agent of the server's owner; one with a process keeps it for the next request."""
+    return registry.make(spec) if registry.is_own(spec) else _kept(spec)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _kept(spec: str) -> Agent:
+    return registry.make(spec)
 
 
 AGENTS = sorted(name for name, entry in registry.AGENTS.items() if entry.public)

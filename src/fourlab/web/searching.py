@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from fourlab.agent import Limit, Stop, is_unbounded
+from fourlab.agent import Agent, Forfeit, Limit, Stop, is_unbounded
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC
@@ -33,21 +33,30 @@ Fields = dict[str, Any]
 Work = Callable[[Fields, Caps, Stop, Report], str]
 
 
+def _asked(fields: Fields) -> tuple[Fields, str | None]:
+    """Return the fields of a request, and the spec that the server has added if its owner did."""
+    asked = dict(fields)
+    return asked, asked.pop("own", None)
+
+
 def move(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     """Let an agent choose a column."""
-    return choose(MoveRequest.model_validate(fields), caps, stop).model_dump_json()
+    asked, own = _asked(fields)
+    return choose(MoveRequest.model_validate(asked), caps, stop, own).model_dump_json()
 
 
 def analysis(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     """Evaluate every column."""
-    return think(AnalysisRequest.model_validate(fields), caps, stop).model_dump_json()
+    asked, own = _asked(fields)
+    return think(AnalysisRequest.model_validate(asked), caps, stop, own).model_dump_json()
 
 
 def stream(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     """Evaluate every column and report intermediate results."""
-    body = AnalysisRequest.model_validate(fields)
+    asked, own = _asked(fields)
+    body = AnalysisRequest.model_validate(asked)
     with Reporter(body.agent, body.position(), report) as reporter:
-        answer = think(body, caps, stop, reporter.add)
+        answer = think(body, caps, stop, own, reporter.add)
     return reporter.with_trace(answer)
 
 
@@ -64,22 +73,27 @@ def review_page(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     return json.dumps(draw(look_back(ReviewRequest.model_validate(fields), caps, stop)))
 
 
-def choose(body: MoveRequest, caps: Caps, stop: Stop) -> Move:
-    """Let an agent choose a column."""
+def choose(body: MoveRequest, caps: Caps, stop: Stop, own: str | None = None) -> Move:
+    """Let an agent choose a column; `own` is the spec of one of the server's owner."""
     import numpy as np
 
     position = _open(body)
     started = time.perf_counter()
-    agent = players.make(body.agent, position.rules, caps.megabytes)
+    agent = _agent(body.agent, own, position, caps)
     # An agent with bounds of its own, such as mcts:simulations=60, may use all that is allowed.
     usual = USUAL_SECONDS if is_unbounded(agent) else caps.move_seconds
     limit = _limit(body, usual, caps.move_seconds, caps, stop)
-    decision = agent.decide(position, limit, np.random.default_rng(body.seed))
+    with _faults_named():
+        decision = agent.decide(position, limit, np.random.default_rng(body.seed))
     return Move.of(decision, body.agent, time.perf_counter() - started)
 
 
 def think(
-    body: AnalysisRequest, caps: Caps, stop: Stop, on_opinion: "OnOpinion" = lambda opinion: None
+    body: AnalysisRequest,
+    caps: Caps,
+    stop: Stop,
+    own: str | None = None,
+    on_opinion: "OnOpinion" = lambda opinion: None,
 ) -> OpinionAnswer:
     """Analyse a position; `on_opinion` is called with intermediate results."""
     import numpy as np
@@ -91,10 +105,34 @@ def think(
     if body.agent == "perfect":
         opinion = solve(position, limit, on_opinion, caps.megabytes)
     else:
-        agent = players.make(body.agent, position.rules, caps.megabytes)
+        agent = _agent(body.agent, own, position, caps)
         nodes = caps.tree_nodes if body.tree else 0
-        opinion = ask(agent, position, limit, np.random.default_rng(body.seed), on_opinion, nodes)
+        rng = np.random.default_rng(body.seed)
+        with _faults_named():
+            opinion = ask(agent, position, limit, rng, on_opinion, nodes)
     return OpinionAnswer.of(opinion, body.agent, position)
+
+
+def _agent(name: str, own: str | None, position: Position, caps: Caps) -> Agent:
+    if own is not None:
+        return players.make_own(own)
+    return players.make(name, position.rules, caps.megabytes)
+
+
+@contextmanager
+def _faults_named() -> Iterator[None]:
+    """Turn what an agent of the owner does wrong into an answer."""
+    try:
+        yield
+    except Forfeit as fault:
+        raise UserError(str(fault)) from None
+
+
+def check_own(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
+    """Load an agent of the server's owner; return a line about it, as a JSON string."""
+    from fourlab.web.own_agents import checked
+
+    return json.dumps(checked(fields["spec"], players.make_own).about)
 
 
 def look_back(body: ReviewRequest, caps: Caps, stop: Stop) -> "Review":
@@ -264,7 +302,7 @@ def figure(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
 KINDS: dict[str, Work] = {
     work.__name__: work
     for work in (
-        *(move, analysis, stream, review, review_page, load),
+        *(move, analysis, stream, review, review_page, load, check_own),
         *(rows, run, compare, games, game, figure),
     )
 }

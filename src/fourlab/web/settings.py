@@ -85,6 +85,13 @@ MOST_EVENTS = 8
 HALF_LIFE_SECONDS = 10.0
 """Time after which the search time that an address has used counts half."""
 
+# --- agents of the owner --------------------------------------------------------------------------
+
+MOST_OWN = 50
+"""Agents of the server's owner."""
+MOST_UPLOAD_BYTES = 16 * 1000 * 1000
+"""Bytes of a file that is dropped on the page, in pieces of at most MOST_BODY_BYTES."""
+
 # --- runs ---------------------------------------------------------------------------------------
 
 MOST_FIGURE_BYTES = 16 * 1024 * 1024
@@ -152,5 +159,9 @@ class Settings:
     """The secret that every request needs; None: no request needs one."""
     proxies: frozenset[str] = frozenset()
     """Addresses of proxies whose X-Forwarded-For header names the client."""
+    allow_programs: bool = False
+    """Whether files may be dropped on the page; only on the owner's machine and with a token."""
+    own: tuple[tuple[str, str], ...] = ()
+    """Specs of agents that the owner has named, and a line about each."""
     on_compiling: Callable[[float], None] = lambda seconds: None
     """Called once with the estimated seconds if agents have to wait for a compilation."""

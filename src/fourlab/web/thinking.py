@@ -14,7 +14,6 @@ from starlette.types import Receive, Scope, Send
 from fourlab.errors import UserError
 from fourlab.web.gate import Gate, unless_gone
 from fourlab.web.guard import error_body
-from fourlab.web.messages import AnalysisRequest
 from fourlab.web.pool import OutOfMemory, Overdue, Pool, SearchFailed
 from fourlab.web.settings import MOST_EVENTS
 
@@ -50,9 +49,9 @@ class Stream(StreamingResponse):
     """
 
     def __init__(
-        self, body: AnalysisRequest, seconds: float, gate: Gate, pool: Pool, request: Request
+        self, fields: dict[str, Any], seconds: float, gate: Gate, pool: Pool, request: Request
     ) -> None:
-        self.fields = body.model_dump()
+        self.fields = fields
         self.seconds = seconds
         self.gate = gate
         self.pool = pool

@@ -7,35 +7,26 @@ with bounds on time, memory and output. Kaggle's own agents run in this process.
 import contextlib
 import importlib
 import io
-import json
 import random
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fourlab.agent import UNLIMITED, Decision, Forfeit, Limit, Stop
+from fourlab.agent import UNLIMITED, Decision, Forfeit, Limit
 from fourlab.agents.generators import generator
+from fourlab.bridges.hosted import Hosted, Patience, StoppedError, check_file
 from fourlab.bridges.kaggle.submission import BANK, USUAL, Struct, Submission, call, cells_of
-from fourlab.engines.process import CPU_SECONDS, STOP_POLL_SECONDS, KeptProgram, Program
 from fourlab.errors import UserError
-from fourlab.files import read_bounded
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
 from fourlab.options import check, option
 
 INSTALL = "pip install jsonschema requests && pip install --no-deps kaggle-environments==1.33.2"
 """All that ConnectX needs, in the tested version; all declared requirements take gigabytes."""
-
-
-HOST = "import sys; sys.path.append(sys.argv[1]); from {} import main; main(sys.argv[2])"
-SOURCES = Path(__file__).parents[3]
-"""The folder of the package `fourlab`, which the host must find."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +90,11 @@ class Kaggle:
             observation,
             {**board, "actTimeout": seconds},
             seed=int(rng.integers(2**32)),
-            seconds=seconds + (bank or self.grace),
-            stop=limit.stop,
+            patience=Patience(seconds + (bank or self.grace), limit.stop),
         )
         try:
             answer = self._player.ask(question)
-        except _StoppedError:
+        except StoppedError:
             return Decision(int(rng.choice(position.legal_columns())))
         if answer not in position.legal_columns():
             raise Forfeit(Cause.ILLEGAL, f"answered column {answer + 1}, which is not open")
@@ -127,20 +117,7 @@ class _Question:
     """Cells, mark, step and overage time: arguments of `submission.call`."""
     configuration: dict[str, Any]
     seed: int
-    seconds: float
-    stop: Stop | None
-
-    def is_stopped(self) -> bool:
-        """Return whether the stop flag is set."""
-        return self.stop is not None and self.stop.is_set()
-
-    def too_late(self) -> Forfeit:
-        """Return the forfeit of an agent that has not answered."""
-        return Forfeit(Cause.TIMEOUT, f"had not answered after {self.seconds:g} s")
-
-
-class _StoppedError(Exception):
-    """The stop flag was set before there was an answer."""
+    patience: Patience
 
 
 class _Watched(Struct):
@@ -168,13 +145,14 @@ class _BuiltIn:
 
     def ask(self, question: _Question) -> int:
         """Return the column that the agent answers, from 0."""
-        deadline = time.perf_counter() + question.seconds
+        patience = question.patience
+        deadline = time.perf_counter() + patience.seconds
 
         def look() -> None:
-            if question.is_stopped():
-                raise _StoppedError
+            if patience.is_stopped():
+                raise StoppedError
             if time.perf_counter() >= deadline:
-                raise question.too_late()
+                raise patience.too_late()
 
         look()
         configuration = _Watched(look, **{**USUAL, **question.configuration})
@@ -182,7 +160,7 @@ class _BuiltIn:
         with _seeded(question.seed), contextlib.redirect_stdout(io.StringIO()):
             try:
                 answer = call(self._agent, *question.observation, configuration)
-            except (_StoppedError, Forfeit):
+            except (StoppedError, Forfeit):
                 raise
             except (Exception, SystemExit) as error:
                 raise Forfeit(Cause.CRASH, f"raised {type(error).__name__}: {error}") from None
@@ -207,19 +185,13 @@ class _Host:
 
     def __init__(self, path: str, start_seconds: float, megabytes: float) -> None:
         try:
-            # Refuses pipes and devices, for which the process would wait or run out of memory.
-            read_bounded(Path(path), MOST_BYTES).decode()
-        except (OSError, UnicodeDecodeError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise UserError(f"cannot read {path}: {reason}") from None
-        self._path = path
-        self._start_seconds = start_seconds
-        self._megabytes = megabytes
-        self._kept = KeptProgram()
+            check_file(path, MOST_BYTES).decode()
+        except UnicodeDecodeError as error:
+            raise UserError(f"cannot read {path}: {error}") from None
         try:
-            self._started()  # a file that cannot be loaded is refused before any game
-        except Forfeit as fault:
-            raise UserError(f"{path} is not a submission: {fault}") from None
+            self._hosted = Hosted("fourlab.bridges.kaggle.host", [path], start_seconds, megabytes)
+        except UserError as error:
+            raise UserError(f"{path} is not a submission: {error}") from None
 
     def ask(self, question: _Question) -> int:
         """Return the column that the submission answers, from 0; a fault ends its process."""
@@ -228,70 +200,20 @@ class _Host:
             "configuration": question.configuration,
             "seed": question.seed,
         }
-        with self._kept.ended_by_faults():
-            program = self._started(question.is_stopped)
-            program.reset_counters()
-            program.send(json.dumps(words))
-            answer = self._read(program, question.seconds, question.too_late(), question.is_stopped)
-            if "error" in answer:
-                raise Forfeit(Cause.CRASH, f"raised {answer['error']}")
-            column = answer.get("column")
-            if not isinstance(column, int):
-                raise Forfeit(
-                    Cause.ILLEGAL, f"answered {answer.get('answer')}, which is not a column"
-                )
-            return column
+        answer = self._hosted.ask(words, question.patience)
+        column = answer.get("column")
+        if not isinstance(column, int):
+            self._hosted.close()
+            raise Forfeit(Cause.ILLEGAL, f"answered {answer.get('answer')}, which is not a column")
+        return column
 
     def start(self) -> None:
         """Start the process if it is not running."""
-        self._started()
+        self._hosted.start()
 
     def close(self) -> None:
         """End the process if it is running."""
-        self._kept.end()
-
-    def _started(self, is_stopped: Callable[[], bool] = lambda: False) -> Program:
-        """Return the running process, or start one and let it load the file."""
-        if (running := self._kept.program) is not None:
-            return running
-        self._kept.end()
-        code = HOST.format("fourlab.bridges.kaggle.host")
-        # -P keeps modules in the current folder from being imported instead of Python's own.
-        command = [sys.executable, "-P", "-c", code, str(SOURCES), self._path]
-        program = self._kept.keep(Program(command, self._megabytes, CPU_SECONDS))
-        with self._kept.ended_by_faults():
-            seconds = self._start_seconds
-            too_late = Forfeit(Cause.TIMEOUT, f"it was not loaded within {seconds:g} s")
-            answer = self._read(program, seconds, too_late, is_stopped)
-            if "error" in answer:
-                raise Forfeit(Cause.CRASH, answer["error"])
-        return program
-
-    def _read(
-        self,
-        program: Program,
-        seconds: float,
-        too_late: Forfeit,
-        is_stopped: Callable[[], bool] = lambda: False,
-    ) -> dict[str, Any]:
-        """Return the next answer; raise `too_late` if there is none, and end the process."""
-        deadline = time.monotonic() + seconds
-        line = None
-        while line is None:
-            now = time.monotonic()
-            line = program.read_line(min(deadline, now + STOP_POLL_SECONDS))
-            if line is None and (is_stopped() or now >= deadline):
-                program.kill()  # it computes, and would not read `quit`
-                if is_stopped():
-                    raise _StoppedError
-                raise too_late
-        try:
-            answer = json.loads(line)
-            if isinstance(answer, dict):
-                return answer
-        except (ValueError, RecursionError):
-            pass
-        raise Forfeit(Cause.CRASH, f"wrote {line[:40]!r} in place of an answer")
+        self._hosted.close()
 
 
 def _is_path(text: str) -> bool:

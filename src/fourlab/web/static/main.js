@@ -327,6 +327,22 @@ async function showView() {
   }
 }
 
+// --- files dropped on the page ------------------------------------------------------------------
+
+const hasFiles = (event) => event.dataTransfer?.types.includes('Files');
+
+addEventListener('dragover', (event) => hasFiles(event) && event.preventDefault());
+addEventListener('drop', async (event) => {
+  if (!hasFiles(event)) return;
+  event.preventDefault();
+  const [file] = event.dataTransfer.files; // gone after the first `await`
+  try {
+    await (await load('drop')).take(file, app);
+  } catch (error) {
+    app.complain(error.message);
+  }
+});
+
 // --- light and dark -----------------------------------------------------------------------------
 
 const THEMES = { system: ['◐', 'dark'], dark: ['☾', 'light'], light: ['☀', 'system'] };

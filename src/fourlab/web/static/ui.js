@@ -139,6 +139,7 @@ export function agentPicker({
           ),
         group('Agents', of('agents')),
         group('Of the reports', of('documents')),
+        group('Your own', of('own')),
       ].filter(Boolean),
     );
     if (![...select.options].some((item) => item.value === choice))
