@@ -279,11 +279,12 @@ def test_a_damaged_entry_is_compiled_again(
     whole = file.read_bytes()
     file.write_bytes(damage(whole))
     assert misses(tmp_path) == 1
-    (record,) = caplog.records
-    assert f"compiling again, since {file} is damaged" in record.message
-    assert "\n" not in record.message
+    # A busy machine may also announce that the compilation takes long.
+    (message,) = (text for text in caplog.messages if "damaged" in text)
+    assert f"compiling again, since {file} is damaged" in message
+    assert "\n" not in message
     assert misses(tmp_path) == 0
-    assert len(caplog.records) == 1
+    assert sum("damaged" in text for text in caplog.messages) == 1
 
 
 def test_a_damaged_stamp_counts_for_nothing(
