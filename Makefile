@@ -2,6 +2,7 @@
 # make quick  check everything and test the core and what has changed (a minute)
 # make test   set everything up, then check and test everything (minutes)
 # make soak   the tests that take long, and one table of what is promised and measured
+# make release  build, inspect and try what would be published
 # make budget sizes, start-up and compile times beside their limits
 # All make their own .venv, with uv if it can be had, else with pip, and are quick the second time.
 
@@ -17,9 +18,11 @@ unexport UV_TORCH_BACKEND
 unexport PYTHONDONTWRITEBYTECODE
 TORCH := $(if $(UV_TORCH_BACKEND),--torch-backend $(UV_TORCH_BACKEND))
 COMMA := ,
+# What the targets do is written in tasks.py, which works without make, too.
+TASK := $(BIN)/python tasks.py
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run quick core-tests test all-tests kaggle soak budget check parts imports bench warmup clean
+.PHONY: run quick core-tests test all-tests kaggle soak budget check parts imports bench release lock warmup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.core
@@ -36,74 +39,53 @@ quick: $(VENV)/.dev
 	$(call timed,--jobs 2 check core-tests,quick)
 
 core-tests: $(VENV)/.warm
-	@$(BIN)/python -m pytest --quick
+	@$(TASK) core-tests
 
 # What counts for the budget is a run from nothing.
 test:
 	$(call timed,all-tests,$(if $(wildcard $(VENV)),warm-test,test))
 
-# More workers than cores: many tests wait for processes they have started.
 all-tests: $(VENV)/.dev
 	@$(MAKE) --no-print-directory --jobs 3 check parts $(VENV)/.warm imports
-	@echo "== tests"
-	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	@$(TASK) all-tests
 
 kaggle: $(VENV)/.dev
 	@$(MAKE) --no-print-directory $(VENV)/.warm
-	@echo "== submissions in Kaggle's own environment"
-	@CI=true $(BIN)/python -m pytest tests/bridges/kaggle
+	@$(TASK) kaggle
 
 soak: $(VENV)/.dev
 	@$(MAKE) --no-print-directory $(VENV)/.warm
-	@echo "== tests that take minutes, and every example of the properties"
-	@FOURLAB_EXAMPLES=all $(BIN)/python -m pytest -m 'soak or hypothesis or sweep' -o faulthandler_timeout=0
+	@$(TASK) soak
 
 budget: $(VENV)/.dev
 	@$(MAKE) --no-print-directory $(VENV)/.warm
-	@$(BIN)/python benchmarks/budget.py $(ARGS)
+	@$(TASK) budget $(ARGS)
 
 check: $(VENV)/.dev
-	@echo "== ruff, mypy, import-linter, oxlint, words"
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
-	@$(BIN)/lint-imports
-	@$(BIN)/oxlint --deny-warnings src/fourlab/web/static examples tests/javascript
-	@$(BIN)/python tests/words.py
-	@if command -v node >/dev/null; then node --test tests/javascript/ >/dev/null || node --test tests/javascript/; fi
+	@$(TASK) check
 
 # Packages are installed without compiled modules; one process compiles those that the tests import,
 # lest each of their workers does.
 imports: $(VENV)/.dev
-	@$(BIN)/python -m pytest --collect-only -q >$(VENV)/imports.log 2>&1 || { cat $(VENV)/imports.log; exit 1; }
+	@$(TASK) imports
 
 # A browser, a C compiler and Node: found, installed if that is allowed, or named with the command.
 parts: $(VENV)/.dev
-	@$(BIN)/python tests/system_parts.py
+	@$(TASK) parts
 
 bench: $(VENV)/.bench
 	@$(MAKE) --no-print-directory $(VENV)/.warm
-	@echo "== benchmarks: ours beside peers, in one run"
-	@$(BIN)/python benchmarks/playouts.py
-	@$(BIN)/python benchmarks/mcts.py
-	@$(BIN)/python benchmarks/guided.py
-	@$(BIN)/python benchmarks/q_learning.py
-	@$(BIN)/python benchmarks/alphazero.py
-	@$(BIN)/python benchmarks/arena.py
-	@$(BIN)/python benchmarks/envs.py
-	@$(BIN)/python benchmarks/web.py
-	@$(BIN)/python benchmarks/page.py
-	@$(BIN)/python benchmarks/solver.py $(if $(TEST_SETS),--positions $(TEST_SETS))
-	@$(BIN)/python benchmarks/ablation.py
-	@if [ -n "$(POSITIONS)" ]; then $(BIN)/python benchmarks/mistakes.py $(POSITIONS); \
-	else echo "for mistake rates: make bench POSITIONS=\"files of positions, one a line\""; fi
+	@$(TASK) bench
+
+release lock: $(VENV)/.dev
+	@$(TASK) $@ $(ARGS)
 
 warmup: $(VENV)/.core
-	@$(BIN)/fourlab warmup
+	@$(TASK) warmup
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests -name __pycache__ -prune -exec rm -rf {} +
+	@$(PYTHON) tasks.py clean
+	@rm -rf $(VENV)
 
 # --- stamps: each step runs once, and again when what it depends on has changed ---
 
@@ -151,6 +133,5 @@ $(VENV)/.bench: $(VENV)/.dev
 	@touch $@
 
 $(VENV)/.warm: $(VENV)/.core $(wildcard src/fourlab/compiled/*.py src/fourlab/game/*.py) $(shell grep -rl "compiled._jit import" src/fourlab --include=*.py)
-	@echo "== compiling the kernels for this machine"
-	@$(BIN)/fourlab warmup
+	@$(TASK) warmup
 	@touch $@

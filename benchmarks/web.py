@@ -21,13 +21,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fourlab.game.position import Position
+from fourlab.processors import usable_processors
 
 HOST = "127.0.0.1"
 ANOTHER_HOST = "127.0.0.2"
 """An address of this machine that the server takes for another client (Linux)."""
 GREEDY = 100
 """Connections of a greedy client, each of which asks again as soon as it has an answer."""
-CORES = os.cpu_count() or 1
+CORES = usable_processors()
 FEW_PLACES = 20
 """Fewer streams than this wait for a place. If more are unanswered, the machine is busy and the
 answers are still to come."""

@@ -14,8 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 WHOLE = (
-    *("src", "tests", "benchmarks", "examples", "docs"),
-    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "pyproject.toml"),
+    *("src", "tests", "benchmarks", "examples", "docs", "tools", "tasks.py", "pyproject.toml"),
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"),
 )
 EXCEPTIONS = Path(__file__).with_name("words_exceptions.txt")
 MAX_COLUMNS = 100

@@ -306,11 +306,12 @@ def test_what_is_no_entry_is_removed(
 def assert_compiled_again(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Check that a damaged entry is announced and replaced."""
     assert misses(file.parent) == 1
-    (record,) = caplog.records
-    assert f"compiling again, since {file} is damaged" in record.message
-    assert "\n" not in record.message
+    # A busy machine may also announce that the compilation takes long.
+    (message,) = (text for text in caplog.messages if "damaged" in text)
+    assert f"compiling again, since {file} is damaged" in message
+    assert "\n" not in message
     assert misses(file.parent) == 0
-    assert len(caplog.records) == 1
+    assert sum("damaged" in text for text in caplog.messages) == 1
 
 
 def test_a_damaged_stamp_counts_for_nothing(

@@ -21,9 +21,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from fourlab.processors import usable_processors
+
 ROOT = Path(__file__).parents[2]
 CASES = int(os.environ.get("FOURLAB_FUZZ_CASES", "1000000"))
-WORKERS = int(os.environ.get("FOURLAB_FUZZ_WORKERS", os.cpu_count() or 1))
+WORKERS = int(os.environ.get("FOURLAB_FUZZ_WORKERS", usable_processors()))
 CHUNK = 10_000
 FIRST_SEED = 1000
 """The seeds of chunks count from here; smaller ones are those of `make test`."""

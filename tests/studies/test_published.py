@@ -1,4 +1,4 @@
-"""The published pages in docs/experiments are complete, and the README shows their league."""
+"""The published pages in docs/experiments are complete, and the map shows their league."""
 
 import csv
 import json
@@ -17,7 +17,7 @@ from fourlab.studies.overall import answers_of
 from fourlab.studies.pages import anchor_of, picture_of
 from fourlab.studies.parts import HOLM, claims_json, claims_of, data_files
 from fourlab.studies.publish import index_of, read_report, reports_in
-from tests import readme_league
+from tests import league_table
 from tests.conftest import ROOT
 from tests.studies.sentences import repeated_sentences
 
@@ -157,19 +157,19 @@ def test_claims_are_data_with_values_intervals_tests_and_power(document: str) ->
 
 
 @pytest.mark.skipif("league" in STALE, reason="the league is to be published again")
-def test_the_readme_shows_the_published_league() -> None:
-    readme = text_of(ROOT / "README.md")
-    assert readme == readme_league.updated(readme), (
-        "`python -m tests.readme_league` writes the table again"
+def test_the_map_shows_the_published_league() -> None:
+    page = text_of(ROOT / "docs" / "index.md")
+    assert page == league_table.updated(page), (
+        "`python -m tests.league_table` writes the table again"
     )
-    assert readme_league.table(readme_league.rows()) in readme
-    assert "docs/experiments/league/figures/league-strength.svg" in readme
+    assert league_table.table(league_table.rows()) in page
+    assert "experiments/league/figures/league-strength.svg" in page
 
 
 def test_a_league_without_all_bounds_has_a_table() -> None:
     kept = {f"{KEPT}{end}": "1" for end in (" (%)", " low (%)", " high (%)", " of")}
     row = {"agent": "A", "CPU seconds per move": "2", **kept}
     bounded = {**row, "Elo": "10.04", "Elo low": "-1", "Elo high": ""}
-    assert "| A | +10.0 [-1.0, no bound] | 1 % [1, 1] of 1 | 2 |" in readme_league.table([bounded])
+    assert "| A | +10.0 [-1.0, no bound] | 1 % [1, 1] of 1 | 2 |" in league_table.table([bounded])
     unbounded = {**row, "Elo": "", "Elo low": "", "Elo high": "", "Elo note": "won every game"}
-    assert "| A | won every game |" in readme_league.table([unbounded])
+    assert "| A | won every game |" in league_table.table([unbounded])

@@ -1,6 +1,5 @@
 """`fourlab warmup`: compile kernels ahead of time."""
 
-import os
 import sys
 import time
 from typing import Annotated
@@ -9,10 +8,11 @@ import typer
 
 from fourlab.cli.options import JsonOption, print_json
 from fourlab.compiled.background import Background, Child, CompilationFailed, Here, Worker
+from fourlab.processors import usable_processors
 
 MAX_JOBS = 16
 # Each process loads its own compiler, which takes memory.
-DEFAULT_JOBS = min(2, os.cpu_count() or 1)
+DEFAULT_JOBS = min(2, usable_processors())
 LOAD_SECONDS = 0.1
 """Estimated time to load a group from the cache."""
 

@@ -29,8 +29,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import numba
+from fourlab.compiled._missing import no_compiler
+
+try:
+    import llvmlite
+    import numba
+except ImportError as error:
+    raise no_compiler(error) from None
+
 from numba.core import serialize
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult

@@ -17,7 +17,13 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar
 
-import numba
+from fourlab.compiled._missing import no_compiler
+
+try:
+    import numba
+except ImportError as error:
+    raise no_compiler(error) from None
+
 import numba.np.linalg
 from numba import _dynfunc
 from numba.core import types

@@ -14,9 +14,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-import llvmlite.binding
-import numba
-
 from fourlab.compiled._cache import CACHE_FOLDER, USED, closure_hash, is_kept
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
@@ -102,6 +99,10 @@ def stamp_of(name: str) -> Path | None:
 
 def _state(module: str) -> str:
     """Hash what a module's machine code depends on: sources, versions, settings, processor."""
+    # Here, since importing `_cache` has said in one line if they are missing.
+    import llvmlite.binding
+    import numba
+
     # A home folder may be shared by machines with different processors.
     features = llvmlite.binding.get_host_cpu_features().flatten()
     processor = (llvmlite.binding.get_host_cpu_name(), features)

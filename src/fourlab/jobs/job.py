@@ -5,7 +5,6 @@ results of a job depend only on its configuration and on what it has stored, so 
 stopped or killed at any moment and then resumed ends with the same results as an uninterrupted one.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fourlab.jobs.executors import Executor, check, make_executor
 from fourlab.jobs.run import Run
+from fourlab.processors import usable_processors
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ Event = Progress | Note
 class Conduct:
     """Where the work of a job runs; has no influence on the results."""
 
-    workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    workers: int = field(default_factory=usable_processors)
     executor: str | None = None
     """local (processes), threads or ray; None for the job's default."""
     address: str | None = None

@@ -13,7 +13,6 @@ The hash is of the configuration, so the same command finds its folder again and
 
 import hashlib
 import json
-import os
 import platform
 import re
 import shlex
@@ -36,6 +35,7 @@ from fourlab.jobs.links import refuse_links
 from fourlab.jobs.renamed import current_names
 from fourlab.options import perhaps
 from fourlab.parsing import MAX_RESULTS_BYTES, MAX_TOML_BYTES, read_json, read_toml
+from fourlab.processors import usable_processors
 from fourlab.version import __version__
 
 PACKAGES = ("numpy", "numba", "ray", "torch")
@@ -339,7 +339,7 @@ def environment() -> dict[str, Any]:
         "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "versions": _versions(),
         "commit": _commit(),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
+        "machine": f"{platform.system()} {platform.machine()}, {usable_processors()} processors",
     }
 
 

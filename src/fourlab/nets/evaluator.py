@@ -2,6 +2,7 @@
 
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ class OnnxEvaluator(NetworkEvaluator):
         self.differences = file.differences or {}
         try:
             self._session = open_session(data)
+        except UserError:
+            raise
         except Exception as error:  # onnxruntime raises many exceptions of its own
             raise UserError(
                 f"{name} is not an ONNX network or is damaged: {_first_line(error)}"
@@ -74,10 +77,21 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0][:120]
 
 
+def _runtime() -> Any:
+    """Import onnxruntime; without it, say so in one line."""
+    try:
+        return import_module("onnxruntime")
+    except ImportError as error:
+        reason = (str(error) or "it cannot be imported").splitlines()[0][:200]
+        raise UserError(
+            f"networks need onnxruntime ({reason}): pip install onnxruntime; agents without a "
+            "network work without it"
+        ) from None
+
+
 def open_session(data: bytes) -> Any:
     """Return an onnxruntime session for an ONNX file, on one thread of the CPU."""
-    import onnxruntime
-
+    onnxruntime = _runtime()
     onnxruntime.set_default_logger_severity(3)  # errors only, no warnings about the hardware
     options = onnxruntime.SessionOptions()
     # Small networks gain nothing from more threads, and matches run several processes.

@@ -17,6 +17,7 @@ from fastapi import Request
 from fourlab.agents import registry
 from fourlab.agents.levels import LEVELS
 from fourlab.compiled.background import Background, Child, Closed, Worker
+from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.web import messages as m
 from fourlab.web import players
@@ -38,8 +39,11 @@ def compile_in_background(load: Load, only: Iterable[str] | None = None) -> Back
     `load` is called with every compiled group. This imports the compiler, so the thread of the
     event loop must not call it.
     """
-    from fourlab.compiled._cache import CACHE_FOLDER, is_kept
-    from fourlab.compiled.warmup import GROUPS, is_compiled
+    try:
+        from fourlab.compiled._cache import CACHE_FOLDER, is_kept
+        from fourlab.compiled.warmup import GROUPS, is_compiled
+    except UserError:  # no Numba, so nothing to wait for: searches that need it say so themselves
+        return Background([], [Elsewhere()], {}, [], load)
 
     specs = [*(level.spec for level in LEVELS), *players.AGENTS]
     agents = [registry.parse_spec(spec)[0] for spec in specs]
@@ -148,7 +152,10 @@ class Readiness:
         states = {name: background.state(name) for name in background.names}
 
         async def agent(agent_name: str, name: str) -> m.AgentReady:
-            groups = await self._kernels_of(players.spec_of(agent_name, rules))
+            try:
+                groups = await self._kernels_of(players.spec_of(agent_name, rules))
+            except UserError:  # it cannot be imported, which its search will say
+                groups = ()
             # A group that this server was not asked to compile counts as ready.
             waiting = [left[group] for group in groups if states.get(group, "ready") != "ready"]
             return m.AgentReady(

@@ -1,11 +1,12 @@
 """The limits of a server."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-CORES = os.cpu_count() or 1
+from fourlab.processors import usable_processors
+
+CORES = usable_processors()
 
 # --- requests and connections -------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ STANDINS = {
     "fourlab.shipped": f"{HERE}.standins.files",
 }
 # The file carries both forms of this module: see runtime.py.
-PLAIN = {"fourlab.compiled._jit": f"{HERE}.standins.plain"}
+PLAIN = {"fourlab.compiled._jit": "fourlab.compiled._plain"}
 LINE = 100  # characters of packed data per line
 QUOTES = "'''"
 

@@ -4,11 +4,11 @@ The function must return the same result for an item wherever and however often 
 that the items of a worker that died can simply be done again.
 """
 
-import os
 from importlib.util import find_spec
 
 from fourlab.errors import UserError
 from fourlab.jobs.executors.work import Executor, Lost, Pace, Watch, Work
+from fourlab.processors import usable_processors
 
 __all__ = ["Executor", "Lost", "Pace", "Watch", "Work", "check", "make_executor"]
 
@@ -21,7 +21,7 @@ WORKERS_ANYWHERE = 64
 
 def most_workers() -> int:
     """Return the most workers on this machine: more would only use up its memory."""
-    return max(WORKERS_ANYWHERE, WORKERS_PER_PROCESSOR * (os.cpu_count() or 1))
+    return max(WORKERS_ANYWHERE, WORKERS_PER_PROCESSOR * usable_processors())
 
 
 def check(name: str, workers: int, address: str | None = None) -> None:

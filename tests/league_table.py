@@ -1,8 +1,8 @@
-"""The league in the README, made from its published data.
+"""The league in docs/index.md, made from its published data.
 
-    python -m tests.readme_league       # write the table into the README again
+    python -m tests.league_table       # write the table into the page again
 
-`studies/test_published.py` compares the README with what this makes.
+`studies/test_published.py` compares the page with what this makes.
 """
 
 import csv
@@ -14,7 +14,7 @@ from fourlab.files import write_atomically
 from fourlab.studies.league import KEPT
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "index.md"
 LEAGUE = ROOT / "docs" / "experiments" / "league"
 HEAD = f"| agent | Elo (95 %) | {KEPT} | CPU s per move |\n|---|---|---|---|\n"
 
@@ -26,7 +26,7 @@ def rows() -> list[dict[str, str]]:
 
 
 def table(league: list[dict[str, str]]) -> str:
-    """Return the league as a table of the README."""
+    """Return the league as a table of the page."""
     lines = []
     for row in league:
         kept = (
@@ -49,7 +49,7 @@ def _elo(row: Mapping[str, str]) -> str:
 
 
 def updated(text: str) -> str:
-    """Return the README with the published league."""
+    """Return the page with the published league."""
     league = rows()
     text = re.sub(r"The league of \d+ agents", f"The league of {len(league)} agents", text)
     before, _, after = text.partition(HEAD)
@@ -58,4 +58,4 @@ def updated(text: str) -> str:
 
 
 if __name__ == "__main__":
-    write_atomically(README, updated(README.read_text(encoding="utf-8")).encode())
+    write_atomically(PAGE, updated(PAGE.read_text(encoding="utf-8")).encode())

@@ -1,4 +1,8 @@
-"""Replaces compiled/_jit.py: kernels run as plain Python."""
+"""Replaces _jit.py where nothing is compiled: kernels run as plain Python.
+
+The package takes it where Numba is missing (`__init__.py`), submissions to Kaggle where they play
+before they are compiled.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
