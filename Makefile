@@ -2,6 +2,7 @@
 # make quick  check everything and test the core and what has changed (a minute)
 # make test   set everything up, then check and test everything (minutes)
 # make soak   the tests that take long, and one table of what is promised and measured
+# make docs   build the documentation as a website in site/
 # make budget sizes, start-up and compile times beside their limits
 # All make their own .venv, with uv if it can be had, else with pip, and are quick the second time.
 
@@ -19,7 +20,7 @@ TORCH := $(if $(UV_TORCH_BACKEND),--torch-backend $(UV_TORCH_BACKEND))
 COMMA := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run quick core-tests test all-tests kaggle soak budget check parts imports bench warmup clean
+.PHONY: run quick core-tests test all-tests kaggle soak budget check parts imports docs bench warmup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.core
@@ -98,11 +99,15 @@ bench: $(VENV)/.bench
 	@if [ -n "$(POSITIONS)" ]; then $(BIN)/python benchmarks/mistakes.py $(POSITIONS); \
 	else echo "for mistake rates: make bench POSITIONS=\"files of positions, one a line\""; fi
 
+docs: $(VENV)/.docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "== site/index.html (with search: $(BIN)/python -m http.server --directory site)"
+
 warmup: $(VENV)/.core
 	@$(BIN)/fourlab warmup
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) dist build site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
 # --- stamps: each step runs once, and again when what it depends on has changed ---
@@ -144,6 +149,11 @@ $(VENV)/.dev: $(VENV)/.python pyproject.toml constraints.txt
 	$(call install,--editable '.[all$(COMMA)dev]',$(PIP_INSTALL) torch)
 	$(call install,--no-deps kaggle-environments==1.33.2,true)
 	@touch $(VENV)/.core $@
+
+$(VENV)/.docs: $(VENV)/.python pyproject.toml constraints.txt
+	@echo "== installing fourlab with what the documentation needs"
+	$(call install,--editable '.[docs]',true)
+	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	@echo "== installing the peers"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 WHOLE = (
-    *("src", "tests", "benchmarks", "examples", "docs"),
+    *("src", "tests", "benchmarks", "examples", "docs", "tools"),
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "pyproject.toml"),
 )
 EXCEPTIONS = Path(__file__).with_name("words_exceptions.txt")
