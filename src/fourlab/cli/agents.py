@@ -21,6 +21,8 @@ def agents(
     """List the agents and their options.
 
     An agent is written NAME or NAME:OPTION=VALUE,OPTION=VALUE wherever a command takes one.
+
+    Example: fourlab agents mcts
     """
     if name:
         rows = [_describe(name)]

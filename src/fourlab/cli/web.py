@@ -65,6 +65,12 @@ def web(
     On the page you can play, analyse, inspect searches, review games, watch agents and see runs.
     Its address contains the game, so it can be shared and bookmarked. The REST API is under
     /api/v1, described in /api/v1/openapi.json. Ctrl-C stops the server.
+
+    Examples:
+
+      fourlab web --port 8080 --no-browser
+
+      fourlab web --host 0.0.0.0 --token
     """
     from fourlab.web.clients import check_proxy, make_token
     from fourlab.web.starters import early_nursery
