@@ -1,5 +1,6 @@
 """The page of the routes of the REST API, made from its OpenAPI schema."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,12 @@ INTRODUCTION = """# Routes of the REST API
 Every route under `/api/v1`, with what it takes and returns, made from the server's own
 `/api/v1/openapi.json`. [The REST API](rest-api.md) introduces them with examples and describes
 errors and security.
+
+"""
+OBJECTS = """## Objects
+
+What routes take and return. Fields without a default are required in requests, and always there in
+answers.
 
 """
 PREFIX = "/api/v1/"
@@ -42,8 +49,7 @@ def page() -> str:
         for method, path, route in routes:
             if tag in route["tags"]:
                 parts += _route(method, path, route)
-    parts.append("## Objects\n\nWhat routes take and return. Fields without a default are required")
-    parts.append(" in requests, and always there in answers.\n\n")
+    parts.append(OBJECTS)
     for name, shape in schema["components"]["schemas"].items():
         parts.append(f"### {name}\n\n{paragraph(shape['description'])}")
         parts.append(table(HEAD, _fields(shape)) + "\n")
@@ -73,17 +79,19 @@ def _content(part: dict[str, Any]) -> str:
 
 def _parameter(parameter: dict[str, Any]) -> list[str]:
     described = {"description": parameter.get("description", ""), **parameter["schema"]}
-    return _cells(parameter["name"], described)
+    return _cells(parameter["name"], described, parameter.get("required", False))
 
 
 def _fields(shape: dict[str, Any]) -> list[list[str]]:
-    return [_cells(name, field) for name, field in shape.get("properties", {}).items()]
+    required = shape.get("required", [])
+    return [
+        _cells(name, field, name in required) for name, field in shape.get("properties", {}).items()
+    ]
 
 
-def _cells(name: str, field: dict[str, Any]) -> list[str]:
-    default = field.get("default")
-    shown = "" if default in (None, "") else str(default).lower()
-    return [code(name), code(shown), _kind(field), plain(field.get("description", ""))]
+def _cells(name: str, field: dict[str, Any], is_required: bool) -> list[str]:
+    default = "" if is_required else json.dumps(field.get("default"))
+    return [code(name), code(default), _kind(field), plain(field.get("description", ""))]
 
 
 def _kind(field: dict[str, Any]) -> str:
