@@ -1,37 +1,19 @@
 """The pages that are made from the program say what the program says today."""
 
 import re
-import shlex
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from fourlab.cli.commands import COMMANDS, load
 from fourlab.cli.train import TRAININGS
 from fourlab.options import options_of
 from fourlab.web.app import create_app
+from tests.command_lines import commands, parse
 from tests.conftest import ROOT
 from tools import reference
 
-
-def leaves(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield a command, or its subcommands, with the words that call it."""
-    subcommands = getattr(command, "commands", {})
-    if not subcommands:
-        yield path, command
-    for name, subcommand in subcommands.items():
-        if not subcommand.hidden:
-            yield from leaves(subcommand, (*path, name))
-
-
-ALL = [
-    leaf
-    for name, entry in COMMANDS.items()
-    if not entry.hidden
-    for leaf in leaves(load(name), (name,))
-]
-NAMES = [" ".join(path) for path, _ in ALL]
+ALL = commands().items()
+NAMES = [" ".join(path) for path in commands()]
 
 
 def test_generated_pages_and_tables_are_up_to_date() -> None:
@@ -62,15 +44,7 @@ def test_every_command_has_an_example_that_can_be_parsed(
     path: tuple[str, ...], command: Any
 ) -> None:
     examples = re.findall(r"^(?:Example: |  )fourlab (.+)", command.help, re.MULTILINE)
-    called = []
-    for example in examples:
-        typed = re.split(r" [<>|] ", example)[0]  # the rest is the shell's
-        words = tuple(shlex.split(typed))
-        ((other, parser),) = (leaf for leaf in ALL if words[: len(leaf[0])] == leaf[0])
-        # Parsing does not run the command.
-        parser.make_context("fourlab", list(words[len(other) :]))
-        called.append(other)
-    assert path in called
+    assert path in {parse(f"fourlab {example}") for example in examples}
 
 
 def test_the_page_of_settings_has_every_setting() -> None:
