@@ -130,6 +130,7 @@ def test_there_is_no_page_outside_the_four_kinds() -> None:
         "experiments",
         "index.md",
         "architecture.md",
+        "bibliography.md",
         "measurements.md",
         "security.md",
     }

@@ -9,7 +9,7 @@ them with what this makes.
 from pathlib import Path
 
 from fourlab.files import write_atomically
-from tools import command_page, option_tables, rest_page, settings_page
+from tools import command_page, option_tables, report_table, rest_page, settings_page
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 
@@ -21,6 +21,8 @@ def pages() -> dict[Path, str]:
         REFERENCE / "settings.md": settings_page.page(),
         REFERENCE / "rest-routes.md": rest_page.page(),
     }
+    bibliography = report_table.PAGE
+    texts[bibliography] = report_table.updated(bibliography.read_text(encoding="utf-8"))
     for page in option_tables.pages():
         texts[page] = option_tables.updated(page.stem, page.read_text(encoding="utf-8"))
     return texts
