@@ -1,10 +1,7 @@
 """The site that `make docs` builds: complete, self-contained, and every link leads somewhere."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from tests.conftest import ROOT
+from tests.site_build import build
 
 MAX_MB = 20
 """About 11 MB in November 2026, half of it the figures and data of the experiments."""
@@ -66,11 +64,7 @@ class Built(HTMLParser):
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the site as `make docs` does."""
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
-    assert "WARNING" not in done.stderr
+    build(folder)
     return folder
 
 

@@ -1,6 +1,7 @@
 """The page of all commands, made from the parser of the command line."""
 
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,30 +39,36 @@ def page() -> str:
 def _sections(command: Any, path: str, marks: str) -> Iterator[str]:
     """Yield the section of a command, and those of its subcommands."""
     yield f"{marks} `{path}`\n\n"
-    yield _help(command.help)
+    prose, examples = _help(command.help)
+    yield "".join(prose)
     subcommands = getattr(command, "commands", {})
     if not subcommands:
         yield _usage(command, path)
         yield _parameters(command, path)
+    if examples:
+        label = "Example" if len(examples) == 1 else "Examples"
+        yield f"{label}:\n\n```sh\n" + "\n".join(examples) + "\n```\n\n"
     for name, subcommand in subcommands.items():
         if not subcommand.hidden:
             yield from _sections(subcommand, f"{path} {name}", marks + "#")
 
 
-def _help(text: str) -> str:
-    """Return a help text, with its examples as a block."""
-    paragraphs = []
+def _help(text: str) -> tuple[list[str], list[str]]:
+    """Return the paragraphs of a help text as Markdown, and its examples."""
+    prose = []
     examples = []
     for part in text.strip().split("\n\n"):
-        joined = " ".join(part.split())
-        if joined == "Examples:":
+        # click keeps the lines of a part that begins with a backspace.
+        if part.lstrip().startswith("\b"):
+            head, _, lines = part.partition("\b")[2].strip().partition("\n")
+            prose.append(f"{paragraph(head)}```text\n{textwrap.dedent(lines)}\n```\n\n")
             continue
+        joined = " ".join(part.split())
         if example := re.match(r"(?:Example: )?(fourlab [^.]*(?:\.[^ ][^.]*)*)$", joined):
             examples.append(example[1])
-        else:
-            paragraphs.append(paragraph(joined))
-    block = "```sh\n" + "\n".join(examples) + "\n```\n\n" if examples else ""
-    return "".join(paragraphs) + block
+        elif joined != "Examples:":
+            prose.append(paragraph(joined))
+    return prose, examples
 
 
 def _usage(command: Any, path: str) -> str:
@@ -72,7 +79,7 @@ def _usage(command: Any, path: str) -> str:
             word = name if parameter.required else f"[{name}]"
             words.append(word + ("..." if parameter.nargs == -1 else ""))
     words.append("[OPTIONS]")
-    return f"```text\n{' '.join(words)}\n```\n\n"
+    return f"Usage: `{' '.join(words)}`\n\n"
 
 
 def _argument(parameter: Any) -> str:

@@ -23,14 +23,14 @@ def reports() -> str:
     """Return the table."""
     rows = []
     for name, source in SOURCES.items():
-        addresses = "".join(f", <{address}>" for address in source.addresses)
+        links = "".join(f" ([repository]({address}))" for address in source.addresses)
         rows.append(
             [
                 f"[{source.authors}](experiments/{name}/report.md)",
                 plain(source.title),
                 str(source.year or "not stated"),
                 plain(source.made),
-                plain(source.public) + addresses,
+                plain(source.public) + links,
             ]
         )
     return table(HEAD, rows)

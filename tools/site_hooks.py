@@ -44,6 +44,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     home = page.file.src_uri
     if home.startswith("project/source/"):
         return markdown
+    if home == "index.md":  # the page is a list of the pages itself
+        page.meta["hide"] = ["navigation"]
     names = {_page_of(name): name for name in ROOT_PAGES}
     source = ROOT / names[home] if home in names else DOCS / home
     pieces = []
