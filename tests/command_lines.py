@@ -38,3 +38,23 @@ def parse(line: str) -> Path:
     )
     command.make_context("fourlab", words[len(path) :])
     return path
+
+
+def options_of(words: list[str]) -> tuple[Path, set[str]]:
+    """Return the command, or group of commands, that words begin with, and all its options."""
+    # Old names and other spellings are hidden, and have the options of the usual one.
+    if words[0] in COMMANDS:
+        home = COMMANDS[words[0]].home
+        words = [next(name for name in COMMANDS if COMMANDS[name].home == home), *words[1:]]
+    for length in (2, 1):
+        path = tuple(words[:length])
+        members = [command for name, command in commands().items() if name[:length] == path]
+        if members:
+            flags = [
+                flag
+                for command in members
+                for parameter in command.params
+                for flag in (*parameter.opts, *parameter.secondary_opts)
+            ]
+            return path, {*flags, "-h", "--help"}
+    return (), set()

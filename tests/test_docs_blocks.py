@@ -8,20 +8,23 @@ import pytest
 
 from fourlab.arena.tournament import read
 from fourlab.cli.tournament import CONDUCT
-from tests.command_lines import parse
+from tests.command_lines import options_of, parse
 from tests.conftest import ROOT
 
-PAGES = [
-    page
-    for page in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")))
-    if "experiments" not in page.parts  # written by the program, and compared with it
-]
+ALL_PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [page for page in ALL_PAGES if "experiments" not in page.parts]
+"""Those of experiments are written by the program, with transcripts of all kinds."""
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
 LANGUAGES = {"console", "python", "sh", "toml", "text", ""}
 """`console` and `python` are run, `sh` and `toml` parsed; the others are drawings and grammars."""
+TRAININGS = "trainings take minutes to hours; tests/cli/test_train_*.py runs small ones"
 NOT_RUN = {
     "README.md": "make run and make test start a server and all tests",
     "CONTRIBUTING.md": "make quick and make test run the tests",
+    "docs/agents/alphazero.md": TRAININGS,
+    "docs/agents/dqn.md": TRAININGS,
+    "docs/agents/q.md": TRAININGS,
+    "docs/agents/value.md": TRAININGS,
     "docs/how-to/connect-an-engine.md": "the reader's own engine",
     "docs/how-to/install.md": "make and pip change the environment",
     "docs/how-to/kaggle.md": "tests/bridges/kaggle exports these agents, which takes minutes",
@@ -52,6 +55,7 @@ def test_blocks_are_at_the_margin_and_of_a_kind_that_is_checked(page: Path) -> N
     text = page.read_text(encoding="utf-8")
     # tests/test_docs.py looks for fences at the beginning of a line.
     assert not re.search(r"^ +```", text, re.MULTILINE)
+    assert not re.search(r"^    (?:fourlab|make|pip|python) ", BLOCK.sub("", text), re.MULTILINE)
     for language, block in blocks(page):
         assert language in LANGUAGES
         if language != "console":
@@ -70,7 +74,7 @@ def test_commands_that_are_not_run_can_be_parsed(page: Path) -> None:
         "optional-dependencies"
     ]
     for language, block in blocks(page):
-        for line in block.splitlines() if language == "sh" else ():
+        for line in block.replace("\\\n", "").splitlines() if language == "sh" else ():
             match line.split()[:2]:
                 case ["fourlab", _]:
                     parse(line)
@@ -81,6 +85,19 @@ def test_commands_that_are_not_run_can_be_parsed(page: Path) -> None:
                     assert {name for names in named for name in names.split(",")} <= set(extras)
                 case other:
                     pytest.fail(f"nobody checks {other}")
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=name_of)
+def test_commands_in_the_text_have_the_options_that_they_show(page: Path) -> None:
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    for code in re.findall(r"`(fourlab [^`]+)`", text):
+        words = code.split()[1:]
+        if words[0].isupper() or words[0].startswith("-"):  # fourlab COMMAND, fourlab --help
+            continue
+        path, options = options_of(words)
+        assert path, code
+        shown = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+        assert shown <= options, code
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
