@@ -2,7 +2,7 @@
 
     python -m tools.reference
 
-They are part of the repository, so that GitHub shows them, and `tests/test_reference.py` compares
+They are part of the repository, so that GitHub shows them, and `tests/test_docs_reference.py` compares
 them with what this makes.
 """
 
