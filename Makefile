@@ -3,6 +3,7 @@
 # make test   set everything up, then check and test everything (minutes)
 # make soak   the tests that take long, and one table of what is promised and measured
 # make release  build, inspect and try what would be published
+# make docs   build the documentation as a website in site/
 # make budget sizes, start-up and compile times beside their limits
 # All make their own .venv, with uv if it can be had, else with pip, and are quick the second time.
 
@@ -22,7 +23,7 @@ COMMA := ,
 TASK := $(BIN)/python tasks.py
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run quick core-tests test all-tests kaggle soak budget check parts imports bench release lock warmup clean
+.PHONY: run quick core-tests test all-tests kaggle soak budget check parts imports docs bench release lock warmup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.core
@@ -80,6 +81,10 @@ bench: $(VENV)/.bench
 release lock: $(VENV)/.dev
 	@$(TASK) $@ $(ARGS)
 
+docs: $(VENV)/.docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "== site/index.html (with search: $(BIN)/python -m http.server --directory site)"
+
 warmup: $(VENV)/.core
 	@$(TASK) warmup
 
@@ -126,6 +131,11 @@ $(VENV)/.dev: $(VENV)/.python pyproject.toml constraints.txt
 	$(call install,--editable '.[all$(COMMA)dev]',$(PIP_INSTALL) torch)
 	$(call install,--no-deps kaggle-environments==1.33.2,true)
 	@touch $(VENV)/.core $@
+
+$(VENV)/.docs: $(VENV)/.python pyproject.toml constraints.txt
+	@echo "== installing fourlab with what the documentation needs"
+	$(call install,--editable '.[docs]',true)
+	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	@echo "== installing the peers"

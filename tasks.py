@@ -207,7 +207,7 @@ def lock(arguments: Sequence[str]) -> int:
 def clean(arguments: Sequence[str]) -> int:
     """Delete everything that can be made again, except .venv."""
     names = (".pytest_cache", ".mypy_cache", ".ruff_cache", ".import_linter_cache", ".hypothesis")
-    for name in (*names, "dist", "build"):
+    for name in (*names, "dist", "build", "site"):
         shutil.rmtree(ROOT / name, ignore_errors=True)
     for folder in ("src", "tests", "tools", "benchmarks"):
         for cache in list((ROOT / folder).rglob("__pycache__")):

@@ -22,6 +22,8 @@ def agents(
 
     An agent is written NAME or NAME:OPTION=VALUE,OPTION=VALUE wherever a command takes one. An
     agent in a Python file of your own is FILE.py:NAME or FILE.py:NAME,OPTION=VALUE.
+
+    Example: fourlab agents mcts
     """
     if name:
         rows = [_describe(name)]

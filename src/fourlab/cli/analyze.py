@@ -59,6 +59,8 @@ def analyze(
     "wins in 7" means that the game ends seven discs later if the winner hurries and the loser
     resists. The agent's values are from the side to move's point of view, -1 to +1. What is
     marked as proven is exact; everything else is an estimate.
+
+    Example: fourlab analyze 4453 --agent alphazero --seconds 1
     """
     # Before the search, which may take minutes.
     if plot is not None:

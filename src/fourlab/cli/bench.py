@@ -9,6 +9,8 @@ def bench(json: JsonOption = False) -> None:
 
     Every rate is also given as a ratio to plain Python, measured in the same run. The signature is
     a checksum of the results: it is the same on every machine.
+
+    Example: fourlab bench
     """
     from fourlab.compiled.counting import perft
     from fourlab.compiled.rollouts import lane_rollouts, rollouts

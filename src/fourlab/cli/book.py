@@ -61,7 +61,10 @@ def build(
 
 @app.command()
 def info(file: FileArgument = None, json: JsonOption = False) -> None:
-    """Describe a book and verify that it is intact."""
+    """Describe a book and verify that it is intact.
+
+    Example: fourlab book info book.npz
+    """
     book = _load(file)
     facts = {
         "board": str(book.rules),
@@ -81,6 +84,8 @@ def check(
     """Solve a random sample of a book again and compare.
 
     The solver does not use the book. The exit code is 1 if a score is wrong.
+
+    Example: fourlab book check --sample 5
     """
     import numpy as np
 

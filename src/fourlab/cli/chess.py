@@ -66,6 +66,8 @@ def play(
     Type a move as e2e4 or Nf3, or back to take one back, or quit. Without a human the players play
     each other. With --json the game is printed as one JSON value on standard output, and the board
     on standard error.
+
+    Example: fourlab chess play --black arya --seconds 1
     """
     from fourlab.chess import chess
     from fourlab.chess.game import ChessState
@@ -225,6 +227,8 @@ def uci() -> None:
 
     UCI options: Preset (arya, improved, random), Simulations (0: as many as the time allows, or
     the preset's own number) and Seed.
+
+    Example: fourlab chess uci
     """
     from fourlab.chess.uci import Engine
 

@@ -9,6 +9,8 @@ def positions(json: JsonOption = False) -> None:
 
     A name can be used wherever a command takes a position. Add your own to a TOML file, as lines
     of the form name = "position"; the last line of the list says where that file is.
+
+    Example: fourlab positions --json
     """
     rows = [
         {"name": name, "position": position.text, "about": position.about}

@@ -34,6 +34,8 @@ def info(
     """Describe a table and how it was trained.
 
     A damaged table is refused.
+
+    Example: fourlab qtable info table.q
     """
     from fourlab.agents.q.table import QTable, shipped_table
 

@@ -34,6 +34,8 @@ def show(
     """Draw a position and print it in every notation.
 
     Also prints the side to move, or who won and where.
+
+    Example: fourlab show 4453 --svg board.svg
     """
     position = Position(text, board, check_counts=not any_counts)
     if svg_file is not None:

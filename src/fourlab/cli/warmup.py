@@ -41,6 +41,8 @@ def warmup(
 
     Kernels are compiled in groups, such as "tree search" and solver, and cached, so that no later
     command has to wait. Without a warmup, every command compiles what it needs.
+
+    Example: fourlab warmup "tree search" solver
     """
     from fourlab.compiled._cache import CACHE_FOLDER, is_kept
     from fourlab.compiled.warmup import GROUPS, check_names, is_compiled

@@ -82,6 +82,12 @@ def web(
     On your own machine, --allow-programs adds agents of your own: those named by --agent, and
     Python files, ONNX networks and models of Stable-Baselines3 that you drop on the page. Such a
     server needs the token in the address that it prints.
+
+    Examples:
+
+      fourlab web --port 8080 --no-browser
+
+      fourlab web --host 0.0.0.0 --token
     """
     from fourlab.web.clients import check_proxy, make_token
     from fourlab.web.starters import early_nursery

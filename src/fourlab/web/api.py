@@ -81,7 +81,9 @@ def _add_lists(api: APIRouter, settings: Settings, readiness: Readiness, own: Ow
 
     # A plain function, which FastAPI runs in a thread: describing the options imports the agents.
     @api.get("/agents", tags=["agents"])
-    def agents(options: bool = True) -> m.AgentsAnswer:
+    def agents(
+        options: Annotated[bool, Query(description="With the options of every agent.")] = True,
+    ) -> m.AgentsAnswer:
         """List the graded levels and the agents, with their descriptions and options or without."""
         listed = _agents(options)
         mine = [
@@ -93,7 +95,11 @@ def _add_lists(api: APIRouter, settings: Settings, readiness: Readiness, own: Ow
         return m.AgentsAnswer(levels=listed.levels, agents=[*listed.agents, *mine])
 
     @api.get("/ready", tags=["agents"])
-    async def ready(board: Annotated[str | None, Query(max_length=20)] = None) -> m.ReadyAnswer:
+    async def ready(
+        board: Annotated[
+            str | None, Query(max_length=20, description="The board to play on; 7x6x4 by default.")
+        ] = None,
+    ) -> m.ReadyAnswer:
         """List which levels and agents are ready, and the estimated seconds for the others."""
         return await readiness.report(_rules(board))
 
@@ -163,8 +169,12 @@ def _add_searches(api: APIRouter, caps: Caps, searches: _Searches) -> None:
     @api.post("/kaggle", tags=["agents"], openapi_extra={"requestBody": kaggle_body})
     async def kaggle(
         request: Request,
-        agent: Annotated[str, Query(max_length=300)] = "level:8",
-        seconds: Annotated[m.Seconds, Query()] = USUAL_SECONDS,
+        agent: Annotated[
+            str, Query(max_length=300, description="The agent that plays.")
+        ] = "level:8",
+        seconds: Annotated[
+            m.Seconds, Query(description="Time limit per move in seconds.")
+        ] = USUAL_SECONDS,
     ) -> m.Action:
         """Play as an agent of Kaggle's ConnectX environment, which accepts URLs as agents."""
         try:  # parsed here, since Kaggle's client sends no content type

@@ -133,9 +133,9 @@ class KaggleRequest(BaseModel):
 class ErrorBody(BaseModel):
     """An error."""
 
-    status: int
-    code: str
-    message: str
+    status: int = Field(description="The HTTP status.")
+    code: str = Field(description="The kind of error, in one word.")
+    message: str = Field(description="What is wrong, in one line.")
 
 
 class Error(BaseModel):
@@ -150,26 +150,30 @@ class Proven(BaseModel):
     # Made from an `Exact`, whose fields have the same names.
     model_config = ConfigDict(from_attributes=True)
 
-    result: Literal[-1, 0, 1]
+    result: Literal[-1, 0, 1] = Field(description="1 win, 0 draw, -1 loss.")
     plies: int | None = Field(description="Discs until the game is over, where known.")
 
 
 class PositionAnswer(BaseModel):
     """Everything about a position."""
 
-    board: str
+    board: str = Field(description="COLUMNSxROWSxINAROW.")
     columns: int
     rows: int
     in_a_row: int
-    start: str
-    moves: str
+    start: str = Field(description="The start as FEN; empty if the moves begin at the empty board.")
+    moves: str = Field(description="Columns played from the start on.")
     fen: str
-    ply: int
+    ply: int = Field(description="Discs on the board.")
     to_move: Side
     grid: list[list[int]] = Field(description="Top row first: 0 empty, 1 red, 2 yellow.")
-    legal: list[int]
-    outcome: Literal["red wins", "yellow wins", "draw"] | None
-    winning_cells: list[tuple[int, int]]
+    legal: list[int] = Field(description="Columns that are not full; none after the end.")
+    outcome: Literal["red wins", "yellow wins", "draw"] | None = Field(
+        description="Null while the game lasts."
+    )
+    winning_cells: list[tuple[int, int]] = Field(
+        description="Column and row of every disc in a completed line."
+    )
 
     @classmethod
     def of(cls, body: PositionRequest) -> "PositionAnswer":
@@ -207,10 +211,12 @@ class Move(BaseModel):
     agent: str
     value: float | None = Field(description="Expected result for the side to move, -1 to +1.")
     proven: Proven | None
-    policy: list[float] | None
-    line: list[int]
-    seconds: float
-    simulations: int | None
+    policy: list[float] | None = Field(
+        description="The share of every column in the agent's choice."
+    )
+    line: list[int] = Field(description="The expected play, beginning with the column.")
+    seconds: float = Field(description="How long the agent thought.")
+    simulations: int | None = Field(description="Simulations made, by agents that count them.")
 
     @classmethod
     def of(cls, decision: Decision, agent: str, seconds: float) -> "Move":
@@ -228,13 +234,13 @@ class ColumnAnswer(BaseModel):
     """The evaluation of a column, from the side to move's point of view."""
 
     column: int
-    open: bool
+    open: bool = Field(description="Whether a disc fits into it.")
     proven: Proven | None
-    value: float | None
-    visits: int | None
-    prior: float | None
-    policy: float | None
-    says: str
+    value: float | None = Field(description="-1 to +1.")
+    visits: int | None = Field(description="Simulations through the column, in a tree search.")
+    prior: float | None = Field(description="The network's policy before the search.")
+    policy: float | None = Field(description="The agent's final policy, or the share of visits.")
+    says: str = Field(description="The value in words: wins in 7 if proven, 63 % if estimated.")
 
     @classmethod
     def of(cls, opinion: "ColumnOpinion") -> "ColumnAnswer":
@@ -251,7 +257,9 @@ class TreeNode(BaseModel):
         description="For the side that plays the column; at the root for the side to move."
     )
     prior: float | None
-    proven: Literal[-1, 0, 1] | None
+    proven: Literal[-1, 0, 1] | None = Field(
+        description="A proven result, on the same side's scale."
+    )
     children: list["TreeNode"]
 
     @classmethod
@@ -278,8 +286,8 @@ class PointAnswer(BaseModel):
     """A snapshot of a search, for convergence curves."""
 
     simulations: int
-    visits: list[int]
-    values: list[float | None]
+    visits: list[int] = Field(description="Of every column.")
+    values: list[float | None] = Field(description="Of every column, -1 to +1.")
 
     @classmethod
     def of(cls, opinion: "Opinion") -> "PointAnswer":
@@ -299,11 +307,11 @@ class OpinionAnswer(BaseModel):
     seconds: float
     simulations: int | None
     nodes: int | None
-    best: int | None
-    value: float | None
+    best: int | None = Field(description="The best column; null if there is none yet.")
+    value: float | None = Field(description="Of the position for the side to move, -1 to +1.")
     proven: Proven | None
-    columns: list[ColumnAnswer]
-    line: list[int]
+    columns: list[ColumnAnswer] = Field(description="All columns of the board, from the left.")
+    line: list[int] = Field(description="The expected play.")
     finished: bool = Field(description="More time would change nothing.")
     tree: TreeNode | None
     trace: list[PointAnswer] = Field(
@@ -347,8 +355,8 @@ class LevelAnswer(BaseModel):
 
     level: int
     name: str
-    agent: str
-    spec: str
+    agent: str = Field(description="What requests call it: level:1 to level:8.")
+    spec: str = Field(description="The agent that plays it.")
     about: str
     strength: str
 
@@ -370,9 +378,11 @@ class AgentAnswer(BaseModel):
 
     name: str
     about: str
-    group: Literal["agents", "documents", "own"]
-    boards: str
-    xray: bool
+    group: Literal["agents", "documents", "own"] = Field(
+        description="documents for agents of the five reports, own for your own files."
+    )
+    boards: str = Field(description="any, or the only board that it plays on.")
+    xray: bool = Field(description="Whether its search tree can be shown.")
     options: list[OptionAnswer]
 
 
@@ -421,8 +431,8 @@ class About(BaseModel):
     """The server's version and limits."""
 
     version: str
-    public: bool
-    caps: dict[str, int | float]
+    public: bool = Field(description="Whether it serves strangers, with lower limits.")
+    caps: dict[str, int | float] = Field(description="The limits of one request.")
 
 
 class Pong(BaseModel):

@@ -24,7 +24,7 @@ ALONE = {
     )
 }
 """Headers for files that have their own style and are opened by themselves."""
-Name = Annotated[str, Path(max_length=200)]
+Name = Annotated[str, Path(max_length=200, description="A name from the lists of the lab.")]
 
 
 def routes(
@@ -99,7 +99,10 @@ def _add_runs(api: APIRouter, home: Folder, reading: Gate, pool: Pool) -> None:
 
     @api.get("/compare", tags=["lab"], response_model=r.Comparison)
     async def compare(
-        run: Annotated[list[str], Query(min_length=1, max_length=20)], request: Request
+        run: Annotated[
+            list[str], Query(min_length=1, max_length=20, description="A run; repeated for each.")
+        ],
+        request: Request,
     ) -> Response:
         """Return the settings in which runs differ."""
         return thinking.as_json(await read(request, "compare", names=run))
@@ -108,15 +111,17 @@ def _add_runs(api: APIRouter, home: Folder, reading: Gate, pool: Pool) -> None:
     async def games(
         name: Name,
         request: Request,
-        offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
-        limit: Annotated[int, Query(ge=1, le=500)] = 50,
+        offset: Annotated[int, Query(ge=0, le=10**9, description="Games to skip.")] = 0,
+        limit: Annotated[int, Query(ge=1, le=500, description="Games to return.")] = 50,
     ) -> Response:
         """List games of a run, page by page."""
         return thinking.as_json(await read(request, "games", name=name, offset=offset, limit=limit))
 
     @api.get("/runs/{name}/games/{number}", tags=["lab"], response_model=r.GameAnswer)
     async def game(
-        name: Name, number: Annotated[int, Path(ge=0, le=10**9)], request: Request
+        name: Name,
+        number: Annotated[int, Path(ge=0, le=10**9, description="The number of the game.")],
+        request: Request,
     ) -> Response:
         """Return a game with what the agents reported."""
         return thinking.as_json(await read(request, "game", name=name, number=number))
