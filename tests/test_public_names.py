@@ -27,12 +27,21 @@ def test_the_list_of_public_names() -> None:
         "Limit",
         "Outcome",
         "Position",
+        "PositionAnalysis",
         "Result",
+        "Review",
         "Rules",
+        "Solution",
+        "Solver",
         "Stop",
         "UserError",
         "add_position",
+        "analyse",
+        "analyze",
+        "list_agents",
         "make",
+        "review",
+        "solve",
     ]
 
 

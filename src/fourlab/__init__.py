@@ -10,13 +10,16 @@ TYPE_CHECKING = False
 # Type checkers and editors read these imports; at run time `__getattr__` does the same lazily.
 if TYPE_CHECKING:
     from fourlab.agent import Agent, Analysis, ColumnAnalysis, Decision, Exact, Limit, Stop
-    from fourlab.agents.registry import make
+    from fourlab.analysis.position import PositionAnalysis
+    from fourlab.analysis.review import Review
+    from fourlab.api import analyse, analyze, list_agents, make, review, solve
     from fourlab.errors import UserError
     from fourlab.evaluator import Batch, Evaluation, Evaluator
     from fourlab.game.named import add as add_position
     from fourlab.game.outcome import RED, YELLOW, Outcome, Result
     from fourlab.game.position import IllegalColumn, ImpossiblePosition, Position
     from fourlab.game.rules import Rules
+    from fourlab.solver import Solution, Solver
     from fourlab.version import __version__ as __version__
 
 __all__ = [
@@ -35,12 +38,21 @@ __all__ = [
     "Limit",
     "Outcome",
     "Position",
+    "PositionAnalysis",
     "Result",
+    "Review",
     "Rules",
+    "Solution",
+    "Solver",
     "Stop",
     "UserError",
     "add_position",
+    "analyse",
+    "analyze",
+    "list_agents",
     "make",
+    "review",
+    "solve",
 ]
 
 _HOMES = {
@@ -59,12 +71,21 @@ _HOMES = {
     "Limit": "fourlab.agent:Limit",
     "Outcome": "fourlab.game.outcome:Outcome",
     "Position": "fourlab.game.position:Position",
+    "PositionAnalysis": "fourlab.analysis.position:PositionAnalysis",
     "Result": "fourlab.game.outcome:Result",
+    "Review": "fourlab.analysis.review:Review",
     "Rules": "fourlab.game.rules:Rules",
+    "Solution": "fourlab.solver:Solution",
+    "Solver": "fourlab.solver:Solver",
     "Stop": "fourlab.agent:Stop",
     "UserError": "fourlab.errors:UserError",
     "add_position": "fourlab.game.named:add",
-    "make": "fourlab.agents.registry:make",
+    "analyse": "fourlab.api:analyse",
+    "analyze": "fourlab.api:analyze",
+    "list_agents": "fourlab.api:list_agents",
+    "make": "fourlab.api:make",
+    "review": "fourlab.api:review",
+    "solve": "fourlab.api:solve",
     "__version__": "fourlab.version:__version__",
 }
 """Where each public name is defined. The imports above repeat this for type checkers, and a test
