@@ -338,6 +338,8 @@ class Review:
             "mistakes": [move.number for move in self.mistakes],
         }
 
+    as_data = to_dict  # its name in earlier versions
+
 
 def review(
     start: Position,
