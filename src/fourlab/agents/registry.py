@@ -250,6 +250,29 @@ def make(spec: str, /, **values: Any) -> Agent:
     return _build(base, {**preset_texts, **current_names(name, texts)}, spec, values)
 
 
+def spec_of(agent: object) -> str | None:
+    """Return the spec that builds an agent equal to this one; None if there is none."""
+    kind = type(agent)
+    home = f"{kind.__module__}:{kind.__qualname__}"
+    name = next((name for name, entry in AGENTS.items() if entry.factory == home), None)
+    if name is None:
+        return None
+    texts = []
+    for option in options.options_of(kind).values():
+        value = getattr(agent, option.name, option.default)
+        if value != option.default:
+            words = option.separator.join(value) if isinstance(value, tuple) else value
+            text = options.as_text(words)
+            texts.append(
+                f'{option.name}="{text}"' if {*text} & {*'," '} else f"{option.name}={text}"
+            )
+    spec = f"{name}:{','.join(texts)}" if texts else name
+    try:
+        return spec if make(spec) == agent else None
+    except UserError:  # a value that cannot be written
+        return None
+
+
 def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
     """Split `name:option=value,option="va,lue"` into the name and the texts of the options."""
     if len(spec) > MAX_SPEC:

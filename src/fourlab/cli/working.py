@@ -15,6 +15,7 @@ from fourlab.agents.programs import OPTION, programs_in
 from fourlab.errors import Damaged, UserError
 from fourlab.jobs.job import Conduct, Job, Session
 from fourlab.jobs.runner import begin, work
+from fourlab.jobs.stopping import interruptible
 from fourlab.reporting.progress import shown
 from fourlab.terminal import one_line, visible
 
@@ -76,7 +77,14 @@ class Desk:
 @contextmanager
 def attended(session: Session, resume: str, quiet: bool) -> Iterator[None]:
     """Show the progress of a session, and let Ctrl-C stop it; `resume` is the command for later."""
-    with _interruptible(session, resume), shown(session, quiet):
+
+    def give_up() -> None:
+        text = f"stopped; what was saved is safe, resume with:\n{resume}"
+        os.write(2, f"\n{visible(text)}\n".encode())  # print is not reentrant here
+        os._exit(130)  # 128 + SIGINT; sys.exit would wait for threads and workers
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    with interruptible(session, give_up, signals, is_ending=True), shown(session, quiet):
         yield
 
 
@@ -88,39 +96,3 @@ def exit_stopped(session: Session, resume: str) -> NoReturn:
         progress = f" after {last.done:,} of {last.total:,} {last.unit}"
     print(f"stopped{progress}; resume with:\n{resume}", file=sys.stderr)
     raise typer.Exit(130)
-
-
-@contextmanager
-def _interruptible(session: Session, resume: str) -> Iterator[None]:
-    """Handle Ctrl-C and SIGTERM while a job is worked on.
-
-    The first one finishes the items in progress, the second abandons them, the third exits
-    immediately. Stored results are kept in any case, and workers end with this process.
-    """
-    presses = 0
-
-    # Signal handlers run in the main thread between two instructions, in the middle of anything.
-    def show(text: str) -> None:
-        os.write(2, f"\n{visible(text)}\n".encode())  # print is not reentrant in a signal handler
-
-    def on_signal(number: int, frame: object) -> None:
-        nonlocal presses
-        presses += 1
-        if presses == 1:
-            session.stop()
-            show("finishing the work in progress; press Ctrl-C again to abandon it")
-        elif presses == 2 and session.can_abort:
-            session.abort()
-            show("abandoning the work in progress; press Ctrl-C again to exit immediately")
-        else:
-            show(f"stopped; what was saved is safe, resume with:\n{resume}")
-            os._exit(130)  # 128 + SIGINT; sys.exit would wait for threads and workers
-
-    signals = (signal.SIGINT, signal.SIGTERM)
-    handlers = {number: signal.signal(number, on_signal) for number in signals}
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            # Once stopped, further signals must not interrupt the exit.
-            signal.signal(number, signal.SIG_IGN if presses else handler)

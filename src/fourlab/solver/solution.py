@@ -34,9 +34,9 @@ class Solution:
     seconds: float = 0.0
     book: bool = False
     """Whether the score came from the book."""
-    position: Position | None = field(default=None, compare=False)
+    position: Position | None = field(default=None, compare=False, repr=False)
     """The position, if it is known."""
-    columns: "Mapping[int, Solution]" = field(default_factory=dict, compare=False)
+    columns: "Mapping[int, Solution]" = field(default_factory=dict, compare=False, repr=False)
     """The solutions of the legal columns by index, counted from 0, if they were asked for."""
 
     @property
