@@ -32,6 +32,24 @@ def test_positions_are_accepted_in_every_notation(text: str) -> None:
     assert str(fl.Solver().solve(text)) == "loses in 36"
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        *("random", "rules", "mcts:simulations=50", "textbook:simulations=20", "minimax:depth=3"),
+        *("negamax", "perfect", "alphazero:simulations=8", "guided:simulations=8", "dqn", "value"),
+        *("level-2", "expectimax-random"),
+    ],
+)
+def test_agents_decide_on_texts(spec: str) -> None:
+    # Twelve empty cells: few enough for the exact expectation.
+    agent: Any = fl.make(spec)
+    decisions = [
+        agent.decide(position, fl.Limit(), np.random.default_rng(1)).column
+        for position in ("vannucci-abril", fl.Position("vannucci-abril"))
+    ]
+    assert decisions[0] == decisions[1]
+
+
 def test_positions_are_accepted_as_objects_names_and_boards() -> None:
     position = fl.Position("vannucci-abril")
     kaggle = [cell for row in position.grid() for cell in row]
