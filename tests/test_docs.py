@@ -28,7 +28,8 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_python_sessions_run(page: Path) -> None:
+def test_python_sessions_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # matches make run folders
     sessions = blocks(page, "python")
     text = "\n".join(sessions)
     assert all(">>>" in session for session in sessions)

@@ -10,19 +10,40 @@ TYPE_CHECKING = False
 # Type checkers and editors read these imports; at run time `__getattr__` does the same lazily.
 if TYPE_CHECKING:
     from fourlab.agent import Agent, Analysis, ColumnAnalysis, Decision, Exact, Limit, Stop
-    from fourlab.agents.registry import make
+    from fourlab.agents.listing import AgentInfo, AgentList
+    from fourlab.analysis.position import PositionAnalysis
+    from fourlab.analysis.review import Review
+    from fourlab.api import (
+        analyse,
+        analyze,
+        list_agents,
+        make,
+        match,
+        review,
+        solve,
+        study,
+        tournament,
+        train,
+    )
+    from fourlab.arena.result import MatchResult, TournamentResult
     from fourlab.errors import UserError
     from fourlab.evaluator import Batch, Evaluation, Evaluator
     from fourlab.game.named import add as add_position
     from fourlab.game.outcome import RED, YELLOW, Outcome, Result
     from fourlab.game.position import IllegalColumn, ImpossiblePosition, Position
     from fourlab.game.rules import Rules
+    from fourlab.jobs.job import Progress
+    from fourlab.solver import Solution, Solver
+    from fourlab.studies.result import StudyResult
+    from fourlab.training.result import TrainingResult
     from fourlab.version import __version__ as __version__
 
 __all__ = [
     "RED",
     "YELLOW",
     "Agent",
+    "AgentInfo",
+    "AgentList",
     "Analysis",
     "Batch",
     "ColumnAnalysis",
@@ -33,20 +54,40 @@ __all__ = [
     "IllegalColumn",
     "ImpossiblePosition",
     "Limit",
+    "MatchResult",
     "Outcome",
     "Position",
+    "PositionAnalysis",
+    "Progress",
     "Result",
+    "Review",
     "Rules",
+    "Solution",
+    "Solver",
     "Stop",
+    "StudyResult",
+    "TournamentResult",
+    "TrainingResult",
     "UserError",
     "add_position",
+    "analyse",
+    "analyze",
+    "list_agents",
     "make",
+    "match",
+    "review",
+    "solve",
+    "study",
+    "tournament",
+    "train",
 ]
 
 _HOMES = {
     "RED": "fourlab.game.outcome:RED",
     "YELLOW": "fourlab.game.outcome:YELLOW",
     "Agent": "fourlab.agent:Agent",
+    "AgentInfo": "fourlab.agents.listing:AgentInfo",
+    "AgentList": "fourlab.agents.listing:AgentList",
     "Analysis": "fourlab.agent:Analysis",
     "Batch": "fourlab.evaluator:Batch",
     "ColumnAnalysis": "fourlab.agent:ColumnAnalysis",
@@ -57,14 +98,32 @@ _HOMES = {
     "IllegalColumn": "fourlab.game.position:IllegalColumn",
     "ImpossiblePosition": "fourlab.game.position:ImpossiblePosition",
     "Limit": "fourlab.agent:Limit",
+    "MatchResult": "fourlab.arena.result:MatchResult",
     "Outcome": "fourlab.game.outcome:Outcome",
     "Position": "fourlab.game.position:Position",
+    "PositionAnalysis": "fourlab.analysis.position:PositionAnalysis",
+    "Progress": "fourlab.jobs.job:Progress",
     "Result": "fourlab.game.outcome:Result",
+    "Review": "fourlab.analysis.review:Review",
     "Rules": "fourlab.game.rules:Rules",
+    "Solution": "fourlab.solver:Solution",
+    "Solver": "fourlab.solver:Solver",
     "Stop": "fourlab.agent:Stop",
+    "StudyResult": "fourlab.studies.result:StudyResult",
+    "TournamentResult": "fourlab.arena.result:TournamentResult",
+    "TrainingResult": "fourlab.training.result:TrainingResult",
     "UserError": "fourlab.errors:UserError",
     "add_position": "fourlab.game.named:add",
-    "make": "fourlab.agents.registry:make",
+    "analyse": "fourlab.api:analyse",
+    "analyze": "fourlab.api:analyze",
+    "list_agents": "fourlab.api:list_agents",
+    "make": "fourlab.api:make",
+    "match": "fourlab.api:match",
+    "review": "fourlab.api:review",
+    "solve": "fourlab.api:solve",
+    "study": "fourlab.api:study",
+    "tournament": "fourlab.api:tournament",
+    "train": "fourlab.api:train",
     "__version__": "fourlab.version:__version__",
 }
 """Where each public name is defined. The imports above repeat this for type checkers, and a test

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
+from fourlab import decision_words, display
 from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
@@ -14,6 +15,7 @@ from fourlab.game.record import Cause
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas
 
 
 class Stop:
@@ -190,6 +192,20 @@ class Decision:
     """The principal variation: the expected moves, beginning with `column`."""
     proven: Exact | None = None
     """The exact result of the position; None if it is not proven."""
+
+    def __str__(self) -> str:
+        return decision_words.sentence(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decision as JSON data; columns count from 1."""
+        return decision_words.data(self)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return the statistics of the columns, one row for each."""
+        return display.data_frame(decision_words.column_rows(self.analysis))
+
+    def _repr_html_(self) -> str:
+        return decision_words.html(self)
 
 
 class Forfeit(Exception):

@@ -171,19 +171,19 @@ def test_the_estimate_is_from_reds_point_of_view() -> None:
 
 def test_a_review_is_reproducible() -> None:
     assert (
-        of("445322", "6x5x4", limit=GLANCE).as_data()
-        == of("445322", "6x5x4", limit=GLANCE).as_data()
+        of("445322", "6x5x4", limit=GLANCE).to_dict()
+        == of("445322", "6x5x4", limit=GLANCE).to_dict()
     )
 
 
 def test_a_game_may_start_anywhere() -> None:
     reviewed = of("555", start="vannucci-abril")
-    data = reviewed.as_data()
+    data = reviewed.to_dict()
     assert data["start"] == Position("vannucci-abril").write("fen")
     assert data["moves"] == "555"
     assert [position["ply"] for position in data["positions"]] == [30, 31, 32, 33]
     assert data["outcome"] == "red wins"
-    over = of("", start="1212121").as_data()
+    over = of("", start="1212121").to_dict()
     assert (over["outcome"], over["moves_made"], over["positions"][0]["says"]) == (
         "red wins",
         [],
@@ -199,7 +199,7 @@ def test_impossible_columns_are_refused() -> None:
 
 
 def test_a_review_as_json(reviewed: Review) -> None:
-    data = json.loads(json.dumps(reviewed.as_data()))
+    data = json.loads(json.dumps(reviewed.to_dict()))
     assert set(data) == {
         "board",
         "start",

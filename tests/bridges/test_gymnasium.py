@@ -131,7 +131,7 @@ def test_a_full_column_loses_or_raises() -> None:
         env = ConnectFour(start="444444", illegal=illegal)  # type: ignore[arg-type]
         before, _ = env.reset()
         if illegal == "error":
-            with pytest.raises(IllegalColumn, match="column 4 is full"):
+            with pytest.raises(IllegalColumn, match=r"column 3 \(counted from 0\) is full"):
                 env.step(3)
         else:
             observation, reward, over, truncated, info = env.step(3)

@@ -45,7 +45,7 @@ def state() -> list[object]:
 
 
 def test_everything_is_restored(command: Callable[..., Result], tmp_path: Path) -> None:
-    from fourlab.cli.compiling import announce_compilation
+    from fourlab.compiled.announcing import announce_compilation
 
     def change_everything() -> None:
         assert Path.cwd() == tmp_path

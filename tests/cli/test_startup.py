@@ -62,10 +62,11 @@ def test_help_loads_no_command(arguments: tuple[str, ...]) -> None:
     parts = (
         "cli",
         "cli.commands",
-        "cli.compiling",
         "cli.interrupts",
-        "cli.terminal",
+        "compiled",
+        "compiled.announcing",
         "errors",
+        "terminal",
         "version",
     )
     own = {"fourlab", *(f"fourlab.{part}" for part in parts)}

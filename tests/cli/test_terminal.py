@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from fourlab.cli import terminal
-from fourlab.cli.working import line
+from fourlab import terminal
 from fourlab.jobs.job import Progress
+from fourlab.reporting.progress import line
 from tests.cli.hostile import without_hashes
 
 Command = Callable[..., subprocess.CompletedProcess[str]]

@@ -111,7 +111,7 @@ def test_drawings_and_grids_include_the_board_size() -> None:
         ("4453x", "neither a notation nor a name"),
         ("0123", "columns count from 1"),
         ("8", "no column 8"),
-        ("0:7", "no column 8"),
+        ("0:7", "no column 7 .counted from 0."),
         ("ddz", "neither columns a to g nor a name"),
         ("no-such-name", "vannucci-abril"),
         ("[1, 2", "neither a notation nor a name"),

@@ -154,13 +154,36 @@ def test_a_full_board_without_a_line_is_a_draw() -> None:
 
 
 def test_a_full_column_cannot_be_played() -> None:
-    with pytest.raises(IllegalColumn, match=r"column 4 is full: Position\('444444'\)"):
+    with pytest.raises(IllegalColumn) as error:
         Position("444444").play(3)
+    assert str(error.value) == "column 3 (counted from 0) is full: Position('444444')"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("8", "there is no column 8: Position('') has columns 1 to 7"),
+        ("0:7", "there is no column 7 (counted from 0): Position('') has columns 0 to 6"),
+        ("4444444", "column 4 is full: Position('444444')"),
+        ("0:3333333", "column 3 (counted from 0) is full: Position('444444')"),
+        ("ddddddd", "column 4 is full: Position('444444')"),
+    ],
+)
+def test_errors_name_columns_as_they_were_given(text: str, message: str) -> None:
+    with pytest.raises(IllegalColumn) as error:
+        Position(text)
+    assert str(error.value) == message
+
+
+def test_a_position_draws_itself_in_notebooks() -> None:
+    drawing = Position("1212121")._repr_svg_()
+    assert drawing.startswith("<svg ")
+    assert drawing.count('stroke-width="5"') == 4  # the winning line
 
 
 @pytest.mark.parametrize("column", [-1, 7, 100])
 def test_a_column_off_the_board_cannot_be_played(column: int) -> None:
-    with pytest.raises(IllegalColumn, match=f"no column {column + 1}"):
+    with pytest.raises(IllegalColumn, match=f"no column {column} .counted from 0."):
         Position().play(column)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fourlab.agent import UNLIMITED, Agent, Decision, Limit, Search, Searcher
-from fourlab.game.position import Position
+from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.game.rules import CLASSIC, Rules
 
 if TYPE_CHECKING:
@@ -105,9 +105,13 @@ class ByBoard:
         return self.classic if rules == CLASSIC else self.elsewhere
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Let the agent of the position's board decide."""
+        position = as_position(position)
         return self.agent_on(position.rules).decide(position, limit, rng)
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from fourlab.agent import UNLIMITED, Agent, Closable, Decision, Forfeit, Limit, Startable, remembers
 from fourlab.agents.generators import generator
 from fourlab.errors import UserError
-from fourlab.game.position import Position
+from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.game.record import Cause
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class OwnAgent:
 
     def decide(
         self,
-        position: Position,
+        position: PositionLike,
         limit: Limit = UNLIMITED,
         rng: "np.random.Generator | None" = None,
     ) -> Decision:
@@ -55,6 +55,7 @@ class OwnAgent:
 
         UserErrors of the user's code, with which it refuses a board, for example, are passed on.
         """
+        position = as_position(position)
         try:
             answer = self._call(position, limit, rng)
         except (Forfeit, UserError):

@@ -8,7 +8,7 @@ import numpy as np
 
 from fourlab.agent import UNLIMITED, Analysis, Decision, Limit
 from fourlab.agents.generators import generator
-from fourlab.game.position import Position
+from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.options import check, option
 from fourlab.solver import Solution, Solver, centre_first
 
@@ -53,12 +53,16 @@ class Perfect:
         object.__setattr__(self, "_solver", solver)
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: np.random.Generator | None = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: np.random.Generator | None = None,
     ) -> Decision:
         """Solve the position and play a column that keeps its value.
 
         If the limit ends the search before a proof, play the column with the best bounds.
         """
+        position = as_position(position)
         rng = generator(rng)
         started = time.perf_counter()
         limited = limit.seconds is not None or limit.nodes is not None or limit.stop is not None

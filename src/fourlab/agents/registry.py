@@ -9,7 +9,7 @@ agent in a file (`own_files`), `own:NAME` one in this process (`own`).
 import importlib
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -221,18 +221,22 @@ SHOWN = 200
 """Characters of a spec that an error message quotes."""
 
 
-def make(spec: str) -> Agent:
-    """Build the agent of a spec; raise UserError that lists the valid names or options."""
+def make(spec: str, /, **values: Any) -> Agent:
+    """Build the agent of a spec; raise UserError that lists the valid names or options.
+
+    `values` are options as Python values, which override those of the spec.
+    """
     name, texts = parse_spec(spec)
     if (named := preset(name)) is None:
-        return _build(name, texts, spec)
-    if named.is_fixed and texts:
+        return _build(name, texts, spec, values)
+    if named.is_fixed and (texts or values):
         raise UserError(f"agent {name!r} has no options; write {named.spec} to change its own")
     if named.elsewhere is not None:
         return by_board(make(named.spec), make(named.elsewhere))
     base, preset_texts = parse_spec(named.spec)
-    if named.faithful is not None and "faithful" in texts:
-        text = texts.pop("faithful")
+    if named.faithful is not None and "faithful" in {*texts, *values}:
+        given = values.pop("faithful", None)
+        text = texts.pop("faithful", "") if given is None else str(given)
         try:
             is_faithful = options.read_bool(text)
         except ValueError:
@@ -243,7 +247,30 @@ def make(spec: str) -> Agent:
             # Options written by the user still override those of `faithful`.
             preset_texts |= parse_spec(f"{base}:{named.faithful}")[1]
     # Rename first: an option under an older name must override the preset's, too.
-    return _build(base, {**preset_texts, **current_names(name, texts)}, spec)
+    return _build(base, {**preset_texts, **current_names(name, texts)}, spec, values)
+
+
+def spec_of(agent: object) -> str | None:
+    """Return the spec that builds an agent equal to this one; None if there is none."""
+    kind = type(agent)
+    home = f"{kind.__module__}:{kind.__qualname__}"
+    name = next((name for name, entry in AGENTS.items() if entry.factory == home), None)
+    if name is None:
+        return None
+    texts = []
+    for option in options.options_of(kind).values():
+        value = getattr(agent, option.name, option.default)
+        if value != option.default:
+            words = option.separator.join(value) if isinstance(value, tuple) else value
+            text = options.as_text(words)
+            texts.append(
+                f'{option.name}="{text}"' if {*text} & {*'," '} else f"{option.name}={text}"
+            )
+    spec = f"{name}:{','.join(texts)}" if texts else name
+    try:
+        return spec if make(spec) == agent else None
+    except UserError:  # a value that cannot be written
+        return None
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
@@ -343,11 +370,14 @@ def options_of(name: str) -> list[Option]:
     ]
 
 
-def _build(name: str, texts: dict[str, str], spec: str) -> Agent:
+def _build(name: str, texts: dict[str, str], spec: str, given: Mapping[str, Any]) -> Agent:
     if is_own(name):
-        return _build_own(name, texts)
+        return _build_own(name, texts, given)
     factory = factory_of(name)
-    values = options.from_texts(factory, texts, f"agent {name!r}")
+    owner = f"agent {name!r}"
+    values = options.from_texts(factory, texts, owner) | options.resolved(
+        options.options_of(factory), given, owner
+    )
     try:
         return factory(**values)  # type: ignore[no-any-return]
     # Ours are complete sentences; others get the spec in front.
@@ -374,15 +404,16 @@ def own_thing(name: str) -> Any:
     return LIVE_AGENTS[name]
 
 
-def _build_own(name: str, texts: dict[str, str]) -> Agent:
+def _build_own(name: str, texts: dict[str, str], given: Mapping[str, Any]) -> Agent:
     thing = own_thing(name)
     title = name.removeprefix(LIVE) if name.startswith(LIVE) else own_files.title_of(name)
     if not isinstance(thing, type):
-        if texts:
+        if texts or given:
             kind = "a function" if inspect.isfunction(thing) else "an object"
             raise UserError(f"{name} is {kind}, which has no options")
     else:
-        thing = own_agent.build(thing, options.from_texts(thing, texts, f"agent {name!r}"), title)
+        values = options.from_texts(thing, texts, f"agent {name!r}")
+        thing = own_agent.build(thing, {**values, **given}, title)
     return own_agent.wrap(thing, title)
 
 

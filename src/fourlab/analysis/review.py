@@ -1,23 +1,32 @@
 """Review a game: the exact value of every position, and what every move did to it."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fourlab import display
 from fourlab.agent import UNLIMITED, Limit
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.arena.judge import remaining_share, solve_backwards
 from fourlab.arena.store import write_columns
+from fourlab.errors import UserError
 from fourlab.evaluator import Batch
+from fourlab.game import notation
+from fourlab.game.drawing import svg
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW, Outcome, Result
 from fourlab.game.position import Position
+from fourlab.game.rules import Rules
 from fourlab.nets.evaluator import load
+from fourlab.reporting import figures
 from fourlab.solver import Solution, Solver
+
+if TYPE_CHECKING:
+    import pandas
 
 DEFAULT_LIMIT = Limit(seconds=20)
 SLOW_PLIES = 4
@@ -223,7 +232,69 @@ class Review:
             fmean(1 - move.size / 2 for move in moves),
         )
 
-    def as_data(self) -> dict[str, Any]:
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def __repr__(self) -> str:
+        moves = write_columns(move.column for move in self.moves)
+        return f"<Review of {moves}: {len(self.mistakes)} mistakes, {self.standings[-1]}>"
+
+    def _lines(self) -> Iterator[str]:
+        """Yield the category of every move, and the accuracy of both sides."""
+        for move in self.moves:
+            mover = SIDE_NAMES[move.position.to_move]
+            yield (
+                f"{move.number:3}. {mover:6} {move.column + 1:2}  {move.category.value:7}  {move}"
+            )
+        yield f"at the end: {self.standings[-1]}"
+        for side in (RED, YELLOW):
+            shares = self.accuracy(side)
+            if shares.accuracy is not None:
+                kept = f"value kept {shares.kept:.1%}"
+                best = f"exactly best {shares.best:.1%} of {shares.moves} moves"
+                yield f"{SIDE_NAMES[side]}: accuracy {shares.accuracy:.1%}, {kept}, {best}"
+        if worst := ", ".join(str(move.number) for move in self.mistakes):
+            yield f"mistakes, worst first: {worst}"
+        if not self.is_complete:
+            yield "not everything could be proven in the time given; more seconds may help"
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return one row per move."""
+        rows = self.to_dict()["moves_made"]
+        return display.data_frame(
+            {**row, "best": " ".join(str(column) for column in row["best"])} for row in rows
+        )
+
+    def plot(self) -> figures.Figure:
+        """Draw red's chance of winning along the game, as a matplotlib figure."""
+        figures.require("plot()")
+        return figures.in_notebooks(
+            figures.win_chance(
+                [standing.position.ply for standing in self.standings],
+                [standing.chance for standing in self.standings],
+                [standing.estimate for standing in self.standings],
+                sorted(move.number for move in self.mistakes),
+            )
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                move.number,
+                SIDE_NAMES[move.position.to_move],
+                move.column + 1,
+                move.category.value,
+                str(move),
+            )
+            for move in self.moves
+        ]
+        board = display.picture(svg(self.standings[-1].position))
+        moves = display.table(("move", "side", "column", "", "what it did"), rows)
+        # What follows the moves: the end of the game, both accuracies, the mistakes.
+        rest = "".join(display.paragraph(line) for line in [*self._lines()][len(rows) :])
+        return display.beside(moves, board + rest)
+
+    def to_dict(self) -> dict[str, Any]:
         """Return the review as JSON data.
 
         Columns are counted from 1. Results of positions are from red's point of view, those of
@@ -267,19 +338,25 @@ class Review:
             "mistakes": [move.number for move in self.mistakes],
         }
 
+    as_data = to_dict  # its name in earlier versions
+
 
 def review(
-    start: Position, columns: Sequence[int], limit: Limit = DEFAULT_LIMIT, megabytes: float = 64
+    start: Position,
+    columns: Sequence[int],
+    limit: Limit = DEFAULT_LIMIT,
+    megabytes: float = 64,
+    named_from: int = 0,
 ) -> Review:
     """Review the game that was played from `start` by these columns, counted from 0.
 
     `limit.seconds` is the budget of the whole game, `limit.nodes` that of each position. When it is
     spent, or the stop flag is set, the positions left unproven have only an estimate. `megabytes`
-    is the size of the solver's transposition table.
+    is the size of the solver's transposition table. `named_from` is as in `Position.play`.
     """
     positions = [start]
     for column in columns:
-        positions.append(positions[-1].play(column))
+        positions.append(positions[-1].play(column, named_from=named_from))
     solver = Solver(megabytes)
     started = time.perf_counter()
     # Backwards from the end, where positions are easy and fill the table for those before them.
@@ -299,6 +376,25 @@ def review(
         for i, column in enumerate(columns)
     )
     return Review(tuple(standings), tuple(moves))
+
+
+def game_of(
+    moves: str | Position, start: str | Position = "", board: str | Rules | None = None
+) -> tuple[Position, tuple[int, ...]]:
+    """Return the starting position and the columns of a game in any notation of moves."""
+    first = Position(start, board)
+    if isinstance(moves, Position):
+        # The board of a position is known, so it is checked rather than read.
+        columns = Position(moves, first.rules).moves
+    else:
+        columns = notation.read(moves, first.rules).moves
+    # Any notation can be read, but only those of moves are a game.
+    if columns is None:
+        raise UserError(
+            f"{str(moves)!r:.80} is a board, not the moves of a game; "
+            "`start` says where a game starts"
+        )
+    return first, columns
 
 
 def _estimates(positions: Sequence[Position]) -> list[float | None]:

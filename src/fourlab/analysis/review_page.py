@@ -32,7 +32,7 @@ def review_page(review: Review) -> str:
 
 
 def _game(review: Review) -> Iterator[str]:
-    data = review.as_data()
+    data = review.to_dict()
     start = f" from {data['start']}" if data["start"] else ""
     yield f"<p>{escape(data['board'])}{escape(start)}: {escape(data['moves']) or 'no moves'}</p>"
     if not review.is_complete:
@@ -51,12 +51,7 @@ def _game(review: Review) -> Iterator[str]:
 
 def _chances(review: Review) -> str:
     """Return the figure of red's win chance over the plies of the game."""
-    plies = [standing.position.ply for standing in review.standings]
-    chances = [standing.chance for standing in review.standings]
-    estimates = [standing.estimate for standing in review.standings]
-    mistakes = sorted(move.number for move in review.mistakes)
-    figure = figures.win_chance(plies, chances, estimates, mistakes)
-    return within_page(figures.render(figure, "svg").decode())
+    return within_page(figures.render(review.plot(), "svg").decode())
 
 
 def _mistakes(review: Review) -> Iterator[str]:

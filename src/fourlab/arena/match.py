@@ -62,11 +62,14 @@ class MatchSettings:
             )
 
     def tournament(
-        self, spec_a: str, spec_b: str, sprt: tuple[float, float] | None = None
+        self, one: str | Player, other: str | Player, sprt: tuple[float, float] | None = None
     ) -> Tournament:
-        """Return the match of two agents; `sprt` is the pair (elo0, elo1) to test, if any."""
-        player_a = Player(spec_a, self._limit(self.limit_a))
-        player_b = Player(spec_b, self._limit(self.limit_b))
+        """Return the match of two agents, specs or players without limits.
+
+        `sprt` is the pair (elo0, elo1) to test, if any.
+        """
+        player_a = _player(one, self._limit(self.limit_a))
+        player_b = _player(other, self._limit(self.limit_b))
         # Results are kept by name, so an agent against itself needs two.
         if player_a == player_b:
             player_a = replace(player_a, name=f"{player_a.label} (A)")
@@ -90,6 +93,10 @@ class MatchSettings:
         """Return the limit of one player: the common bounds, overridden by its own."""
         common = {bound: getattr(self, bound) for bound in BOUNDS}
         return Limit(**{**common, **read_bounds(own)})
+
+
+def _player(agent: str | Player, limit: Limit) -> Player:
+    return Player(agent, limit) if isinstance(agent, str) else replace(agent, limit=limit)
 
 
 def read_bounds(text: str) -> dict[str, float | int]:

@@ -31,11 +31,11 @@ MOST_GAMES = 5000
 
 def write_report(run: Run, tournament: Tournament, summary: dict[str, Any], store: Store) -> None:
     """Write report.html and, if matplotlib is installed, figures/*.svg."""
-    drawings = inline_figures(run.folder / "figures", _figures(tournament, summary, store))
+    drawings = inline_figures(run.folder / "figures", figures_of(tournament, summary, store))
     run.write("report.html", _page(run, tournament, summary, drawings, store))
 
 
-def _figures(
+def figures_of(
     tournament: Tournament,
     summary: dict[str, Any],
     store: Store,

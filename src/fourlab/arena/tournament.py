@@ -132,6 +132,17 @@ class Tournament:
         is_list = self.openings.startswith("all:")
         return max(len(starts) for starts in self.starts_on) if is_list else DEFAULT_ROUNDS
 
+    def notes(self) -> Iterator[str]:
+        """Yield remarks on what the user may not expect."""
+        # With fewer openings than rounds, the games of deterministic agents repeat. A single
+        # opening is what the user asked for.
+        for board, starts in zip(self.boards, self.starts_on, strict=True):
+            if 1 < len(starts) < self.all_rounds:
+                yield (
+                    f"there are only {len(starts)} such openings on {board} "
+                    f"for {self.all_rounds} rounds; they are repeated"
+                )
+
     @cached_property
     def pairings(self) -> tuple[tuple[int, int], ...]:
         """All pairs of players, as indices into `players`."""

@@ -14,7 +14,7 @@ from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Forfeit
 from fourlab.agents.generators import generator
 from fourlab.bridges.hosted import Hosted, Patience, StoppedError, check_file
 from fourlab.errors import UserError
-from fourlab.game.position import Position
+from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.game.record import Cause
 from fourlab.options import check, option
 
@@ -81,13 +81,17 @@ class ForeignNetwork:
         """Raise UserError if the options contradict each other or something is missing."""
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Choose the open column with the highest number.
 
         If the stop flag is set before there is an answer, the process is ended, and the column is
         a random one.
         """
+        position = as_position(position)
         seconds = self.seconds if limit.seconds is None else limit.seconds
         patience = Patience(seconds + self.grace, limit.stop)
         try:

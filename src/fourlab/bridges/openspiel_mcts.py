@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fourlab.agent import UNLIMITED, Analysis, Decision, Exact, Limit
 from fourlab.agents.generators import generator
 from fourlab.game.outcome import Result
-from fourlab.game.position import Position
+from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.options import check, option
 
 if TYPE_CHECKING:
@@ -52,7 +52,10 @@ class OpenSpielMCTS:
         check(self)
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Search with a new tree; with a stop flag, with one tree after another.
 
@@ -60,6 +63,7 @@ class OpenSpielMCTS:
         could set a flag. Searches with a flag are therefore a sequence of small ones, whose results
         at the root are added (root parallelisation; Chaslot et al., 2008).
         """
+        position = as_position(position)
         rng = generator(rng)
         from fourlab.bridges.openspiel import game_of, mcts_bot, to_state
 

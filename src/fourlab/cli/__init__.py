@@ -36,9 +36,9 @@ def main(arguments: list[str] | None = None, early_handler: object = None) -> "N
 def _run(arguments: list[str] | None) -> "NoReturn":
     """Run the command line; turn errors into one line and an exit code."""
     from fourlab.cli import interrupts
-    from fourlab.cli.compiling import announce_compilation
-    from fourlab.cli.terminal import protect
+    from fourlab.compiled.announcing import announce_compilation
     from fourlab.errors import Damaged, UserError
+    from fourlab.terminal import protect
 
     # Before anything can be printed, even an error.
     _make_streams_usable()

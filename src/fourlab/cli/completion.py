@@ -180,7 +180,7 @@ def _values(parameter: Any, path: list[str]) -> Iterator[str]:
 
 def _trainings(name: str, path: list[str]) -> Iterator[str]:
     """Yield the trainings, or the presets of the one that was typed."""
-    from fourlab.cli.train import TRAININGS
+    from fourlab.agents.trainings import TRAININGS
 
     if name != "preset":
         yield from TRAININGS

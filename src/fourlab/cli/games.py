@@ -24,13 +24,13 @@ from fourlab.cli.options import (
     RunArgument,
     print_json,
 )
-from fourlab.cli.terminal import one_line
 from fourlab.errors import UserError
 from fourlab.files import write_atomically
 from fourlab.game.outcome import SIDE_NAMES, Outcome, Result
 from fourlab.game.record import Record
 from fourlab.jobs.kinds import job_of
 from fourlab.jobs.run import Run, find_run
+from fourlab.terminal import one_line
 
 COLUMNS = (
     "number",

@@ -49,13 +49,7 @@ def run_tournament(
     tournament = described(tournament)
     desk = running.desk(workers, *(["--accuracy"] if accuracy else []))
     job = TournamentJob(tournament, kind, accuracy)
-    # With fewer openings than rounds, the games of deterministic agents repeat. A single opening
-    # is what the user asked for.
-    for board, starts in zip(tournament.boards, tournament.starts_on, strict=True):
-        if 1 < len(starts) < tournament.all_rounds:
-            desk.note(
-                f"there are only {len(starts)} such openings on {board} "
-                f"for {tournament.all_rounds} rounds; they are repeated"
-            )
+    for note in tournament.notes():
+        desk.note(note)
     run, summary = desk.work(job)
     print_results(run, summary, running.json)

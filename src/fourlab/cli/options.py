@@ -1,19 +1,18 @@
 """Arguments and options that several commands share, and how results are printed."""
 
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from fourlab.agent import Limit
-from fourlab.cli.terminal import console
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.game.position_file import Line, read_position_file, read_positions
+from fourlab.terminal import console
 
 T = TypeVar("T")
 
@@ -155,14 +154,6 @@ def print_facts(facts: Mapping[str, object], json: bool) -> None:
         return
     for name, value in facts.items():
         print(f"{name}: {value}")
-
-
-def may_be_terminal(stream: IO[str]) -> bool:
-    """Return whether rich might treat the stream as a terminal, without importing rich.
-
-    Like rich, it looks at the stream and at the variables with which users request colours.
-    """
-    return stream.isatty() or any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
 
 
 def progress(items: Sequence[T], description: str) -> Iterable[T]:

@@ -303,10 +303,9 @@ class _Sitting:
     def _review(self) -> None:
         """Print the review of the last game."""
         from fourlab.analysis.review import review
-        from fourlab.cli.review import print_review
 
         columns = tuple(self.game.columns)
-        print_review(review(self.start, columns, Limit(seconds=REVIEW_SECONDS)))
+        print(review(self.start, columns, Limit(seconds=REVIEW_SECONDS)))
         if isinstance(self.table, LiveTable):
             self.table.keep()
 

@@ -17,11 +17,11 @@ from fourlab.cli.options import (
     as_arguments,
     print_json,
 )
-from fourlab.cli.standings import print_chess, print_findings, print_summary
-from fourlab.cli.terminal import in_one_line
+from fourlab.cli.standings import print_chess, print_summary
 from fourlab.cli.working import Desk
 from fourlab.jobs.job import Conduct
 from fourlab.jobs.run import Run
+from fourlab.terminal import in_one_line
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,9 @@ def print_results(run: Run, results: dict[str, Any], json: bool) -> None:
         print(f"run: {run.folder}")
         return
     if kind == "reproduce":
-        print_findings(results)
+        from fourlab.studies.findings import in_words  # only studies need it
+
+        print("\n".join(in_words(results)))
     else:
         print("\n".join([results["headline"], *results.get("lines", ())]))
     if run.report_file.exists():

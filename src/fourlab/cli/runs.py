@@ -8,11 +8,11 @@ import typer
 
 from fourlab.analysis import overview
 from fourlab.cli.options import DEFAULT_HOME, HomeOption, JsonOption, print_json
-from fourlab.cli.terminal import in_one_line
 from fourlab.errors import UserError
 from fourlab.jobs.deletion import check_deletable, size_of
 from fourlab.jobs.deletion import delete as delete_run
 from fourlab.jobs.run import all_runs, find_run
+from fourlab.terminal import in_one_line
 
 
 def runs(

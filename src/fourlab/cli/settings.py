@@ -4,10 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
+from fourlab.agents.trainings import TRAININGS, training_named
 from fourlab.cli.options import JsonOption, print_json
-from fourlab.cli.train import TRAININGS
-from fourlab.errors import UserError
-from fourlab.options import as_data, as_text, options_of, perhaps, resolved, schema_of
+from fourlab.options import as_data, as_text, options_of, resolved, schema_of
 
 
 def settings(
@@ -46,12 +45,7 @@ def settings(
             presets = ", ".join(training.presets)
             print(f"{training.name:10} presets {presets}; {training.help.splitlines()[0]}")
         return
-    if name not in TRAININGS:
-        raise UserError(
-            f"there is no training {name!r}{perhaps(name, TRAININGS)}; "
-            f"trainings are {', '.join(TRAININGS)}"
-        )
-    training = TRAININGS[name]
+    training = training_named(name)
     options = options_of(training.settings)
     # Old names and misspelt ones are treated as they are in --set.
     chosen = resolved(options, dict.fromkeys(names or options), f"training {name!r}")

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
 from fourlab.agent import Stop
-from fourlab.cli.working import terminal
+from fourlab.reporting.progress import terminal
 
 if TYPE_CHECKING:
     import rich.live

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from fourlab.cli.options import print_json
-from fourlab.cli.terminal import one_line
 from fourlab.cli.working import attended, exit_stopped
 from fourlab.errors import UserError
 from fourlab.jobs.job import Session
 from fourlab.studies.catalogue import all_experiments, title_of
+from fourlab.terminal import one_line
 
 if TYPE_CHECKING:
     from fourlab.cli.running import Running, Workers

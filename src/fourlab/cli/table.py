@@ -9,8 +9,8 @@ import sys
 from typing import IO, TYPE_CHECKING
 
 from fourlab.cli.board import plain_console, print_board
-from fourlab.cli.options import may_be_terminal
 from fourlab.game.position import Position
+from fourlab.terminal import may_be_terminal
 
 if TYPE_CHECKING:
     from rich.console import Console

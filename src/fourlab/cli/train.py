@@ -6,21 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from fourlab.agents.alphazero.settings import TRAINING as ALPHAZERO
-from fourlab.agents.dqn.settings import TRAINING as DQN
 from fourlab.agents.programs import refuse_programs
-from fourlab.agents.q.settings import TRAINING as Q
-from fourlab.agents.value.settings import TRAINING as VALUE
+from fourlab.agents.trainings import TRAININGS
 from fourlab.cli.generated import Given, with_settings
 from fourlab.cli.options import AllowProgramsOption
 from fourlab.cli.running import DEFAULT_RUNNING, DEFAULT_WORKERS, Running, Workers, print_results
 from fourlab.options import options_of, read_assignment, renamed
 from fourlab.parsing import read_toml
 from fourlab.training.kind import Training
-
-TRAININGS: dict[str, Training[Any]] = {
-    training.name: training for training in (ALPHAZERO, DQN, Q, VALUE)
-}
 
 app = typer.Typer(
     help="""Train agents that learn.

@@ -13,8 +13,8 @@ from fourlab.cli.options import (
     RunArgument,
     print_json,
 )
-from fourlab.cli.terminal import one_line
 from fourlab.errors import UserError
+from fourlab.terminal import one_line
 
 if TYPE_CHECKING:
     from fourlab.arena.store import StoredGame

@@ -69,7 +69,7 @@ def serve_line(agent: Agent, read: Read, say: Say, rules: Rules, limit: Limit, s
                 continue
         try:
             if word != "go":
-                position = position.play(_column(word))
+                position = position.play(_column(word), named_from=1)
         except UserError as error:
             say(f"error: {' '.join(str(error).split())}")
             continue

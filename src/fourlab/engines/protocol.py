@@ -111,7 +111,7 @@ def read_position(words: Sequence[str], rules: Rules) -> Position:
     for word in rest[1:]:
         if not is_number(word):
             raise UserError(f"{word[:20]!r} is not a column")
-        position = position.play(int(word) - 1)
+        position = position.play(int(word) - 1, named_from=1)
     return position
 
 

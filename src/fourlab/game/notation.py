@@ -43,6 +43,8 @@ class Setup:
     yellow: int = 0
     to_move: int | None = None
     """RED or YELLOW; None if it follows from the numbers of discs."""
+    named_from: int = 1
+    """The number of the leftmost column in the text, with which error messages count."""
 
 
 Grid = Sequence[Sequence[int]]
@@ -145,7 +147,7 @@ def _read_moves(text: str, rules: Rules | None, first: int = 1) -> Setup:
         else:
             advice = "write 0: in front if they count from 0"
         raise UserError(f"columns count from 1 in {_short(text)}; {advice}")
-    return Setup(rules, columns)
+    return Setup(rules, columns, named_from=first)
 
 
 def _numbers(text: str, rules: Rules) -> list[int]:

@@ -78,7 +78,7 @@ class Position:
         elif to_move in (None, len(setup.moves) % 2):
             position = _make(setup.rules, 0, 0, RED, (), None)
             for column in setup.moves:
-                position = position.play(column)
+                position = position.play(column, named_from=setup.named_from)
         else:
             raise ImpossiblePosition(
                 f"after {len(setup.moves)} moves it is not {SIDE_NAMES[to_move or 0]}'s turn"
@@ -97,20 +97,26 @@ class Position:
         """
         return _place(notations.read_key(operator.index(key), rules), None, True)
 
-    def play(self, column: int) -> "Position":
-        """Return the position after the side to move drops a disc into a column, counted from 0."""
+    def play(self, column: int, *, named_from: int = 0) -> "Position":
+        """Return the position after the side to move drops a disc into a column, counted from 0.
+
+        Errors name the column as it was given: `named_from=1` is for columns that people have
+        written, which count from 1.
+        """
         column = operator.index(column)  # accepts NumPy integers, but keeps a Python int
         if self._outcome is not None:
             raise IllegalColumn(f"the game is over ({self._outcome}): {self!r}")
         if not 0 <= column < self.rules.columns:
+            last = self.rules.columns - 1 + named_from
             raise IllegalColumn(
-                f"there is no column {column + 1}: {self!r} has columns 1 to {self.rules.columns}"
+                f"there is no {_named(column, named_from)}: "
+                f"{self!r} has columns {named_from} to {last}"
             )
         g = self.rules.geometry
         mask = self.red | self.yellow
         cell = bitboard.landing(mask, column, g)
         if not cell:
-            raise IllegalColumn(f"column {column + 1} is full: {self!r}")
+            raise IllegalColumn(f"{_named(column, named_from)} is full: {self!r}")
         moves = None if self.moves is None else (*self.moves, column)
         side = self.to_move
         discs = [self.red, self.yellow]
@@ -200,6 +206,12 @@ class Position:
     def __str__(self) -> str:
         return self.write("ascii")
 
+    def _repr_svg_(self) -> str:
+        """Draw the board in a notebook."""
+        from fourlab.game.drawing import svg  # most programs never draw
+
+        return svg(self)
+
     def __repr__(self) -> str:
         if self.moves is None:
             counts_fit = _counts_fit(self.red, self.yellow, self.to_move)
@@ -231,6 +243,26 @@ class Position:
     def __reduce__(self) -> tuple[Any, ...]:
         # Pickling and copying must not call `__setattr__`, which refuses.
         return _make, (self.rules, self.red, self.yellow, self.to_move, self.moves, self._outcome)
+
+
+PositionLike = Position | str | Sequence[int] | Sequence[Sequence[int]]
+"""What stands for a position: itself, a text in any notation, a name, or the cells of a board."""
+
+
+def as_position(position: PositionLike, board: str | Rules | None = None) -> Position:
+    """Return the position that something stands for; raise UserError if it stands for none."""
+    if isinstance(position, Position) and board is None:
+        return position
+    if not isinstance(position, Position | str | Sequence) and not hasattr(position, "tolist"):
+        raise UserError(
+            f"a position is a Position, moves such as '4453', a name or a board, not {position!r}"
+        )
+    return Position(position, board)
+
+
+def _named(column: int, named_from: int) -> str:
+    """Return a column's name in an error message."""
+    return f"column {column + named_from}" + ("" if named_from else " (counted from 0)")
 
 
 def _read(start: Any, rules: Rules | None, notation: str | None) -> Setup:

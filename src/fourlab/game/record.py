@@ -52,7 +52,8 @@ class Record:
         position = self.start
         yield position
         for column in self.columns:
-            position = position.play(column)
+            # Records are written with columns from 1, so messages count from 1, too.
+            position = position.play(column, named_from=1)
             yield position
 
     @property

@@ -9,8 +9,11 @@ its first worker; later changes to `os.environ` do not reach them.
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
+from types import ModuleType
 
 PLAIN = ["fourlab.jobs.fork_server", "fourlab.agents.registry", "fourlab.arena.tournament"]
 COMPILED = ["fourlab.agents.mcts.agent", "fourlab.solver"]
@@ -28,3 +31,18 @@ def worker_context() -> BaseContext:
     compiler = "fourlab.compiled._jit" in sys.modules
     server.set_forkserver_preload([*PLAIN, *(COMPILED if compiler else [])])
     return server
+
+
+@contextmanager
+def without_main_module() -> Iterator[None]:
+    """Keep workers that are started meanwhile from running the user's script again.
+
+    By default they import the main module of this process, and with it a script that starts workers
+    outside `if __name__ == "__main__"`. Ours need nothing that is defined there.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main

@@ -319,12 +319,20 @@ def _create(run: Run, config: dict[str, Any]) -> None:
     manifest = {
         "config": config,
         "seed": config.get("seed"),
-        "command": shlex.join(["fourlab", *sys.argv[1:]]),
+        "command": _command(),
         **environment(),
     }
     run.write("config.toml", settings)
     # Written last, because the manifest is what makes the folder a run.
     run.write("manifest.json", manifest)
+
+
+def _command() -> str:
+    """Return the command that began the run, or the name of the Python program that did."""
+    if "fourlab.cli" in sys.modules:
+        return shlex.join(["fourlab", *sys.argv[1:]])
+    # A notebook's arguments are files of its own.
+    return shlex.join(["python", *filter(None, [Path(sys.argv[0]).name])])
 
 
 def _as_json(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -45,6 +45,20 @@ def can_draw() -> bool:
     return True
 
 
+def require(what: str) -> None:
+    """Raise UserError, naming what was wanted, if matplotlib is not installed."""
+    if not can_draw():
+        raise UserError(f"{what} needs matplotlib: {INSTALL}")
+
+
+def in_notebooks(figure: Figure) -> Figure:
+    """Let a figure show itself in notebooks, which otherwise know only those of pyplot."""
+    # The title and the size make ids differ between the figures of one notebook.
+    salt = f"{figure.get_suptitle()} {figure.get_size_inches()}"
+    figure._repr_svg_ = lambda: render(figure, "svg", salt).decode()  # type: ignore[attr-defined]
+    return figure
+
+
 class Snapshot(Protocol):
     """The root of a search after a number of simulations."""
 

@@ -1,9 +1,19 @@
 """The solution of a position: proven bounds of its score."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
+from fourlab import display
 from fourlab.agent import Exact
+from fourlab.game import drawing
 from fourlab.game.outcome import Result
+from fourlab.game.position import Position
+
+if TYPE_CHECKING:
+    import pandas
+
+    from fourlab.reporting.figures import Figure
 
 
 @dataclass(frozen=True)
@@ -24,6 +34,10 @@ class Solution:
     seconds: float = 0.0
     book: bool = False
     """Whether the score came from the book."""
+    position: Position | None = field(default=None, compare=False, repr=False)
+    """The position, if it is known."""
+    columns: "Mapping[int, Solution]" = field(default_factory=dict, compare=False, repr=False)
+    """The solutions of the legal columns by index, counted from 0, if they were asked for."""
 
     @property
     def score(self) -> int | None:
@@ -52,6 +66,56 @@ class Solution:
         return Solution(
             -self.upper, -self.lower, self.left + 1, self.nodes, self.seconds, self.book
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the solution as JSON data; columns count from 1."""
+        result = self.result
+        data: dict[str, Any] = {
+            "says": str(self),
+            "result": None if result is None else int(result),
+            "score": self.score,
+            "lower": self.lower,
+            "upper": self.upper,
+            "plies": self.plies,
+            "nodes": self.nodes,
+            "seconds": self.seconds,
+            "book": self.book,
+        }
+        if self.position is not None:
+            data = {"position": self.position.write(), **data}
+        if self.columns:
+            data["columns"] = {
+                str(column + 1): solution.to_dict() for column, solution in self.columns.items()
+            }
+        return data
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return one row per solved column, or a single row without them."""
+        if not self.columns:
+            return display.data_frame([self.to_dict()])
+        rows = self.to_dict()["columns"]
+        return display.data_frame({"column": int(name), **row} for name, row in rows.items())
+
+    def plot(self) -> "Figure":
+        """Draw the scores of the columns, as a matplotlib figure."""
+        from fourlab.reporting import figures
+
+        figures.require("plot()")
+        columns = {f"column {column + 1}": value for column, value in self.columns.items()}
+        # A score that is not proven is drawn in the middle of its bounds.
+        scores = {
+            name: ((solution.lower + solution.upper) / 2, solution.lower, solution.upper)
+            for name, solution in (columns or {"position": self}).items()
+        }
+        return figures.in_notebooks(figures.estimates(scores, "score for the side to move"))
+
+    def _repr_html_(self) -> str:
+        parts = [] if self.position is None else [display.picture(drawing.svg(self.position))]
+        words = display.paragraph(self)
+        if self.columns:
+            rows = [(column + 1, solution) for column, solution in self.columns.items()]
+            words += display.table(("column", "exact value"), rows)
+        return display.beside(*parts, words)
 
     def __str__(self) -> str:
         if self.result is None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from fourlab.agent import UNLIMITED, Limit
 from fourlab.errors import UserError
-from fourlab.game.position import Position
+from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.game.rules import Rules
 from fourlab.solver.book import Book, shipped_book
 from fourlab.solver.kernel import solve, warm_up
@@ -83,15 +83,17 @@ class Solver:
         """The current size of the table, in MiB."""
         return self._table.nbytes / 2**20
 
-    def solve(self, position: Position, limit: Limit = UNLIMITED, weak: bool = False) -> Solution:
+    def solve(
+        self, position: PositionLike, limit: Limit = UNLIMITED, weak: bool = False
+    ) -> Solution:
         """Solve a position that is not over, as far as the limit allows.
 
         If `weak`, prove only the winner, which takes less work than the score.
         """
-        return self._narrow(position, limit, WINNER_ONLY if weak else EXACT_SCORE)
+        return self._narrow(as_position(position), limit, WINNER_ONLY if weak else EXACT_SCORE)
 
     def columns(
-        self, position: Position, limit: Limit = UNLIMITED, weak: bool = False
+        self, position: PositionLike, limit: Limit = UNLIMITED, weak: bool = False
     ) -> dict[int, Solution]:
         """Return the solution of every legal column, from the point of view of the side to move.
 
@@ -99,6 +101,7 @@ class Solver:
         bounds.
         """
         _load_kernels()
+        position = as_position(position)
         rest = self._rest_of(limit)
         solutions: dict[int, Solution] = {}
         columns = centre_first(position)
@@ -118,13 +121,14 @@ class Solver:
         return dict(sorted(solutions.items()))
 
     def best_columns(
-        self, position: Position, first: bool = False, limit: Limit = UNLIMITED
+        self, position: PositionLike, first: bool = False, limit: Limit = UNLIMITED
     ) -> tuple[Solution, list[int]]:
         """Return the solution and the columns that achieve its score, in ascending order.
 
         With `first`, return only the one nearest the centre. If the limit is reached, columns may
         be missing.
         """
+        position = as_position(position)
         rest = self._rest_of(limit)
         solution = self.solve(position, limit)
         if solution.score is None:
@@ -132,12 +136,13 @@ class Solver:
         best = self._achieving(position, solution.score, rest)
         return solution, sorted(islice(best, 1 if first else None))
 
-    def line(self, position: Position, limit: Limit = UNLIMITED) -> tuple[int, ...]:
+    def line(self, position: PositionLike, limit: Limit = UNLIMITED) -> tuple[int, ...]:
         """Return best play by both sides until the end of the game.
 
         The winner wins as soon as possible and the loser loses as late as possible; among equal
         columns, the one nearest the centre is played. If the limit is reached, the line ends early.
         """
+        position = as_position(position)
         rest = self._rest_of(limit)
         columns: list[int] = []
         score = self.solve(position, limit).score

@@ -31,7 +31,7 @@ def with_picture(title: str, parts: Sequence[Part]) -> list[Part]:
     )
     data = Table("", ("claim", "version", "share", "low", "high"), rows)
     caption = f"{title}: shares with 95 % intervals, of several outcomes the first"
-    return [*parts, Picture(NAME, caption, lambda: _draw(claims), data)]
+    return [*parts, Picture(NAME, caption, lambda: draw(claims), data)]
 
 
 def shares_of(claim: Claim) -> dict[str, Estimate]:
@@ -52,7 +52,8 @@ def _cell(number: float | None) -> str:
     return "" if number is None else f"{number:.2f}"
 
 
-def _draw(claims: Sequence[Claim]) -> Figure:
+def draw(claims: Sequence[Claim]) -> Figure:
+    """Draw claims that are shares, one below the other, all versions of each."""
     figure, (axes,) = panels(9, 1 + 0.6 * len(claims))
     labelled: set[str] = set()
     for place, claim in enumerate(claims):

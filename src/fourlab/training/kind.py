@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from fourlab.errors import UserError
@@ -46,6 +47,9 @@ class Training(Generic[S]):
     """Fills in settings that follow from others; the second argument names the explicit ones."""
     identity: Callable[[S], dict[str, Any]] = lambda settings: {}
     """What identifies a run apart from its settings, such as the checksums of files."""
+    product: str = ""
+    """The option of the trained agent's spec, OPTION=FILE in the run folder; by default
+    net=NAME.onnx."""
     run_name: Callable[[S, str], str] | None = None
     """The name of a run from its settings and preset; by default `NAME-PRESET`."""
 
@@ -53,6 +57,13 @@ class Training(Generic[S]):
     def default_preset(self) -> str:
         """The preset to use if none is named."""
         return next(iter(self.presets))
+
+    def spec(self, folder: Path) -> str:
+        """Return the spec of the agent that a finished run in this folder has trained."""
+        option, _, file = (self.product or f"net={self.name}.onnx").partition("=")
+        path = str(folder / file)
+        # A comma would end the option.
+        return f'{self.name}:{option}="{path}"' if "," in path else f"{self.name}:{option}={path}"
 
     def preset(self, name: str, faithful: bool = False) -> S:
         """Return the settings of a preset."""

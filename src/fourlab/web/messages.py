@@ -63,7 +63,7 @@ class PositionRequest(RequestBody):
         """Return the position after the moves; raise UserError."""
         position, columns = self.game()
         for column in columns:
-            position = position.play(column)
+            position = position.play(column, named_from=1)
         return position
 
 

@@ -62,7 +62,7 @@ def stream(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
 
 def review(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
     """Review a game."""
-    data = look_back(ReviewRequest.model_validate(fields), caps, stop).as_data()
+    data = look_back(ReviewRequest.model_validate(fields), caps, stop).to_dict()
     return r.ReviewAnswer.model_validate(data).model_dump_json()
 
 
@@ -141,7 +141,7 @@ def look_back(body: ReviewRequest, caps: Caps, stop: Stop) -> "Review":
 
     start, columns = body.game()
     limit = Limit(seconds=min(body.seconds, caps.review_seconds), stop=stop)
-    return review(start, columns, limit, caps.megabytes)
+    return review(start, columns, limit, caps.megabytes, named_from=1)
 
 
 def _open(body: MoveRequest) -> Position:

@@ -18,7 +18,7 @@ from fourlab.agents.mcts.xray import Snapshot, marks
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, evaluate_checked
 from fourlab.game.outcome import Result
-from fourlab.game.position import Position
+from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.game.rules import Rules
 from fourlab.nets.base import NetworkEvaluator
 from fourlab.nets.evaluator import load
@@ -168,9 +168,13 @@ class AlphaZero:
         return self.method == "gumbel" and not self.faithful
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Search until a limit is reached or the position is proven, then play the best column."""
+        position = as_position(position)
         return self._search(position, limit, generator(rng), None).decision
 
     def search(

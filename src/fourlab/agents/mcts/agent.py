@@ -19,7 +19,7 @@ from fourlab.agents.mcts.tree import SearchTree, candidates, decision
 from fourlab.agents.mcts.xray import Snapshot
 from fourlab.compiled.random import seed_states
 from fourlab.errors import UserError
-from fourlab.game.position import Position
+from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.options import check, option
 
 DEFAULT_SIMULATIONS = 10_000
@@ -251,9 +251,13 @@ class MCTS:
             self._pools.pop().shutdown()
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Search, then choose a column."""
+        position = as_position(position)
         rng = generator(rng)
         return self._search(position, limit, rng, traced=False, watch=None).decision
 

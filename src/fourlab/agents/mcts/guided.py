@@ -15,7 +15,7 @@ from fourlab.agents.mcts.verbs import Switches
 from fourlab.compiled.random import seed_state
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, evaluate_checked
-from fourlab.game.position import Position
+from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.game.rules import Rules
 from fourlab.nets.evaluator import load
 from fourlab.options import check, option
@@ -97,12 +97,16 @@ class Guided:
         _load_kernels()
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Search in batches until a limit is reached or the position is proven.
 
         Plays the most visited column, of equals the one with the best mean.
         """
+        position = as_position(position)
         rng = generator(rng)
         started = time.perf_counter()
         by_logits = self._evaluates_logits(position)

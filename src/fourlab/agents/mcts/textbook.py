@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
 from fourlab.agent import UNLIMITED, Analysis, Decision, Limit
 from fourlab.agents.generators import generator
-from fourlab.game.position import Position
+from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.options import check, option
 
 if TYPE_CHECKING:
@@ -406,9 +406,13 @@ class Textbook:
         check(self)
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Search, then play the most visited column."""
+        position = as_position(position)
         rng = generator(rng)
         simulations = min(
             self.simulations, limit.simulations or self.simulations, limit.nodes or self.simulations

@@ -22,7 +22,7 @@ from fourlab.agents.minimax.kernel import (
 )
 from fourlab.game.bitboard import has_line, landing
 from fourlab.game.outcome import Result
-from fourlab.game.position import Position
+from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.game.rules import Rules
 from fourlab.options import check, option
 
@@ -75,9 +75,13 @@ class Minimax:
         check(self)
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: np.random.Generator | None = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: np.random.Generator | None = None,
     ) -> Decision:
         """Search to the full depth; with a limit of time or nodes, deepen iteratively."""
+        position = as_position(position)
         rng = generator(rng)
         if self.faithful:
             return _faithful_decision(position, self.depth, limit)

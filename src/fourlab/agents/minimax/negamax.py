@@ -12,7 +12,7 @@ from fourlab.agents.generators import generator
 from fourlab.compiled.negamax import better, enter, kaggle_negamax
 from fourlab.compiled.random import seed_state
 from fourlab.game.bitboard import landing
-from fourlab.game.position import Position
+from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.options import check, option
 
 SLICE_NODES = 300_000
@@ -44,9 +44,13 @@ class Negamax:
         check(self)
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: np.random.Generator | None = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: np.random.Generator | None = None,
     ) -> Decision:
         """Search to the depth of the options or of the limit, whichever is smaller."""
+        position = as_position(position)
         rng = generator(rng)
         depth = self.depth if limit.depth is None else min(self.depth, limit.depth)
         # One number of the caller's generator seeds the kernel's, so the same `rng` gives the same

@@ -9,7 +9,7 @@ from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.agents.generators import generator
 from fourlab.agents.q.table import QTable, named_table, shipped_table
 from fourlab.errors import UserError
-from fourlab.game.position import Position
+from fourlab.game.position import PositionLike, as_position
 from fourlab.options import check, option
 
 
@@ -45,9 +45,13 @@ class Q:
         object.__setattr__(self, "_table", table)
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: np.random.Generator | None = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: np.random.Generator | None = None,
     ) -> Decision:
         """Return the column of the greatest value; off its board the shipped table has none."""
+        position = as_position(position)
         rng = generator(rng)
         board = self._table.form.rules
         if position.rules == board:

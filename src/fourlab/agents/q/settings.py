@@ -271,6 +271,7 @@ TRAINING = Training(
     Example: fourlab train q --preset bhat --board 5x3x4 --games 50000
     """,
     needs=(),
+    product="table=table.q",
     complete=_complete,
     run_name=lambda settings, preset: f"q-{preset}-{settings.board}",
 )

@@ -60,7 +60,7 @@ class Human:
                 )
                 continue
             try:
-                position.play(int(answer) - 1)
+                position.play(int(answer) - 1, named_from=1)
             except IllegalColumn as error:
                 # The message ends with the position, which the human sees anyway.
                 self.show(str(error).split(":")[0])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from fourlab.agent import UNLIMITED, Decision, Limit
 from fourlab.agents.generators import generator
-from fourlab.game.position import Position
+from fourlab.game.position import PositionLike, as_position
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,9 +16,13 @@ class Random:
     """Plays a uniformly random column."""
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Sample an open column."""
+        position = as_position(position)
         rng = generator(rng)
         legal = position.legal_columns()
         # The policy covers all columns of the board, full ones with 0.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from fourlab.agent import UNLIMITED, Decision, Exact, Limit
 from fourlab.agents.generators import generator
 from fourlab.game.outcome import Result
-from fourlab.game.position import Position
+from fourlab.game.position import PositionLike, as_position
 from fourlab.options import check, option
 
 if TYPE_CHECKING:
@@ -27,9 +27,13 @@ class RulesOfThumb:
         check(self)
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Play one of the most urgent columns."""
+        position = as_position(position)
         rng = generator(rng)
         legal = position.legal_columns()
         # Trainings play the same rules with the kernel `compiled.batches.urgent_columns`.

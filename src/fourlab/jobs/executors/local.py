@@ -19,7 +19,7 @@ from typing import Any
 
 from fourlab.interrupts import allow_interrupts, interrupts_held
 from fourlab.jobs.executors.work import Lost, Pace, Watch, Work, is_ordered
-from fourlab.jobs.processes import worker_context
+from fourlab.jobs.processes import without_main_module, worker_context
 
 BATCH_SECONDS = 0.1
 """Long enough that messages cost little, short enough that progress looks continuous."""
@@ -204,7 +204,7 @@ class _Worker:
         """The batches that were sent and not yet answered, oldest first."""
         self.work: Any = None
         self.process = context.Process(target=_serve, args=(worker_end, self.shared), daemon=True)
-        with interrupts_held():
+        with interrupts_held(), without_main_module():
             self.process.start()
         # Only the worker may hold its end: otherwise its death would not end the pipe.
         worker_end.close()

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import rich.progress
 
-from fourlab.cli import working
 from fourlab.jobs.job import Note, Progress, Session
+from fourlab.reporting import progress
 
 
 def emit(session: Session, clock: list[float], steps: list[tuple[float, int]], **more: Any) -> None:
@@ -21,9 +21,9 @@ def test_lines_show_the_remaining_time(
 ) -> None:
     """14 numbers were done before a resume; then one is done every 10 minutes."""
     clock = [1000.0]
-    monkeypatch.setattr(working.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     session = Session()
-    with working._shown(session, quiet=False):
+    with progress.shown(session, quiet=False):
         emit(session, clock, [(1001, 14), (1601, 15), (3401, 18), (4601, 20)])
     lines = [line.split("  ") for line in capsys.readouterr().err.splitlines()]
     assert lines == [
@@ -36,7 +36,7 @@ def test_lines_show_the_remaining_time(
 
 def test_complete_work_prints_no_line(capsys: pytest.CaptureFixture[str]) -> None:
     session = Session()
-    with working._shown(session, quiet=False):
+    with progress.shown(session, quiet=False):
         session.emit(Progress(20, 20, "numbers"))
     assert capsys.readouterr().err == ""
 
@@ -45,9 +45,9 @@ def test_every_stage_has_its_own_lines_and_speed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr(working.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     session = Session()
-    with working._shown(session, quiet=False):
+    with progress.shown(session, quiet=False):
         emit(session, clock, [(0, 0), (10, 20)], stage="solving")
         emit(session, clock, [(11, 0)], stage="drawing")
     assert [line.split("  ")[:3] for line in capsys.readouterr().err.splitlines()] == [
@@ -59,7 +59,7 @@ def test_every_stage_has_its_own_lines_and_speed(
 
 def test_quiet_hides_progress_but_not_notes(capsys: pytest.CaptureFixture[str]) -> None:
     session = Session()
-    with working._shown(session, quiet=True):
+    with progress.shown(session, quiet=True):
         session.emit(Progress(1, 20, "numbers"))
         session.emit(Note("a checkpoint is damaged"))
     assert capsys.readouterr().err == "note: a checkpoint is damaged\n"
@@ -78,6 +78,6 @@ def test_the_bar_estimates_the_remaining_time_even_if_steps_take_minutes(
     monkeypatch.setattr(rich.progress, "Progress", Watched)
     monkeypatch.setenv("FORCE_COLOR", "1")
     session = Session()
-    with working._shown(session, quiet=False):
+    with progress.shown(session, quiet=False):
         emit(session, clock, [(1, 14), (601, 15), (1201, 16)])
         assert bars[0].tasks[0].time_remaining == 4 * 600

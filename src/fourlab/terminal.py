@@ -6,6 +6,7 @@ output of commands passes here: `print` through streams that `protect` replaces,
 `console`.
 """
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -99,3 +100,11 @@ def console(file: IO[str] | None = None, stderr: bool = False, **options: Any) -
     return VisibleConsole(
         file=file, stderr=stderr, highlight=False, markup=False, emoji=False, **options
     )
+
+
+def may_be_terminal(stream: IO[str]) -> bool:
+    """Return whether rich might treat the stream as a terminal, without importing rich.
+
+    Like rich, it looks at the stream and at the variables with which users request colours.
+    """
+    return stream.isatty() or any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
