@@ -28,6 +28,7 @@ from fourlab.studies.catalogue import (
     title_of,
 )
 from fourlab.studies.claims import (
+    POSSIBLE,
     Answer,
     Claim,
     Source,
@@ -315,7 +316,7 @@ def verdict_sentences(claims: Sequence[Claim]) -> Iterator[str]:
     # In the order of the answers: what is reproduced and holds comes first.
     for claim in sorted(claims, key=_answers):
         labels = [
-            labels[verdict.answer]
+            verdict.word if verdict.word == POSSIBLE else labels[verdict.answer]
             for labels, verdict in ((REPRODUCED, claim.reproduced), (HOLDS, claim.true))
             if verdict is not None
         ]
@@ -344,9 +345,11 @@ def _named(claims: Sequence[Claim]) -> str:
     for claim in claims:
         others -= 1
         values = claim.versions()
+        # What is true may have been tested by either.
         differing = {
             "faithful": claim.reproduced,
-            "exact" if claim.exact else "corrected": claim.true,
+            "corrected": claim.true,
+            "exact": claim.true,
         }
         shown = [
             f"{version}: {brief(values[version])}"
@@ -387,7 +390,7 @@ def _reasons(claims: Sequence[Claim], given: set[str]) -> Iterator[Block]:
 def _claims(claims: Sequence[Claim]) -> Iterator[Block]:
     rows = []
     for claim in claims:
-        reproduced = "–" if claim.reproduced is None else str(claim.reproduced.answer)
+        reproduced = "–" if claim.reproduced is None else claim.reproduced.word
         true = "–" if claim.true is None else TRUTHS[claim.true.answer]
         reported = str(claim.reported)
         if reported and claim.source != Source.TEXT:
