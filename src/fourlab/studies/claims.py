@@ -29,7 +29,8 @@ CLAIMS_HEAD = (
 ANYTHING = (-math.inf, math.inf)
 COUNTS = (0.0, math.inf)
 RESULTS = (-1.0, 1.0)
-"""Ranges that means can be in: numbers, counts, results of games."""
+SHARES = (0.0, 1.0)
+"""Ranges that means can be in: numbers, counts, results of games, shares."""
 ROUNDING = 1e-12
 """Relative to their mean, values that differ by less are equal."""
 TRAININGS = "trainings"
