@@ -458,5 +458,5 @@ def _lines(axes: Axes, data: Table, rows: int, names: Sequence[str]) -> None:
             style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKS[place]}
             axes.plot(discs, shares, **style, markersize=3, label=name)
     # Lines may run below the legend, so they shine through.
-    legend = {**SMALL, "loc": "lower right", "framealpha": 0.5}
+    legend = {**SMALL, "loc": "lower right", "framealpha": 0.5} if axes.lines else None
     frame(axes, legend, title=f"{rows} rows, by discs", xlabel="discs on the board")
