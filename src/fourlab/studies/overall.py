@@ -26,7 +26,7 @@ EXPERIMENT_HEAD = ("experiment", "claim of the report", *ANSWERS)
 CHANGED = (
     "That a difference must also exceed its margin was decided after numbers had been seen. By the "
     "rule before, significance alone, nine claims that agree here would differ (two of Vannucci "
-    "and Abril, five of Bhat, two of Arya), and so would one of Bhat's that cannot be told; none "
+    "and Abril, five of Bhat, two of Arya), and so would one of Bhat's that is undecided; none "
     "changed the other way. The notes of the experiments name them, and other changes."
 )
 """What was decided late, with the answers that it changed; see the commit 4ad0455."""
