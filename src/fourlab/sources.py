@@ -78,7 +78,7 @@ SOURCES = {
         "thesis",
         None,
         "tree search, minimax, Q-learning and AlphaMCTS",
-        "not stated",
+        "title and place not stated",
         "the programs it builds on: Qi Wang's tree search, auxeno's AlphaZero notebook on Kaggle, "
         "and a chess recipe of the book AI with Python Cookbook",
         ("https://github.com/HarryWangATX/website",),

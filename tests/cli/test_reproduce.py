@@ -165,8 +165,11 @@ def test_ctrl_c_prints_the_resume_command(tmp_path: Path) -> None:
         (
             ["figure-1"],
             "did you mean vannucci-abril figure-1 or bhat figure-1 or gao figure-1 or sewell "
-            "figure-1?",
+            "figure-1 or arya figure-1?",
         ),
+        (["gao", "figure-9"], "did you mean gao figure-3 or gao figure-2 or gao figure-1 or arya"),
+        (["figure-12"], "did you mean arya figure-12?"),
+        (["arya", "figure-35"], "Arya's report has no figure-35"),
         (["gao", "figure44"], "did you mean gao figure-3 or gao figure-2"),
         (["bath"], "did you mean bhat or vannucci-abril ablation? fourlab study list"),
         (["verfy"], "did you mean verify"),

@@ -360,7 +360,7 @@ def test_every_figure_that_is_known_has_a_command() -> None:
     indexed = {number for number in range(60) if f"figure-{number}" in items_of("arya")[-3].names}
     assert indexed == others
     assert [one.name for one in chosen(["arya", "figure-51"])] == ["004-text-mode"]
-    with pytest.raises(UserError, match="there is no experiment 'figure-35'; did you mean arya"):
+    with pytest.raises(UserError, match="Arya's report has no figure-35"):
         chosen(["arya", "figure-35"])
 
 

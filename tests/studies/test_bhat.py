@@ -287,14 +287,15 @@ def test_table_8_is_tested_by_all_three_counts_and_with_trainings(folder: Path) 
     assert all(claims[f"table-8-{rows}-rows"].reproduced is None for rows in learner.ROWS), (
         "two trainings to twenty wins give no verdict"
     )
-    alike = [{"counts": [1980, 760, 7260]}] * 3
+    alike = [{"counts": [1980, 760, 7260], "training": 50_000}] * 3
     results = {(2, variant): alike for variant in table_8.VARIANTS}
-    results[2, "corrected"] = [{"counts": [0, 4800, 5200]}] * 3
+    results[2, "corrected"] = [{"counts": [0, 4800, 5200], "training": 200_000}] * 3
     claim = table_8._results(2, results, "draw", judged=True)
     assert claim.reproduced is not None
     assert claim.true is not None
     assert (claim.reproduced.answer, claim.true.answer) == (Answer.AGREES, Answer.DIFFERS)
     assert "3 trainings" in claim.reproduced.test
+    assert "200,000 games instead of 50,000" in claim.why
     assert isinstance(claim.faithful, Counts)
     assert claim.faithful.n == 30_000
     random = table_8._random(2, results, judged=True).reproduced

@@ -26,6 +26,8 @@ from fourlab.studies.claims import (
     Estimate,
     Source,
     Verdict,
+    band_of,
+    brief,
     difference,
     from_json,
     is_claim,
@@ -173,3 +175,10 @@ def test_every_item_of_the_index_belongs_to_an_experiment_of_its_report() -> Non
     for author in ("vannucci-abril", "bhat", "gao", "sewell", "arya"):
         for item in items_of(author):
             assert item.experiment in all_experiments(), item
+
+
+def test_equal_values_have_no_interval_and_a_band_says_that_it_is_none() -> None:
+    assert str(mean_of([100.0] * 4, 1, "%")) == "100.0 % of 4, sd 0.0"
+    assert str(mean_of([0.1 * 3, 0.3, 0.3], 1)) == "0.3 of 3, sd 0.0"
+    assert brief(band_of([1.0, 2.0, 3.0], 1)) == "2.0 [1.1, 3.0] (central 95 %)"
+    assert brief(mean_of([1.0, 2.0, 3.0], 1)) == "2.0 [-0.5, 4.5]"

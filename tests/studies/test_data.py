@@ -39,6 +39,19 @@ from fourlab.studies import data
             {"Elo": ["", "-12.0"], "Elo low": ["", "-20.1"], "Elo high": ["", "-3.9"]}
             | {"Elo note": ["won every game", ""]},
         ),
+        (
+            "gain in Elo",
+            ["35 Elo [-0, 70] of 400", "-6 Elo of 30 (lost all: at most)", ""],
+            {"gain in Elo": ["35", "-6", ""], "gain in Elo low": ["-0", "", ""]}
+            | {"gain in Elo high": ["70", "", ""], "gain in Elo of": ["400", "30", ""]}
+            | {"gain in Elo note": ["", "lost all: at most", ""]},
+        ),
+        (
+            "gain",
+            ["5 Elo [1, 9] of 16", "no Elo: won every game"],
+            {"gain (Elo)": ["5", ""], "gain low (Elo)": ["1", ""], "gain high (Elo)": ["9", ""]}
+            | {"gain of": ["16", ""], "gain note": ["", "no Elo: won every game"]},
+        ),
         ("band", ["[0.567, 0.706]"], {"band low": ["0.567"], "band high": ["0.706"]}),
         ("tenth", ["0.0 to 0.1"], {"tenth low": ["0.0"], "tenth high": ["0.1"]}),
         (

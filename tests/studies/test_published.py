@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,17 @@ import pytest
 from fourlab.arena.tables import Table
 from fourlab.sources import AUTHOR_OF
 from fourlab.studies import data
-from fourlab.studies.catalogue import FOLDERS, all_experiments, items_of, title_of
+from fourlab.studies.catalogue import (
+    FOLDERS,
+    NO_PICTURE,
+    all_experiments,
+    items_of,
+    title_of,
+)
 from fourlab.studies.claims import CLAIMS_HEAD
 from fourlab.studies.league import KEPT
 from fourlab.studies.overall import answers_of
-from fourlab.studies.pages import anchor_of, picture_of
+from fourlab.studies.pages import NOT_BORNE_OUT, anchor_of, picture_of
 from fourlab.studies.parts import HOLM, claims_json, claims_of, data_files
 from fourlab.studies.publish import index_of, read_report, reports_in
 from tests import league_table
@@ -23,6 +30,8 @@ from tests.studies.sentences import repeated_sentences
 
 PUBLISHED = ROOT / "docs" / "experiments"
 LINK = re.compile(r"\]\(([^)]+)\)")
+LINE, MOST_LINES = 110, 10
+"""Characters of a line of a summary, and how many lines it may have."""
 STALE = {"league"}
 """Reports that an earlier version published, or whose studies have changed since.
 
@@ -80,8 +89,9 @@ def test_every_item_of_the_index_has_a_picture_and_a_link(document: str) -> None
     page = text_of(report.home / "report.md")
     for item in items_of(AUTHOR_OF.get(document, "")):
         picture = picture_of(item, report.parts[item.experiment])
-        # Other things that a report shows, such as an appendix, may be texts.
-        assert picture is not None or not item.name.startswith(("figure", "table")), item
+        # Descriptions of a program say so; other things, such as an appendix, may be texts.
+        has_none = item.picture == NO_PICTURE or not item.name.startswith(("figure", "table"))
+        assert picture is not None or has_none, item
         anchor = item.experiment if picture is None else anchor_of(picture)
         assert f"[{item.title}](#{anchor})" in page
 
@@ -113,6 +123,28 @@ def test_every_answer_to_a_question_is_borne_out_by_its_data() -> None:
         }
         for question, answer in answers_of(AUTHOR_OF.get(document, ""), claims).items():
             assert answer is not None, question
+
+
+@pytest.mark.parametrize("folder", AUTHOR_OF.values())
+def test_a_summary_is_short_and_borne_out_by_its_data(folder: str) -> None:
+    page = text_of(PUBLISHED / folder / "report.md")
+    summary = page.partition("## Summary\n")[2].partition("\n## ")[0]
+    paragraphs = [line for line in summary.splitlines() if line]
+    assert NOT_BORNE_OUT not in summary
+    assert len(paragraphs) >= 4
+    assert sum(-(-len(paragraph) // LINE) for paragraph in paragraphs) <= MOST_LINES
+
+
+def test_a_paragraph_that_the_data_do_not_bear_out_is_not_shown() -> None:
+    report = read_report(PUBLISHED, "000")
+    assert NOT_BORNE_OUT not in report.page()
+    parts = json.loads(json.dumps(report.parts))
+    for part in parts["000-figure-2"]:
+        if part.get("name") == "figure-2-mean-4":
+            part["reproduced"]["answer"] = "differs"
+    page = replace(report, parts=parts).page()
+    assert f"**Reproduced.** {NOT_BORNE_OUT}" in page
+    assert "<!--" not in page
 
 
 def test_data_files_have_plain_headers_and_bare_numbers() -> None:

@@ -21,6 +21,7 @@ from fourlab.studies.sewell.experiment_3 import (
     BOTH,
     FIXED,
     HALF,
+    INDEPENDENT,
     LOOK,
     NETWORK,
     RANDOM,
@@ -125,7 +126,9 @@ def test_the_summary_finds_all_its_values(folder: Path) -> None:
 
 def test_a_quick_figure_1_has_no_networks_without_momentum(folder: Path) -> None:
     parts = conducted(folder, "003-figure-1", plain=0)
-    assert "figure-1-momentum" not in by_name(parts)
+    momentum = by_name(parts)["figure-1-momentum"]
+    assert momentum.corrected == "not trained at this scale"
+    assert momentum.true is None
     for picture in (part for part in parts if isinstance(part, Picture)):
         assert not any("without" in name for name in picture.data.head)
         assert render(picture.draw(), "svg").startswith(b"<svg")
@@ -415,7 +418,8 @@ def test_the_gain_of_the_look_is_not_credited_to_the_network(
 
 def test_the_arms_are_different_runs(folder: Path) -> None:
     parts = conducted(folder, "003-experiment-3")
-    (table,) = (part for part in parts if isinstance(part, Table))
+    beside, table = (part for part in parts if isinstance(part, Table))
+    assert [row[0] for row in beside.rows] == list(INDEPENDENT)
     assert [row[0] for row in table.rows] == list(ARMS)
     assert len({row[3:] for row in table.rows}) == len(ARMS)
     shown = next(part for part in parts if isinstance(part, Picture))

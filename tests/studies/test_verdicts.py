@@ -8,6 +8,7 @@ from scipy import stats
 
 from fourlab.studies.claims import Answer, Counts, shares
 from fourlab.studies.verdicts import (
+    LEVEL,
     at_least,
     at_least_trained,
     chi_squared_quantile,
@@ -230,3 +231,34 @@ def test_no_rank_among_a_few_values_is_unusual() -> None:
 def test_the_exact_test_of_a_long_row_is_that_of_the_short_one() -> None:
     short, long = [95, 34, 371], [9500, 3400, 37100]
     assert freeman_halton(short, long) == pytest.approx(freeman_halton(long, short))
+
+
+@pytest.mark.parametrize(("count", "of", "bound"), [(0, 4, 0.5), (4, 4, 0.01), (3, 20, 0.4)])
+def test_a_share_of_few_trials_is_tested_exactly(count: int, of: int, bound: float) -> None:
+    verdict = at_least(count, of, bound)
+    tails = [
+        stats.binomtest(count, of, bound, alternative=way).pvalue for way in ("less", "greater")
+    ]
+    assert verdict.p == pytest.approx(min(1, 2 * min(tails)))
+    assert verdict.test.startswith("exact binomial test")
+    assert (verdict.answer == Answer.CANNOT_TELL) == (verdict.p >= LEVEL)
+
+
+def test_none_of_four_does_not_refute_one_half() -> None:
+    assert at_least(0, 4, 0.5).answer == Answer.CANNOT_TELL
+    assert at_least(0, 6, 0.5).answer == Answer.DIFFERS
+    assert at_least(30, 30, 0.5).test.startswith("Wilson interval")
+
+
+def test_what_happened_once_is_called_possible() -> None:
+    verdict = may_happen(50, 100)
+    assert verdict.answer == Answer.AGREES
+    assert verdict.word == "possible"
+    assert str(verdict).startswith("possible (may happen: Wilson interval, at least 1 %")
+    assert may_happen(0, 1000).word == "differs"
+    assert at_least(50, 100, 0.01).word == "agrees"
+
+
+def test_a_margin_may_have_words() -> None:
+    assert typical(1.0, [1.0] * 50, 2.3, "a factor of 10").margin == "a factor of 10"
+    assert typical(1.0, [1.0] * 50, 2.3).margin == "2.3"

@@ -258,7 +258,7 @@ def cross_table(names: Sequence[str], scores: Mapping[tuple[str, str], float]) -
                 axes.text(column, row, f"{100 * score:.0f}", color=ink, **style)
     axes.set_xticks(range(size), [str(i + 1) for i in range(size)])
     axes.set_yticks(
-        range(size), [f"{name}  {i + 1}" for i, name in enumerate(names)], parse_math=False
+        range(size), [f"{i + 1}  {name}" for i, name in enumerate(names)], parse_math=False
     )
     axes.set_xlabel("score in percent of row against column")
     return figure

@@ -35,6 +35,7 @@ from fourlab.studies.claims import (
     Estimate,
     Verdict,
     over_trainings,
+    p_in_words,
     share,
 )
 from fourlab.studies.compare import student_quantile
@@ -51,6 +52,8 @@ from fourlab.training.test_set import solved_positions
 
 MARGIN = 50.0
 """The smallest gain that matters, in Elo: a score of 57 %."""
+MOST_ELO = 1200
+"""Ends of intervals that are further away, up to infinity, are put here."""
 OPENING_PLIES = 6
 LEAST_ELO_ERROR = 1.0
 """Standard error that a difference of trainings has at least, in Elo."""
@@ -235,7 +238,8 @@ def elo(tally: Tally) -> Estimate | None:
             return Estimate(bound, bound, n=games, unit="Elo", digits=0, note="won all: at least")
         return Estimate(-bound, None, -bound, games, unit="Elo", digits=0, note="lost all: at most")
     score, error = _moments(tally)
-    ends = [elo_of(min(max(score + way * Z_95 * error, 0.001), 0.999)) for way in (-1, 1)]
+    least = 1 / (1 + 10 ** (MOST_ELO / 400))
+    ends = [elo_of(min(max(score + way * Z_95 * error, least), 1 - least)) for way in (-1, 1)]
     return Estimate(elo_of(tally.score), ends[0], ends[1], games, unit="Elo", digits=0)
 
 
@@ -324,7 +328,8 @@ def present(rows: Sequence[Row], caption: str) -> Iterator[Part]:
         if not row.is_faithful:
             yield _claim(row)
     yield _table(rows)
-    yield Picture("gains", f"{TITLE}. {caption}", lambda: _draw(rows), _data(rows))
+    caption = f"{TITLE}. {caption}. No end of an interval is beyond {MOST_ELO:,} Elo"
+    yield Picture("gains", caption, lambda: _draw(rows), _data(rows))
 
 
 def _claim(row: Row) -> Claim:
@@ -364,7 +369,11 @@ def _answer(row: Row) -> str:
     """Return the answer to "does the fix gain Elo?"."""
     if row.is_faithful:
         return ""
-    return "no verdict" if row.verdict is None else WORDS[row.verdict.answer]
+    if row.verdict is None:
+        return "no verdict"
+    # The test is one-sided, so that it may see a gain whose two-sided interval includes 0.
+    p = "" if row.verdict.p is None else f" ({p_in_words(row.verdict.p)})"
+    return f"{WORDS[row.verdict.answer]}{p}"
 
 
 WORDS = {Answer.AGREES: "yes", Answer.DIFFERS: "no", Answer.CANNOT_TELL: "cannot tell"}

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SCALES = ("smoke", "quick", "full")
 """smoke checks that an experiment runs, quick takes minutes, full uses the report's own sizes."""
+NO_PICTURE = "none"
+"""The picture of an item that has none: a description, or a listing."""
 OTHER_WORDS = ("all", "list", "verify", "pages")
 """What `fourlab study` takes in place of names."""
 MOST_HINTS = 2
@@ -97,9 +99,11 @@ class Item:
     sentence: str
     """What it shows, and what came of it."""
     picture: str = ""
-    """The name of its picture, if that is not the item's own."""
+    """The name of its picture, if that is not the item's own; NO_PICTURE if it has none."""
     figures: Sequence[tuple[int, int]] = ()
     """Figures without an entry of their own that it stands for: first and last numbers."""
+    missing: Sequence[int] = ()
+    """Numbers of figures that the report skips."""
 
     @property
     def names(self) -> set[str]:
@@ -159,6 +163,9 @@ def chosen(names: list[str]) -> list[Experiment]:
         elif named:
             selected |= named
         else:
+            own_items = items.get(number, ())
+            if name in {f"figure-{figure}" for item in own_items for figure in item.missing}:
+                raise UserError(f"{SOURCES[AUTHOR_OF[number]].authors}'s report has no {name}")
             hint = _hint(name, number)
             raise UserError(f"there is no experiment {name!r}; {hint}fourlab study list shows all")
     return [experiment for full, experiment in catalogue.items() if full in selected]
@@ -170,16 +177,18 @@ def _hint(name: str, number: str) -> str:
     for report, author in AUTHOR_OF.items():
         own = [full for full in all_experiments() if full.startswith(f"{report}-")]
         within = [full.removeprefix(f"{report}-") for full in own]
-        for item in dict.fromkeys([*within, *(shown.name for shown in items_of(author))]):
+        shown = [item for entry in items_of(author) for item in sorted(entry.names)]
+        for item in dict.fromkeys([*within, *shown]):
             titles.setdefault(item, []).append(f"{author} {item}")
-    # The name of something in one report or in several, without its author.
-    near = titles.get(name, [])
-    if not near and number:
+    near: list[str] = []
+    if number:
         own = [item for item, named in titles.items() if f"{AUTHOR_OF[number]} {item}" in named]
         near = [
             f"{AUTHOR_OF[number]} {item}"
             for item in difflib.get_close_matches(name, own, cutoff=0.5)
         ]
+    # The name of something in other reports, or without its author.
+    near += titles.get(name, [])
     if not near:
         options = [*all_experiments(), *SOURCES, *AUTHOR_OF, *titles, *OTHER_WORDS]
         close = difflib.get_close_matches(name, options, n=2, cutoff=0.5)

@@ -29,7 +29,10 @@ CLAIMS_HEAD = (
 ANYTHING = (-math.inf, math.inf)
 COUNTS = (0.0, math.inf)
 RESULTS = (-1.0, 1.0)
-"""Ranges that means can be in: numbers, counts, results of games."""
+SHARES = (0.0, 1.0)
+"""Ranges that means can be in: numbers, counts, results of games, shares."""
+ROUNDING = 1e-12
+"""Relative to their mean, values that differ by less are equal."""
 TRAININGS = "trainings"
 """The note of a mean over trainings, after their number."""
 
@@ -61,6 +64,14 @@ class Answer(StrEnum):
     CANNOT_TELL = "cannot tell"
 
 
+MAY_HAPPEN = "may happen"
+"""Begins the name of the test whether what a report saw once occurs in our trials at all."""
+POSSIBLE = "possible"
+"""What pages call the agreement of such a test."""
+BAND = "central 95 %"
+"""The note of a number whose brackets hold most of the values, not its interval."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """An answer, and the test behind it; `verdicts` has the tests."""
@@ -76,6 +87,13 @@ class Verdict:
     difference: float | None = None
     """The observed difference, in the unit of the margin, where equality was claimed."""
 
+    @property
+    def word(self) -> str:
+        """What pages call the answer."""
+        if self.answer is Answer.AGREES and self.test.startswith(MAY_HAPPEN):
+            return POSSIBLE
+        return str(self.answer)
+
     def __str__(self) -> str:
         details = [self.test]
         if self.difference is not None:
@@ -86,7 +104,7 @@ class Verdict:
             details.append(p_in_words(self.p))
         if self.power is not None:
             details.append(f"power {100 * self.power:.0f} %")
-        return f"{self.answer} ({', '.join(details)})"
+        return f"{self.word} ({', '.join(details)})"
 
 
 @dataclass(frozen=True)
@@ -226,12 +244,15 @@ def mean_of(
     """Return a mean with Student's 95 % interval and the standard deviation of one value.
 
     The interval does not leave what is `within` the range of the values; percentages have theirs. A
-    single value has no interval.
+    single value has no interval, and neither have values that are all equal: their spread is 0, but
+    that of others like them need not be.
     """
     middle, spread = moments(values)
     n = len(values)
     if n < 2:
         return Estimate(middle, n=n, unit=unit, digits=digits)
+    if spread <= ROUNDING * abs(middle):
+        return Estimate(middle, n=n, sd=0.0, unit=unit, digits=digits)
     low, high = mean_interval(middle, spread, n, unit, within)
     return Estimate(middle, low, high, n, spread, unit, digits)
 
@@ -245,9 +266,14 @@ def mean_interval(
     return max(middle - half, least), min(middle + half, most)
 
 
-def over_trainings(values: Sequence[float], unit: str = "", digits: int = 1) -> Estimate:
+def over_trainings(
+    values: Sequence[float],
+    unit: str = "",
+    digits: int = 1,
+    within: tuple[float, float] = ANYTHING,
+) -> Estimate:
     """Return the mean over trainings, with an interval that has the variance of training."""
-    return replace(mean_of(values, digits, unit), note=TRAININGS)
+    return replace(mean_of(values, digits, unit, within), note=TRAININGS)
 
 
 def difference(one: Estimate, other: Estimate, unit: str = "points", digits: int = 1) -> Estimate:
@@ -264,8 +290,7 @@ def band_of(values: Sequence[float] | NDArray[np.float64], digits: int = 3) -> E
     numbers = np.asarray(values, dtype=np.float64)
     low, high = np.quantile(numbers, [0.025, 0.975])
     middle = float(numbers.mean())
-    note = "central 95 %"
-    return Estimate(middle, float(low), float(high), len(numbers), digits=digits, note=note)
+    return Estimate(middle, float(low), float(high), len(numbers), digits=digits, note=BAND)
 
 
 def exactly(number: Fraction) -> Estimate:
@@ -275,10 +300,13 @@ def exactly(number: Fraction) -> Estimate:
 
 
 def brief(value: Value) -> str:
-    """Return a value as a sentence has it: the number and its interval only."""
+    """Return a value as a sentence has it: the number and its interval only.
+
+    Where the brackets are not an interval, the note that says so is kept.
+    """
     if not isinstance(value, Estimate):
         return str(value)
-    return str(replace(value, n=None, sd=None, note=""))
+    return str(replace(value, n=None, sd=None, note=value.note if value.note == BAND else ""))
 
 
 def from_json(stored: Mapping[str, Any]) -> Claim:

@@ -17,11 +17,13 @@ _WHOLE = r"\d{1,3}(?:,\d{3})+|\d+"
 _NUMBER = rf"[+-]?(?:{_WHOLE})(?:\.\d+)?(?:e[+-]?\d+)?"
 _END = rf"{_NUMBER}|no bound"
 _ESTIMATE = re.compile(
-    rf"(?P<value>{_NUMBER})(?P<percent> %)?"
+    rf"(?P<value>{_NUMBER})(?P<percent> %)?(?P<elo> Elo)?"
     rf"(?: \[(?P<low>{_END}), (?P<high>{_END})\])?"
     rf"(?: ± (?P<half>{_NUMBER}))?(?: of (?P<of>{_WHOLE}))?(?:, sd (?P<sd>{_NUMBER}))?"
+    r"(?: \((?P<note>[^()]*)\))?"
 )
 """A number with what may follow it: its interval, what it is a share of, its spread."""
+_ELO = re.compile(rf"{_NUMBER} Elo\b")
 _FRACTION = re.compile(rf"(?P<fraction>-?\d+/\d+) = (?P<value>{_NUMBER})")
 _INTERVAL = re.compile(rf"\[(?P<low>{_END}), (?P<high>{_END})\]")
 _RANGE = re.compile(rf"(?P<low>{_NUMBER}) to (?P<high>{_NUMBER})")
@@ -29,7 +31,8 @@ _OUTCOME = re.compile(r"(?P<result>wins|loses) in (?P<discs>\d+)|(?P<draw>draw)"
 _SCORE = re.compile(r"(\d+)-(\d+)-(\d+)")
 _GAMES = re.compile(rf"(?P<value>{_NUMBER}) \((?P<games>{_WHOLE}) games\)")
 _SUFFIXES = (
-    *("", " (%)", " low", " low (%)", " high", " high (%)", " of", " standard deviation"),
+    *("", " (%)", " (Elo)", " low", " low (%)", " low (Elo)", " high", " high (%)", " high (Elo)"),
+    *(" of", " standard deviation"),
     *(" as a fraction", " discs", " games", " note"),
 )
 """What the columns of one column of the page are called, after its own name, in this order."""
@@ -65,8 +68,9 @@ def _columns(name: str, cells: Sequence[str]) -> list[tuple[str, list[str]]]:
     name = re.sub(r"\bsd\b", "standard deviation", name)
     parsed = [{} if cell in BLANK else _cell(name, cell) for cell in cells]
     base = re.sub(r" [(\[]95 %[)\]]$", "", name)
-    if base != name:  # an interval is promised; words such as "won every game" replace it
-        words = {"": "", " low": "", " high": ""}
+    # An interval is promised, or given elsewhere; words such as "won every game" replace it.
+    if base != name or any(_ELO.match(cell) for cell in cells):
+        words = {} if base == name else {"": "", " low": "", " high": ""}
         parsed = [
             {**words, " note": cell} if numbers is None else numbers
             for cell, numbers in zip(cells, parsed, strict=True)
@@ -111,12 +115,14 @@ def _cell(name: str, cell: str) -> Mapping[str, str] | None:
         owner = name.partition(": ")[0] + ": " if ": " in name else ""
         return {f"={owner}{part}": _bare(value) for part, value in zip(names, values, strict=True)}
     match = _ESTIMATE.fullmatch(cell)
-    return None if match is None else _estimate(match)
+    return None if match is None else _estimate(name, match)
 
 
-def _estimate(match: re.Match[str]) -> dict[str, str]:
+def _estimate(name: str, match: re.Match[str]) -> dict[str, str]:
     """Return the numbers of a value with an interval, by suffix of the column's name."""
     unit = " (%)" if match["percent"] else ""
+    if match["elo"] and "Elo" not in name:
+        unit = " (Elo)"
     numbers = {unit: _bare(match["value"])}
     if match["low"] or match["half"]:
         numbers[f" low{unit}"], numbers[f" high{unit}"] = _ends(match)
@@ -124,6 +130,8 @@ def _estimate(match: re.Match[str]) -> dict[str, str]:
         numbers[" of"] = _bare(match["of"])
     if match["sd"]:
         numbers[" standard deviation"] = _bare(match["sd"])
+    if match["note"]:
+        numbers[" note"] = match["note"]
     return numbers
 
 

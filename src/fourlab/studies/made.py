@@ -32,6 +32,10 @@ class Made:
     machine: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Of Python and packages."""
+    judged: str = ""
+    """When verdicts and words were written again from the stored numbers; empty if never."""
+    judged_commit: str | None = None
+    """The commit that did so."""
     why_not_full: str = ""
     """Why the scale is not full; empty at full scale."""
 
@@ -39,6 +43,11 @@ class Made:
     def day(self) -> str:
         """The date of `created`."""
         return self.created[:10]
+
+    @property
+    def judged_by(self) -> str:
+        """The commit and the date of `judged`; empty if the run itself gave the verdicts."""
+        return f"{self.judged_commit or '–'}, {self.judged[:10]}" if self.judged else ""
 
     def command(self, experiment: Experiment) -> str:
         """Return the command that makes the same results."""
@@ -85,7 +94,8 @@ def _why_not_full(experiment: Experiment, scale: str) -> str:
     seconds = experiment.seconds[SCALES.index("full")]
     if seconds < HOUR:
         return "not run at full scale yet"
-    return f"full scale takes about {seconds / HOUR:.0f} hours on two cores"
+    hours = round(seconds / HOUR)
+    return f"full scale takes about {hours} {'hour' if hours == 1 else 'hours'} on two cores"
 
 
 def from_json(stored: Any) -> Made:
@@ -93,6 +103,7 @@ def from_json(stored: Any) -> Made:
     try:
         made = Made(**stored)
         texts = [made.scale, made.created, made.machine, made.why_not_full, made.commit or ""]
+        texts += [made.judged, made.judged_commit or ""]
         texts += [*made.versions, *made.versions.values()]
         is_sound = made.scale in SCALES and type(made.seed) is int and made.seed >= 0
     except (AttributeError, TypeError):

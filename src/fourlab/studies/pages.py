@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from fourlab.reporting.blocks import (
 from fourlab.sources import AUTHOR_OF, SOURCES
 from fourlab.studies.catalogue import (
     DOCUMENTS,
+    NO_PICTURE,
     Experiment,
     Item,
     all_experiments,
@@ -28,6 +29,7 @@ from fourlab.studies.catalogue import (
     title_of,
 )
 from fourlab.studies.claims import (
+    POSSIBLE,
     Answer,
     Claim,
     Source,
@@ -65,6 +67,9 @@ _SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 _FAULT = re.compile(r"\bB\d{1,2}\b")
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 """A passage of a summary that is left out if one of its values is not there."""
+_EXPECTS = re.compile(r"<!-- expects:(.*?)-->\s*", re.DOTALL)
+NOT_BORNE_OUT = "The published words are not borne out by these data; the claims below say more."
+"""Takes the place of a paragraph of the summary, as at small scales."""
 _PLACE = re.compile(r"\{([a-z0-9-]+)\.([a-z]+)(:brief)?\}")
 """A place of a summary that a value fills: {table-5-mc40-first.faithful}.
 
@@ -140,11 +145,17 @@ def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
         return
     groups: dict[tuple[object, ...], list[str]] = {}
     for name, one in made.items():
-        group = (one.scale, one.seed, one.commit or "–", one.day)
+        group = (one.scale, one.seed, one.commit or "–", one.day, one.judged_by)
         groups.setdefault(group, []).append(item_of(all_experiments()[name]))
     yield Heading("How it was made")
     rows = [(", ".join(items), *group) for group, items in groups.items()]
-    yield Grid(("experiments", "scale", "seed", "commit", "date"), rows)
+    head = ("experiments", "scale", "seed", "commit", "date", "judged by")
+    yield Grid(*_without_empty_columns(head, rows))
+    if any(one.judged for one in made.values()):
+        yield Paragraph(
+            "Where a commit is named under *judged by*, verdicts, intervals or words were written "
+            "again from the stored numbers, without a new run."
+        )
     reasons: dict[str, list[str]] = {}
     for name, one in made.items():
         if one.why_not_full:
@@ -163,6 +174,18 @@ def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
         "[claims.json](claims.json) has a row for every value and verdict, and "
         "[manifest.json](manifest.json) how they were made."
     )
+
+
+def bears_out(claims: Mapping[str, Claim], expected: Iterable[str]) -> bool:
+    """Return whether fields of claims have the values that a text takes for granted.
+
+    Each is a place and a value as pages write it: "table-1-best.true holds".
+    """
+    for one in expected:
+        place, _, value = one.strip().partition(" ")
+        if fill(f"{{{place}}}", claims) != value:
+            return False
+    return True
 
 
 def fill(text: str, claims: Mapping[str, Claim]) -> str | None:
@@ -189,7 +212,7 @@ def fill(text: str, claims: Mapping[str, Claim]) -> str | None:
 def _source(author: str, claims: Sequence[Claim]) -> Iterator[Block]:
     """Yield where the report and its numbers come from, and how its page counts columns."""
     source = SOURCES[author]
-    year = f", {source.year}" if source.year else ""
+    year = f", {source.year}" if source.year else ", year not stated"
     links = ", ".join(f"[{link.removeprefix('https://')}]({link})" for link in source.addresses)
     yield Paragraph(
         f"{source.authors}: {source.title}{year} ({source.made}). "
@@ -203,7 +226,10 @@ def _source(author: str, claims: Sequence[Claim]) -> Iterator[Block]:
 
 
 def _summary(author: str, claims: Mapping[str, Claim]) -> Iterator[Block]:
-    """Yield the summary, unless experiments that it refers to have not run."""
+    """Yield the summary, unless experiments that it refers to have not run.
+
+    A paragraph may begin with a comment of what its words take for granted.
+    """
     file = files("fourlab.studies").joinpath(author.replace("-", "_"), "summary.md")
     if not file.is_file():
         return
@@ -213,7 +239,12 @@ def _summary(author: str, claims: Mapping[str, Claim]) -> Iterator[Block]:
         yield Paragraph(f"`fourlab study {author}` runs all experiments that the summary needs.")
         return
     for paragraph in text.strip().split("\n\n"):
-        yield Paragraph(" ".join(paragraph.split()))
+        expected = _EXPECTS.match(paragraph)
+        words = " ".join(_EXPECTS.sub("", paragraph).split())
+        if expected and not bears_out(claims, expected[1].split(";")):
+            # Only the bold word at its beginning is still right.
+            words = f"{words[: words.find('**', 2) + 2]} {NOT_BORNE_OUT}"
+        yield Paragraph(words)
 
 
 def _index(author: str, done: Mapping[str, Parts]) -> Iterator[Block]:
@@ -236,6 +267,8 @@ def picture_of(item: Item, parts: Parts) -> str | None:
 
     It is the picture with the item's name, or else the first one of its experiment.
     """
+    if item.picture == NO_PICTURE:
+        return None
     names = [part["file"] for part in parts if part["kind"] == "picture"]
     wanted = item.picture or item.name
     same = [name for name in names if name == wanted or name.endswith(f"-{wanted}")]
@@ -285,7 +318,7 @@ def _pictures(
     """Yield one picture for each table or figure of the report; return the others."""
     author = AUTHOR_OF.get(experiment.document, "")
     items = [item for item in items_of(author) if item.experiment == experiment.name]
-    shown = {picture_of(item, parts) for item in items}
+    shown = {picture_of(item, parts) for item in items} - {None}
     names = [part["file"] for part in parts if part["kind"] == "picture"]
     if not shown:
         shown.update(names[:1])
@@ -315,7 +348,7 @@ def verdict_sentences(claims: Sequence[Claim]) -> Iterator[str]:
     # In the order of the answers: what is reproduced and holds comes first.
     for claim in sorted(claims, key=_answers):
         labels = [
-            labels[verdict.answer]
+            verdict.word if verdict.word == POSSIBLE else labels[verdict.answer]
             for labels, verdict in ((REPRODUCED, claim.reproduced), (HOLDS, claim.true))
             if verdict is not None
         ]
@@ -344,9 +377,11 @@ def _named(claims: Sequence[Claim]) -> str:
     for claim in claims:
         others -= 1
         values = claim.versions()
+        # What is true may have been tested by either.
         differing = {
             "faithful": claim.reproduced,
-            "exact" if claim.exact else "corrected": claim.true,
+            "corrected": claim.true,
+            "exact": claim.true,
         }
         shown = [
             f"{version}: {brief(values[version])}"
@@ -387,7 +422,7 @@ def _reasons(claims: Sequence[Claim], given: set[str]) -> Iterator[Block]:
 def _claims(claims: Sequence[Claim]) -> Iterator[Block]:
     rows = []
     for claim in claims:
-        reproduced = "–" if claim.reproduced is None else str(claim.reproduced.answer)
+        reproduced = "–" if claim.reproduced is None else claim.reproduced.word
         true = "–" if claim.true is None else TRUTHS[claim.true.answer]
         reported = str(claim.reported)
         if reported and claim.source != Source.TEXT:

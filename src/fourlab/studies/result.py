@@ -10,7 +10,7 @@ from fourlab.jobs.result import RunResult
 from fourlab.studies import findings
 from fourlab.studies.catalogue import all_experiments
 from fourlab.studies.claims import Claim
-from fourlab.studies.forest import draw, shares_of
+from fourlab.studies.forest import draw, numbers_of
 from fourlab.studies.parts import claims_of
 from fourlab.studies.report import home_of
 from fourlab.terminal import in_one_line
@@ -69,7 +69,9 @@ class StudyResult(RunResult):
         from fourlab.reporting.figures import in_notebooks, require
 
         require("plot()")
-        claims = [claim for group in self.claims.values() for claim in group if shares_of(claim)]
+        claims = [
+            claim for group in self.claims.values() for claim in group if numbers_of(claim, "%")
+        ]
         if not claims:
             raise UserError("no claim of this study is a share; see `figures`, its SVG files")
         return in_notebooks(draw(claims))

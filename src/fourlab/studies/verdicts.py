@@ -3,14 +3,16 @@
 Every test has three answers. Two values differ if the test rejects equality at LEVEL and they are
 further apart than the stated margin. They agree if they are at most that far apart and the test
 would notice a difference of the margin with a probability of at least POWER. Otherwise the data
-cannot tell. A single number that is ranked among our own differs if its rank is unusual; there the
-margin states only what the power is for. A claim of a direction or of a bound agrees only if the
-data show it; an interval that includes the bound cannot tell. A study states its margins as
-constants, so they are fixed before it runs.
+cannot tell. Two tests have no distance that a margin could limit: a single number that is ranked
+among our own, and a curve that is compared as a whole. They differ if the test rejects equality,
+and the margin states only what the power is for. A claim of a direction or of a bound agrees only
+if the data show it, whatever the power; an interval that includes the bound cannot tell. A study
+states its margins as constants, so they are fixed before it runs.
 """
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import permutations
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -19,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourlab.arena.statistics import wilson
-from fourlab.studies.claims import Answer, Counts, Verdict
+from fourlab.studies.claims import MAY_HAPPEN, Answer, Counts, Verdict
 from fourlab.studies.compare import (
     chi_squared_tail,
     moments,
@@ -34,6 +36,8 @@ POWER = 0.8
 """Below this power, a test that finds no difference says nothing."""
 SELDOM = 0.01
 """An event in a smaller share of our trials does not count as a possible explanation."""
+FEW = 30
+"""With fewer trials the normal approximation of a share is too coarse for a test."""
 ASIDE = 0.05
 """How far from its bound a share is that `at_least` has to notice."""
 FEWEST_TRAININGS = 3
@@ -180,25 +184,42 @@ def larger_share(count: int, of: int, other: int, other_of: int, points: float) 
 def at_least(count: int, of: int, bound: float) -> Verdict:
     """Test the claim that a share is at least `bound`, by its 95 % Wilson interval.
 
-    The power is that for a share ASIDE away from the bound, below it if there is room.
+    With a FEW trials the test is the exact binomial one. The power is that for a share ASIDE away
+    from the bound, below it if there is room.
     """
-    test, margin = f"Wilson interval, at least {100 * bound:g} %", f"{100 * ASIDE:g} points"
-    answer = Answer.CANNOT_TELL
+    kind = "exact binomial test" if of < FEW else "Wilson interval"
+    test, margin = f"{kind}, at least {100 * bound:g} %", f"{100 * ASIDE:g} points"
     if of == 0:
-        return Verdict(answer, test, margin, power=0.0)
+        return Verdict(Answer.CANNOT_TELL, test, margin, power=0.0)
+    answers = [_beside(k, of, bound) for k in range(of + 1)]
+    aside = bound - ASIDE if bound >= 0.5 else bound + ASIDE
+    noticed = Answer.DIFFERS if aside < bound else Answer.AGREES
+    power = sum(_binomial(k, of, aside) for k, answer in enumerate(answers) if answer is noticed)
+    return Verdict(answers[count], test, margin, _beside_p(count, of, bound), power)
+
+
+def _beside(count: int, of: int, bound: float) -> Answer:
+    """Return on which side of a bound a share is, if the data can tell."""
+    if of < FEW:
+        if _beside_p(count, of, bound) >= LEVEL:
+            return Answer.CANNOT_TELL
+        return Answer.AGREES if count / of > bound else Answer.DIFFERS
     low, high = wilson(count, of)
     if low >= bound:
-        answer = Answer.AGREES
-    elif high < bound:
-        answer = Answer.DIFFERS
-    # The interval excludes the bound if and only if the score test rejects it.
+        return Answer.AGREES
+    return Answer.DIFFERS if high < bound else Answer.CANNOT_TELL
+
+
+def _beside_p(count: int, of: int, bound: float) -> float:
+    """Return the two-sided p-value of a share of exactly `bound`."""
+    if of < FEW:
+        # Twice the smaller tail, of which the observed count is a part.
+        below = math.fsum(_binomial(k, of, bound) for k in range(count + 1))
+        above = math.fsum(_binomial(k, of, bound) for k in range(count, of + 1))
+        return min(1.0, 2 * min(below, above))
+    # The Wilson interval excludes the bound if and only if the score test rejects it.
     error = math.sqrt(bound * (1 - bound) / of)
-    p = 2 * (1 - NORMAL.cdf(abs(_ratio(count / of - bound, error))))
-    aside = bound - ASIDE if bound >= 0.5 else bound + ASIDE
-    excluded = (wilson(k, of) for k in range(of + 1))
-    noticed = [high < bound if aside < bound else low > bound for low, high in excluded]
-    power = sum(_binomial(k, of, aside) for k, seen in enumerate(noticed) if seen)
-    return Verdict(answer, test, margin, p, power)
+    return 2 * (1 - NORMAL.cdf(abs(_ratio(count / of - bound, error))))
 
 
 def at_least_trained(values: Sequence[float], of: int, bound: float) -> Verdict:
@@ -223,11 +244,13 @@ def at_least_trained(values: Sequence[float], of: int, bound: float) -> Verdict:
     return Verdict(answer, test, f"{100 * ASIDE:g} points", p, power)
 
 
-def typical(value: float, values: Sequence[float] | NDArray[np.float64], margin: float) -> Verdict:
+def typical(
+    value: float, values: Sequence[float] | NDArray[np.float64], margin: float, words: str = ""
+) -> Verdict:
     """Compare one reported number with our distribution of such numbers, by its rank.
 
     The question is whether our program gives such a number, so an unusual rank suffices; nothing is
-    estimated that could be within a margin.
+    estimated that could be within a margin. `words` are what pages call the margin.
     """
     ours = np.asarray(values, dtype=np.float64)
     # The reported number is itself one of those ranked, so that no p-value is 0.
@@ -245,16 +268,17 @@ def typical(value: float, values: Sequence[float] | NDArray[np.float64], margin:
         answer = Answer.DIFFERS
     elif power >= POWER:
         answer = Answer.AGREES
-    return Verdict(answer, "rank among our values", f"{margin:g}", p, power)
+    return Verdict(answer, "rank among our values", words or f"{margin:g}", p, power)
 
 
 def may_happen(count: int, of: int) -> Verdict:
     """Test whether an event that a report saw once occurs in at least 1 % of our trials.
 
     A test of two shares could not decide this: one of one and none of a hundred are compatible with
-    a common probability.
+    a common probability. Pages call the agreement "possible": a coin flip passes.
     """
-    return at_least(count, of, SELDOM)
+    verdict = at_least(count, of, SELDOM)
+    return replace(verdict, test=f"{MAY_HAPPEN}: {verdict.test}")
 
 
 def freeman_halton(first: Sequence[int], second: Sequence[int]) -> float:

@@ -10,13 +10,14 @@ from itertools import permutations
 
 import numpy as np
 
-from fourlab.studies.claims import Counts, Verdict
+from fourlab.studies.claims import Answer, Counts, Verdict
 from fourlab.studies.compare import chi_squared_tail, homogeneity, moments
 from fourlab.studies.verdicts import (
     FEWEST_TRAININGS,
     LEAST_ERROR,
     LEVEL,
     NORMAL,
+    POWER,
     chi_squared_quantile,
     claimed_different,
     claimed_equal,
@@ -35,7 +36,8 @@ Cell = tuple[int, int]
 def same_curve(ones: Sequence[Cell], others: Sequence[Cell], points: float) -> Verdict:
     """Compare two curves of shares by a chi-squared test: one squared difference for every place.
 
-    The margin is a difference at every place.
+    The margin is a difference at every place, which the power is for. Curves that are close at some
+    places and not at others have no one distance, so that the test alone decides.
     """
     statistic = 0.0
     noncentrality = 0.0
@@ -46,20 +48,13 @@ def same_curve(ones: Sequence[Cell], others: Sequence[Cell], points: float) -> V
             noncentrality += (points / 100) ** 2 / variance
     p = chi_squared_tail(statistic, len(ones))
     power = _power(noncentrality, len(ones))
+    answer = Answer.CANNOT_TELL
+    if p < LEVEL:
+        answer = Answer.DIFFERS
+    elif power >= POWER:
+        answer = Answer.AGREES
     test = f"chi-squared test of {len(ones)} shares"
-    return claimed_equal(test, p, power, _apart(ones, others), points, "points everywhere")
-
-
-def _apart(ones: Sequence[Cell], others: Sequence[Cell]) -> float:
-    """Return how far apart two curves are, in points: a root mean square without the chance in it.
-
-    Chance alone adds the variance to every squared difference.
-    """
-    squares = [
-        (one[0] / one[1] - other[0] / other[1]) ** 2 - _variance(one, other)
-        for one, other in zip(ones, others, strict=True)
-    ]
-    return 100 * math.sqrt(max(0.0, math.fsum(squares) / len(squares)))
+    return Verdict(answer, test, f"{points:g} points everywhere", p, power)
 
 
 def varies(cells: Sequence[Cell], points: float) -> Verdict:

@@ -163,15 +163,23 @@ def _agreement(first: str, faithful: Curves, corrected: Curves) -> Claim:
     published = _cells(FIGURE_6[first])
     verdict = same_curve(published, _cells(faithful[first]), CURVE_POINTS)
     exchanged = same_curve(published, _cells(faithful[second]), CURVE_POINTS)
-    # Explains what chance does not, within the margin, too.
+    far = max(range(len(CONSTANTS)), key=lambda place: _gap(first, faithful, place))
+    reported, ours = (
+        100 * count / of for count, of in (published[far], _cells(faithful[first])[far])
+    )
+    most = f"at c = {CONSTANTS[far]:g} it is largest: {reported:.0f} % published, {ours:.0f} % ours"
     if _is_likely(verdict):
         why = "B5: the search continues below won positions"
     elif _is_likely(exchanged):
         why = (
-            f"B9: the panels' labels are probably exchanged, which would fit: p = {exchanged.p:.2g}"
+            "B9: the panels' labels are probably exchanged, which would fit: "
+            f"p = {exchanged.p:.2g}. The difference varies with c; {most}"
         )
     else:
-        why = "no fault known to us explains the difference: exchanged labels do not fit either"
+        why = (
+            "no fault known to us explains the difference: exchanged labels do not fit either. "
+            f"It varies with c; {most}"
+        )
     return Claim(
         f"figure-6-{first.lower()}-first",
         f"{first} first: MC200's wins, all {len(CONSTANTS)} values of c",
@@ -182,6 +190,12 @@ def _agreement(first: str, faithful: Curves, corrected: Curves) -> Claim:
         reproduced=verdict,
         why=why,
     )
+
+
+def _gap(first: str, faithful: Curves, place: int) -> float:
+    """Return how far apart the published share and ours are for one c."""
+    (hers, of), (ours, our_of) = (_won((curves[first][place],)) for curves in (FIGURE_6, faithful))
+    return abs(hers / of - ours / our_of)
 
 
 def _is_likely(verdict: Verdict) -> bool:
@@ -202,12 +216,20 @@ def _labels(faithful: Curves, corrected: Curves) -> Claim:
         "how much likelier the bars are if panel a is MC200 first and panel b MC40 first",
         "a is MC40 first",
         Source.FIGURE,
-        Estimate(math.exp(odds), unit="times", digits=2),
-        Estimate(math.exp(corrected_odds), unit="times", digits=2),
+        _times(odds),
+        _times(corrected_odds),
         reproduced=verdict if fewest >= ENOUGH else None,
         why="B9: MC200 wins more in the published panel a than in b, "
         "although moving first must help it",
     )
+
+
+def _times(log_odds: float) -> Estimate:
+    """Return odds without more digits than mean something."""
+    odds = math.exp(log_odds)
+    # Large odds are known to their order of magnitude.
+    odds = float(f"{odds:.2g}")
+    return Estimate(odds, unit="times", digits=0 if odds >= 10 else 1)
 
 
 def _log_odds_of_exchange(curves: Curves) -> float:
@@ -260,10 +282,10 @@ def _single_constants(faithful: Curves, corrected: Curves) -> Iterator[Claim]:
     """Test what the report reads off its figure about single values of c."""
     claims = (
         # c, claim, panels of the claim, sign of the claimed effect on MC200's wins
-        (0.0, "unfavourable", NAMES, -1),
-        (0.2, "unfavourable", NAMES, -1),
-        (2.0, "favourable", NAMES, 1),
-        (1.0, "an outlier, in panel a", NAMES[:1], 1),
+        (0.0, "is unfavourable", NAMES, -1),
+        (0.2, "is unfavourable", NAMES, -1),
+        (2.0, "is favourable", NAMES, 1),
+        (1.0, "is an outlier, in panel a", NAMES[:1], 1),
     )
     for c, claim, claimed_in, sign in claims:
         place = CONSTANTS.index(c)
@@ -271,7 +293,8 @@ def _single_constants(faithful: Curves, corrected: Curves) -> Iterator[Claim]:
         rest = [other for other in range(FLAT_FROM, len(CONSTANTS)) if other != place]
         yield _effect(
             f"figure-6-c-{c:g}".replace(".", ""),
-            f"MC200's wins with c = {c:g}, less those with other c from {CONSTANTS[FLAT_FROM]} on",
+            f"c = {c:g} gives MC200 {'fewer' if sign < 0 else 'more'} wins: its wins with this c, "
+            f"less those with other c from {CONSTANTS[FLAT_FROM]} on",
             claim,
             [
                 [_in_panels(curves, names, places) for places in ([place], rest)]
@@ -289,8 +312,8 @@ def _exploration(faithful: Curves, corrected: Curves) -> Claim:
     halves = (range(HALFWAY, len(CONSTANTS)), range(FLAT_FROM, HALFWAY))
     return _effect(
         "figure-6-exploration",
-        f"MC200's wins with c from {CONSTANTS[HALFWAY]} on, less those with c from "
-        f"{CONSTANTS[FLAT_FROM]} to {CONSTANTS[HALFWAY - 1]}",
+        f"larger c give MC200 more wins: its wins with c from {CONSTANTS[HALFWAY]} on, less those "
+        f"with c from {CONSTANTS[FLAT_FROM]} to {CONSTANTS[HALFWAY - 1]}",
         "greater exploration is advantageous",
         [
             [_in_panels(curves, NAMES, places) for places in halves]
@@ -306,7 +329,8 @@ def _second_player(faithful: Curves, corrected: Curves) -> Claim:
     """Test whether MC200 wins fewer games as second player."""
     return _effect(
         "figure-6-second-player",
-        f"MC200's wins as second player, less those as first, c from {CONSTANTS[FLAT_FROM]} on",
+        "moving second gives MC200 fewer wins: its wins as second player, less those as first, "
+        f"c from {CONSTANTS[FLAT_FROM]} on",
         "being second reduces the advantage",
         # NAMES order: MC40 first means that MC200 is second.
         [
@@ -326,19 +350,20 @@ def _effect(
     sign: int,
     why: str,
 ) -> Claim:
-    """Compare MC200's share under one condition and another: published, faithful, corrected."""
+    """Test a direction: MC200's share under one condition and another.
+
+    `pairs` are published, faithful and corrected. The verdicts are on the direction that the text
+    claims, so the number in the published bars, which may be of the other sign, is only quoted.
+    """
     effects = [difference(share(*one), share(*other)) for one, other in pairs]
     verdicts = [
         larger_share(*one, *other, POINTS) if sign > 0 else larger_share(*other, *one, POINTS)
         for one, other in pairs[1:]
     ]
-    noted = Estimate(
-        effects[0].value, effects[0].low, effects[0].high, unit="points", digits=1, note=claim
-    )
     return Claim(
         name,
         quantity,
-        noted,
+        f"{claim}; the bars have {effects[0]}",
         Source.FIGURE,
         effects[1],
         effects[2],
@@ -363,8 +388,9 @@ def _flatness(first: str, faithful: Curves, corrected: Curves) -> Claim:
         values.append(Estimate(max(shares) - min(shares), unit="points", digits=1, note=note))
     return Claim(
         f"figure-6-flat-{first.lower()}-first",
-        f"{first} first: MC200's largest share less its smallest, c from {CONSTANTS[FLAT_FROM]} on",
-        values[0],
+        f"{first} first: c matters from {CONSTANTS[FLAT_FROM]} on; MC200's largest share less its "
+        "smallest",
+        f"yes; the bars have {values[0]}",
         Source.FIGURE,
         values[1],
         values[2],

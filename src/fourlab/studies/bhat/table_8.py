@@ -1,6 +1,7 @@
 """Bhat's Table 8: the learner against MC_n, beside a corrected learner and a random player."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from fourlab.agents.q.kernel import CHANGE, EPSILON, UPDATES
@@ -22,6 +23,7 @@ from fourlab.studies.bhat.learner import (
     settings_of,
 )
 from fourlab.studies.claims import (
+    COUNTS,
     Answer,
     Claim,
     Counts,
@@ -53,7 +55,7 @@ VARIANTS = {
     "defaults": "the same with the program's defaults: epsilon 0.3, alpha 0.5, gamma 0.9",
     "code": "the published code: these defaults, alpha halved, epsilon 0.3, greedy after training",
     "corrected": "corrected: alpha 0.1, epsilon decreasing, greedy after training; "
-    "opponents without B5 and B6",
+    "opponents without B5 and B6; trained for a number of games instead of wins",
     "random": "a random player against the report's opponents: "
     "MC_n searches below won positions (B5), MC0 passes (B6)",
     "random, corrected": "a random player against the corrected opponents: "
@@ -178,9 +180,15 @@ def _results(rows: int, results: Results, exact: str, judged: bool) -> Claim:
         exact=f"{exact} (both perfect)",
         reproduced=_same(rows, faithful, judged),
         true=_same(rows, corrected, judged),
-        why=NO_LEARNING
+        why=f"{NO_LEARNING}. Corrected, the training is of another length, too: "
+        f"{_length(corrected):,.0f} games instead of {_length(faithful):,.0f}"
         + (". No fault known to us explains so few draws with 4 rows" if rows == 4 else ""),
     )
+
+
+def _length(results: Sequence[Mapping[str, Any]]) -> float:
+    """Return the mean number of games of a training."""
+    return fmean(result["training"] for result in results)
 
 
 def _other_readings(rows: int, results: Results, judged: bool) -> Iterator[Claim]:
@@ -328,8 +336,8 @@ def _changes(rows: int, results: Results) -> Claim:
         f"table-8-{rows}-rows-change",
         f"{rows} rows: mean change of a value per update",
         "very small",
-        faithful=over_trainings(faithful, digits=9),
-        corrected=over_trainings(corrected, digits=4),
+        faithful=over_trainings(faithful, digits=9, within=COUNTS),
+        corrected=over_trainings(corrected, digits=4, within=COUNTS),
         reproduced=verdicts[0],
         true=verdicts[1],
         why="B7: alpha is halved at every update, so that only the first few have an effect",

@@ -151,7 +151,7 @@ def _stabilise(faithful: Traces, corrected: Traces) -> Iterator[Claim]:
         Estimate(reported, digits=2, note=f"Table I, {SIMULATIONS} simulations"),
         faithful=mean_of(final[0]),
         corrected=mean_of(final[1]),
-        reproduced=typical(reported, final[0], LEVEL),
+        reproduced=typical(reported, final[0], LEVEL, f"{LEVEL:g} of w/n"),
         why="would more simulations than stated explain the levels of Table I?",
     )
 
@@ -291,7 +291,8 @@ def _curves(name: str, caption: str, marks: Any, values: Floats, label: str) -> 
         for at, mark in enumerate(marks)
     ]
     caption = (
-        f"{caption}: one run of {SIMULATIONS} simulations, as published (left), and the mean of "
+        f"{caption}, both panels ours, since the report's figure was not available: one run of "
+        f"{SIMULATIONS} simulations, in the report's form (left), and the mean of "
         f"{len(values):,} runs, with the central 95 % of columns 1 and 4 (right)"
     )
     data = Table("", tuple(head), tuple(rows))
@@ -300,7 +301,7 @@ def _curves(name: str, caption: str, marks: Any, values: Floats, label: str) -> 
 
 def _draw(marks: Any, values: Floats, label: str) -> Figure:
     figure, (one, many) = panels(10, 4.2, columns=2)
-    # The published figure ends here.
+    # The report has no more simulations.
     short = marks <= SIMULATIONS
     _plot(one, marks[short], values[0, short])
     _plot(many, marks, values.mean(axis=0))

@@ -138,7 +138,8 @@ def gain(tally: Tally) -> Value:
         return f"no Elo: {elo.why}"
     games = tally.units * tally.games_per_unit
     # A score whose interval reaches 0 or 1 is unbounded in Elo.
-    note = "" if elo.low is not None and elo.high is not None else f"interval {elo}"
+    ends = ["no bound" if end is None else f"{end:.0f}" for end in (elo.low, elo.high)]
+    note = f"interval [{', '.join(ends)}]" if "no bound" in ends else ""
     return Estimate(elo.value, elo.low, elo.high, games, unit="Elo", digits=0, note=note)
 
 

@@ -70,7 +70,7 @@ def table_1(bench: Workbench) -> Iterator[Part]:
             faithful=_percent(ours[:, column]),
             corrected=_percent(two_players[:, column]),
             exact=f"{exact[column]} (both perfect)",
-            reproduced=typical(printed, ours[:, column].tolist(), MARGIN),
+            reproduced=typical(printed, ours[:, column].tolist(), MARGIN, f"{MARGIN:g} points"),
         )
     yield _all_together(ours)
     yield from _mirrored(ours)
@@ -171,7 +171,12 @@ def _all_together(ours: Floats) -> Claim:
         "all seven: squared distance of a run from our mean, in standard deviations",
         Estimate(printed, digits=0),
         faithful=band_of(distances.tolist(), 1),
-        reproduced=typical(printed, distances.tolist(), DISTANCE_MARGIN),
+        reproduced=typical(
+            printed,
+            distances.tolist(),
+            DISTANCE_MARGIN,
+            f"{DISTANCE_MARGIN:g} squared standard deviations",
+        ),
         why=NO_FAULT,
     )
 
@@ -194,7 +199,9 @@ def _mirrored(ours: Floats) -> Iterator[Claim]:
             Estimate(printed, unit="points", digits=0),
             faithful=replace(band_of(differences.tolist(), 1), unit="points"),
             exact=Estimate(0.0, digits=0),
-            reproduced=typical(printed, differences.tolist(), MIRROR_MARGIN),
+            reproduced=typical(
+                printed, differences.tolist(), MIRROR_MARGIN, f"{MIRROR_MARGIN:g} points"
+            ),
             true=same_number(printed, 0, PRINTED),
             why="mirror symmetry is exact, but the columns of one run share 500 simulations; with "
             f"500 simulations per column, such differences would have p = {', '.join(chances)}",

@@ -6,6 +6,7 @@ change one thing at a time: who chooses in rollouts, and what the choice knows o
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Figure, frame, panels
@@ -35,6 +36,13 @@ ARMS: dict[str, dict[str, Any]] = {
     FIXED: {"fixed": True},
 }
 """Who plays the learner's side in rollouts, with probability 1 - ε; ε is 0.25 if not stated."""
+INDEPENDENT = {
+    RANDOM: (0.70, 0.64, 0.81),
+    LOOK: (0.86, 0.80, 0.90),
+    NETWORK: (0.73, 0.68, 0.80),
+    BOTH: (0.87, 0.84, 0.90),
+}
+"""Average results of an independent program, 500 games each: mean, smallest and largest run."""
 AVERAGE_MARGIN = 0.1
 """Margin of the average result: two games of forty."""
 EARLIER_MARGIN = 5.0
@@ -51,7 +59,8 @@ ONE_CHANGE = (
     "on finished boards, too. A won board has no reply and so one disc more of the learner, which "
     "may raise its value; the blind network gets the value of the position before instead. Fixed "
     "preferences are a random number for every position that stays the same: rollouts repeat "
-    "themselves as with a network, but nothing is known about any position"
+    "themselves as with a network, but nothing is known about any position. The ablation measures "
+    "the same change by real games afterwards, with trainings of its own"
 )
 
 
@@ -66,6 +75,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     judged = bench.size["games"] == GAMES and bench.size["runs"] >= LEAST_RUNS
     yield from _reported(arms, judged)
     yield from _one_change(arms, judged)
+    yield _beside_independent(arms)
     yield Picture(
         "one-change-at-a-time",
         "What the network adds and what a look at finished games adds: means over runs with 95 % "
@@ -144,6 +154,24 @@ def _one_change(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
         )
 
 
+def _beside_independent(arms: Mapping[str, Runs]) -> Table:
+    """Tabulate the average results beside those of a program that was written independently."""
+    rows = []
+    for arm, (mean, least, most) in INDEPENDENT.items():
+        ours = curves.mean_results(arms[arm])
+        rows.append(
+            (
+                *(arm, len(ours), f"{fmean(ours):.2f}", f"{min(ours):.2f} to {max(ours):.2f}"),
+                *(f"{mean:.2f}", f"{least:.2f} to {most:.2f}"),
+            )
+        )
+    head = (
+        *("rollouts", "runs", "average result", "runs from"),
+        *("independent program", "its runs from"),
+    )
+    return Table("Average results beside those of an independent program", head, tuple(rows))
+
+
 def _larger(
     ones: Sequence[float], others: Sequence[float], margin: float, judged: bool
 ) -> Verdict | None:
@@ -171,14 +199,16 @@ def _draw_arms(arms: Mapping[str, Runs]) -> Figure:
     figure, (left, right) = panels(9.5, 3.6, columns=2, sharey=True)
     places = range(len(arms) - 1, -1, -1)  # the first arm on top
     for axes, measure in ((left, curves.mean_results), (right, curves.iterations)):
+        within = RESULTS if axes is left else COUNTS
         for place, number, runs in zip(places, range(len(arms)), arms.values(), strict=True):
             values = measure(runs)
-            mean = over_trainings(values)
+            mean = over_trainings(values, within=within)
+            low, high = (mean.value if end is None else end for end in (mean.low, mean.high))
             axes.plot(values, [place] * len(values), "|", color=COLOURS[number], alpha=0.5)
             axes.errorbar(
                 mean.value,
                 place,
-                xerr=mean.half,
+                xerr=[[mean.value - low], [high - mean.value]],
                 fmt=MARKS[number],
                 color=COLOURS[number],
                 capsize=4,

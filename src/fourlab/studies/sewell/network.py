@@ -75,8 +75,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     without = trained[bench.size["networks"] :]
     yield from _counts(bench)
     yield from _final_errors(with_momentum, epochs, judged)
-    if without:
-        yield _momentum(with_momentum, without, judged)
+    yield _momentum(with_momentum, without, judged)
     yield _axis(epochs)
     yield _badly_wrong(with_momentum, epochs, judged)
     short = "" if epochs == EPOCHS else f" Only {epochs:,} of SeWell's {EPOCHS:,} epochs."
@@ -178,8 +177,8 @@ def _momentum(with_momentum: Sequence[Rows], without: Sequence[Rows], judged: bo
         "test error with momentum (faithful) and without (corrected)",
         "seemed to work better with momentum",
         faithful=over_trainings(moved),
-        corrected=over_trainings(plain),
-        true=larger_mean(plain, moved, MOMENTUM_MARGIN) if judged else None,
+        corrected=over_trainings(plain) if plain else "not trained at this scale",
+        true=larger_mean(plain, moved, MOMENTUM_MARGIN) if judged and plain else None,
         why="momentum 0.9 makes steps up to ten times as long, and after 10,000 epochs the slower "
         "training has not arrived",
     )
@@ -243,7 +242,10 @@ def _figure_1(networks: Sequence[Rows]) -> Figure:
         # SeWell's axis numbers the recorded epochs, not the epochs.
         _shade(right, networks, part, place, part, RECORDED)
     left.set_title("as reported (read off, from 600 on)", fontsize="medium")
-    right.set_title(f"ours, {len(networks)} networks", fontsize="medium")
+    right.set_title(
+        f"ours, {len(networks)} {'network' if len(networks) == 1 else 'networks'}",
+        fontsize="medium",
+    )
     frame(left, SMALL, xlabel="recorded epochs", ylabel="mean squared error", ylim=(0.28, 0.84))
     frame(right, SMALL, xlabel="recorded epochs")
     return figure

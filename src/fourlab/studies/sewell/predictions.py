@@ -198,7 +198,7 @@ def _boards(
             corrected=Estimate(signed["boards"][name], note="labels -1, 0, 1"),
             exact=exactly(Fraction(exact[name])),
             reproduced=verdict,
-            true=same_number(actual, exact[name], 0) if judged else None,
+            true=same_number(actual, exact[name], 0),
             why="B12: lost boards are near 0, as with labels 0, 1/2, 1, but the text has -1, 0, 1. "
             '"True" asks whether the result printed beside the prediction is the exact one, on the '
             "scale 0 (lost) to 1 (won)",
@@ -255,7 +255,7 @@ def _limits(unit: Answers, exact: Mapping[str, float], judged: bool) -> Iterator
         Estimate(predicted, note="perhaps close to a coin flip"),
         faithful=over_trainings([answer["boards"]["4r"] for answer in unit]),
         exact="lost" if lost else "not lost",
-        true=Verdict(Answer.DIFFERS if lost else Answer.AGREES, "solver") if judged else None,
+        true=Verdict(Answer.DIFFERS if lost else Answer.AGREES, "solver"),
         why="a position of a solved game is won, drawn or lost; a prediction near 1/2 only says "
         "that the network does not know. The text names the left board twice; we take the right "
         "one, whose prediction is near 1/2",
@@ -272,11 +272,15 @@ def _error_tables(answers: Mapping[str, Any]) -> Iterator[Table]:
     yield _error_table(
         "Predicted and actual results, by tenths of the prediction",
         "predicted, tenths",
-        {
-            f"{int(tenth) / 10:.1f} to {(int(tenth) + 1) / 10:.1f}": statistics
-            for tenth, statistics in answers["expected"].items()
-        },
+        {_tenth(int(tenth)): statistics for tenth, statistics in answers["expected"].items()},
     )
+
+
+def _tenth(number: int) -> str:
+    """Return the name of a tenth; the outer ones hold the predictions beyond 0 and 1, too."""
+    if number == 0:
+        return "below 0.1"
+    return "0.9 and more" if number == 9 else f"{number / 10:.1f} to {(number + 1) / 10:.1f}"
 
 
 def _boards_table(

@@ -83,7 +83,9 @@ def _values(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> 
                 _band(ours),
                 _band(_printed(corrected, place, action)),
                 exactly(exact[action]),
-                typical(reported, ours.tolist(), MARGIN) if ours.size else None,
+                typical(reported, ours.tolist(), MARGIN, f"{MARGIN:g} of value")
+                if ours.size
+                else None,
                 same_number(reported, float(exact[action]), PRINTED),
                 "B1, B2: single runs of the search as coded vary widely",
             )
@@ -151,37 +153,47 @@ def _games(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> I
 
 
 def _pictures(game: dict[str, Any]) -> Iterator[Picture]:
-    """Draw the boards before each of our moves and at the end.
+    """Draw the boards before each of our moves and at the end: as reported, and of our game.
 
     The report prints above each board the values of the previous search, not of the board's own.
     """
+    values = [{action: float(DRAWN[action][place]) for action in ACTIONS} for place in (0, 1)]
+    yield _picture(
+        "figure-1-as-drawn",
+        f"Figure 1 with the reported values, for the line {_line(LINE)}: "
+        "each board with the values of the search before it",
+        _boards(LINE),
+        # Shifted by one: the first board has no values, as in the report.
+        [{}, *values],
+    )
+    searches: list[Values] = [
+        {int(column): mean for column, mean in values.items()} for values in game["searches"]
+    ]
+    yield _picture(
+        "figure-1",
+        "Figure 1 with the values of one game of ours, by the search as coded (B1, B2), for the "
+        f"line {_line(game['columns'])}: each board with the values of its own search and, below "
+        "them, the exact values",
+        _boards(game["columns"]),
+        [*searches, {}],
+        exactly=True,
+    )
+
+
+def _line(columns: list[int]) -> str:
+    return "→".join(map(str, columns))
+
+
+def _boards(columns: list[int]) -> list[Position]:
+    """Return the given position, those in which it is our turn again, and the last one."""
     boards = [GIVEN]
     position = GIVEN
-    for ply, column in enumerate(game["columns"]):
+    for ply, column in enumerate(columns):
         position = position.play(column)
         # Odd plies are replies: after them it is our turn again.
         if ply % 2 or position.outcome() is not None:
             boards.append(position)
-    searches: list[Values] = [
-        {int(column): mean for column, mean in values.items()} for values in game["searches"]
-    ]
-    line = "→".join(map(str, game["columns"]))
-    yield _picture(
-        "figure-1-as-drawn",
-        f"Figure 1 as published, for the line {line}: "
-        "each board with the values of the search before it",
-        boards,
-        # Shifted by one: the first board has no values, as in the report.
-        [{}, *searches],
-    )
-    yield _picture(
-        "figure-1",
-        f"Figure 1 corrected, for the line {line}: "
-        "each board with the values of its own search and, below them, the exact values",
-        boards,
-        [*searches, {}],
-        exactly=True,
-    )
+    return boards
 
 
 def _picture(

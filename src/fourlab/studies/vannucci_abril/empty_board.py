@@ -127,7 +127,9 @@ def _games(bench: Workbench) -> Claim:
         Estimate(OWN_MOVES, digits=0),
         Source.NOTEBOOK,
         band_of(moves, 1) if moves else "never",
-        reproduced=typical(OWN_MOVES, moves, LENGTH_MARGIN) if moves else None,
+        reproduced=typical(OWN_MOVES, moves, LENGTH_MARGIN, f"{LENGTH_MARGIN:g} moves")
+        if moves
+        else None,
     )
 
 

@@ -105,7 +105,7 @@ def figure_2(bench: Workbench) -> Iterator[Part]:
             f"figure-2-mean-{action}",
             f"action {action}: mean of {RUNS} runs",
             Estimate(REPORTED[action], n=RUNS, digits=4),
-            Source.NOTEBOOK,
+            Source.CODE,
             mean_of(runs),
             mean_of(corrected.runs[:, place].tolist()),
             exactly(exact[action]),
@@ -122,7 +122,7 @@ def figure_2(bench: Workbench) -> Iterator[Part]:
     first = faithful.means[0]
     yield _picture(
         "figure-2-as-drawn",
-        "Figure 2 as published, 25 successive running means (B3), beside ours",
+        "Figure 2, drawn from the published 25 successive running means (B3), beside ours",
         {"as reported": running(published_runs()), "ours, as coded": running(first)},
     )
     yield _picture(
@@ -154,10 +154,12 @@ def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Cla
             f"figure-2-spread-{action}",
             f"action {action}: standard deviation of one run, from sets of {RUNS}",
             Estimate(spread, n=RUNS),
-            Source.NOTEBOOK,
+            Source.CODE,
             band_of(deviations),
             Estimate(float(corrected.runs[:, place].std(ddof=1))),
-            reproduced=typical(spread, deviations, SPREAD_MARGINS[action]),
+            reproduced=typical(
+                spread, deviations, SPREAD_MARGINS[action], f"{SPREAD_MARGINS[action]:g} of value"
+            ),
             why="not in the report, but derived from its running means",
         )
     for place, action in enumerate(ACTIONS):
@@ -168,10 +170,10 @@ def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Cla
             f"figure-2-marker-{action}",
             f"action {action}: mean marker of Figure 2 minus the mean in its caption",
             Estimate(marker),
-            Source.NOTEBOOK,
+            Source.CODE,
             band_of(offset),
             "0",
-            reproduced=typical(marker, offset, MARGINS[action]),
+            reproduced=typical(marker, offset, MARGINS[action], f"{MARGINS[action]:g} of value"),
             why="B3: the marker is a mean of running means",
         )
         # Heights of the boxes: of the runs, relative to those of their running means.
@@ -184,12 +186,12 @@ def _spreads(faithful: Searched, corrected: Searched, seed: int) -> Iterator[Cla
             f"figure-2-box-{action}",
             f"action {action}: height of the box of independent runs, relative to the box drawn",
             Estimate(ratio, n=RUNS, digits=2),
-            Source.NOTEBOOK,
+            Source.CODE,
             band_of(ratios, 2),
             "1",
-            reproduced=typical(math.log(ratio), factors, BOX_MARGIN),
+            reproduced=typical(math.log(ratio), factors, BOX_MARGIN, "a factor of 10"),
             why="B3: the boxes show successive running means, whose spread says nothing about the "
-            "spread of runs: the box drawn may be far too low or too high (margin: a factor of 10)",
+            "spread of runs: the box drawn may be far too low or too high",
         )
 
 
