@@ -2,8 +2,8 @@
 
     python -m tools.reference
 
-They are part of the repository, so that GitHub shows them, and `tests/test_docs_reference.py` compares
-them with what this makes.
+They are part of the repository, so that GitHub shows them, and `tests/test_docs_reference.py`
+compares them with what this makes.
 """
 
 from pathlib import Path
