@@ -82,8 +82,7 @@ release lock: $(VENV)/.dev
 	@$(TASK) $@ $(ARGS)
 
 docs: $(VENV)/.docs
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
-	@echo "== site/index.html (with search: $(BIN)/python -m http.server --directory site)"
+	@$(TASK) docs
 
 warmup: $(VENV)/.core
 	@$(TASK) warmup

@@ -169,6 +169,15 @@ def bench(arguments: Sequence[str]) -> int:
     return 0
 
 
+def docs(arguments: Sequence[str]) -> int:
+    """Build the documentation as a website in site/."""
+    os.environ["NO_MKDOCS_2_WARNING"] = "1"
+    code = run("mkdocs", "build", "--quiet", "--strict", *arguments)
+    if code == 0:
+        print("== site/index.html (with search: python -m http.server --directory site)")
+    return code
+
+
 def release(arguments: Sequence[str]) -> int:
     """Build, inspect and install what would be published."""
     return run("python", "tools/release.py", *arguments)
@@ -248,6 +257,7 @@ TASKS: dict[str, Task] = {
         "soak": soak,
         "budget": budget,
         "bench": bench,
+        "docs": docs,
         "release": release,
         "lock": lock,
         "clean": clean,

@@ -14,6 +14,7 @@ from tests.conftest import ROOT
 ALL_PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in ALL_PAGES if "experiments" not in page.parts]
 """Those of experiments are written by the program, with transcripts of all kinds."""
+TASKS = re.findall(r'^        "([a-z-]+)": ', (ROOT / "tasks.py").read_text(), re.MULTILINE)
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
 LANGUAGES = {"console", "python", "sh", "toml", "text", ""}
 """`console` and `python` are run, `sh` and `toml` parsed; the others are drawings and grammars."""
@@ -23,7 +24,9 @@ NOT_RUN = {
     "CONTRIBUTING.md": "make quick and make test run the tests",
     "docs/agents/alphazero.md": TRAININGS,
     "docs/agents/dqn.md": TRAININGS,
+    "docs/agents/onnx.md": "the reader's own network; tests/agents plays one",
     "docs/agents/q.md": TRAININGS,
+    "docs/agents/sb3.md": "the reader's own model; tests/agents plays one",
     "docs/agents/value.md": TRAININGS,
     "docs/how-to/connect-an-engine.md": "the reader's own engine",
     "docs/how-to/install.md": "make and pip change the environment",
@@ -80,6 +83,8 @@ def test_commands_that_are_not_run_can_be_parsed(page: Path) -> None:
                     parse(line)
                 case ["make", target]:
                     assert target in targets
+                case ["python", "tasks.py"]:
+                    assert line.split()[2] in TASKS
                 case ["pip", "install"]:
                     named = re.findall(r"(?:\.|fourlab)\[([a-z,]+)\]", line)
                     assert {name for names in named for name in names.split(",")} <= set(extras)

@@ -90,7 +90,9 @@ class Row(NamedTuple):
 def extras() -> list[str]:
     """Return the extras for users, as pyproject.toml declares them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [name for name in project["optional-dependencies"] if name not in ("bench", "dev")]
+    return [
+        name for name in project["optional-dependencies"] if name not in ("bench", "dev", "docs")
+    ]
 
 
 def build(folder: Path) -> tuple[Path, Path]:

@@ -32,11 +32,19 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the files outside docs/ that the site shows as pages."""
     linked = {name for page in DOCS.rglob("*.md") for name in _linked(page)}
     for name in sorted(linked | set(ROOT_PAGES)):
-        text = (ROOT / name).read_text(encoding="utf-8")
+        text = _text_of(ROOT / name)
         content = text if _is_root_page(name) else _source_page(name, text)
         files.append(File.generated(config, _page_of(name), content=content))
     files.append(File.generated(config, "pictures/logo.svg", abs_src_path=str(ICON)))
     return files
+
+
+def _text_of(path: Path) -> str:
+    """Return the text of a file, or the names in a folder."""
+    if path.is_file():
+        return path.read_text(encoding="utf-8")
+    names = (entry.name + "/" * entry.is_dir() for entry in path.iterdir())
+    return "\n".join(sorted(name for name in names if not name.startswith(("_", "."))))
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
@@ -91,8 +99,8 @@ def _linked(page: Path) -> Iterator[str]:
 def _repository_name(source: Path, path: str) -> str:
     """Return the path, from the root of the repository, of what a page links to."""
     file = Path(os.path.normpath(source.parent / path))
-    if not file.is_file() or not file.is_relative_to(ROOT):
-        raise PluginError(f"{source.relative_to(ROOT)} links to {path}, which is no file")
+    if not file.exists() or not file.is_relative_to(ROOT):
+        raise PluginError(f"{source.relative_to(ROOT)} links to {path}, which is not there")
     return file.relative_to(ROOT).as_posix()
 
 

@@ -1,11 +1,9 @@
 """Damage to a run is found, and its games are repaired."""
 
 import json
-import os
 import random
 import shutil
 import sqlite3
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,42 +15,16 @@ from fourlab.agents.players import is_repeatable
 from fourlab.analysis import overview
 from fourlab.arena.job import TournamentJob
 from fourlab.arena.store import DamagedStore, Store, StoredGame
-from fourlab.arena.tournament import Player, Tournament
-from fourlab.arena.verify import LOST, Verification, lost_game, salvage, verify
+from fourlab.arena.tournament import Player
+from fourlab.arena.verify import LOST, lost_game, salvage, verify
 from fourlab.errors import UserError
-from fourlab.jobs.job import Conduct, Session
 from fourlab.jobs.run import Run
-from fourlab.jobs.runner import begin, work
+from fourlab.jobs.runner import work
 from fourlab.jobs.seal import SEAL_FILE, _hash_of, is_sealed, seal, unseal
-from tests.in_process import run_in_process
+from tests.arena.eight_games import TOURNAMENT, reasons, run_fourlab, session
 from tests.promises import Report
 
 PROGRESS = "progress.json"
-TOURNAMENT = Tournament((Player("random"), Player("rules")), rounds=4, seed=1)
-
-
-def run_fourlab(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_in_process(arguments, Path())
-
-
-def session() -> Session:
-    return Session(Conduct(workers=1, executor="threads"))
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    home = tmp_path_factory.mktemp("runs")
-    job = TournamentJob(TOURNAMENT)
-    run = begin(job, home)
-    assert work(job, run, session()) is not None
-    return run
-
-
-@pytest.fixture
-def run(finished: Run, tmp_path: Path) -> Run:
-    folder = tmp_path / finished.name
-    shutil.copytree(finished.folder, folder)
-    return Run(folder)
 
 
 def execute(run: Run, *statements: str) -> None:
@@ -60,11 +32,6 @@ def execute(run: Run, *statements: str) -> None:
         for statement in statements:
             connection.execute(statement)
     connection.close()
-
-
-def reasons(verification: Verification) -> list[str]:
-    games = [str(flaw) for flaws in verification.flaws.values() for flaw in flaws]
-    return [*(str(file) for file in verification.files), *games]
 
 
 def flip(file: Path, rng: random.Random) -> Callable[[], None]:
@@ -200,67 +167,6 @@ def test_a_seal_of_other_types_is_damaged_even_if_its_hash_is_right(run: Run, fi
     content = {"version": 1, "files": files, "sha256": _hash_of(files)}
     (run.folder / SEAL_FILE).write_text(json.dumps(content))
     assert any("seal.json is damaged" in reason for reason in reasons(verify(run)))
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../victim/found.json",
-        "VICTIM/found.json",
-        "figures/../../victim/found.json",
-        "./../victim/found.json",
-        "../victim/games.sqlite",
-        "VICTIM/games.sqlite",
-        "nul\0/found.json",
-        "\ud800/found.json",
-        "",
-    ],
-)
-def test_a_seal_cannot_name_files_outside_its_folder(run: Run, name: str) -> None:
-    victim = run.folder.parent / "victim"
-    victim.mkdir()
-    for precious in ("found.json", "games.sqlite"):
-        (victim / precious).write_text("precious")
-    seal_file = run.folder / SEAL_FILE
-    content = json.loads(seal_file.read_text())
-    files = content["files"]
-    files[name.replace("VICTIM", str(victim))] = {"bytes": 1, "sha256": "0"}
-    content["sha256"] = _hash_of(files)
-    seal_file.write_text(json.dumps(content))
-    assert any("names files outside the run" in reason for reason in reasons(verify(run)))
-    done = run_fourlab("resume", str(run.folder))
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    # The games are sound, so a repair writes a new seal.
-    assert run_fourlab("verify", str(run.folder), "--repair", "--quiet").returncode == 0
-    assert verify(run).is_sound
-    assert sorted(file.name for file in victim.iterdir()) == ["found.json", "games.sqlite"]
-    assert {file.read_text() for file in victim.iterdir()} == {"precious"}
-
-
-def test_a_store_that_is_missing_is_played_again(run: Run) -> None:
-    games = [game.moves for game in Store(run.games_file, read_only=True).games()]
-    run.games_file.unlink()
-    done = run_fourlab("verify", str(run.folder), "--repair", "--quiet")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert verify(run).is_sound
-    assert [game.moves for game in Store(run.games_file, read_only=True).games()] == games
-
-
-def test_a_file_of_another_size_is_not_read(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    (run.folder / "report.html").write_text("short")
-    read: list[str] = []
-    monkeypatch.setattr("fourlab.jobs.seal.digest", lambda file: read.append(file.name) or "")
-    assert "report.html was changed" in reasons(verify(run))
-    assert "report.html" not in read
-    assert "config.toml" in read
-
-
-@pytest.mark.parametrize("command", ["verify", "resume", "games"])
-def test_a_file_of_gigabytes_that_are_not_there_is_refused(run: Run, command: str) -> None:
-    os.truncate(run.folder / "report.html", 500 * 10**9)
-    done = run_fourlab(command, str(run.folder))
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "report.html is a file of many gigabytes that are not there" in done.stderr
 
 
 def test_games_outside_the_tournament_are_reported_and_not_resumed(run: Run) -> None:

@@ -92,11 +92,7 @@ def web(
     from fourlab.web.clients import check_proxy, make_token
     from fourlab.web.starters import early_nursery
 
-    if not _is_loopback(host) and not public and not token:
-        raise UserError(
-            f"others could reach a server on {host}: add --token, which lets in only those who "
-            "know its address, or --public, which serves strangers with tighter limits"
-        )
+    _refuse_unprotected(host, public, token)
     if allow_programs:
         _refuse_strangers(host, public, bool(proxy))
     elif agent:
@@ -114,6 +110,15 @@ def web(
     )
     with early_nursery(settings.caps) as nursery:
         _serve(host, port, settings, browser, nursery)
+
+
+def _refuse_unprotected(host: str, public: bool, token: bool) -> None:
+    """Raise UserError if others could reach a server that is not made for them."""
+    if not _is_loopback(host) and not public and not token:
+        raise UserError(
+            f"others could reach a server on {host}: add --token, which lets in only those who "
+            "know its address, or --public, which serves strangers with tighter limits"
+        )
 
 
 def _refuse_strangers(host: str, public: bool, has_proxy: bool) -> None:
