@@ -60,7 +60,9 @@ ONE_CHANGE = (
     "may raise its value; the blind network gets the value of the position before instead. Fixed "
     "preferences are a random number for every position that stays the same: rollouts repeat "
     "themselves as with a network, but nothing is known about any position. The ablation measures "
-    "the same change by real games afterwards, with trainings of its own"
+    "the same change by real games afterwards, with trainings of its own. An independent program "
+    "has averages of 0.70 with random rollouts, 0.86 with the look, 0.73 with the network alone, "
+    "0.87 with both; why its network alone gains less than ours is not known"
 )
 
 
