@@ -80,3 +80,14 @@ def test_shares_of_searches_have_the_number_of_positions(parts: list[Part]) -> N
     assert isinstance(share, Estimate)
     assert share.n is not None
     assert 0 < share.n <= SIZE["positions"]
+
+
+def test_the_choice_of_positions_is_part_of_a_learners_interval() -> None:
+    # Trainings that all play at random agree in every position.
+    at_random = truth._over_both([{"kept": [0.2, 0.4, 0.6, 0.8]}] * 3)
+    assert at_random.value == pytest.approx(50)
+    assert at_random.low is not None
+    assert at_random.low < 40
+    perfect = truth._over_both([{"kept": [1.0] * 50}] * 3)
+    assert str(perfect) == "100.0 % [92.9, 100.0] of 50 (positions, 3 trainings)"
+    assert truth._over_both([{"kept": [1.0, 0.0]}]).low is None

@@ -13,7 +13,7 @@ from fourlab.sources import SOURCES
 from fourlab.studies.catalogue import Item, all_experiments, items_of
 from fourlab.studies.claims import CLAIMS_HEAD, Answer, Claim, Estimate, Verdict, share, shares
 from fourlab.studies.forest import with_picture
-from fourlab.studies.made import Made
+from fourlab.studies.made import Made, from_json
 from fourlab.studies.pages import blocks_of, picture_of, verdict_sentences
 from fourlab.studies.parts import stored
 from fourlab.studies.report import save_parts, write_reports
@@ -167,3 +167,19 @@ def test_an_experiment_without_a_picture_gets_one_of_its_shares() -> None:
     assert with_picture("Games", [VALUE]) == [VALUE], "it has no shares"
     own = a_picture("own")
     assert with_picture("Games", [won, own]) == [won, own]
+
+
+def test_a_page_says_which_commit_judged_stored_numbers_again(tmp_path: Path) -> None:
+    names = ["000-exact", "000-figure-2"]
+    one = Made("quick", 0, created="2026-11-18T08:00:00", commit="abc1234", machine="a machine")
+    later = replace(one, judged="2026-11-19T08:00:00", judged_commit="def5678")
+    done = {name: [stored(all_experiments()[name], replace(MATCH, name=name))] for name in names}
+    made = dict(zip(names, (one, later), strict=True))
+    page = "\n".join(to_markdown(blocks_of("000", tmp_path, done, made)))
+    assert "| experiments | scale | seed | commit | date | judged by |" in page
+    assert "| exact | quick | 0 | abc1234 | 2026-11-18 |  |" in page
+    assert "| figure-2 | quick | 0 | abc1234 | 2026-11-18 | def5678, 2026-11-19 |" in page
+    assert "without a new run" in page
+    page = "\n".join(to_markdown(blocks_of("000", tmp_path, done, dict.fromkeys(names, one))))
+    assert "judged by" not in page
+    assert from_json(later.as_json()) == later

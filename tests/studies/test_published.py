@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from fourlab.arena.tables import Table
 from fourlab.sources import AUTHOR_OF
-from fourlab.studies import data
+from fourlab.studies import data, forest
 from fourlab.studies.catalogue import (
     FOLDERS,
     NO_PICTURE,
@@ -18,12 +19,13 @@ from fourlab.studies.catalogue import (
     items_of,
     title_of,
 )
-from fourlab.studies.claims import CLAIMS_HEAD
+from fourlab.studies.claims import CLAIMS_HEAD, Claim, Estimate
 from fourlab.studies.league import KEPT
 from fourlab.studies.overall import answers_of
 from fourlab.studies.pages import NOT_BORNE_OUT, anchor_of, picture_of
 from fourlab.studies.parts import HOLM, claims_json, claims_of, data_files
 from fourlab.studies.publish import index_of, read_report, reports_in
+from fourlab.studies.sewell import experiment_3
 from tests import league_table
 from tests.conftest import ROOT
 from tests.studies.sentences import repeated_sentences
@@ -145,6 +147,78 @@ def test_a_paragraph_that_the_data_do_not_bear_out_is_not_shown() -> None:
     page = replace(report, parts=parts).page()
     assert f"**Reproduced.** {NOT_BORNE_OUT}" in page
     assert "<!--" not in page
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    """Return the rows of a data file by their headers."""
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def claims_in(folder: str) -> dict[str, Claim]:
+    """Return the published claims of a report by name."""
+    report = next(one for one in reports_in(PUBLISHED) if one.home.name == folder)
+    return {claim.name: claim for parts in report.parts.values() for claim in claims_of(parts)}
+
+
+def same(cells: Sequence[str], value: object, within: float) -> bool:
+    """Return whether a value with its interval is that of three cells of a data file."""
+    assert isinstance(value, Estimate)
+    numbers = (value.value, value.low, value.high)
+    return all(
+        (number is None and not cell)
+        or (number is not None and float(cell) == pytest.approx(number, rel=1e-5, abs=within))
+        for cell, number in zip(cells, numbers, strict=True)
+    )
+
+
+@pytest.mark.parametrize("folder", AUTHOR_OF.values())
+def test_pictures_of_gains_have_the_numbers_of_the_claims(folder: str) -> None:
+    gained = [
+        claim.corrected
+        for claim in claims_in(folder).values()
+        if claim.name.startswith("ablation-") and claim.quantity.startswith("Elo gained")
+    ]
+    rows = rows_of(PUBLISHED / folder / "data" / "ablation-gains.csv")
+    drawn = [row for row in rows if row["gain"]]
+    estimates = [value for value in gained if isinstance(value, Estimate)]
+    assert len(drawn) == len(estimates) > 0
+    for row, value in zip(drawn, estimates, strict=True):
+        assert same([row["gain"], row["gain low"], row["gain high"]], value, 1e-4), row
+
+
+def test_the_picture_of_experiment_3_has_the_numbers_of_the_claims() -> None:
+    claims = claims_in("sewell")
+    values = {
+        experiment_3.RANDOM: claims["experiment-3-network"].faithful,
+        experiment_3.NETWORK: claims["experiment-3-network"].corrected,
+        experiment_3.LOOK: claims["experiment-3-look"].corrected,
+        experiment_3.BOTH: claims["experiment-3-look-network"].corrected,
+        experiment_3.HALF: claims["experiment-3-epsilon"].faithful,
+        experiment_3.BLIND: claims["experiment-3-blind"].corrected,
+        experiment_3.FIXED: claims["experiment-3-fixed"].corrected,
+    }
+    rows = rows_of(PUBLISHED / "sewell/data/experiment-3-one-change-at-a-time.csv")
+    assert [row["rollouts"] for row in rows] == list(experiment_3.ARMS)
+    for row in rows:
+        cells = [row[name] for name in ("average result", "average low", "average high")]
+        assert same(cells, values[row["rollouts"]], 1e-4), row
+
+
+@pytest.mark.parametrize("folder", AUTHOR_OF.values())
+def test_pictures_of_shares_have_the_numbers_of_the_claims(folder: str) -> None:
+    for unit, (name, _) in forest.KINDS.items():
+        for file in sorted((PUBLISHED / folder / "data").glob(f"*-{name}.csv")):
+            if "share" not in (rows := rows_of(file))[0] and unit not in rows[0]:
+                continue
+            values = {
+                (claim.quantity, version): value
+                for claim in claims_in(folder).values()
+                for version, value in forest.numbers_of(claim, unit).items()
+            }
+            for row in rows:
+                cells = [row["share" if unit == "%" else unit], row["low"], row["high"]]
+                assert same(cells, values[row["claim"], row["version"]], 0.006), (file, row)
 
 
 def test_data_files_have_plain_headers_and_bare_numbers() -> None:

@@ -145,7 +145,7 @@ def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
         return
     groups: dict[tuple[object, ...], list[str]] = {}
     for name, one in made.items():
-        group = (one.scale, one.seed, one.commit or "–", one.day, one.judged_by)
+        group = (one.scale, str(one.seed), one.commit or "–", one.day, one.judged_by)
         groups.setdefault(group, []).append(item_of(all_experiments()[name]))
     yield Heading("How it was made")
     rows = [(", ".join(items), *group) for group, items in groups.items()]

@@ -6,6 +6,7 @@ positions in which some move would lose the value are counted.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from statistics import fmean
 from typing import Any
@@ -326,6 +327,9 @@ def _over_both(learned: Sequence[Learned]) -> Estimate:
         student_quantile(0.975, trainings - 1) * spreads[0] / math.sqrt(trainings),
         student_quantile(0.975, positions - 1) * spreads[1] / math.sqrt(positions),
     )
+    if half == 0:
+        # Every training keeps the value everywhere: a share of all positions.
+        return replace(share(round(positions * value / 100), positions), note=note)
     ends = max(value - half, 0.0), min(value + half, 100.0)
     return Estimate(value, *ends, positions, unit="%", digits=1, note=note)
 

@@ -60,7 +60,9 @@ ONE_CHANGE = (
     "may raise its value; the blind network gets the value of the position before instead. Fixed "
     "preferences are a random number for every position that stays the same: rollouts repeat "
     "themselves as with a network, but nothing is known about any position. The ablation measures "
-    "the same change by real games afterwards, with trainings of its own"
+    "the same change by real games afterwards, with trainings of its own. An independent program "
+    "has averages of 0.70 with random rollouts, 0.86 with the look, 0.73 with the network alone, "
+    "0.87 with both; why its network alone gains less than ours is not known"
 )
 
 
@@ -132,20 +134,24 @@ def _one_change(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
     """Compare the average result of all games between arms that differ in one thing."""
     averages = {arm: curves.mean_results(runs) for arm, runs in arms.items()}
     for name, quantity, before, after, statement in (
-        ("network", "the network, without the look", RANDOM, NETWORK, "improved results"),
-        ("network-look", "the network, with the look", LOOK, BOTH, ""),
-        ("look", "the look, without the network", RANDOM, LOOK, ""),
-        ("look-network", "the look, with the network", NETWORK, BOTH, ""),
-        ("blind", "the network, blind to finished games", RANDOM, BLIND, ""),
-        ("fixed", "fixed preferences, which know nothing", RANDOM, FIXED, ""),
-        ("knowledge", "the network in place of fixed preferences", FIXED, NETWORK, ""),
-        ("epsilon", "ε = 0.25 instead of 0.5", HALF, NETWORK, "even further improvement"),
+        ("network", "the network, without the look, raises", RANDOM, NETWORK, "improved results"),
+        ("network-look", "the network, with the look, raises", LOOK, BOTH, ""),
+        ("look", "the look, without the network, raises", RANDOM, LOOK, ""),
+        ("look-network", "the look, with the network, raises", NETWORK, BOTH, ""),
+        ("blind", "the network, blind to finished games, raises", RANDOM, BLIND, ""),
+        ("fixed", "fixed preferences, which know nothing, raise", RANDOM, FIXED, ""),
+        ("knowledge", "the network in place of fixed preferences raises", FIXED, NETWORK, ""),
+        (
+            "epsilon",
+            "with the network, ε = 0.25 instead of 0.5 raises",
+            HALF,
+            NETWORK,
+            "even further improvement",
+        ),
     ):
         yield Claim(
             f"experiment-3-{name}",
-            f"average result of all games before and after adding {quantity}"
-            if name != "epsilon"
-            else f"average result of all games with the network, {quantity}",
+            f"{quantity} the average result of all games, before and after",
             statement,
             faithful=over_trainings(averages[before], 2, within=RESULTS),
             corrected=over_trainings(averages[after], 2, within=RESULTS),
