@@ -454,7 +454,8 @@ def _point(axes: Axes, value: Estimate, place: float, style: Mapping[str, Any]) 
     axes.annotate(
         f"{bound}{value.value:.0f}",
         (high, place),
-        (6 if value.high is not None else 30, 0),
+        # Beside the arrow of an interval without an upper bound.
+        (30 if value.high is None and value.low is not None else 6, 0),
         textcoords="offset points",
         va="center",
         fontsize="x-small",
