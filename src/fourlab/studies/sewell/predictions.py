@@ -192,7 +192,8 @@ def _boards(
             verdict = within_error(test, difference, error, freedom, MARGIN)
         yield Claim(
             f"figure-{name[0]}-{SIDES[name[1]]}",
-            f"Figure {name[0]} {SIDES[name[1]]}: prediction, result {actual:g}",
+            f"Figure {name[0]} {SIDES[name[1]]}: prediction, and whether the printed result, "
+            f"{actual:g}, is exact",
             Estimate(predicted),
             faithful=over_trainings(values[name]),
             corrected=Estimate(signed["boards"][name], note="labels -1, 0, 1"),
