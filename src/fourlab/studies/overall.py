@@ -11,10 +11,11 @@ from fourlab.analysis.overview import ANSWERS, UNTESTED, count_answers
 from fourlab.reporting.blocks import Block, Folded, Grid, Heading, Paragraph
 from fourlab.sources import AUTHOR_OF, SOURCES
 from fourlab.studies.catalogue import DOCUMENTS, FOLDERS, all_experiments, title_of
-from fourlab.studies.claims import POSSIBLE, Claim
+from fourlab.studies.claims import POSSIBLE, Answer, Claim
 from fourlab.studies.made import Made
 from fourlab.studies.pages import bears_out, fill
 from fourlab.studies.parts import Parts, claims_of
+from fourlab.studies.verdicts import LEVEL
 
 TITLE = "The experiments of the five reports, replicated"
 COUNT_HEAD = (
@@ -23,13 +24,6 @@ COUNT_HEAD = (
     *("true: holds", "does not hold", "cannot tell"),
 )
 EXPERIMENT_HEAD = ("experiment", "claim of the report", *ANSWERS)
-CHANGED = (
-    "That a difference must also exceed its margin was decided after numbers had been seen. By the "
-    "rule before, significance alone, nine claims that agree here would differ (two of Vannucci "
-    "and Abril, five of Bhat, two of Arya), and so would one of Bhat's that is undecided; none "
-    "changed the other way. The notes of the experiments name them, and other changes."
-)
-"""What was decided late, with the answers that it changed; see the commit 4ad0455."""
 UNDECIDED = "Not decided by these data:"
 """Precedes the questions without an answer."""
 
@@ -100,7 +94,7 @@ def overall_blocks(
         "are marked as the central 95 % of our values. Columns count from 1; Vannucci and Abril's "
         "actions 4 and 6 are the columns 5 and 7."
     )
-    yield Paragraph(CHANGED)
+    yield Paragraph(_late_rule(own))
     yield Grid(
         COUNT_HEAD,
         [
@@ -129,6 +123,30 @@ def _name(document: str) -> str:
 
 def _document(name: str) -> str:
     return all_experiments()[name].document
+
+
+def _late_rule(experiments: Mapping[str, Mapping[str, Parts]]) -> str:
+    """Return what was decided after numbers had been seen, and how many answers it changes.
+
+    `experiments` are the parts by report and experiment.
+    """
+    changed: dict[Answer, Counter[str]] = {answer: Counter() for answer in Answer}
+    for document, own in experiments.items():
+        for claim in (claim for parts in own.values() for claim in claims_of(parts)):
+            verdict = claim.reproduced
+            # Only tests of equality have a difference that is compared with a margin.
+            if verdict is None or verdict.difference is None or verdict.p is None:
+                continue
+            if verdict.p < LEVEL:
+                changed[verdict.answer][_name(document)] += 1
+    agree, undecided = changed[Answer.AGREES], changed[Answer.CANNOT_TELL]
+    whose = ", ".join(f"{count} of {name}" for name, count in agree.items())
+    text = (
+        "That a difference must also exceed its margin was decided after numbers had been seen. By "
+        f"the rule before, significance alone, {agree.total()} claims that agree would differ"
+        f"{f' ({whose})' if whose else ''}, and {undecided.total()} that cannot be decided"
+    )
+    return f"{text}. The notes of the experiments name them, and other late changes."
 
 
 def _possible(done: Mapping[str, Parts]) -> int:
