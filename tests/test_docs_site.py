@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.site_build import build
 
 MAX_MB = 20
-"""About 15 MB in November 2026: pages 7, figures and data of the experiments 4, the theme 2.5."""
+"""About 13 MB in November 2026: pages 6, figures and data of the experiments 4."""
 LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data"}
 """What a browser loads by itself, besides `<link>`, and the attribute that says from where."""
 LEFTOVERS = {
@@ -86,6 +86,21 @@ def test_every_page_of_the_documentation_is_on_the_site(
     missing = {page for page in pages if site / page.with_suffix(".html") not in built}
     assert missing == set()
     assert site / "project" / "contributing.html" in built
+
+
+def test_notebooks_are_pages_with_their_outputs(built: dict[Path, Built], site: Path) -> None:
+    notebooks = sorted((ROOT / "docs").rglob("*.ipynb"))
+    assert notebooks
+    for notebook in notebooks:
+        name = notebook.relative_to(ROOT / "docs")
+        page = built[site / name.with_suffix(".html")]
+        assert name.name in page.links  # the notebook itself can be downloaded
+        assert "notebook-output" in page.classes or any("svg" in load for load in page.loads)
+
+
+def test_linked_folders_are_listed(built: dict[Path, Built], site: Path) -> None:
+    page = built[site / "project" / "source" / "src" / "fourlab" / "chess.html"]
+    assert "The chess players as an engine that speaks UCI" in "".join(page.prose)
 
 
 def test_every_link_and_anchor_of_the_site_leads_somewhere(

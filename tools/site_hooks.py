@@ -1,13 +1,15 @@
 """What MkDocs lacks to show the pages as GitHub does. `mkdocs.yml` names this file.
 
 Links lead from the pages to files outside docs/, which work on GitHub. On the site, the Markdown
-files of the root become pages in `project/`, and other linked files pages in `project/source/`
-that show their text; links are rewritten to match. A link to anything else fails the build.
+files of the root become pages in `project/`, and other linked files and folders pages in
+`project/source/` that show or list them; notebooks become pages, too. Links are rewritten to match,
+and a link to anything else fails the build.
 """
 
 import os
 import posixpath
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,14 @@ from typing import Any
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
+# MkDocs puts the folder of a hook on the path while it imports the hook.
+from site_pages import folder_page, notebook_page, source_page
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 ROOT_PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 """Files of the root that are always pages of the site, since they are in its navigation."""
 ICON = ROOT / "src" / "fourlab" / "web" / "static" / "icon.svg"
-LANGUAGES = {".py": "python", ".c": "c", ".mjs": "javascript", ".js": "javascript"}
 CODE = re.compile(r"^( *)(```+).*?^\1\2 *$|(`+)(?!`).+?(?<!`)\3(?!`)", re.DOTALL | re.MULTILINE)
 """Fenced blocks and code in backticks, in which nothing is a link."""
 LINK = re.compile(
@@ -29,22 +33,24 @@ LINK = re.compile(
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the files outside docs/ that the site shows as pages."""
-    linked = {name for page in DOCS.rglob("*.md") for name in _linked(page)}
+    """Add the files outside docs/ that the site shows as pages, and the notebooks."""
+    pages = {page: page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md")}
+    for notebook in DOCS.rglob("*.ipynb"):
+        pages[notebook] = notebook_page(notebook)
+        name = _page_of(notebook.relative_to(ROOT).as_posix())
+        files.append(File.generated(config, name, content=pages[notebook]))
+    linked = {name for page, text in pages.items() for name in _linked(page, text)}
     for name in sorted(linked | set(ROOT_PAGES)):
-        text = _text_of(ROOT / name)
-        content = text if _is_root_page(name) else _source_page(name, text)
+        file = ROOT / name
+        if file.is_dir():
+            content = folder_page(name, file)
+        elif _is_root_page(name):
+            content = file.read_text(encoding="utf-8")
+        else:
+            content = source_page(name, file)
         files.append(File.generated(config, _page_of(name), content=content))
     files.append(File.generated(config, "pictures/logo.svg", abs_src_path=str(ICON)))
     return files
-
-
-def _text_of(path: Path) -> str:
-    """Return the text of a file, or the names in a folder."""
-    if path.is_file():
-        return path.read_text(encoding="utf-8")
-    names = (entry.name + "/" * entry.is_dir() for entry in path.iterdir())
-    return "\n".join(sorted(name for name in names if not name.startswith(("_", "."))))
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
@@ -63,6 +69,14 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         end = code.end()
     pieces.append(_rewritten(markdown[end:], source, home))
     return "".join(pieces)
+
+
+def on_post_build(config: Any) -> None:
+    """Remove parts of the theme that no reader needs: source maps, search in other languages."""
+    scripts = Path(config["site_dir"]) / "assets" / "javascripts"
+    shutil.rmtree(scripts / "lunr")
+    for file in scripts.parent.rglob("*.map"):
+        file.unlink()
 
 
 def _rewritten(text: str, source: Path, home: str) -> str:
@@ -86,10 +100,9 @@ def _highlighted(code: str) -> str:
     return re.sub(r"\A```python\n(?=>>>)", "```pycon\n", code)
 
 
-def _linked(page: Path) -> Iterator[str]:
-    """Yield the files outside docs/ that a page links to."""
-    prose = CODE.sub("", page.read_text(encoding="utf-8"))
-    for match in LINK.finditer(prose):
+def _linked(page: Path, text: str) -> Iterator[str]:
+    """Yield the files and folders outside docs/ that a page links to."""
+    for match in LINK.finditer(CODE.sub("", text)):
         if not re.match(r"[a-z]+:", match["path"]):
             name = _repository_name(page, match["path"])
             if not name.startswith("docs/"):
@@ -111,14 +124,7 @@ def _is_root_page(name: str) -> bool:
 def _page_of(name: str) -> str:
     """Return where the site has a file of the repository."""
     if name.startswith("docs/"):
-        return name.removeprefix("docs/")
+        return re.sub(r"\.ipynb$", ".md", name.removeprefix("docs/"))
     if _is_root_page(name):
         return f"project/{name.lower()}"
     return f"project/source/{name}.md"
-
-
-def _source_page(name: str, text: str) -> str:
-    """Return a page that shows a file, and that the search does not list."""
-    language = LANGUAGES.get(Path(name).suffix, "text")
-    fence = "`" * 8
-    return f"---\nsearch:\n  exclude: true\n---\n\n# `{name}`\n\n{fence}{language}\n{text}{fence}\n"

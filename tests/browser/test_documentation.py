@@ -11,7 +11,10 @@ from playwright.sync_api import Browser, expect
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.site_build import build
 
-WIDE_PAGES = ("index.html", "reference/settings.html", "experiments/bhat/report.html")
+WIDE_PAGES = (
+    *("index.html", "reference/settings.html", "experiments/bhat/report.html"),
+    "notebooks/understand-mcts.html",
+)
 """Pages with tables, blocks of code or figures that are wider than a phone."""
 
 
