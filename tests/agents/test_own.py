@@ -201,14 +201,13 @@ def test_others_play_in_this_process(tmp_path: Path) -> None:
         calls.append(position)
         return position.legal_columns()[-1]
 
-    players = (as_player(closure), as_player("random"))
+    players = (as_player(closure, name="mine"), as_player("random"))
     _, games, notes = played(Tournament(players, rounds=2), tmp_path)
     assert len(games) == 4
     assert not any(detail for _, detail in games)
     assert calls
-    assert [note.partition(",")[0] for note in notes] == [
-        "closure cannot be sent to other processes"
-    ]
+    assert [note.partition(",")[0] for note in notes] == ["mine cannot be sent to other processes"]
+    assert not played(Tournament(players, rounds=2), tmp_path)[2]  # nothing is left to play
 
 
 def test_an_object_that_fails_forfeits_its_games(tmp_path: Path) -> None:

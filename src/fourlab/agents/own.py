@@ -95,7 +95,8 @@ def maker(tournament: Tournament) -> Maker:
                     f"{player.label} remembers its games; pass its class and not an object, so "
                     "that every opponent meets a new one"
                 )
-    return Maker(things, tuple(name_of(thing) for thing in things.values() if not _can_move(thing)))
+    tied = (spec for spec, thing in things.items() if not _can_move(thing))
+    return Maker(things, tuple(spec.removeprefix(registry.LIVE) for spec in tied))
 
 
 def _can_move(thing: Any) -> bool:
