@@ -16,6 +16,7 @@ from fourlab.agents.own_agent import OwnAgent, fingerprint
 from fourlab.agents.registry import make
 from fourlab.agents.simple.random import Random
 from fourlab.arena.job import TournamentJob
+from fourlab.arena.match import MatchSettings
 from fourlab.arena.store import Store
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.game.record import Cause
@@ -200,14 +201,13 @@ def test_others_play_in_this_process(tmp_path: Path) -> None:
         calls.append(position)
         return position.legal_columns()[-1]
 
-    players = (as_player(closure), as_player("random"))
+    players = (as_player(closure, name="mine"), as_player("random"))
     _, games, notes = played(Tournament(players, rounds=2), tmp_path)
     assert len(games) == 4
     assert not any(detail for _, detail in games)
     assert calls
-    assert [note.partition(",")[0] for note in notes] == [
-        "closure cannot be sent to other processes"
-    ]
+    assert [note.partition(",")[0] for note in notes] == ["mine cannot be sent to other processes"]
+    assert not played(Tournament(players, rounds=2), tmp_path)[2]  # nothing is left to play
 
 
 def test_an_object_that_fails_forfeits_its_games(tmp_path: Path) -> None:
@@ -271,6 +271,14 @@ def test_an_agent_that_remembers_is_passed_as_a_class(tmp_path: Path) -> None:
 def test_two_objects_of_one_name_are_refused() -> None:
     with pytest.raises(UserError, match="two agents have the same name 'lambda'"):
         Tournament((as_player(lambda position: 0), as_player(lambda position: 1)))
+
+
+def test_an_object_can_play_a_match_against_itself(tmp_path: Path) -> None:
+    settings = MatchSettings(games=2, simulations=3)
+    tournament = settings.tournament(as_player(leftmost), as_player(leftmost))
+    assert [player.label for player in tournament.players] == ["leftmost (A)", "leftmost (B)"]
+    assert tournament.players[0].limit.simulations == 3
+    assert len(played(tournament, tmp_path)[1]) == 2
 
 
 def test_players_are_kept_as_they_are() -> None:

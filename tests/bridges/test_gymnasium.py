@@ -197,3 +197,10 @@ def test_closing_ends_what_the_opponent_started() -> None:
     ConnectFour(opponent).close()
     ConnectFour("random").close()
     assert closed == [1]
+
+
+def test_the_opponent_may_be_a_function() -> None:
+    env = ConnectFour(lambda position: position.legal_columns()[-1])
+    env.reset(seed=1)
+    env.step(3)
+    assert env.position == Position("47")

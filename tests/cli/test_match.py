@@ -225,7 +225,12 @@ def test_a_bad_engine_loses_its_games_and_the_match_continues(fourlab: Fourlab) 
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
     assert data["faults"] == [
-        {"agent": 'engine:cmd="/no/such/engine"', "cause": "crash", "games": 4}
+        {
+            "agent": 'engine:cmd="/no/such/engine"',
+            "cause": "crash",
+            "games": 4,
+            "example": "game 0, red: cannot start /no/such/engine: No such file or directory",
+        }
     ]
     assert data["matches"][0]["losses"]["count"] == 4
 

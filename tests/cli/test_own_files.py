@@ -177,7 +177,7 @@ def test_a_changed_file_is_another_agent(fourlab: Command, tmp_path: Path) -> No
 
 
 def test_an_object_of_a_program_cannot_be_resumed_here(fourlab: Command, small_match: Path) -> None:
-    plant(small_match, "own:bot")
+    plant(small_match, "own:of-another-program")
     for command in (("resume", "last"), ("games", "last", "0", "--again")):
         done = fourlab(*command)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)

@@ -22,6 +22,10 @@ Thing = Any
 """A spec, a path of a file, a function, a class, or an object with a method `decide`."""
 
 
+_codes: dict[str, str] = {}
+"""Fingerprints of the live objects by their specs, from before they played: some count or cache."""
+
+
 def as_agent(thing: Thing) -> Agent:
     """Return the agent of a spec, a function, a class or an object; raise UserError otherwise.
 
@@ -44,7 +48,9 @@ def as_player(thing: Thing, limit: Limit = UNLIMITED, name: str = "") -> Player:
         return with_code(Player(fspath(thing), limit, name))
     wrap(thing)  # raises UserError if it cannot play
     spec = f"{registry.LIVE}{name or name_of(thing)}"
-    registry.LIVE_AGENTS[spec] = thing
+    if registry.LIVE_AGENTS.get(spec) is not thing:
+        registry.LIVE_AGENTS[spec] = thing
+        _codes[spec] = fingerprint(thing)
     return with_code(Player(spec, limit, name or name_of(thing)))
 
 
@@ -56,7 +62,8 @@ def with_code(player: Player) -> Player:
 def _code(spec: str) -> str:
     if not spec.startswith(registry.LIVE):
         return own_files.code_of(spec)
-    return fingerprint(registry.own_thing(spec))
+    registry.own_thing(spec)  # raises UserError if this process does not have it
+    return _codes[spec]
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,8 @@ def maker(tournament: Tournament) -> Maker:
                     f"{player.label} remembers its games; pass its class and not an object, so "
                     "that every opponent meets a new one"
                 )
-    return Maker(things, tuple(name_of(thing) for thing in things.values() if not _can_move(thing)))
+    tied = (spec for spec, thing in things.items() if not _can_move(thing))
+    return Maker(things, tuple(spec.removeprefix(registry.LIVE) for spec in tied))
 
 
 def _can_move(thing: Any) -> bool:

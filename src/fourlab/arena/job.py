@@ -84,9 +84,10 @@ class TournamentJob:
         with Store(run.games_file) as store:
             games_before = store.progress()
             session.emit(Progress(games_before, len(self.tournament), "games", "playing"))
-            results = play_tournament(
-                self.tournament, store, self._place(make.tied, session), make, reporter.on_games
-            )
+            # Nobody is tied to anything if all games are played.
+            tied = make.tied if games_before < len(self.tournament) else ()
+            executor = self._place(tied, session)
+            results = play_tournament(self.tournament, store, executor, make, reporter.on_games)
             if self.accuracy and not session.stopped:
                 solve_games(
                     store,

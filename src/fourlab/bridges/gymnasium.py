@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourlab.agent import Agent, Limit, close
-from fourlab.agents.registry import make
+from fourlab.agents.own import Thing, as_agent
 from fourlab.bridges.picture import MODES, Mode, check_mode, render
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -43,7 +43,7 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
 
     def __init__(
         self,
-        opponent: str | Agent = "random",
+        opponent: Thing = "random",
         seat: Seat = "first",
         board: str | None = None,
         start: str = "",
@@ -52,9 +52,10 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
     ) -> None:
         """Set up the environment.
 
-        `opponent` is a spec or an agent object. `seat` is the learner's: first, second, or one of
-        them at random. `board` and `start` are those of `Position`. `illegal` says what a full
-        column does: the learner loses the game, or `IllegalColumn` is raised.
+        `opponent` is a spec, a function, a class or an object (`as_agent`). `seat` is the
+        learner's: first, second, or one of them at random. `board` and `start` are those of
+        `Position`. `illegal` says what a full column does: the learner loses the game, or
+        `IllegalColumn` is raised.
         """
         self.start = Position(start, board)
         self.opponent = opponent
@@ -148,7 +149,7 @@ class ConnectFour(gymnasium.Env[Planes, np.int64]):
             )
 
     def _make_opponent(self) -> Agent:
-        return make(self.opponent) if isinstance(self.opponent, str) else self.opponent
+        return as_agent(self.opponent)
 
     def _reply(self) -> None:
         column = self._agent.decide(self.position, Limit(), self.np_random).column
