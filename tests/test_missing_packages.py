@@ -44,6 +44,7 @@ EXTRAS = {
     ),
     "openspiel": (("pyspiel",), "import fourlab.bridges.openspiel"),
     "chess": (("chess",), command("chess", "play")),
+    "notebook": (("pandas",), "import fourlab as fl; fl.list_agents().to_pandas()"),
 }
 """What needs an extra, by its name: packages of the extra, and code that uses them."""
 

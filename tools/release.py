@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MB = 1e6
 MOST_WHEEL_MB = 15.0
 MOST_SOURCE_MB = 30.0
-LIGHT = ("plots", "envs", "chess")
+LIGHT = ("plots", "envs", "chess", "notebook")
 """Extras that are really installed; the others take hundreds of megabytes."""
 NEEDED_IN_WHEEL = (
     "fourlab/__init__.py",
@@ -62,6 +62,7 @@ USE = {
     "plots": "import matplotlib",
     "envs": "import fourlab.bridges.gymnasium, fourlab.bridges.pettingzoo",
     "chess": "import fourlab.chess",
+    "notebook": "import fourlab as fl; fl.list_agents().to_pandas()",
 }
 """Code that an installed extra must run."""
 

@@ -54,7 +54,7 @@ def data_frame(rows: Iterable[Mapping[str, Any]]) -> "pandas.DataFrame":
     try:
         import pandas
     except ModuleNotFoundError:
-        raise UserError("to_pandas() needs pandas: pip install pandas") from None
+        raise UserError("to_pandas() needs pandas: pip install 'fourlab[notebook]'") from None
     return pandas.DataFrame([dict(row) for row in rows])
 
 

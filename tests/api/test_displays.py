@@ -86,7 +86,7 @@ def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     solution = fl.solve("445566")
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(fl.UserError, match=r"^to_pandas\(\) needs pandas: pip install pandas$"):
+    with pytest.raises(fl.UserError, match=r"pip install 'fourlab\[notebook\]'$"):
         solution.to_pandas()
     with pytest.raises(fl.UserError, match=r"^plot\(\) needs matplotlib: pip install 'fourlab\["):
         solution.plot()
