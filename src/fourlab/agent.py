@@ -15,7 +15,6 @@ from fourlab.game.record import Cause
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas
 
 
 class Stop:
@@ -200,7 +199,7 @@ class Decision:
         """Return the decision as JSON data; columns count from 1."""
         return decision_words.data(self)
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> display.DataFrame:
         """Return the statistics of the columns, one row for each."""
         return display.data_frame(decision_words.column_rows(self.analysis))
 

@@ -5,12 +5,13 @@ Notebooks keep no style sheets of ours, so every element has its own style. All 
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any, TypeAlias
 
 from fourlab.errors import UserError
 
-if TYPE_CHECKING:
-    import pandas
+DataFrame: TypeAlias = Any
+"""A data frame of pandas, which need not be installed."""
 
 _CELL = "padding: .15em .7em .15em 0; border-bottom: 1px solid #8884; vertical-align: top"
 _LEFT, _RIGHT = "text-align: left", "text-align: right; font-variant-numeric: tabular-nums"
@@ -24,7 +25,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
         for place in range(len(head))
     ]
     lines = [_row("th", head, sides), *(_row("td", row, sides) for row in rows)]
-    return f'<table style="border-collapse: collapse; margin: .4em 0">{"".join(lines)}</table>'
+    style = "border-collapse: collapse; margin: .4em 0; color: inherit"
+    return f'<table style="{style}">{"".join(lines)}</table>'
 
 
 def paragraph(text: object) -> str:
@@ -49,10 +51,10 @@ def picture(svg: str, width: int = 280) -> str:
     return f'<div style="width: {width}px; max-width: 100%">{small}</div>'
 
 
-def data_frame(rows: Iterable[Mapping[str, Any]]) -> "pandas.DataFrame":
+def data_frame(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
     """Return rows as a pandas data frame; raise UserError if pandas is not installed."""
     try:
-        import pandas
+        pandas = import_module("pandas")
     except ModuleNotFoundError:
         raise UserError("to_pandas() needs pandas: pip install 'fourlab[notebook]'") from None
     return pandas.DataFrame([dict(row) for row in rows])

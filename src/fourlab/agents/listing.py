@@ -3,15 +3,12 @@
 import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from fourlab import display
 from fourlab.agents import registry
 from fourlab.errors import UserError
 from fourlab.options import as_text
-
-if TYPE_CHECKING:
-    import pandas
 
 INDENT = " " * 19
 """Lines about an agent begin two columns right of its description."""
@@ -97,7 +94,7 @@ class AgentList(Sequence[AgentInfo]):
         """Return the agents by name, as JSON data."""
         return {agent.name: agent.to_dict() for agent in self.agents}
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> display.DataFrame:
         """Return one row per agent."""
         return display.data_frame(
             {"name": agent.name, "about": agent.about, "preset_of": agent.preset_of}

@@ -12,8 +12,6 @@ from fourlab.game import drawing
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:
-    import pandas
-
     from fourlab.agents.mcts.xray import Snapshot
     from fourlab.reporting.figures import Figure
     from fourlab.solver import Solution
@@ -125,7 +123,7 @@ class PositionAnalysis:
             for snapshot in self.trace or ()
         ]
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> display.DataFrame:
         """Return one row per legal column: the search's statistics and the exact values."""
         statistics = {
             row["column"]: row for row in decision_words.column_rows(self.decision.analysis)

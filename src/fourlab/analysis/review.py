@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +24,6 @@ from fourlab.game.rules import Rules
 from fourlab.nets.evaluator import load
 from fourlab.reporting import figures
 from fourlab.solver import Solution, Solver
-
-if TYPE_CHECKING:
-    import pandas
 
 DEFAULT_LIMIT = Limit(seconds=20)
 SLOW_PLIES = 4
@@ -258,7 +255,7 @@ class Review:
         if not self.is_complete:
             yield "not everything could be proven in the time given; more seconds may help"
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> display.DataFrame:
         """Return one row per move."""
         rows = self.to_dict()["moves_made"]
         return display.data_frame(

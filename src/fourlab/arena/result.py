@@ -12,8 +12,6 @@ from fourlab.jobs.result import RunResult
 from fourlab.terminal import in_one_line
 
 if TYPE_CHECKING:
-    import pandas
-
     from fourlab.arena.store import StoredGame
     from fourlab.reporting.figures import Figure
 
@@ -46,7 +44,7 @@ class GamesResult(RunResult):
         with Store(self.folder.games_file, read_only=True) as store:
             yield from store.games(thoughts=True)
 
-    def games_to_pandas(self) -> "pandas.DataFrame":
+    def games_to_pandas(self) -> display.DataFrame:
         """Return one row per game."""
         return display.data_frame(
             {name: getattr(game, name) for name in GAME_FIELDS} for game in self.games()
@@ -128,7 +126,7 @@ class MatchResult(GamesResult):
         verdict = self.data["sprt"]
         return None if verdict is None else str(verdict["sentence"])
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> display.DataFrame:
         """Return one row per game."""
         return self.games_to_pandas()
 
@@ -151,7 +149,7 @@ class TournamentResult(GamesResult):
 
         return head_to_head(self.data).get((one, other))
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> display.DataFrame:
         """Return one row per agent, best first."""
         ratings = self.ratings
         return display.data_frame(

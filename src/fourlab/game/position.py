@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fourlab.errors import UserError
-from fourlab.game import bitboard
+from fourlab.game import bitboard, drawing
 from fourlab.game import notation as notations
 from fourlab.game.notation import Setup
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW, Outcome
@@ -208,9 +208,7 @@ class Position:
 
     def _repr_svg_(self) -> str:
         """Draw the board in a notebook."""
-        from fourlab.game.drawing import svg  # most programs never draw
-
-        return svg(self)
+        return drawing.svg(self)
 
     def __repr__(self) -> str:
         if self.moves is None:

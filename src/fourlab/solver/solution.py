@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fourlab import display
@@ -11,8 +12,6 @@ from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:
-    import pandas
-
     from fourlab.reporting.figures import Figure
 
 
@@ -89,7 +88,7 @@ class Solution:
             }
         return data
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> display.DataFrame:
         """Return one row per solved column, or a single row without them."""
         if not self.columns:
             return display.data_frame([self.to_dict()])
@@ -98,8 +97,8 @@ class Solution:
 
     def plot(self) -> "Figure":
         """Draw the scores of the columns, as a matplotlib figure."""
-        from fourlab.reporting import figures
-
+        # By name: submissions to Kaggle have the solver, but no figures.
+        figures: Any = import_module("fourlab.reporting.figures")
         figures.require("plot()")
         columns = {f"column {column + 1}": value for column, value in self.columns.items()}
         # A score that is not proven is drawn in the middle of its bounds.
@@ -107,7 +106,9 @@ class Solution:
             name: ((solution.lower + solution.upper) / 2, solution.lower, solution.upper)
             for name, solution in (columns or {"position": self}).items()
         }
-        return figures.in_notebooks(figures.estimates(scores, "score for the side to move"))
+        figure: Figure = figures.estimates(scores, "score for the side to move")
+        figures.in_notebooks(figure)
+        return figure
 
     def _repr_html_(self) -> str:
         parts = [] if self.position is None else [display.picture(drawing.svg(self.position))]

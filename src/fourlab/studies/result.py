@@ -16,8 +16,6 @@ from fourlab.studies.report import home_of
 from fourlab.terminal import in_one_line
 
 if TYPE_CHECKING:
-    import pandas
-
     from fourlab.reporting.figures import Figure
 
 
@@ -60,7 +58,7 @@ class StudyResult(RunResult):
             for claim in claims
         ]
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> display.DataFrame:
         """Return one row per claim: reported and our values, and the verdicts."""
         return display.data_frame(self._rows())
 

@@ -14,8 +14,6 @@ from fourlab.terminal import in_one_line
 from fourlab.training.loop import read_metrics
 
 if TYPE_CHECKING:
-    import pandas
-
     from fourlab.reporting.figures import Figure
 
 
@@ -43,7 +41,7 @@ class TrainingResult(RunResult):
         """One row per piece of work."""
         return read_metrics(self.folder)
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> display.DataFrame:
         """Return the metrics, one row per piece of work; nested ones are named `rules.score`."""
         return display.data_frame(dict(_flat(row)) for row in self.metrics)
 
