@@ -12,6 +12,7 @@ import pytest
 
 import fourlab.game.position
 from fourlab import Position
+from fourlab.game import named
 from fourlab.game.drawing import svg
 from tests.conftest import ROOT, Result
 from tests.in_process import run_in_process
@@ -30,6 +31,7 @@ def blocks(page: Path, language: str) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_python_sessions_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # matches make run folders
+    monkeypatch.setattr(named, "_added", {})  # positions that a session adds
     sessions = blocks(page, "python")
     text = "\n".join(sessions)
     assert all(">>>" in session for session in sessions)
