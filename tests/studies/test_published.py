@@ -34,12 +34,6 @@ PUBLISHED = ROOT / "docs" / "experiments"
 LINK = re.compile(r"\]\(([^)]+)\)")
 LINE, MOST_LINES = 110, 10
 """Characters of a line of a summary, and how many lines it may have."""
-STALE = {"league"}
-"""Reports that an earlier version published, or whose studies have changed since.
-
-`fourlab study bhat --publish docs/experiments` publishes one again; then it leaves this list.
-"""
-FRESH = {document: folder for document, folder in FOLDERS.items() if folder not in STALE}
 
 
 def text_of(file: Path) -> str:
@@ -47,7 +41,7 @@ def text_of(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("document", FRESH)
+@pytest.mark.parametrize("document", FOLDERS)
 def test_a_page_follows_from_its_data(document: str) -> None:
     report = read_report(PUBLISHED, document)
     assert text_of(report.home / "report.md") == report.page(), (
@@ -59,7 +53,7 @@ def test_a_page_follows_from_its_data(document: str) -> None:
             assert (report.home / "data" / file).read_bytes() == content
 
 
-@pytest.mark.parametrize("document", FRESH)
+@pytest.mark.parametrize("document", FOLDERS)
 def test_every_experiment_is_published_and_names_its_scale(document: str) -> None:
     report = read_report(PUBLISHED, document)
     own = [name for name, one in all_experiments().items() if one.document == document]
@@ -71,7 +65,7 @@ def test_every_experiment_is_published_and_names_its_scale(document: str) -> Non
         assert made.versions["fourlab"]
 
 
-@pytest.mark.parametrize("document", FRESH)
+@pytest.mark.parametrize("document", FOLDERS)
 def test_reports_show_all_figures_and_data_and_nothing_else(document: str) -> None:
     report = read_report(PUBLISHED, document)
     page = text_of(report.home / "report.md")
@@ -85,7 +79,7 @@ def test_reports_show_all_figures_and_data_and_nothing_else(document: str) -> No
     assert all(f'<a id="{anchor[1:]}"></a>' in page for anchor in anchors)
 
 
-@pytest.mark.parametrize("document", FRESH)
+@pytest.mark.parametrize("document", FOLDERS)
 def test_every_item_of_the_index_has_a_picture_and_a_link(document: str) -> None:
     report = read_report(PUBLISHED, document)
     page = text_of(report.home / "report.md")
@@ -99,7 +93,7 @@ def test_every_item_of_the_index_has_a_picture_and_a_link(document: str) -> None
 
 
 @pytest.mark.parametrize(
-    "page", [*(f"{folder}/report.md" for folder in FRESH.values()), "report.md"]
+    "page", [*(f"{folder}/report.md" for folder in FOLDERS.values()), "report.md"]
 )
 def test_no_page_says_the_same_twice(page: str) -> None:
     assert not repeated_sentences(text_of(PUBLISHED / page))
@@ -137,7 +131,7 @@ def test_the_index_counts_what_a_late_rule_changed() -> None:
 
 
 def test_every_answer_to_a_question_is_borne_out_by_its_data() -> None:
-    for document in FRESH:
+    for document in FOLDERS:
         report = read_report(PUBLISHED, document)
         claims = {
             claim.name: claim for parts in report.parts.values() for claim in claims_of(parts)
@@ -263,7 +257,7 @@ def test_data_files_have_plain_headers_and_bare_numbers() -> None:
             assert all(head)
 
 
-@pytest.mark.parametrize("document", FRESH)
+@pytest.mark.parametrize("document", FOLDERS)
 def test_claims_are_data_with_values_intervals_tests_and_power(document: str) -> None:
     report = read_report(PUBLISHED, document)
     rows = json.loads(text_of(report.home / "claims.json"))
@@ -281,7 +275,6 @@ def test_claims_are_data_with_values_intervals_tests_and_power(document: str) ->
     assert sum("question" in row for row in rows) == sum(len(one.verdicts()) for one in claims)
 
 
-@pytest.mark.skipif("league" in STALE, reason="the league is to be published again")
 def test_the_map_shows_the_published_league() -> None:
     page = text_of(ROOT / "docs" / "index.md")
     assert page == league_table.updated(page), (

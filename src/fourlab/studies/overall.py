@@ -158,15 +158,13 @@ def _possible(done: Mapping[str, Parts]) -> int:
 
 def _counts(experiments: Mapping[str, Parts]) -> Iterator[object]:
     """Yield the number of claims that a report makes, and of every answer to both questions."""
-    if not experiments:
+    # What we compare for our own part, such as fixes of a program, does not count.
+    made = [part for parts in experiments.values() for part in parts if part.get("reported")]
+    if not made:
         yield from ("–",) * (len(COUNT_HEAD) - 1)
         return
     for question in ("reproduced", "true"):
-        answers: Counter[str] = Counter()
-        for parts in experiments.values():
-            # What we compare for our own part, such as fixes of a program, does not count.
-            made = [part for part in parts if part.get("reported")]
-            answers += count_answers(made, question)
+        answers = count_answers(made, question)
         if question == "reproduced":
             yield answers.total()
         yield from (answers[answer] for answer in ANSWERS if answer != UNTESTED)
