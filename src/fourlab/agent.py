@@ -54,6 +54,8 @@ class Limit:
     def __post_init__(self) -> None:
         for name in ("seconds", "simulations", "nodes", "depth"):
             bound = getattr(self, name)
+            if bound is not None and not isinstance(bound, int | float):
+                raise UserError(f"a limit of {name} is a number, not {str(bound)[:40]!r}")
             # Written so that NaN, for which every comparison is false, is refused, too.
             if bound is not None and not 0 < bound <= MAX_BOUND:
                 # A huge integer would fill the screen.

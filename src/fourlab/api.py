@@ -52,14 +52,21 @@ def _front_door(function: Callable[P, T]) -> Callable[P, T]:
 
 
 @_front_door
-def make(agent: str, /, **options: Any) -> Agent:
+def make(agent: AgentLike, /, **options: Any) -> Agent:
     """Build the agent of a spec; keywords are options, which override those of the spec.
+
+    A function, a class or an object of your own becomes an agent, too.
 
     >>> make("mcts", simulations=1000).decide(Position("4453")).column in range(7)
     True
     """
     from fourlab.agents import registry
+    from fourlab.agents.own import as_agent
 
+    if not isinstance(agent, str):
+        if options:
+            raise UserError("options are for agents that are written as text")
+        return as_agent(agent)
     return registry.make(agent, **options)
 
 
@@ -251,7 +258,7 @@ def match(
     from fourlab.arena.result import MatchResult
 
     names = {field.name for field in fields(MatchSettings)}
-    own, options = divided("match", settings, names - {"games"})
+    own, options = divided("match", settings, names - {"games"}, ("games", "sprt"))
     openings = own.pop("openings", None)
     if own.get("board") is not None:
         own["board"] = str(own["board"])
@@ -286,7 +293,9 @@ def tournament(
     from fourlab.arena.tournament import BOUNDS, Tournament
 
     names = set(TournamentOptions.__annotations__) - set(RunOptions.__annotations__)
-    own, options = divided("tournament", settings, names)
+    own, options = divided("tournament", settings, names, ("rounds",))
+    if isinstance(agents, str):
+        raise UserError(f"tournament() takes a list of agents, not {agents!r}")
     limit = Limit(**{bound: own.pop(bound) for bound in BOUNDS if bound in own})
     named = agents.items() if isinstance(agents, Mapping) else [("", agent) for agent in agents]
     players = tuple(replace(_player(agent, name), limit=limit) for name, agent in named)
@@ -351,7 +360,8 @@ def train(
 
     training = training_named(kind)
     declared = options_of(training.settings)
-    own, options = divided("train", settings, {*declared, *aliases_of(declared.values())})
+    accepted = {*declared, *aliases_of(declared.values())}
+    own, options = divided("train", settings, accepted, ("preset", "faithful"))
     if preset is not None:
         own["preset"] = preset
     if faithful:
@@ -381,7 +391,7 @@ def study(
     from fourlab.studies.job import StudyJob
     from fourlab.studies.result import StudyResult
 
-    _, checked = divided("study", options, set())
+    _, checked = divided("study", options, set(), ("scale", "seed", "time"))
     if scale not in SCALES:
         raise UserError(f"a scale is {', '.join(SCALES)}, not {scale!r}")
     if not names:

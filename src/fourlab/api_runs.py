@@ -36,19 +36,31 @@ class RunOptions(TypedDict, total=False):
     """Show no progress."""
 
 
+OTHER_WORDS = {
+    "games": ("rounds",),
+    "rounds": ("games",),
+    "preset": ("scale",),
+    "lr": ("rate",),
+    "learning_rate": ("rate",),
+}
+"""Settings that other functions, or other programs, call by these names."""
+
+
 def divided(
-    function: str, keywords: Mapping[str, Any], settings: set[str]
+    function: str, keywords: Mapping[str, Any], settings: set[str], named: Iterable[str] = ()
 ) -> tuple[dict[str, Any], RunOptions]:
     """Divide the keywords of a call into its settings and the options of its run.
 
-    Raises UserError for a keyword that is neither.
+    Raises UserError for a keyword that is neither. `named` are the function's own parameters.
     """
     names = [*settings, *RunOptions.__annotations__]
     for name in keywords:
         if name not in names:
+            choices = sorted({*names, *named})
+            meant = next((other for other in OTHER_WORDS.get(name, ()) if other in choices), None)
+            hint = f" (did you mean {meant!r}?)" if meant else perhaps(name, choices)
             raise UserError(
-                f"{function}() has no setting {name!r}{perhaps(name, names)}; "
-                f"its settings are {', '.join(sorted(names))}"
+                f"{function}() has no setting {name!r}{hint}; its settings are {', '.join(choices)}"
             )
     own = {name: value for name, value in keywords.items() if name in settings}
     options: Any = {name: value for name, value in keywords.items() if name not in settings}

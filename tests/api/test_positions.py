@@ -1,6 +1,7 @@
 """Functions of `import fourlab as fl` about positions, games and agents."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -120,6 +121,28 @@ def test_agents_are_listed_as_the_command_prints_them(fourlab: Run) -> None:
     assert agents["mcts"].about.startswith("Monte Carlo tree search")
     assert json.loads(json.dumps(agents.to_dict()))["level-1"]["preset_of"]
     assert len(agents.to_pandas()) == len(agents) == len(agents.names)
+
+
+def test_functions_are_made_agents() -> None:
+    assert fl.make(lambda position: 3).decide("4453").column == 3
+    with pytest.raises(fl.UserError, match="options are for agents that are written as text"):
+        fl.make(lambda position: 3, simulations=3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fl.match("random", "rules", gmes=3), "did you mean 'games'"),
+        (lambda: fl.tournament(["random", "rules"], games=4), "did you mean 'rounds'"),
+        (lambda: fl.study("bhat", "table-5", preset="smoke"), "did you mean 'scale'"),
+        (lambda: fl.train("alphazero", learning_rate=1), "did you mean 'rate'"),
+        (lambda: fl.tournament("random"), "takes a list of agents, not 'random'"),
+        (lambda: fl.analyse("4453", seconds="x"), "a limit of seconds is a number, not 'x'"),
+    ],
+)
+def test_wrong_arguments_are_answered_in_one_line(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(fl.UserError, match=re.escape(message)):
+        call()
 
 
 def test_agents_are_made_with_options_as_keywords() -> None:

@@ -61,6 +61,22 @@ def test_a_changed_configuration_is_refused_naming_the_setting(
         Run(run.folder).check()
 
 
+def test_files_of_the_user_are_not_overwritten_by_a_new_run(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    open_run(tmp_path, "a", {"x": 1}, folder)  # an empty folder becomes a run
+    (folder / "manifest.json").unlink()
+    open_run(tmp_path, "a", {"x": 1}, folder)  # interrupted before it had a manifest
+    (folder / "manifest.json").unlink()
+    (folder / "config.toml").write_text("mine = 1")
+    for name in ("config.toml", "report.html"):
+        (folder / name).write_text("mine = 1")
+        with pytest.raises(UserError, match="mine has files but is no run"):
+            open_run(tmp_path, "a", {"x": 1}, folder)
+        assert (folder / name).read_text() == "mine = 1"
+    assert not (folder / "manifest.json").exists()
+
+
 def test_a_run_is_found_by_folder_name_part_of_a_name_or_last(tmp_path: Path) -> None:
     first = open_run(tmp_path, "alpha", CONFIG)
     second = open_run(tmp_path, "beta", {**CONFIG, "seed": 4})

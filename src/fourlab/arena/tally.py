@@ -91,12 +91,10 @@ class Tally:
     @property
     def why_not(self) -> str:
         """Why these counts allow no estimate; empty if they do."""
-        # A single unit is always a clean score or "alike", which would be a misleading reason.
-        if self.units < 2:
-            return f"too few {self.unit}s: {FEWEST} are needed"
         if self._is_clean:
             return f"a score of {100 * self.score:.0f} % has no finite Elo"
-        if max(self.counts) == self.units:
+        # A single unit that is no clean score always ends "alike", a misleading reason.
+        if self.units > 1 and max(self.counts) == self.units:
             return f"every {self.unit} ended alike: not enough information"
         if self.units < FEWEST:
             return f"too few {self.unit}s: {FEWEST} are needed"
@@ -104,8 +102,8 @@ class Tally:
 
     @property
     def _is_clean(self) -> bool:
-        """Whether there are several units, and one side has won all their points."""
-        return self.units > 1 and self.units in (self.counts[0], self.counts[-1])
+        """Whether one side has won all points of all units."""
+        return self.units > 0 and self.units in (self.counts[0], self.counts[-1])
 
     @property
     def score_bound(self) -> float | None:

@@ -107,7 +107,8 @@ def status(position: "Position") -> str:
     outcome = position.outcome()
     if outcome is None:
         side = f"{SIDE_NAMES[position.to_move]} ({'XO'[position.to_move]})"
-        return f"{side} to move, {position.ply} discs on the board"
+        discs = "1 disc" if position.ply == 1 else f"{position.ply} discs"
+        return f"{side} to move, {discs} on the board"
     if outcome.winner is None:
         return "draw: the board is full"
     cells = " ".join(cell_name(column, row) for column, row in position.winning_cells())

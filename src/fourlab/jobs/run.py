@@ -30,7 +30,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fourlab.errors import UserError
-from fourlab.files import make_folder, require_regular, write_atomically
+from fourlab.files import make_folder, read_bounded, require_regular, write_atomically
 from fourlab.jobs.links import refuse_links
 from fourlab.jobs.renamed import current_names
 from fourlab.options import perhaps
@@ -191,8 +191,29 @@ def open_run(
     if (folder / "manifest.json").exists():
         refuse_changes(run, wanted, extent)
     else:
+        _refuse_other_files(folder, wanted)
         _create(run, wanted)
     return run
+
+
+def _refuse_other_files(folder: Path, config: dict[str, Any]) -> None:
+    """Raise UserError if a folder that is to become a run has files of the user's.
+
+    A run that was interrupted while it began may have its configuration, and files without a name.
+    """
+    try:
+        entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+    except (FileNotFoundError, NotADirectoryError):
+        return  # whoever makes the folder says what is wrong
+    begun = folder / "config.toml"
+    if entries == [begun] and begun.is_file():
+        with suppress(OSError, UserError):
+            if read_bounded(begun, MAX_TOML_BYTES) == toml(config).encode():
+                return
+    if entries:
+        raise UserError(
+            f"{folder} has files but is no run, and a run would overwrite some: name a new folder"
+        )
 
 
 def _folder_of(
