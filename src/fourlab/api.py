@@ -169,19 +169,27 @@ def review(
     start: str | Position = "",
     board: str | None = None,
     seconds: float = 20,
+    agent: AgentLike | None = None,
+    move_seconds: float | None = None,
 ) -> "Review":
     """Return the review of a game, move by move: what each did to the exact value.
 
-    `seconds` is the time limit of the solver for the whole game.
+    `seconds` is the time limit of the solver for the whole game. With an `agent`, the review also
+    says what that would have played, within `move_seconds` per move.
 
     >>> [move.number for move in review("4455661").mistakes]
     [3, 4]
     """
-    from fourlab.analysis.review import game_of
+    from fourlab.agents.own import as_agent
+    from fourlab.analysis.review import game_of, with_choices
     from fourlab.analysis.review import review as review_game
 
     first, columns = game_of(moves, start, board)
-    return review_game(first, columns, Limit(seconds=seconds), named_from=1)
+    player = None if agent is None else as_agent(agent)
+    reviewed = review_game(first, columns, Limit(seconds=seconds), named_from=1)
+    if agent is None or player is None:
+        return reviewed
+    return with_choices(reviewed, player, _player(agent).label, Limit(seconds=move_seconds), 0)
 
 
 # --- runs -----------------------------------------------------------------------------------------

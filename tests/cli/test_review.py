@@ -26,6 +26,23 @@ def test_a_game_is_reviewed_move_by_move(fourlab: Fourlab, tmp_path: Path) -> No
     assert "turns a win into a loss" in (tmp_path / "review.html").read_text()
 
 
+def test_an_agent_says_what_it_would_have_played(fourlab: Fourlab, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "def last(position):\n    return position.legal_columns()[-1]\n"
+    )
+    done = fourlab("review", "44533", "--agent", "mine.py:last")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "  1. red     4  best     column 4 wins in 41; mine.py:last plays 7"
+    assert sum("mine.py:last plays 7" in line for line in lines) == 5
+    data = json.loads(fourlab("review", "445", "--agent", "rules", "--json").stdout)
+    assert data["agent"] == "rules"
+    assert [1 <= move["choice"] <= 7 for move in data["moves_made"]] == [True] * 3
+    wrong = fourlab("review", "445", "--agent", "ruless")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "did you mean 'rules'" in wrong.stderr
+
+
 def test_json_is_one_value(fourlab: Fourlab) -> None:
     data = json.loads(fourlab("review", "555", "--start", "vannucci-abril", "--json").stdout)
     assert data["outcome"] == "red wins"

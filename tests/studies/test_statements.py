@@ -3,10 +3,10 @@
 import pytest
 
 from fourlab.sources import SOURCES
-from fourlab.studies.catalogue import items_of
+from fourlab.studies.catalogue import FOLDERS, items_of
 from fourlab.studies.parts import claims_of
 from fourlab.studies.publish import read_report
-from tests.studies.test_published import FRESH, PUBLISHED
+from tests.studies.test_published import PUBLISHED
 
 STATEMENTS = {
     "vannucci-abril": {
@@ -51,13 +51,15 @@ STATEMENTS = {
 """By report and name of the claim, or the beginning of its name."""
 
 
-@pytest.mark.parametrize("document", [number for number in FRESH if FRESH[number] in STATEMENTS])
+@pytest.mark.parametrize(
+    "document", [number for number in FOLDERS if FOLDERS[number] in STATEMENTS]
+)
 def test_every_statement_of_a_published_report_has_a_claim(document: str) -> None:
     parts = read_report(PUBLISHED, document).parts.values()
     names = {claim.name for of_one in parts for claim in claims_of(of_one)}
     missing = {
         name: statement
-        for name, statement in STATEMENTS[FRESH[document]].items()
+        for name, statement in STATEMENTS[FOLDERS[document]].items()
         if not any(one.startswith(name) for one in names)
     }
     assert not missing
@@ -65,5 +67,5 @@ def test_every_statement_of_a_published_report_has_a_claim(document: str) -> Non
 
 def test_every_report_has_statements_and_an_index() -> None:
     assert STATEMENTS.keys() == SOURCES.keys()
-    for folder in FRESH.values():
+    for folder in FOLDERS.values():
         assert folder not in SOURCES or items_of(folder)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import fmean
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fourlab import display
-from fourlab.agent import UNLIMITED, Limit
+from fourlab.agent import UNLIMITED, Agent, Limit
 from fourlab.agents.mcts.agent import MCTS
 from fourlab.arena.judge import remaining_share, solve_backwards
 from fourlab.arena.store import write_columns
@@ -197,6 +197,10 @@ class Review:
     standings: tuple[Standing, ...]
     """One for every position, the start first."""
     moves: tuple[Move, ...]
+    agent: str = ""
+    """The name of an agent that was asked what it would have played; empty if none was."""
+    choices: tuple[int, ...] = ()
+    """Its column for every move, counted from 0."""
 
     @property
     def outcome(self) -> Outcome | None:
@@ -241,7 +245,8 @@ class Review:
         for move in self.moves:
             mover = SIDE_NAMES[move.position.to_move]
             yield (
-                f"{move.number:3}. {mover:6} {move.column + 1:2}  {move.category.value:7}  {move}"
+                f"{move.number:3}. {mover:6} {move.column + 1:2}  {move.category.value:7}  "
+                f"{self._says(move)}"
             )
         yield f"at the end: {self.standings[-1]}"
         for side in (RED, YELLOW):
@@ -254,6 +259,12 @@ class Review:
             yield f"mistakes, worst first: {worst}"
         if not self.is_complete:
             yield "not everything could be proven in the time given; more seconds may help"
+
+    def _says(self, move: Move) -> str:
+        """Return what a move did, and what the agent would have played."""
+        if not self.choices:
+            return str(move)
+        return f"{move}; {self.agent} plays {self.choices[move.number - 1] + 1}"
 
     def to_pandas(self) -> display.DataFrame:
         """Return one row per move."""
@@ -281,7 +292,7 @@ class Review:
                 SIDE_NAMES[move.position.to_move],
                 move.column + 1,
                 move.category.value,
-                str(move),
+                self._says(move),
             )
             for move in self.moves
         ]
@@ -304,6 +315,7 @@ class Review:
             "moves": write_columns(move.column for move in self.moves),
             "outcome": None if self.outcome is None else str(self.outcome),
             "complete": self.is_complete,
+            **({"agent": self.agent} if self.choices else {}),
             "positions": [
                 {
                     "ply": standing.position.ply,
@@ -327,6 +339,7 @@ class Review:
                     "has": move.has.result,
                     "size": move.size,
                     "best": [column + 1 for column in move.best],
+                    **({"choice": self.choices[move.number - 1] + 1} if self.choices else {}),
                     "says": str(move),
                 }
                 for move in self.moves
@@ -373,6 +386,16 @@ def review(
         for i, column in enumerate(columns)
     )
     return Review(tuple(standings), tuple(moves))
+
+
+def with_choices(reviewed: Review, agent: Agent, name: str, limit: Limit, seed: int) -> Review:
+    """Return a review that also says what an agent would have played; `limit` is per move."""
+    choices = []
+    for move in reviewed.moves:
+        # One generator per move, so that the choices do not depend on each other.
+        rng = np.random.default_rng((seed, move.number))
+        choices.append(agent.decide(move.position, limit, rng).column)
+    return replace(reviewed, agent=name, choices=tuple(choices))
 
 
 def game_of(

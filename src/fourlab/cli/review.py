@@ -1,7 +1,7 @@
 """`fourlab review`: compare the moves of a game with exact play."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,8 +19,16 @@ from fourlab.errors import UserError
 from fourlab.files import check_target, write_atomically
 from fourlab.jobs.run import find_run
 
-if TYPE_CHECKING:
-    pass
+AdviserOption = Annotated[
+    str,
+    typer.Option("--agent", metavar="AGENT", help="Also say what this agent would have played."),
+]
+MoveSecondsOption = Annotated[
+    float | None,
+    typer.Option(
+        "--move-seconds", metavar="S", min=0.001, help="Time limit of the agent per move."
+    ),
+]
 
 
 def review(
@@ -38,6 +46,8 @@ def review(
     seconds: Annotated[
         float, typer.Option("--seconds", help="Time limit of the solver for the whole game.")
     ] = 20,
+    agent: AdviserOption = "",
+    move_seconds: MoveSecondsOption = None,
     html: Annotated[
         Path | None,
         typer.Option("--html", metavar="FILE", help="Also write the review as an HTML page."),
@@ -54,12 +64,16 @@ def review(
       fourlab review 44444 --html review.html
 
       fourlab review --run last --game 17
+
+      fourlab review 44444 --agent mcts
     """
-    from fourlab.analysis.review import game_of
+    from fourlab.agents.registry import make
+    from fourlab.analysis.review import game_of, with_choices
     from fourlab.analysis.review import review as review_game
 
     if html is not None:
         check_target(html)
+    player = make(agent) if agent else None  # a wrong spec is refused before the solver works
     if run is None:
         first, columns = game_of(moves, start, board)
     elif moves or start or board:
@@ -69,6 +83,8 @@ def review(
         first = stored.start_position
         columns = stored.columns
     reviewed = review_game(first, columns, Limit(seconds=seconds), named_from=1)
+    if player is not None:
+        reviewed = with_choices(reviewed, player, agent, Limit(seconds=move_seconds), 0)
     if html is not None:
         from fourlab.analysis.review_page import review_page  # loads matplotlib, which is slow
 
