@@ -1,7 +1,7 @@
 """`fourlab review`: compare the moves of a game with exact play."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,9 @@ from fourlab.cli.options import (
 from fourlab.errors import UserError
 from fourlab.files import check_target, write_atomically
 from fourlab.jobs.run import find_run
+
+if TYPE_CHECKING:
+    from fourlab.game.position import Position
 
 AdviserOption = Annotated[
     str,
@@ -79,9 +82,7 @@ def review(
     elif moves or start or board:
         raise UserError("give either the moves of a game or a run, not both")
     else:
-        stored = stored_game(find_run(home, run), game)
-        first = stored.start_position
-        columns = stored.columns
+        first, columns = _stored(home, run, game)
     reviewed = review_game(first, columns, Limit(seconds=seconds), named_from=1)
     if player is not None:
         reviewed = with_choices(reviewed, player, agent, Limit(seconds=move_seconds), 0)
@@ -93,3 +94,9 @@ def review(
         print_json(reviewed.to_dict())
     else:
         print(reviewed)
+
+
+def _stored(home: Path, run: str, number: int) -> "tuple[Position, tuple[int, ...]]":
+    """Return the starting position and the columns of a game of a run."""
+    stored = stored_game(find_run(home, run), number)
+    return stored.start_position, stored.columns
