@@ -83,6 +83,7 @@ def test_what_is_missing_is_shown_by_an_example(fourlab: Run, name: str) -> None
     [
         (("match", "a", "b", "--gmes", "4"), "--games"),
         (("analyze", "--unknown"), "(see fourlab analyze --help)"),
+        (("runs", "--delete"), "(see fourlab runs --help)"),
         (("train", "alphazro"), "(see fourlab train --help)"),
         (("stats", "elo", "1", "2", "-3"), "(see fourlab stats elo --help)"),
         (("trian",), "Did you mean 'train'? (see fourlab --help)"),

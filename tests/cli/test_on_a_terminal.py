@@ -44,6 +44,14 @@ def test_a_game_is_drawn_in_one_place_and_can_be_reviewed_and_repeated(tmp_path:
         assert "stopped; resume with: fourlab play --red random --yellow human" in terminal.text
 
 
+def test_solve_says_that_it_waits_for_positions(tmp_path: Path) -> None:
+    with on_a_terminal("solve", folder=tmp_path) as terminal:
+        terminal.wait_for("type positions, one per line; Ctrl-D ends (fourlab help solve)")
+        before = terminal.type("44444\n\x04")
+        terminal.wait_for("44444 -1 0", before)
+        assert terminal.end() == 0
+
+
 def test_statistics_of_the_search_are_shown(tmp_path: Path) -> None:
     with on_a_terminal("play", "mcts:simulations=50", folder=tmp_path) as terminal:
         terminal.wait_for("quit): ")

@@ -70,7 +70,7 @@ def _run(arguments: list[str] | None) -> "NoReturn":
         # inside typer, so they cannot be caught by class. The same holds for Abort, into which
         # click turns Ctrl-C.
         if hasattr(error, "format_message"):
-            _fail(_usage_error(error))
+            _fail(_usage_error(error, sys.argv[1:] if arguments is None else arguments))
         if type(error).__name__ == "Abort" or interrupts.received():
             _exit_interrupted()
         from fourlab.agent import Forfeit
@@ -96,13 +96,16 @@ def _wrong_names() -> "set[int]":
     }
 
 
-def _usage_error(error: "Any") -> str:
+def _usage_error(error: "Any", arguments: "list[str]") -> str:
     """Return the message of a usage error: what is wrong, an example, and where the help is."""
     # typer puts its own words before the sentence of a parser of ours.
     message = error.format_message().rpartition("Value error, ")[2]
     context = getattr(error, "ctx", None)
     if context is None:
-        return f"{message} (see fourlab --help)"
+        from fourlab.cli.commands import COMMANDS
+
+        command = next((word for word in arguments if word in COMMANDS), None)
+        return f"{message} (see {' '.join(filter(None, ('fourlab', command)))} --help)"
     # What is missing, or too much, is easier to see in an example than to describe.
     help_text = context.command.help or ""
     _, _, examples = help_text.partition("Example")

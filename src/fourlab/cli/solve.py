@@ -160,6 +160,8 @@ def _lines(
     if positions is not None and str(file) != "-":
         raise UserError("give positions or a file of them, not both")
     if positions is None:
+        if str(file) == "-" and sys.stdin.isatty():
+            _print_error("type positions, one per line; Ctrl-D ends (fourlab help solve)")
         return positions_of(file, board, any_counts)
     return (
         Line(text, Position(text, board, check_counts=not any_counts), None) for text in positions
