@@ -159,7 +159,7 @@ def test_ctrl_c_prints_the_resume_command(tmp_path: Path) -> None:
     assert process.stdout is not None
     process.stdin.write("4\n")
     process.stdin.flush()
-    while "1 discs on the board" not in process.stdout.readline():
+    while "1 disc on the board" not in process.stdout.readline():
         pass
     process.send_signal(signal.SIGINT)
     rest = process.communicate()[0]
