@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from fourlab import decision_words, display
@@ -55,8 +54,8 @@ class Limit:
     def __post_init__(self) -> None:
         for name in ("seconds", "simulations", "nodes", "depth"):
             bound = getattr(self, name)
-            if bound is not None and not isinstance(bound, Real):
-                raise UserError(f"a limit of {name} is a number, not {str(bound)[:40]!r}")
+            if isinstance(bound, str):
+                raise UserError(f"a limit of {name} is a number, not {bound[:40]!r}")
             # Written so that NaN, for which every comparison is false, is refused, too.
             if bound is not None and not 0 < bound <= MAX_BOUND:
                 # A huge integer would fill the screen.

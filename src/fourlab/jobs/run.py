@@ -13,6 +13,7 @@ The hash is of the configuration, so the same command finds its folder again and
 
 import hashlib
 import json
+import os
 import platform
 import re
 import shlex
@@ -170,6 +171,13 @@ class Run:
         return False
 
 
+WRITTEN = (
+    *("config.toml", "games.sqlite", "metrics.jsonl", "progress.json", "report.html"),
+    *("report.md", "results.json", "seal.json", "checkpoints", "figures"),
+)
+"""What runs write into their folders, whatever they do."""
+
+
 def open_run(
     home: Path,
     name: str,
@@ -197,22 +205,19 @@ def open_run(
 
 
 def _refuse_other_files(folder: Path, config: dict[str, Any]) -> None:
-    """Raise UserError if a folder that is to become a run has files of the user's.
+    """Raise UserError if a folder that is to become a run has files that a run would overwrite.
 
-    A run that was interrupted while it began may have its configuration, and files without a name.
+    A run that was interrupted while it began may have its own configuration.
     """
-    try:
-        entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
-    except (FileNotFoundError, NotADirectoryError):
-        return  # whoever makes the folder says what is wrong
     begun = folder / "config.toml"
-    if entries == [begun] and begun.is_file():
-        with suppress(OSError, UserError):
-            if read_bounded(begun, MAX_TOML_BYTES) == toml(config).encode():
-                return
-    if entries:
+    with suppress(OSError, UserError):
+        if read_bounded(begun, MAX_TOML_BYTES) == toml(config).encode():
+            return
+    in_the_way = [name for name in WRITTEN if os.path.lexists(folder / name)]
+    if in_the_way:
         raise UserError(
-            f"{folder} has files but is no run, and a run would overwrite some: name a new folder"
+            f"{folder} has files but is no run, and a run would overwrite {in_the_way[0]}: "
+            "name a new folder"
         )
 
 
