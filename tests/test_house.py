@@ -17,6 +17,8 @@ LOOPS = {
     "agents/mcts/kernel.py search",
     "agents/mcts/kernel.py search_together",
     "agents/minimax/kernel.py minimax",
+    "agents/patterns/search.py enter",
+    "agents/patterns/search.py search",
     "agents/q/kernel.py play_games",
     "solver/kernel.py exceeds",
 }

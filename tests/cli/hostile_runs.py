@@ -21,6 +21,10 @@ from tests.in_process import run_in_process
 SMALL = {
     "match": "match random rules --games 4 --board 5x4x4",
     "tournament": "tournament league.toml",
+    "train-patterns": (
+        "train patterns --board 4x3x3 --tuples 2 --cells 3 --games 60 --block 20 --batch 10"
+        " --opening 4"
+    ),
     "train-q": "train q --board 3x3x3 --games 60 --block 20 --exam-games 2",
     "train-dqn": (
         "train dqn --board 4x4x3 --moves 240 --games 8 --against rules --warmup 40 --replay 200"

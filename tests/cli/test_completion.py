@@ -30,7 +30,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
         (["analyze", "--agent", "negam"], {"negamax"}),
         (["train", "al"], {"alphazero"}),
         (["train", "alphazero", "--preset", "sm"], {"smoke"}),
-        (["settings", ""], {"alphazero", "dqn", "q", "value"}),
+        (["settings", ""], {"alphazero", "dqn", "patterns", "q", "value"}),
         (["help", "tra"], {"train"}),
         (["help", "train", "al"], {"alphazero"}),
         (["agents", "neg"], {"negamax"}),

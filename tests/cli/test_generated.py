@@ -44,7 +44,7 @@ def test_settings_shows_the_values_of_a_preset(
     done = fourlab("settings", "sarsa")
     assert (done.returncode, done.stderr.splitlines()) == (
         2,
-        ["fourlab: there is no training 'sarsa'; trainings are alphazero, dqn, q, value"],
+        ["fourlab: there is no training 'sarsa'; trainings are alphazero, dqn, patterns, q, value"],
     )
 
 

@@ -80,6 +80,10 @@ ELSEWHERE = {
         "test_train_dqn.py",
         "test_a_training_stopped_by_ctrl_c_resumes_and_its_network_plays",
     ),
+    "train patterns": (
+        "test_train_patterns.py",
+        "test_a_training_stopped_by_ctrl_c_resumes_to_the_same_result",
+    ),
     "train q": (
         "test_train_q.py",
         "test_a_training_stopped_by_ctrl_c_resumes_to_the_same_result",

@@ -39,8 +39,8 @@ SPECS = {
 }
 """The specs of agents that need more than their name."""
 CLASSIC_ONLY = {
-    *("alphazero", "arya-alphamcts-10", "arya-alphamcts-50", "arya-q"),
-    *("dqn", "guided", "onnx", "sewell-guided", "value"),
+    *("alphazero", "anytime", "arya-alphamcts-10", "arya-alphamcts-50", "arya-q"),
+    *("dqn", "guided", "onnx", "patterns", "sewell-guided", "value"),
 }
 """Agents whose network or table was trained on the usual board only."""
 

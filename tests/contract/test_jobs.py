@@ -21,12 +21,25 @@ from tests.cli.interrupted import interrupted, stopped_by_ctrl_c
 from tests.conftest import Result
 from tests.in_process import run_in_process
 
-TIMES = {"seconds", "seconds_a_move", "games_a_second", "lines", "command", "created", "file"}
+TIMES = {
+    "seconds",
+    "cpu_seconds",
+    "seconds_a_move",
+    "games_a_second",
+    "lines",
+    "command",
+    "created",
+    "file",
+}
 """Keys whose values may differ: times and paths."""
 
 JOBS = {
     "match": "match random mcts:simulations=20 --games 60 --board 5x4x4 --workers 2",
     "tournament": "tournament league.toml --workers 2",
+    "train-patterns": (
+        "train patterns --board 5x4x4 --tuples 8 --cells 5 --games 3000 --block 500 --batch 100"
+        " --opening 6"
+    ),
     "train-q": "train q --board 4x3x3 --games 4000 --block 500 --exam-games 20",
     "train-dqn": (
         "train dqn --board 4x4x3 --moves 1600 --games 16 --against rules --warmup 200 --replay 2000"

@@ -47,6 +47,7 @@ AGENTS = {
     "alphazero": Entry(
         "fourlab.agents.alphazero.agent:AlphaZero", public=True, one_board=True, xray=True
     ),
+    "anytime": Entry("fourlab.agents.anytime:Anytime", public=True, one_board=True),
     "dqn": Entry("fourlab.agents.dqn.agent:Dqn", public=True, one_board=True),
     "engine": Entry("fourlab.engines.program:Engine", repeatable=False, programs=("cmd=*",)),
     "expectimax-random": Entry(
@@ -67,6 +68,7 @@ AGENTS = {
         "fourlab.bridges.onnx_player:Onnx", one_board=True, repeatable=False, programs=("file=*",)
     ),
     "openspiel-mcts": Entry("fourlab.bridges.openspiel_mcts:OpenSpielMCTS"),
+    "patterns": Entry("fourlab.agents.patterns.agent:PatternPlayer", public=True, one_board=True),
     "perfect": Entry("fourlab.agents.perfect:Perfect", public=True),
     "q": Entry("fourlab.agents.q.agent:Q", one_board=True),
     "random": Entry("fourlab.agents.simple.random:Random", public=True),

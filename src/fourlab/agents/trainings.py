@@ -4,6 +4,7 @@ from typing import Any
 
 from fourlab.agents.alphazero.settings import TRAINING as ALPHAZERO
 from fourlab.agents.dqn.settings import TRAINING as DQN
+from fourlab.agents.patterns.settings import TRAINING as PATTERNS
 from fourlab.agents.q.settings import TRAINING as Q
 from fourlab.agents.value.settings import TRAINING as VALUE
 from fourlab.errors import UserError
@@ -11,7 +12,7 @@ from fourlab.options import perhaps
 from fourlab.training.kind import Training
 
 TRAININGS: dict[str, Training[Any]] = {
-    training.name: training for training in (ALPHAZERO, DQN, Q, VALUE)
+    training.name: training for training in (ALPHAZERO, DQN, PATTERNS, Q, VALUE)
 }
 
 

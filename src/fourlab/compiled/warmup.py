@@ -48,6 +48,8 @@ GROUPS: dict[str, Group] = {
     "games in step": Group("fourlab.compiled.batches", "warm_up", 1.0),
     "chess rollouts": Group("fourlab.compiled.chess", "warm_up", 2.0),
     "Q-learning": Group("fourlab.agents.q.kernel", "warm_up", 4.3),
+    "pattern search": Group("fourlab.agents.patterns.search", "warm_up", 3.0),
+    "pattern training": Group("fourlab.agents.patterns.kernel", "warm_up", 6.0),
     "planes": Group("fourlab.compiled.planes", "warm_up", 0.8),
 }
 

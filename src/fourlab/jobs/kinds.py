@@ -21,6 +21,7 @@ KINDS = {
     "tournament": "fourlab.arena.job:read_job",
     "train-alphazero": "fourlab.agents.alphazero.settings:TRAINING.read_job",
     "train-dqn": "fourlab.agents.dqn.settings:TRAINING.read_job",
+    "train-patterns": "fourlab.agents.patterns.settings:TRAINING.read_job",
     "train-q": "fourlab.agents.q.settings:TRAINING.read_job",
     "train-value": "fourlab.agents.value.settings:TRAINING.read_job",
 }

@@ -57,7 +57,8 @@ class Solver:
         if threads < 1:
             raise UserError(f"the solver needs at least 1 thread, not {threads}")
         self.threads = threads
-        self._book = shipped_book() if isinstance(book, str) else book
+        self.book = shipped_book() if isinstance(book, str) else book
+        """The opening book, or None."""
         # bit_length - 1 is the binary logarithm, rounded down.
         self._max_words = BUCKET << max(0, int(megabytes * 2**20 / 8 / BUCKET).bit_length() - 1)
         self._lock = threading.Lock()
@@ -90,7 +91,7 @@ class Solver:
 
         If `weak`, prove only the winner, which takes less work than the score.
         """
-        return self._narrow(as_position(position), limit, WINNER_ONLY if weak else EXACT_SCORE)
+        return self.narrow(as_position(position), limit, WINNER_ONLY if weak else EXACT_SCORE)
 
     def columns(
         self, position: PositionLike, limit: Limit = UNLIMITED, weak: bool = False
@@ -100,7 +101,7 @@ class Solver:
         The columns share the limit equally. Columns for which nothing of it is left have the widest
         bounds.
         """
-        _load_kernels()
+        load_kernels()
         position = as_position(position)
         rest = self._rest_of(limit)
         solutions: dict[int, Solution] = {}
@@ -176,7 +177,7 @@ class Solver:
             return False  # only a win at once achieves this score
         # The move achieves the score if the opponent's score is at most -score, a null-window
         # question.
-        return self._narrow(after, limit, (-score, -score + 1)).upper <= -score
+        return self.narrow(after, limit, (-score, -score + 1)).upper <= -score
 
     def _rest_of(self, limit: Limit) -> Callable[[int], Limit | None]:
         """Return a function that divides what is left of a limit, beginning now.
@@ -204,16 +205,19 @@ class Solver:
 
         return share_of
 
-    def _narrow(self, position: Position, limit: Limit, window: tuple[int, int]) -> Solution:
-        """Look the position up in the book, or search until the bounds meet inside the window."""
-        _load_kernels()
+    def narrow(self, position: Position, limit: Limit, window: tuple[int, int]) -> Solution:
+        """Look the position up in the book, or search until the bounds meet inside the window.
+
+        The window (0, 1) asks only whether the score is greater than 0.
+        """
+        load_kernels()
         started = time.perf_counter()
         if (outcome := position.outcome()) is not None:
             raise UserError(
                 f"the game is over ({outcome}), there is nothing to solve: {position!r}"
             )
         left = _cells(position) - position.ply
-        if self._book is not None and (score := self._book.score(position)) is not None:
+        if self.book is not None and (score := self.book.score(position)) is not None:
             return Solution(score, score, left, 0, time.perf_counter() - started, book=True)
         if position.rules.in_a_row > max(position.rules.columns, position.rules.rows):
             # No line fits on the board, so every game is a draw.
@@ -355,5 +359,5 @@ def _cells(position: Position) -> int:
     return position.rules.columns * position.rules.rows
 
 
-_load_kernels = cache(warm_up)
+load_kernels = cache(warm_up)
 """Compile or load the kernels, once, so that this does not count against a time limit."""

@@ -59,13 +59,14 @@ class SolvedSet:
         return report
 
 
-def shipped_positions() -> labels.Labelled:
+def shipped_positions(name: str = "test_set") -> labels.Labelled:
     """Return the solved positions that come with Fourlab.
 
-    They are from random games, with 4 to 35 discs, the same number of positions for every number
-    of discs.
+    They are from random games, with 4 to 35 discs, about the same number of positions for every
+    number of discs. `validation_set` is a second set, without positions of `test_set` and of the
+    public test sets of Pons, for choosing settings and watching trainings.
     """
-    with as_file(files("fourlab.training") / "test_set.npz") as file:
+    with as_file(files("fourlab.training") / f"{name}.npz") as file:
         return labels.load(file)
 
 
@@ -86,10 +87,23 @@ def solved_positions(count: int) -> tuple[list[Position], list[dict[int, int]]]:
 @cache
 def solved_set(rules: Rules) -> SolvedSet:
     """Return the test set of a board: the shipped one for 7x6x4, else one that is solved now."""
-    if rules != CLASSIC:
-        own, mask, results = Benchmark(rules, 2, 300).test_set
-        return SolvedSet(own, mask, results, results)
-    solved = shipped_positions()
+    return _solved_set("test_set") if rules == CLASSIC else _solved_now(rules)
+
+
+@cache
+def validation_set(rules: Rules) -> SolvedSet:
+    """Return positions for choosing settings: on 7x6x4 others than those of the test set."""
+    return _solved_set("validation_set") if rules == CLASSIC else _solved_now(rules)
+
+
+@cache
+def _solved_now(rules: Rules) -> SolvedSet:
+    own, mask, results = Benchmark(rules, 2, 300).test_set
+    return SolvedSet(own, mask, results, results)
+
+
+def _solved_set(name: str) -> SolvedSet:
+    solved = shipped_positions(name)
     assert solved.columns is not None
     full = solved.columns == many.CLOSED
     # The sign of a score on Pons's scale is the result.

@@ -1,0 +1,1 @@
+"""Pattern networks that learn by self-play, and the searches that use them."""

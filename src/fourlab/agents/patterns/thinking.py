@@ -1,0 +1,347 @@
+"""Thinking about one position, with the pattern search, the solver and the book.
+
+The surest source answers first: what can be seen on the board, then the book, then proofs, then
+estimates. Search and solver take turns until the limit is reached. The search finds the best column
+by its estimates; the solver tries to prove what that column is worth, and columns that are proven
+to lose are not searched any more.
+"""
+
+import math
+import time
+from dataclasses import replace
+from functools import cache, cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
+from fourlab.agents.patterns.deepening import PatternSearch
+from fourlab.agents.patterns.search import at_once, warm_up
+from fourlab.errors import UserError
+from fourlab.game.outcome import Result
+from fourlab.game.position import Position
+from fourlab.game.rules import Rules
+from fourlab.nets.patterns import load, shipped_boards
+from fourlab.solver import Solver
+from fourlab.solver.solution import plies_to_end
+from fourlab.solver.solver import load_kernels as load_solver
+
+SOLVER_NODES = 4
+"""Nodes of the solver that take as long as one node of the search."""
+SPEED = 2e6
+"""Nodes of the search per second: a first guess, to read the clock often enough."""
+FEWEST_NODES, FIRST_NODES, MAX_NODES = 100, 500, 50_000
+"""Nodes between two looks at the clock: the fewest, at the beginning, and the most."""
+LEAST_SHARE, MOST_SHARE = 0.02, 0.8
+"""Bounds of the solver's share of the work."""
+LIKELY_WIN = 0.3
+"""From this value on, the solver first asks whether a column wins."""
+SEARCH_MEGABYTES = 8
+Number = TypeVar("Number", int, float)
+CERTAIN_CELLS, CELLS_PER_FACTOR_10 = 22, 4
+CERTAIN_NODES = 20_000
+"""The solver needs about CERTAIN_NODES with CERTAIN_CELLS empty cells, and ten times as many with
+CELLS_PER_FACTOR_10 more."""
+
+
+class Thinking:
+    """The thinking about one position: bounds of every column, narrowed by all three sources."""
+
+    def __init__(
+        self,
+        position: Position,
+        limit: Limit,
+        search: PatternSearch,
+        solver: Solver | None = None,
+    ) -> None:
+        """Begin; without a solver nothing but the search is used."""
+        # Loading or compiling does not count as thinking.
+        load_kernels()
+        if solver is not None:
+            load_solver()
+        self.started = time.perf_counter()
+        self.position = position
+        # A limit of depth is one of the search, which the solver would not respect.
+        self.solver = None if limit.depth is not None else solver
+        self.stop = limit.stop
+        self.seconds = math.inf if limit.seconds is None else limit.seconds
+        self.max_nodes = math.inf if limit.nodes is None else limit.nodes
+        self.max_depth = limit.depth
+        self.solver_nodes = 0
+        self.from_book = False
+        rules = position.rules
+        self.left = rules.columns * rules.rows - position.ply
+        self.after = {column: position.play(column) for column in position.legal_columns()}
+        # The results that are still possible, for the side to move.
+        self.low = dict.fromkeys(self.after, Result.LOSS)
+        self.high = dict.fromkeys(self.after, Result.WIN)
+        self.plies: dict[int, int] = {}
+        """Discs until the end of the game, of columns of which that is known."""
+        stop = (
+            np.zeros(1, np.uint8) if self.stop is None else np.frombuffer(self.stop.flag, np.uint8)
+        )
+        self.search = search.begin(position, stop)
+        # A decision depends on its arguments alone, not on earlier ones.
+        if self.solver is not None:
+            self.solver.forget()
+
+    # --- the loop -------------------------------------------------------------------------------
+
+    def decide(self) -> Decision:
+        """Think, and return the decision."""
+        self.run()
+        return self.decision()
+
+    def run(self) -> None:
+        """Think until the best column is proven or the limit is reached."""
+        self.look_at_the_board()
+        if not self.is_decided:
+            self.look_into_the_book()
+        while not self.is_decided and not self.is_over:
+            nodes = self.slice()
+            if self.solver_is_next():
+                self.prove(nodes)
+            elif not self.search.is_finished and self.search.depth < (self.max_depth or 1 << 30):
+                self.search.think(nodes, self.max_depth)
+                self.learn_from_search()
+            else:
+                return
+
+    @property
+    def spent(self) -> int:
+        """The work so far, in nodes of the search."""
+        return self.search.nodes + self.solver_nodes // SOLVER_NODES
+
+    @property
+    def nodes(self) -> int:
+        """The nodes of search and solver together."""
+        return self.search.nodes + self.solver_nodes
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the limit is reached."""
+        return (
+            self.nodes >= self.max_nodes
+            or (self.stop is not None and self.stop.is_set())
+            or time.perf_counter() - self.started >= self.seconds
+        )
+
+    def slice(self) -> int:
+        """Return the nodes after which to look at the clock again."""
+        # A slice begins a depth anew, so slices grow with the work before them.
+        nodes = min(max(FIRST_NODES, self.spent // 2), MAX_NODES)
+        if self.seconds < math.inf:
+            elapsed = time.perf_counter() - self.started
+            speed = self.spent / elapsed if self.spent > FIRST_NODES else SPEED
+            nodes = min(nodes, max(FEWEST_NODES, int((self.seconds - elapsed) * speed)))
+        return int(min(nodes, self.max_nodes - self.nodes))
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether a column is proven to be at least as good as every other."""
+        best = max(self.after, key=lambda column: (self.low[column], self.high[column]))
+        return all(high <= self.low[best] for column, high in self.high.items() if column != best)
+
+    # --- the sources ----------------------------------------------------------------------------
+
+    def look_at_the_board(self) -> None:
+        """Note wins at once, losses at once and the last disc."""
+        g = self.position.rules.geometry
+        wins, losses = at_once(self.position.own, self.position.mask, g)
+        for column in self.after:
+            cells = ((1 << g.rows) - 1) << column * g.height
+            if wins & cells:
+                self.settle(column, Result.WIN, 1)
+            elif losses & cells:
+                self.settle(column, Result.LOSS, 2)
+            elif self.left == 1:
+                self.settle(column, Result.DRAW, 1)
+
+    def look_into_the_book(self) -> None:
+        """Take over exact scores, if the book has them for all columns."""
+        book = None if self.solver is None else self.solver.book
+        if book is None:
+            return
+        scores = {
+            column: book.score(after)
+            for column, after in self.after.items()
+            if self.low[column] < self.high[column]
+        }
+        if None in scores.values():
+            return
+        self.from_book = True
+        for column, score in scores.items():
+            assert score is not None
+            # The score is the opponent's, one disc later.
+            self.settle(column, Result.of_score(-score), 1 + plies_to_end(score, self.left - 1))
+
+    def learn_from_search(self) -> None:
+        """Take over what the search has proven."""
+        # At full depth there are no estimates any more: 0 is a draw.
+        is_complete = self.search.depth >= self.search.deepest
+        for column, score in self.search.scores.items():
+            proven = score.proven
+            if proven is None and is_complete:
+                proven = Result.of_score(score.score)
+            if proven is None:
+                continue
+            self.high[column] = min(self.high[column], proven)
+            if score.is_exact:
+                self.low[column] = max(self.low[column], proven)
+            if score.end is not None:
+                self.plies[column] = score.end - self.position.ply
+
+    def solver_is_next(self) -> bool:
+        """Return whether it is the solver's turn."""
+        if self.solver is None:
+            return False
+        if self.search.is_finished:
+            return True
+        return self.solver_nodes < self.share * SOLVER_NODES * self.spent
+
+    @cached_property
+    def share(self) -> float:
+        """The share of the work that the solver gets: the more, the sooner it will finish."""
+        expected = CERTAIN_NODES * 10 ** ((self.left - CERTAIN_CELLS) / CELLS_PER_FACTOR_10)
+        budget = min(self.seconds * SPEED * SOLVER_NODES, self.max_nodes)
+        ratio = budget / expected
+        return min(MOST_SHARE, max(LEAST_SHARE, ratio / 2))
+
+    def prove(self, nodes: int) -> None:
+        """Let the solver work on the most useful question."""
+        assert self.solver is not None
+        column, wins = self.question()
+        # Does the opponent's score exceed -1 (then the column does not win), or 0 (then it loses)?
+        window = (-1, 0) if wins else (0, 1)
+        allowed = int(min(nodes * SOLVER_NODES, self.max_nodes - self.nodes))
+        limit = Limit(nodes=max(allowed, 1), stop=self.stop)
+        solution = self.solver.narrow(self.after[column], limit, window)
+        self.solver_nodes += solution.nodes
+        self.low[column] = max(self.low[column], Result.of_score(-solution.upper))
+        self.high[column] = min(self.high[column], Result.of_score(-solution.lower))
+        if solution.score is not None and solution.score != 0:
+            self.plies[column] = 1 + plies_to_end(solution.score, self.left - 1)
+        best = max(self.low.values())
+        worse = [column for column, high in self.high.items() if high < best or high == Result.LOSS]
+        if len(worse) < len(self.after):
+            self.search.exclude(worse)
+
+    def question(self) -> tuple[int, bool]:
+        """Return an open column, and whether to ask if it wins; else if it does not lose."""
+        floor = max(self.low.values())
+        open_columns = [
+            column
+            for column in self.after
+            if self.low[column] < self.high[column] and self.high[column] > floor
+        ]
+        if not open_columns:  # only ties with the best are open
+            open_columns = [column for column in self.after if self.low[column] < self.high[column]]
+        column = max(open_columns, key=self.preference)
+        can_win = self.high[column] == Result.WIN
+        is_safe = self.low[column] == Result.DRAW or floor == Result.DRAW
+        return column, can_win and (is_safe or self.estimate(column) > LIKELY_WIN)
+
+    # --- the decision ---------------------------------------------------------------------------
+
+    def settle(self, column: int, result: Result, plies: int) -> None:
+        """Note the exact result of a column."""
+        self.low[column] = self.high[column] = result
+        self.plies[column] = plies
+
+    def estimate(self, column: int) -> float:
+        """Return the value of a column: the proven result, or the search's estimate within it."""
+        score = self.search.scores.get(column)
+        value = 0.0 if score is None else score.value
+        return min(max(value, float(self.low[column])), float(self.high[column]))
+
+    def preference(self, column: int) -> tuple[float, float, bool, float, float]:
+        """Return a sort key for columns, the best last."""
+        value = self.estimate(column)
+        plies = self.plies.get(column, self.left)
+        score = self.search.scores.get(column)
+        return (
+            value,
+            # Win soon, lose late.
+            -plies if value > 0 else plies,
+            column == self.search.best,
+            -math.inf if score is None else score.score,
+            -self.position.rules.from_centre(column),
+        )
+
+    def decision(self) -> Decision:
+        """Return the best column, and what is proven of every column."""
+        column = max(self.after, key=self.preference)
+        analysis = Analysis(
+            columns=tuple(
+                ColumnAnalysis(
+                    legal,
+                    value=self.estimate(legal),
+                    proven=self.low[legal] if self.low[legal] == self.high[legal] else None,
+                )
+                for legal in self.after
+            ),
+            nodes=self.nodes,
+            evaluations=self.search.evaluations,
+            depth=self.search.depth,
+            seconds=time.perf_counter() - self.started,
+            from_book=self.from_book,
+        )
+        # The best column's result is the position's if no other column can be better.
+        proven = None
+        result = self.low[column]
+        if result == self.high[column] and max(self.high.values()) == result:
+            plies = self.plies.get(column) if result != Result.DRAW else self.left
+            proven = Exact(result, plies)
+        return Decision(column, self.estimate(column), None, analysis, (column,), proven)
+
+
+class Searches:
+    """The pattern searches of an agent, made when a board is first played."""
+
+    def __init__(self, file: str | None) -> None:
+        """Take a file of patterns; None for those that come with Fourlab."""
+        self._file = file
+        self._by_rules: dict[Rules, PatternSearch] = {}
+        if file is not None:
+            load(file)
+
+    def on(self, rules: Rules) -> PatternSearch:
+        """Return the search for a board; raise UserError if there are no patterns for it."""
+        if rules not in self._by_rules:
+            if self._file is None and str(rules) not in shipped_boards():
+                raise UserError(
+                    f"there are no patterns for the board {rules}, only for "
+                    f"{', '.join(shipped_boards())}; train some: "
+                    f"fourlab train patterns --board {rules}"
+                )
+            network = load(str(rules) if self._file is None else self._file)
+            network.check_board(rules)
+            self._by_rules[rules] = PatternSearch(network, SEARCH_MEGABYTES)
+        return self._by_rules[rules]
+
+
+def tightest(
+    limit: Limit, seconds: float | None, nodes: int | None, depth: int | None, default: int
+) -> Limit:
+    """Return a limit with an agent's own bounds; `default` nodes if there is no bound at all."""
+
+    if nodes is None and not any(
+        (limit.seconds, seconds, limit.nodes, limit.depth, depth, limit.stop)
+    ):
+        nodes = default
+    return replace(
+        limit,
+        seconds=_least(limit.seconds, seconds),
+        nodes=_least(limit.nodes, nodes),
+        depth=_least(limit.depth, depth),
+    )
+
+
+def _least(first: Number | None, second: Number | None) -> Number | None:
+    if first is None or second is None:
+        return first if second is None else second
+    return min(first, second)
+
+
+load_kernels = cache(warm_up)
+"""Compile or load the kernels of the search, once."""

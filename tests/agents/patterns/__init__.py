@@ -1,0 +1,1 @@
+"""Tests of pattern networks, their training and their searches."""
