@@ -8,13 +8,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
+from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit, Snapshot
 from fourlab.agents.alphazero import forest_kernel
 from fourlab.agents.alphazero.choosing import FIXES, Switches
 from fourlab.agents.alphazero.forest import NO_POLICY, ForestSearch, Roots
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import nodes
-from fourlab.agents.mcts.xray import Snapshot, marks
+from fourlab.agents.mcts.xray import marks
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, evaluate_checked
 from fourlab.game.outcome import Result

@@ -10,13 +10,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import UNLIMITED, ColumnAnalysis, Decision, Limit
+from fourlab.agent import UNLIMITED, ColumnAnalysis, Decision, Limit, Snapshot
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import kernel, verbs
 from fourlab.agents.mcts.budget import Budget
 from fourlab.agents.mcts.runs import averaged, search_runs
 from fourlab.agents.mcts.tree import SearchTree, candidates, decision
-from fourlab.agents.mcts.xray import Snapshot
 from fourlab.compiled.random import seed_states
 from fourlab.errors import UserError
 from fourlab.game.position import Position, PositionLike, as_position
