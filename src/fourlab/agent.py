@@ -231,7 +231,7 @@ class Agent(Protocol):
         limit: Limit = UNLIMITED,
         rng: "np.random.Generator | None" = None,
     ) -> Decision:
-        """Choose a column of a position that is not over.
+        """Choose a column; raise UserError if the game is over (`game.position.unfinished`).
 
         Without a limit, the agent's own bounds apply. Without `rng`, a new generator is seeded at
         random, so that decisions may differ from call to call.

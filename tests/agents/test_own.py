@@ -165,6 +165,12 @@ def test_what_is_wrong_with_a_search_is_named() -> None:
         as_agent(FullColumn).search(START, Limit(), rng).look(())
 
 
+@pytest.mark.parametrize("thing", [leftmost, Watched, lambda position: 3])
+def test_a_finished_game_is_refused(thing: Any) -> None:
+    with pytest.raises(UserError, match=r"the game is over \(red wins\): Position"):
+        as_agent(thing).decide("1212121")
+
+
 # --- wrong answers --------------------------------------------------------------------------------
 
 

@@ -31,7 +31,7 @@ from fourlab.agent import (
 )
 from fourlab.agents.generators import generator
 from fourlab.errors import UserError
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.game.record import Cause
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class OwnAgent:
 
         UserErrors of the user's code, with which it refuses a board, for example, are passed on.
         """
-        position = as_position(position)
+        position = unfinished(position)
         with self._faults_named():
             answer = self._call(position, limit, rng)
         return self._checked(answer, position)
@@ -135,6 +135,7 @@ class OwnSearcher(OwnAgent):
         watch: Callable[[Snapshot], None] | None = None,
     ) -> "OwnSearch":
         """Search a position; raise Forfeit if the user's code fails or its answer is wrong."""
+        position = unfinished(position)
         trace: list[Snapshot] = []
 
         def on_snapshot(snapshot: Snapshot) -> None:

@@ -9,7 +9,7 @@ from fourlab import decision_words, display
 from fourlab.agent import UNLIMITED, Agent, Decision, Limit, Searcher, Snapshot
 from fourlab.errors import UserError
 from fourlab.game import drawing
-from fourlab.game.position import Position
+from fourlab.game.position import Position, unfinished
 
 if TYPE_CHECKING:
     from fourlab.reporting.figures import Figure
@@ -167,8 +167,7 @@ def analyse_position(
 
     `proof` is the time limit of the solver in seconds; 0 turns it off.
     """
-    if (outcome := position.outcome()) is not None:
-        raise UserError(f"the game is over ({outcome}): {position!r}")
+    position = unfinished(position)
     import numpy as np
 
     rng = np.random.default_rng(seed)
