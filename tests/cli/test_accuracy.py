@@ -33,6 +33,7 @@ def test_agents_are_tested_with_every_budget_they_support(fourlab: Callable[...,
             "has a bound of its own, simulations=20",
         ),
         (["random", "--solved", "3", "--board", "5x4x4"], "are on 7x6x4"),
+        (["human", "--solved", "3"], "a human cannot be tested here; use fourlab play"),
         (["random", "--solved", "961"], "--solved must be a whole number from 1 to 960"),
     ],
 )

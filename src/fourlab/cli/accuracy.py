@@ -11,6 +11,7 @@ import typer
 
 from fourlab.agent import Agent, Limit, Startable
 from fourlab.agents.registry import make
+from fourlab.agents.simple.human import Human
 from fourlab.cli.generated import with_settings
 from fourlab.cli.options import (
     BoardOption,
@@ -156,6 +157,10 @@ def accuracy(
     sources.check()
     contestants = _contestants(agents, limits.limit(), budgets)
     for agent in agents.values():
+        if isinstance(agent, Human):
+            raise UserError(
+                "a human cannot be tested here; use fourlab play, which offers a review"
+            )
         if isinstance(agent, Startable):
             agent.start()
     positions, scores = sources.read()
