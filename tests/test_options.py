@@ -11,7 +11,7 @@ from fourlab import options
 from fourlab.agent import Learned, Searcher
 from fourlab.agents import registry
 from fourlab.errors import UserError
-from fourlab.options import check, option, options_of
+from fourlab.options import check, option, options_of, perhaps
 from fourlab.parsing import read_toml
 
 
@@ -173,3 +173,18 @@ def test_registry_entries_agree_with_the_agents(name: str) -> None:
 def test_agents_declare_their_abilities() -> None:
     assert isinstance(registry.make("dqn"), Learned)
     assert isinstance(registry.make("mcts"), Searcher)
+
+
+@pytest.mark.parametrize(
+    ("word", "names", "hint"),
+    [
+        ("lr", ["rate", "rate_end"], "rate"),
+        ("learning_rate", ["opening_share", "alpha"], "alpha"),
+        ("weight_decay", ["decay"], "decay"),
+        ("playouts", ["rollouts", "simulations"], "simulations"),
+        ("time", ["ties", "seconds"], "seconds"),
+        ("time", ["ties"], "ties"),
+    ],
+)
+def test_the_usual_name_of_a_setting_is_understood(word: str, names: list[str], hint: str) -> None:
+    assert perhaps(word, names) == f" (did you mean {hint!r}?)"

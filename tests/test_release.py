@@ -1,7 +1,10 @@
 """What would be published has what it needs, and nothing else; the cheap part of the rehearsal."""
 
 import importlib.util
+import json
 import re
+import subprocess
+import sys
 import tarfile
 import tomllib
 import zipfile
@@ -58,6 +61,45 @@ def test_faults_of_a_wheel_are_noticed(release: ModuleType, changed: Path) -> No
         "contains fourlab/__pycache__/agent.pyc",
         "contains tests/test_a.py",
         "fourlab/place.txt contains a path of this machine",
+    }
+
+
+ADDRESS = "https://example.org/me/fourlab"
+URLS = {
+    "Source": ADDRESS,
+    "Documentation": f"{ADDRESS}/blob/HEAD/docs/index.md",
+    "Issues": f"{ADDRESS}/issues",
+    "Changelog": f"{ADDRESS}/blob/HEAD/CHANGELOG.md",
+}
+
+
+@pytest.mark.parametrize(
+    ("variables", "urls"),
+    [
+        ({}, {}),
+        ({"FOURLAB_URL": f"{ADDRESS}.git"}, URLS),
+        ({"GITHUB_SERVER_URL": "https://example.org", "GITHUB_REPOSITORY": "me/fourlab"}, URLS),
+        ({"GITHUB_SERVER_URL": "https://example.org"}, {}),
+    ],
+)
+def test_the_metadata_have_the_addresses_that_are_known(
+    variables: dict[str, str], urls: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("FOURLAB_URL", "GITHUB_SERVER_URL", "GITHUB_REPOSITORY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    command = [sys.executable, "-m", "hatchling", "metadata", "urls"]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert json.loads(done.stdout) == urls
+
+
+def test_a_wheel_without_the_known_addresses_is_noticed(
+    release: ModuleType, built: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOURLAB_URL", ADDRESS)
+    assert set(release.wheel_problems(built[1])) == {
+        f"lacks the address {url} ({label})" for label, url in URLS.items()
     }
 
 

@@ -21,7 +21,7 @@ def pages() -> list[Path]:
 def row(option: Option, default: str) -> list[str]:
     """Return the cells of an option: name, default, allowed values, meaning."""
     unit = f", in {option.unit}" if option.unit not in ("", option.name) else ""
-    return [code(option.name), code(default), option.allowed_values + unit, plain(option.help)]
+    return [code(option.name), code(default), option.allowed_values + unit, plain(option.full_help)]
 
 
 def options_table(agent: str) -> str:

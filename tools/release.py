@@ -13,6 +13,7 @@ import argparse
 import email
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tarfile
@@ -47,6 +48,7 @@ NEEDED_IN_WHEEL = (
 NEEDED_IN_SOURCE = (
     *("LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "SECURITY.md", "pyproject.toml"),
     *("Makefile", "tasks.py", "constraints.txt", "tests/naive.py", "docs/index.md"),
+    "hatch_build.py",
 )
 UNWANTED = ("__pycache__/", ".pyc", "/.venv/", "_cache/", ".hypothesis/", "/runs/", ".whl", ".tmp")
 """Parts of paths that belong in neither file."""
@@ -155,6 +157,11 @@ def metadata_problems(wheel: zipfile.ZipFile) -> Iterator[str]:
         yield f"CITATION.cff has another version than {about['Version']}"
     provided = set(about.get_all("Provides-Extra") or [])
     yield from (f"lacks the extra {extra}" for extra in extras() if extra not in provided)
+    urls = set(about.get_all("Project-URL") or [])
+    project_urls = runpy.run_path(str(ROOT / "hatch_build.py"))["project_urls"]
+    for label, url in project_urls(os.environ).items():
+        if f"{label}, {url}" not in urls:
+            yield f"lacks the address {url} ({label})"
     if any("@ file:" in requirement for requirement in about.get_all("Requires-Dist") or []):
         yield "requires a file of this machine"
 

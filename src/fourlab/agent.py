@@ -231,7 +231,7 @@ class Agent(Protocol):
         limit: Limit = UNLIMITED,
         rng: "np.random.Generator | None" = None,
     ) -> Decision:
-        """Choose a column of a position that is not over.
+        """Choose a column; raise UserError if the game is over (`game.position.unfinished`).
 
         Without a limit, the agent's own bounds apply. Without `rng`, a new generator is seeded at
         random, so that decisions may differ from call to call.
@@ -240,6 +240,29 @@ class Agent(Protocol):
 
 
 # --- optional abilities, which agents declare by having these methods and fields ------------------
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The root after a number of simulations."""
+
+    simulations: int
+    columns: tuple[ColumnAnalysis, ...]
+    """The open columns."""
+    width: int
+    """Columns of the board."""
+
+    @property
+    def visits(self) -> tuple[int, ...]:
+        """Return the visits per column of the board, 0 for full columns."""
+        visits = {column.column: column.visits for column in self.columns}
+        return tuple(visits.get(column, 0) for column in range(self.width))
+
+    @property
+    def means(self) -> tuple[float | None, ...]:
+        """Return the mean results per column of the board, None for full and untried columns."""
+        means = {column.column: column.value for column in self.columns}
+        return tuple(means.get(column) for column in range(self.width))
 
 
 class Search(Protocol):
@@ -251,8 +274,8 @@ class Search(Protocol):
         ...
 
     @property
-    def trace(self) -> Sequence[Any]:
-        """Snapshots of the root after growing numbers of simulations (`agents/mcts/xray.py`)."""
+    def trace(self) -> Sequence[Snapshot]:
+        """Snapshots of the root after growing numbers of simulations."""
         ...
 
     def look(self, path: tuple[int, ...]) -> Sequence[ColumnAnalysis]:
@@ -269,7 +292,7 @@ class Searcher(Protocol):
         position: Position,
         limit: Limit,
         rng: "np.random.Generator",
-        watch: Callable[[Any], None] | None = None,
+        watch: Callable[[Snapshot], None] | None = None,
     ) -> Search:
         """Search a position; `watch` is called with snapshots of the root from time to time."""
         ...

@@ -238,6 +238,8 @@ class MatchOptions(GameOptions, total=False):
 class TournamentOptions(GameOptions, total=False):
     """Keywords of a tournament."""
 
+    games: int | None
+    """Number of games between every two agents on every board, instead of `rounds`."""
     boards: Sequence[str | Rules]
     """The boards to play on; default 7x6x4."""
 
@@ -294,30 +296,28 @@ def tournament(
     >>> result = tournament(["random", "rules", "mcts"], rounds=5)
     """
     from dataclasses import replace
-    from pathlib import Path
 
-    from fourlab.arena.openings import read_openings
+    from fourlab.arena.match import TournamentSettings
     from fourlab.arena.result import TournamentResult
-    from fourlab.arena.tournament import BOUNDS, Tournament
 
     names = set(TournamentOptions.__annotations__) - set(RunOptions.__annotations__)
     own, options = divided("tournament", settings, names, ("rounds",))
     if isinstance(agents, str):
         raise UserError(f"tournament() takes a list of agents, not {agents!r}")
-    limit = Limit(**{bound: own.pop(bound) for bound in BOUNDS if bound in own})
     named = agents.items() if isinstance(agents, Mapping) else [("", agent) for agent in agents]
-    players = tuple(replace(_player(agent, name), limit=limit) for name, agent in named)
-    accuracy = own.pop("accuracy", False)
+    players = [_player(agent, name) for name, agent in named]
     if "boards" in own:
         boards = own["boards"]
-        rules = [boards] if isinstance(boards, str | Rules) else boards
-        own["boards"] = tuple(str(Rules.parse(str(board))) for board in rules)
-    if isinstance(openings := own.get("openings"), str):
-        own["openings"] = read_openings(openings, Path(), None)
-    elif openings is not None:
-        own["openings"] = _texts(openings, own.get("boards", ("7x6x4",))[0])
-    planned = Tournament(players, rounds=rounds, **own)
-    return TournamentResult(*_play(planned, "tournament", accuracy, options))
+        own["boards"] = tuple(map(str, [boards] if isinstance(boards, str | Rules) else boards))
+    # A list of openings is put in place below.
+    openings = own.pop("openings", None)
+    if isinstance(openings, str):
+        own["openings"] = openings
+    planned = TournamentSettings(rounds=rounds, **own)
+    tournament = planned.tournament(players)
+    if openings is not None and not isinstance(openings, str):
+        tournament = replace(tournament, openings=_texts(openings, tournament.boards[0]))
+    return TournamentResult(*_play(tournament, "tournament", planned.accuracy, options))
 
 
 def _player(agent: AgentLike, name: str = "") -> "Player":

@@ -36,16 +36,6 @@ class RunOptions(TypedDict, total=False):
     """Show no progress."""
 
 
-OTHER_WORDS = {
-    "games": ("rounds",),
-    "rounds": ("games",),
-    "preset": ("scale",),
-    "lr": ("rate",),
-    "learning_rate": ("rate",),
-}
-"""Settings that other functions, or other programs, call by these names."""
-
-
 def divided(
     function: str, keywords: Mapping[str, Any], settings: set[str], named: Iterable[str] = ()
 ) -> tuple[dict[str, Any], RunOptions]:
@@ -57,10 +47,9 @@ def divided(
     for name in keywords:
         if name not in names:
             choices = sorted({*names, *named})
-            meant = next((other for other in OTHER_WORDS.get(name, ()) if other in choices), None)
-            hint = f" (did you mean {meant!r}?)" if meant else perhaps(name, choices)
+            listed = f"its settings are {', '.join(choices)}"
             raise UserError(
-                f"{function}() has no setting {name!r}{hint}; its settings are {', '.join(choices)}"
+                f"{function}() has no setting {name!r}{perhaps(name, choices)}; {listed}"
             )
     own = {name: value for name, value in keywords.items() if name in settings}
     options: Any = {name: value for name, value in keywords.items() if name not in settings}

@@ -99,9 +99,17 @@ class Option:
     public_most: float | None = None
     """The highest value that they may set."""
     aliases: tuple[str, ...] = ()
+    """The names that older versions used."""
     separator: str = ""
     """What separates the entries of a list in one text; empty if every entry has its own text."""
     metavar: str = ""
+
+    @property
+    def full_help(self) -> str:
+        """The help, with the names that older versions used."""
+        if not self.aliases:
+            return self.help
+        return f"{self.help} Older name: {', '.join(self.aliases)}."
 
     @functools.cached_property
     def is_list(self) -> bool:
@@ -385,9 +393,27 @@ def as_text(value: Any) -> str:
     return str(value)
 
 
+OTHER_WORDS = {
+    "games": ("rounds",),
+    "rounds": ("games",),
+    "preset": ("scale",),
+    "lr": ("rate", "alpha"),
+    "learning_rate": ("rate", "alpha"),
+    "weight_decay": ("decay",),
+    "epochs": ("passes",),
+    "playouts": ("simulations",),
+    "iterations": ("simulations",),
+    "time": ("seconds",),
+}
+"""What settings are called elsewhere, and their names here."""
+
+
 def perhaps(word: str, candidates: Iterable[str]) -> str:
     """Return " (did you mean …?)" with the candidate most similar to a word, or an empty text."""
     names = list(candidates)
+    for name in OTHER_WORDS.get(word, ()):
+        if name in names:
+            return f" (did you mean {name!r}?)"
     # A similarity of at least 0.6, the default of difflib.
     close = difflib.get_close_matches(word, names, n=1)
     if not close and len(word) >= 3:  # an abbreviation, such as sims

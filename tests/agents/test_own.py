@@ -4,17 +4,19 @@ import functools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from fourlab import Decision, Limit, Position, UserError
-from fourlab.agent import Forfeit
+from fourlab.agent import ColumnAnalysis, Forfeit, Searcher, Snapshot
 from fourlab.agents.own import as_agent, as_player, maker
 from fourlab.agents.own_agent import OwnAgent, fingerprint
 from fourlab.agents.registry import make
 from fourlab.agents.simple.random import Random
+from fourlab.analysis.position import analyse_position
 from fourlab.arena.job import TournamentJob
 from fourlab.arena.match import MatchSettings
 from fourlab.arena.store import Store
@@ -106,6 +108,67 @@ def test_a_class_that_cannot_be_constructed_is_refused() -> None:
 
     with pytest.raises(UserError, match=r"Demanding cannot be constructed: .* 'network'"):
         as_agent(Demanding)
+
+
+class Watched:
+    """Has a tree of one node, and shows it."""
+
+    tree: Any = (ColumnAnalysis(3, visits=5, value=0.5),)
+    snapshot: Any = Snapshot(5, tree, 7)
+
+    def decide(self, position: Position) -> int:
+        return 3
+
+    def search(self, position: Position, limit: Limit, rng: Any, watch: Any = None) -> Any:
+        watch(self.snapshot)
+        return SimpleNamespace(
+            decision=Decision(3), look=lambda path: self.tree if path == () else ()
+        )
+
+
+def test_the_search_of_an_object_can_be_watched() -> None:
+    snapshots: list[Snapshot] = []
+    agent = as_agent(Watched)
+    assert isinstance(agent, Searcher)
+    search = agent.search(START, Limit(), np.random.default_rng(0), snapshots.append)
+    assert search.decision == Decision(3)
+    assert snapshots == list(search.trace) == [Watched.snapshot]
+    assert list(search.look(())) == list(Watched.tree)
+    assert list(search.look((3,))) == []
+    analysis = analyse_position(START, agent, "mine", proof=0)
+    assert analysis.trace == (Watched.snapshot,)
+
+
+def test_another_method_of_that_name_is_no_such_search() -> None:
+    class Minimax:
+        def decide(self, position: Position) -> int:
+            return self.search(position, 3)
+
+        def search(self, position: Position, depth: int) -> int:
+            return depth
+
+    assert not isinstance(as_agent(Minimax), Searcher)
+    assert analyse_position(START, as_agent(Minimax), "mine", proof=0).decision.column == 3
+
+
+def test_what_is_wrong_with_a_search_is_named() -> None:
+    class NoSnapshot(Watched):
+        snapshot = 5
+
+    class FullColumn(Watched):
+        tree = (ColumnAnalysis(7, visits=1),)
+
+    rng = np.random.default_rng(0)
+    with pytest.raises(Forfeit, match="NoSnapshot raised TypeError: watch takes a Snapshot, not 5"):
+        as_agent(NoSnapshot).search(START, Limit(), rng)
+    with pytest.raises(Forfeit, match=r"the tree of FullColumn has ColumnAnalysis\(column=7"):
+        as_agent(FullColumn).search(START, Limit(), rng).look(())
+
+
+@pytest.mark.parametrize("thing", [leftmost, Watched, lambda position: 3])
+def test_a_finished_game_is_refused(thing: Any) -> None:
+    with pytest.raises(UserError, match=r"the game is over \(red wins\): Position"):
+        as_agent(thing).decide("1212121")
 
 
 # --- wrong answers --------------------------------------------------------------------------------

@@ -133,7 +133,7 @@ def test_functions_are_made_agents() -> None:
     ("call", "message"),
     [
         (lambda: fl.match("random", "rules", gmes=3), "did you mean 'games'"),
-        (lambda: fl.tournament(["random", "rules"], games=4), "did you mean 'rounds'"),
+        (lambda: fl.tournament(["random", "rules"], round=4), "did you mean 'rounds'"),
         (lambda: fl.study("bhat", "table-5", preset="smoke"), "did you mean 'scale'"),
         (lambda: fl.train("alphazero", learning_rate=1), "did you mean 'rate'"),
         (lambda: fl.tournament("random"), "takes a list of agents, not 'random'"),

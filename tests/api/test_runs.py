@@ -15,8 +15,7 @@ import pytest
 import fourlab as fl
 from fourlab.api import GameOptions, MatchOptions, TournamentOptions
 from fourlab.api_runs import RunOptions
-from fourlab.arena.match import MatchSettings
-from fourlab.arena.tournament import Tournament
+from fourlab.arena.match import MatchSettings, TournamentSettings
 from fourlab.jobs.run import Run
 from tests.conftest import Result
 
@@ -256,10 +255,11 @@ def test_a_study_compares_claims() -> None:
         (lambda: fl.match("rules", "random", workers=0), "at least one worker"),
         (lambda: fl.match("alphazero", "random", board="5x4"), "5x4"),
         (lambda: fl.tournament(["rules"]), "at least two agents"),
+        (lambda: fl.tournament(["a", "b"], 5, games=10), "games and rounds say the same"),
         (lambda: fl.tournament(["rules", "rules"]), "two agents have the same name 'rules'"),
         (
-            lambda: fl.tournament(["a", "b"], games=3),  # type: ignore[call-arg]
-            "tournament() has no setting 'games'",
+            lambda: fl.tournament(["a", "b"], limit_a="nodes=5"),  # type: ignore[call-arg]
+            "tournament() has no setting 'limit_a'",
         ),
         (lambda: fl.train("alphazer"), "there is no training 'alphazer' (did you mean"),
         (lambda: fl.train("q", preset="none"), "there is no preset 'none'; presets are"),
@@ -287,6 +287,5 @@ def test_keywords_are_the_settings_of_the_commands() -> None:
     match = set(MatchOptions.__annotations__) - runs
     assert match | {"games"} == {field.name for field in fields(MatchSettings)}
     tournament = set(TournamentOptions.__annotations__) - runs
-    own = {field.name for field in fields(Tournament)} - {"players", "rounds", "sprt"}
-    assert tournament == own | {"seconds", "simulations", "nodes", "depth", "accuracy"}
+    assert tournament | {"rounds"} == {field.name for field in fields(TournamentSettings)}
     assert set(GameOptions.__annotations__) <= set(MatchOptions.__annotations__)

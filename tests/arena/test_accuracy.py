@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 
-from fourlab import Decision, Limit, Position, make
-from fourlab.arena.accuracy import Answer, ask, count, exact_scores, random_positions
+from fourlab import Decision, Limit, Position, UserError, make
+from fourlab.arena.accuracy import Answer, Fault, ask, count, exact_scores, random_positions
+from fourlab.game.record import Cause
 from fourlab.solver import Solver
 
 
@@ -39,6 +41,33 @@ def test_the_perfect_agent_makes_no_mistake_and_the_worst_one_all() -> None:
     assert (perfect.mistakes, perfect.best) == (0, 12)
     worst = count(list(ask(Worst(), positions, truth, Limit(), 0)))
     assert worst.mistakes == worst.can_go_wrong > 0
+
+
+def test_answers_that_cannot_be_played_are_mistakes_and_counted_apart() -> None:
+    positions = [Position("444444"), Position("4"), Position("44"), Position("444")]
+    exact = [dict.fromkeys(position.legal_columns(), 1) for position in positions]
+
+    class Faulty:
+        """Plays column 4, which may be full, and fails after one or two discs."""
+
+        def decide(self, position: Position, limit: Limit, rng: np.random.Generator) -> Decision:
+            if position.ply < 3:
+                raise ValueError("too\nfew")
+            return Decision(3)
+
+    accuracy = count(list(ask(Faulty(), positions, exact, Limit(), 0)))
+    assert (accuracy.mistakes, accuracy.best, accuracy.can_go_wrong) == (3, 1, 0)
+    crash, illegal = accuracy.faults
+    assert crash == Fault(Cause.CRASH, 2, r"Position('4'): ValueError('too\nfew')")
+    assert illegal == Fault(
+        Cause.ILLEGAL, 1, "Position('444444'): played column 4, which is not open"
+    )
+
+
+def test_an_agent_that_refuses_the_board_is_not_counted() -> None:
+    position = Position(board="5x4x4")
+    with pytest.raises(UserError, match="7x6x4"):
+        list(ask(make("alphazero"), [position], [{0: 0}], Limit(), 0))
 
 
 def test_random_positions_are_distinct_undecided_and_reproducible() -> None:

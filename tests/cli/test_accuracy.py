@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +33,7 @@ def test_agents_are_tested_with_every_budget_they_support(fourlab: Callable[...,
             "has a bound of its own, simulations=20",
         ),
         (["random", "--solved", "3", "--board", "5x4x4"], "are on 7x6x4"),
+        (["human", "--solved", "3"], "a human cannot be tested here; use fourlab play"),
         (["random", "--solved", "961"], "--solved must be a whole number from 1 to 960"),
     ],
 )
@@ -41,6 +43,28 @@ def test_options_that_contradict_each_other_are_refused(
     done = fourlab("accuracy", *arguments)
     assert done.returncode == 2
     assert why in done.stderr
+
+
+def test_illegal_answers_and_exceptions_are_counted_as_mistakes(
+    fourlab: Callable[..., Result], tmp_path: Path
+) -> None:
+    file = tmp_path / "hasty.py"
+    file.write_text("def hasty(position):\n    return 40 // (position.ply - 8)\n")
+    asked = ("accuracy", str(file), "rules", "--solved", "30")
+    done = fourlab(*asked)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert any(" by illegal move, the first in Position(" in line for line in lines)
+    assert lines[-1].startswith("rules ")
+    agents = json.loads(fourlab(*asked, "--json").stdout)["agents"]
+    result = agents[str(file)]
+    causes = {fault["cause"]: fault["positions"] for fault in result["faults"]}
+    assert 0 < causes["illegal move"] < result["mistakes"] <= 30
+    assert agents["rules"]["faults"] == []
+    # An agent that does not start is no agent with mistakes.
+    done = fourlab("accuracy", "engine:cmd=nowhere", "--solved", "3")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "cannot start nowhere" in done.stderr
 
 
 def test_bad_budgets_are_reported_in_one_line(fourlab: Callable[..., Result]) -> None:

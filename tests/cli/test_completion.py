@@ -26,6 +26,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
         (["match", "a", "b", "--starts", ""], {"alternate", "fixed"}),
         (["match", "a", "b", "--gam"], {"--games"}),
         (["match", "a", "--games", "10", "perf"], {"perfect"}),
+        (["tournament", "mcts", "a", "perf"], {"perfect"}),
         (["play", "--yellow", "perf"], {"perfect"}),
         (["analyze", "--agent", "negam"], {"negamax"}),
         (["train", "al"], {"alphazero"}),

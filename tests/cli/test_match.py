@@ -3,9 +3,11 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import fourlab as fl
 from tests.conftest import Result
 
 Fourlab = Callable[..., Result]
@@ -192,6 +194,31 @@ def test_a_tournament_has_ratings_and_a_cross_table(fourlab: Fourlab, tmp_path: 
     assert (
         json.loads(fourlab("tournament", "league.toml", "--json", "--quiet").stdout)["games"] == 12
     )
+
+
+def test_a_tournament_takes_agents_on_the_command_line(fourlab: Fourlab, tmp_path: Path) -> None:
+    command = ("tournament", "random", "rules", "mcts", "--simulations", "20", "--seed", "3")
+    done = fourlab(*command, "--games", "4", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "score of row against column" in done.stdout
+    # More games extend the run, as those of a match do; --rounds is the same in openings.
+    more = json.loads(fourlab(*command, "--rounds", "4", "--json", "--quiet").stdout)
+    assert (more["run"], more["games"]) == (f"runs/{run_of(tmp_path)}", 3 * 8)
+    # The same tournament in Python has the same games.
+    limits: dict[str, Any] = {"simulations": 20, "seed": 3, "workers": 1, "quiet": True}
+    again = fl.tournament(["random", "rules", "mcts"], games=8, runs=tmp_path / "runs", **limits)
+    assert again.run.name == run_of(tmp_path)
+    # Boards and openings are settings, too.
+    boards = ("--board", "5x4x4", "--openings", "empty", "--games", "2", "--json", "--quiet")
+    small = json.loads(fourlab("tournament", "random", "rules", *boards).stdout)
+    assert small["games"] == 2
+
+
+def test_the_settings_of_a_file_are_in_the_file(fourlab: Fourlab, tmp_path: Path) -> None:
+    (tmp_path / "t.toml").write_text('agents = ["random", "rules"]\nrounds = 1\n')
+    done = fourlab("tournament", "t.toml", "--games", "4")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "t.toml has its own settings; --games is for agents on the command" in done.stderr
 
 
 def test_runs_are_compared_by_what_differs(fourlab: Fourlab) -> None:

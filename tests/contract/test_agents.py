@@ -11,7 +11,7 @@ import pytest
 
 from fourlab import Agent, Decision, Limit, Position, Stop
 from fourlab import make as make_by_spec
-from fourlab.agent import is_unbounded
+from fourlab.agent import Searcher, is_unbounded
 from fourlab.agents import registry
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC
@@ -153,6 +153,24 @@ def test_whole_games_can_be_played(name: str) -> None:
             position = start
             while position.outcome() is None:
                 position = position.play(decide(agent, position, limit, seed).column)
+
+
+FINISHED = {
+    "won": Position("1212121"),
+    "drawn": Position("1122211122", board="2x5x4"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("end", FINISHED)
+def test_a_finished_game_is_refused(name: str, end: str) -> None:
+    agent = make(name)
+    message = r"the game is over \((red wins|draw)\): Position"
+    with pytest.raises(UserError, match=message):
+        agent.decide(FINISHED[end])
+    if isinstance(agent, Searcher):
+        with pytest.raises(UserError, match=message):
+            agent.search(FINISHED[end], Limit(), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("name", NAMES)

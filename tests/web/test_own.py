@@ -9,8 +9,14 @@ import httpx
 import pytest
 
 from fourlab.errors import UserError
-from fourlab.web.own_agents import OwnAgent, OwnAgents, checked, spec_for
-from fourlab.web.settings import MOST_BODY_BYTES, MOST_OWN, MOST_UPLOAD_BYTES, Settings
+from fourlab.web.own_agents import OwnAgents, checked, spec_for
+from fourlab.web.settings import (
+    MOST_BODY_BYTES,
+    MOST_OWN,
+    MOST_UPLOAD_BYTES,
+    OwnAgent,
+    Settings,
+)
 from tests.cli.test_web import running
 from tests.conftest import ROOT, Result
 from tests.web.conftest import nothing_to_compile, serving
@@ -23,6 +29,18 @@ class Rightmost:
     def decide(self, position):
         return position.legal_columns()[-1]
 '''
+SEARCHER = '''
+from fourlab import make
+
+class Watched:
+    """Searches as mcts does."""
+
+    def decide(self, position, limit, rng):
+        return self.search(position, limit, rng).decision
+
+    def search(self, position, limit, rng, watch=None):
+        return make("mcts:simulations=200").search(position, limit, rng, watch)
+'''
 NETWORK = ROOT / "tests" / "bridges" / "linear.onnx"
 
 
@@ -34,7 +52,10 @@ def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     (folder / "bad.py").write_text("def bad(position):\n    return 'x'\n")
     specs = (f"{folder}/bot.py:Rightmost", f"{folder}/bad.py", f'onnx:file="{NETWORK}"')
     settings = Settings(
-        home=folder, token=TOKEN, allow_programs=True, own=tuple((spec, "mine") for spec in specs)
+        home=folder,
+        token=TOKEN,
+        allow_programs=True,
+        own=tuple(OwnAgent(spec, "mine") for spec in specs),
     )
     with serving(settings, nothing_to_compile()) as client:
         client.headers["authorization"] = f"Bearer {TOKEN}"
@@ -102,6 +123,19 @@ def test_a_dropped_file_becomes_an_agent(owner: httpx.Client) -> None:
     # Dropped again, a changed file takes the place of the first.
     assert drop(owner, "dropped.py", data.replace(b"[-1]", b"[0]")).json()["agent"] == "own-dropped"
     assert move(owner, agent="own-dropped", moves="44").json()["column"] == 1
+
+
+def test_the_tree_of_a_dropped_agent_that_declares_one_is_shown(owner: httpx.Client) -> None:
+    name = drop(owner, "watched.py", SEARCHER.encode()).json()["agent"]
+    listed = {agent["name"]: agent for agent in owner.get("/api/v1/agents").json()["agents"]}
+    assert listed[name]["xray"]
+    assert not listed["own-Rightmost"]["xray"]
+    asked = {"agent": name, "moves": "44", "tree": True}
+    answer = owner.post("/api/v1/analysis", json=asked).json()
+    assert answer["simulations"] == 200
+    assert len(answer["tree"]["children"]) == 7
+    stream = owner.get("/api/v1/analysis/stream", params={**asked, "tree": "true"})
+    assert '"trace":[{"simulations":1,' in stream.text
 
 
 def test_networks_and_submissions_can_be_dropped(owner: httpx.Client) -> None:
@@ -185,6 +219,8 @@ def test_specs_of_files(tmp_path: Path) -> None:
     file.write_text(BOT)
     assert spec_for(file) == str(file)
     assert checked(str(file)) == OwnAgent(str(file), "Plays the rightmost open column.")
+    file.write_text(SEARCHER)
+    assert checked(str(file)) == OwnAgent(str(file), "Searches as mcts does.", xray=True)
     file.write_text("def agent(obs, config):\n    return 0\n")
     assert spec_for(file) == f'kaggle:file="{file}"'
     assert spec_for(tmp_path / "net.ONNX") == f'onnx:file="{tmp_path}/net.ONNX"'

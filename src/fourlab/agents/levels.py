@@ -5,9 +5,9 @@ They are agents like any other: the registry builds `level-1`, `level-2` and so 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fourlab.agent import UNLIMITED, Agent, Decision, Limit, Search, Searcher
+from fourlab.agent import UNLIMITED, Agent, Decision, Limit, Search, Searcher, Snapshot
 from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.game.rules import CLASSIC, Rules
 
@@ -123,7 +123,7 @@ class SearcherByBoard(ByBoard):
         position: Position,
         limit: Limit,
         rng: "np.random.Generator",
-        watch: Callable[[Any], None] | None = None,
+        watch: Callable[[Snapshot], None] | None = None,
     ) -> Search:
         """Let the agent of the position's board search."""
         agent = self.agent_on(position.rules)

@@ -120,7 +120,7 @@ def describe(name: str) -> AgentInfo:
             "type": option.allowed_values,
             "unit": option.unit,
             "default": None if option.default is inspect.Parameter.empty else option.default,
-            "about": option.help,
+            "about": option.full_help,
             "json_schema": option.schema,
         }
         for option in registry.options_of(name)

@@ -12,14 +12,26 @@ import inspect
 import operator
 import re
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fourlab.agent import UNLIMITED, Agent, Closable, Decision, Forfeit, Limit, Startable, remembers
+from fourlab.agent import (
+    UNLIMITED,
+    Agent,
+    Closable,
+    ColumnAnalysis,
+    Decision,
+    Forfeit,
+    Limit,
+    Snapshot,
+    Startable,
+    remembers,
+)
 from fourlab.agents.generators import generator
 from fourlab.errors import UserError
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.game.record import Cause
 
 if TYPE_CHECKING:
@@ -55,15 +67,21 @@ class OwnAgent:
 
         UserErrors of the user's code, with which it refuses a board, for example, are passed on.
         """
-        position = as_position(position)
-        try:
+        position = unfinished(position)
+        with self._faults_named():
             answer = self._call(position, limit, rng)
+        return self._checked(answer, position)
+
+    @contextmanager
+    def _faults_named(self) -> Iterator[None]:
+        """Turn what the user's code raises into a Forfeit of one line."""
+        try:
+            yield
         except (Forfeit, UserError):
             raise
         # SystemExit would end the worker, and with it the games of others.
         except (Exception, SystemExit) as error:
             raise Forfeit(Cause.CRASH, f"{self.title} raised {in_one_line(error)}") from error
-        return self._checked(answer, position)
 
     def _checked(self, answer: Any, position: Position) -> Decision:
         is_decision = isinstance(answer, Decision)
@@ -105,6 +123,61 @@ class OwnAgent:
             self.thing.close()
 
 
+@dataclasses.dataclass(frozen=True)
+class OwnSearcher(OwnAgent):
+    """A user's object whose search can be watched and inspected (`Searcher`)."""
+
+    def search(
+        self,
+        position: Position,
+        limit: Limit,
+        rng: "np.random.Generator",
+        watch: Callable[[Snapshot], None] | None = None,
+    ) -> "OwnSearch":
+        """Search a position; raise Forfeit if the user's code fails or its answer is wrong."""
+        position = unfinished(position)
+        trace: list[Snapshot] = []
+
+        def on_snapshot(snapshot: Snapshot) -> None:
+            if not isinstance(snapshot, Snapshot):
+                raise TypeError(f"watch takes a Snapshot, not {_shown(snapshot)}")
+            trace.append(snapshot)
+            if watch is not None:
+                watch(snapshot)
+
+        with self._faults_named():
+            search = self.thing.search(position, limit, rng, on_snapshot)
+            answer = search.decision
+        return OwnSearch(self, search, position, self._checked(answer, position), trace)
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnSearch:
+    """The outcome of a user's search, whose tree is checked where it is looked at."""
+
+    agent: OwnSearcher
+    search: Any
+    """The user's object, with a method `look`."""
+    position: Position
+    decision: Decision
+    trace: Sequence[Snapshot]
+    """The snapshots with which the user's code has called `watch`."""
+
+    def look(self, path: tuple[int, ...]) -> Sequence[ColumnAnalysis]:
+        """Return the columns of a node; raise Forfeit unless they are open columns."""
+        with self.agent._faults_named():
+            columns = list(self.search.look(path))
+        legal = functools.reduce(Position.play, path, self.position).legal_columns()
+        for column in columns:
+            if not isinstance(column, ColumnAnalysis) or column.column not in legal:
+                raise Forfeit(
+                    Cause.CRASH,
+                    f"the tree of {self.agent.title} has {_shown(column)} after the columns "
+                    f"{path}, which is not the ColumnAnalysis of an open column",
+                )
+        return columns
+
+
 def is_agent(thing: Any) -> bool:
     """Return whether something can be an agent: a function, or a class or object with `decide`."""
     if isinstance(thing, type):
@@ -128,9 +201,20 @@ def wrap(thing: Any, title: str = "") -> Agent:
         thing = build(thing, {}, title)
     if type(thing).__module__.startswith("fourlab.") and hasattr(thing, "decide"):
         return thing  # type: ignore[no-any-return]
-    agent = OwnAgent(thing, title)
+    agent = (OwnSearcher if _can_be_watched(thing) else OwnAgent)(thing, title)
     _ = agent._call  # raises UserError for other parameters
     return agent
+
+
+def _can_be_watched(thing: Any) -> bool:
+    """Return whether an object declares `search` with a parameter `watch`.
+
+    Many agents have some other method of that name.
+    """
+    try:
+        return "watch" in inspect.signature(thing.search).parameters
+    except (AttributeError, TypeError, ValueError):
+        return False
 
 
 def build(factory: type, values: dict[str, Any], title: str) -> Any:

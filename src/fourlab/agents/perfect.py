@@ -8,7 +8,7 @@ import numpy as np
 
 from fourlab.agent import UNLIMITED, Analysis, Decision, Limit
 from fourlab.agents.generators import generator
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.options import check, option
 from fourlab.solver import Solution, Solver, centre_first
 
@@ -62,7 +62,7 @@ class Perfect:
 
         If the limit ends the search before a proof, play the column with the best bounds.
         """
-        position = as_position(position)
+        position = unfinished(position)
         rng = generator(rng)
         started = time.perf_counter()
         limited = limit.seconds is not None or limit.nodes is not None or limit.stop is not None

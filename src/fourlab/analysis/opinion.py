@@ -3,11 +3,10 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from fourlab.agent import Agent, ColumnAnalysis, Decision, Exact, Limit, Search, Searcher
+from fourlab.agent import Agent, ColumnAnalysis, Decision, Exact, Limit, Search, Searcher, Snapshot
 from fourlab.agents.mcts.xray import Node, excerpt
 from fourlab.agents.perfect import promise
 from fourlab.game.outcome import Result
@@ -165,7 +164,7 @@ def ask(
     search: Search | None = None
     if isinstance(agent, Searcher):
 
-        def watch(snapshot: Any) -> None:
+        def watch(snapshot: Snapshot) -> None:
             seconds = time.perf_counter() - started
             columns = _estimates(position, snapshot.columns, None)
             on_opinion(Opinion(columns, seconds=seconds, simulations=snapshot.simulations))

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fourlab import decision_words, display
-from fourlab.agent import UNLIMITED, Agent, Decision, Limit, Searcher
+from fourlab.agent import UNLIMITED, Agent, Decision, Limit, Searcher, Snapshot
 from fourlab.errors import UserError
 from fourlab.game import drawing
-from fourlab.game.position import Position
+from fourlab.game.position import Position, unfinished
 
 if TYPE_CHECKING:
-    from fourlab.agents.mcts.xray import Snapshot
     from fourlab.reporting.figures import Figure
     from fourlab.solver import Solution
 
@@ -79,7 +78,7 @@ class PositionAnalysis:
     decision: Decision
     exact: ExactAnalysis | None = None
     """None if the solver was turned off."""
-    trace: "tuple[Snapshot, ...] | None" = None
+    trace: tuple[Snapshot, ...] | None = None
     """The root of a tree search after growing numbers of simulations; None for other agents."""
 
     def __str__(self) -> str:
@@ -168,8 +167,7 @@ def analyse_position(
 
     `proof` is the time limit of the solver in seconds; 0 turns it off.
     """
-    if (outcome := position.outcome()) is not None:
-        raise UserError(f"the game is over ({outcome}): {position!r}")
+    position = unfinished(position)
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -177,7 +175,7 @@ def analyse_position(
     if isinstance(agent, Searcher):
         search = agent.search(position, limit, rng)
         decision = search.decision
-        trace = tuple(search.trace)
+        trace = tuple(search.trace) or None  # an agent of the user's own may have none
     else:
         decision = agent.decide(position, limit, rng)
     exact = solve_columns(position, proof) if proof > 0 else None

@@ -1,18 +1,21 @@
 """Measure how often an agent's moves agree with the exact values of positions."""
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import fmean, median
 
 import numpy as np
 
-from fourlab.agent import Agent, Limit
+from fourlab.agent import Agent, Forfeit, Limit
+from fourlab.arena.game import as_forfeit, check_column
 from fourlab.arena.openings import random_play
 from fourlab.arena.statistics import wilson
+from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
+from fourlab.game.record import Cause
 from fourlab.solver import Solver
 
 PHASES = {"early": 12, "middle": 24, "late": 1 << 30}
@@ -28,18 +31,21 @@ class Answer:
     position: Position
     scores: dict[int, int]
     """The exact score of every legal column, from the side to move's point of view."""
-    column: int
+    column: int | None
+    """None if the answer cannot be played, which is a mistake in every position."""
     seconds: float
+    fault: Forfeit | None = None
+    """Why the answer cannot be played: in a match, it would have cost the game."""
 
     @property
     def is_best(self) -> bool:
         """Whether no column has a higher score."""
-        return self.scores[self.column] == max(self.scores.values())
+        return self.column is not None and self.scores[self.column] == max(self.scores.values())
 
     @property
     def is_mistake(self) -> bool:
-        """Whether the column loses the game-theoretic value: a win, or a draw."""
-        return Result.of_score(self.scores[self.column]) < self._value
+        """Whether the answer loses the game-theoretic value: a win, or a draw."""
+        return self.column is None or Result.of_score(self.scores[self.column]) < self._value
 
     @property
     def can_go_wrong(self) -> bool:
@@ -58,6 +64,26 @@ def phase(discs: int) -> str:
 
 
 @dataclass(frozen=True)
+class Fault:
+    """Answers that cannot be played, for one cause."""
+
+    cause: Cause
+    positions: int
+    example: str
+    """The first of them, with its position."""
+
+    @classmethod
+    def of(cls, answers: list[Answer]) -> "tuple[Fault, ...]":
+        """Count the faults among answers, the most frequent cause first."""
+        faulty = [(answer, answer.fault) for answer in answers if answer.fault is not None]
+        counts = Counter(fault.cause for _, fault in faulty)
+        examples: dict[Cause, str] = {}
+        for answer, fault in faulty:
+            examples.setdefault(fault.cause, f"{answer.position!r}: {fault}")
+        return tuple(cls(cause, count, examples[cause]) for cause, count in counts.most_common())
+
+
+@dataclass(frozen=True)
 class Accuracy:
     """Counts over the answers of one agent."""
 
@@ -65,11 +91,14 @@ class Accuracy:
     can_go_wrong: int
     """Positions in which at least one column is a mistake."""
     mistakes: int
+    """Answers that lose the game-theoretic value, and all that cannot be played."""
     best: int
     seconds: float
     """Median time of a decision."""
     phases: dict[str, float]
     """The mistake rate in each phase that occurs."""
+    faults: tuple[Fault, ...] = ()
+    """The answers that cannot be played, by cause; they count as mistakes."""
 
     @property
     def mistake_rate(self) -> float:
@@ -111,13 +140,23 @@ def ask(
     """Yield the agent's answer to every position.
 
     `exact` holds the exact scores by column. Each position has its own random generator, seeded
-    with [seed, index], so that an answer does not depend on the positions before it.
+    with [seed, index], so that an answer does not depend on the positions before it. An illegal
+    column or an exception is an answer, too. A UserError, with which agents refuse a board, is not.
     """
     for i, (position, scores) in enumerate(zip(positions, exact, strict=True)):
         rng = np.random.default_rng([seed, i])
         before = time.perf_counter()
-        column = agent.decide(position, limit, rng).column
-        yield Answer(position, scores, column, time.perf_counter() - before)
+        column: int | None = None
+        fault: Forfeit | None = None
+        try:
+            decision = agent.decide(position, limit, rng)
+            check_column(decision, position)
+            column = decision.column
+        except UserError:
+            raise
+        except Exception as error:  # as in a match, an agent's fault costs it this position only
+            fault = as_forfeit(error)
+        yield Answer(position, scores, column, time.perf_counter() - before, fault)
 
 
 def count(answers: list[Answer]) -> Accuracy:
@@ -132,6 +171,7 @@ def count(answers: list[Answer]) -> Accuracy:
         sum(answer.is_best for answer in answers),
         median(answer.seconds for answer in answers),
         {name: fmean(mistakes_by_phase[name]) for name in PHASES if name in mistakes_by_phase},
+        Fault.of(answers),
     )
 
 

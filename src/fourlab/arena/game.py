@@ -69,13 +69,19 @@ def forfeited(
     start: Position, columns: list[int], thoughts: list[Thought], side: int, error: Exception
 ) -> Record:
     """Return the record of a game that `side` forfeits; the other side wins."""
+    fault = as_forfeit(error)
+    result = Outcome.YELLOW_WINS if side == RED else Outcome.RED_WINS
+    detail = f"{SIDE_NAMES[side]}: {fault}"
+    return Record(start, tuple(columns), result, fault.cause, detail, tuple(thoughts))
+
+
+def as_forfeit(error: Exception) -> Forfeit:
+    """Return what an agent raised as a forfeit with a message of one line, cut if it is long."""
     if not isinstance(error, Forfeit):  # a fault in the agent itself: repr also names its type
         error = Forfeit(Cause.CRASH, repr(error))
     # One line: the detail is a cell of tables and a line of terminals.
     message = " ".join(str(error).split())
-    result = Outcome.YELLOW_WINS if side == RED else Outcome.RED_WINS
-    detail = f"{SIDE_NAMES[side]}: {message[:DETAIL_CHARACTERS]}"
-    return Record(start, tuple(columns), result, error.cause, detail, tuple(thoughts))
+    return Forfeit(error.cause, message[:DETAIL_CHARACTERS])
 
 
 def close_all(agents: Sequence[Agent]) -> None:
@@ -91,6 +97,11 @@ def _check(
     """Raise Forfeit for a decision that came too late or is illegal."""
     if seconds is not None and spent > seconds + grace:
         raise Forfeit(Cause.TIMEOUT, f"thought {spent:.3f} s, {spent - seconds:.3f} s too long")
+    check_column(decision, position)
+
+
+def check_column(decision: Decision, position: Position) -> None:
+    """Raise Forfeit for a column that is not open."""
     if decision.column not in position.legal_columns():
         raise Forfeit(Cause.ILLEGAL, f"played column {decision.column + 1}, which is not open")
 

@@ -1,6 +1,6 @@
-"""The settings of a match between two agents, and the tournament they describe."""
+"""The settings of matches and tournaments, and the tournaments that they describe."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -15,25 +15,23 @@ from fourlab.options import check, option, whole_number
 
 
 @dataclass(frozen=True)
-class MatchSettings:
-    """How two agents play each other."""
+class GameSettings:
+    """What the settings of matches and of tournaments share."""
 
-    games: int = option(100, "Number of games; with --sprt the maximum.", least=1, most=MOST_GAMES)
-    board: str | None = option(None, "COLUMNSxROWSxINAROW; default 7x6x4.", metavar="7x6x4")
+    games: int | None = None
     openings: str = option(
         "random:4",
         "empty, random:K, all:K, balanced:K (plies), a position, or file:FILE.",
         metavar="WHICH",
     )
     starts: Literal["alternate", "fixed"] = option(
-        "alternate", "alternate: each opening twice, colours swapped; fixed: A is always red."
+        "alternate",
+        "alternate: each opening twice, colours swapped; fixed: once, the first-named agent red.",
     )
     seconds: float | None = option(None, "Time limit per move.", above=0, most=86_400, unit="s")
     simulations: int | None = option(None, "Limit on simulations per move.", least=1, most=10**9)
     nodes: int | None = option(None, "Limit on nodes per move.", least=1, most=10**15)
     depth: int | None = option(None, "Limit on depth.", least=1, most=10_000, unit="plies")
-    limit_a: str = option("", "A's own limits, such as seconds=0.1,nodes=500.", metavar="BOUNDS")
-    limit_b: str = option("", "B's own limits.", metavar="BOUNDS")
     grace: float = option(
         1.0,
         "Time by which a move may exceed its limit before the game is forfeited.",
@@ -41,6 +39,38 @@ class MatchSettings:
         most=86_400,
         unit="s",
     )
+    accuracy: bool = option(False, "Solve every position and count mistakes.")
+    seed: int = option(0, "The same seed gives the same result.", least=0, most=2**63 - 1)
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.starts == "alternate" and self.games is not None and self.games % 2:
+            raise UserError(
+                "every opening is played twice, so the number of games must be even, "
+                f"not {self.games}"
+            )
+
+    def _rounds(self) -> int | None:
+        """Return the number of openings: two games each, or one without swapped colours."""
+        if self.games is None:
+            return None
+        return self.games // 2 if self.starts == "alternate" else self.games
+
+    def _player(self, agent: str | Player, own: str = "") -> Player:
+        """Return an agent as a player with the common bounds, overridden by its own."""
+        common = {bound: getattr(self, bound) for bound in BOUNDS}
+        limit = Limit(**{**common, **read_bounds(own)})
+        return Player(agent, limit) if isinstance(agent, str) else replace(agent, limit=limit)
+
+
+@dataclass(frozen=True)
+class MatchSettings(GameSettings):
+    """How two agents play each other."""
+
+    games: int = option(100, "Number of games; with --sprt the maximum.", least=1, most=MOST_GAMES)
+    board: str | None = option(None, "COLUMNSxROWSxINAROW; default 7x6x4.", metavar="7x6x4")
+    limit_a: str = option("", "A's own limits, such as seconds=0.1,nodes=500.", metavar="BOUNDS")
+    limit_b: str = option("", "B's own limits.", metavar="BOUNDS")
     alpha: float = option(
         0.05, "The SPRT's probability of accepting ELO1 wrongly.", above=0, most=0.5
     )
@@ -50,16 +80,6 @@ class MatchSettings:
     sprt_model: Literal["normalized", "logistic"] = option(
         "normalized", "Which Elo the SPRT tests."
     )
-    accuracy: bool = option(False, "Solve every position and count mistakes.")
-    seed: int = option(0, "The same seed gives the same result.", least=0, most=2**63 - 1)
-
-    def __post_init__(self) -> None:
-        check(self)
-        if self.starts == "alternate" and self.games % 2:
-            raise UserError(
-                "every opening is played twice, so the number of games must be even, "
-                f"not {self.games}"
-            )
 
     def tournament(
         self, one: str | Player, other: str | Player, sprt: tuple[float, float] | None = None
@@ -68,8 +88,8 @@ class MatchSettings:
 
         `sprt` is the pair (elo0, elo1) to test, if any.
         """
-        player_a = _player(one, self._limit(self.limit_a))
-        player_b = _player(other, self._limit(self.limit_b))
+        player_a = self._player(one, self.limit_a)
+        player_b = self._player(other, self.limit_b)
         # Results are kept by name, so an agent against itself needs two.
         if player_a == player_b:
             player_a = replace(player_a, name=f"{player_a.label} (A)")
@@ -81,22 +101,51 @@ class MatchSettings:
             (player_a, player_b),
             boards=(str(CLASSIC if self.board is None else Rules.parse(self.board)),),
             openings=read_openings(self.openings, Path(), self.board),
-            # A round of two agents is one opening: two games, or one without swapped colours.
-            rounds=self.games // 2 if self.starts == "alternate" else self.games,
+            rounds=self._rounds(),
             starts=self.starts,
             seed=self.seed,
             grace=self.grace,
             sprt=test,
         )
 
-    def _limit(self, own: str) -> Limit:
-        """Return the limit of one player: the common bounds, overridden by its own."""
-        common = {bound: getattr(self, bound) for bound in BOUNDS}
-        return Limit(**{**common, **read_bounds(own)})
 
+@dataclass(frozen=True)
+class TournamentSettings(GameSettings):
+    """How several agents play a round robin."""
 
-def _player(agent: str | Player, limit: Limit) -> Player:
-    return Player(agent, limit) if isinstance(agent, str) else replace(agent, limit=limit)
+    games: int | None = option(
+        None,
+        "Number of games between every two agents on every board; default: 100, or two from each "
+        "opening of a list.",
+        least=1,
+        most=MOST_GAMES,
+    )
+    rounds: int | None = option(None, "Number of openings instead of --games.", least=1, most=10**8)
+    boards: tuple[str, ...] = option(
+        (str(CLASSIC),),
+        "Boards, each COLUMNSxROWSxINAROW, separated by commas.",
+        separator=",",
+        metavar="7x6x4",
+        aliases=("board",),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.games is not None and self.rounds is not None:
+            raise UserError("games and rounds say the same; give one of them")
+
+    def tournament(self, agents: Iterable[str | Player]) -> Tournament:
+        """Return the tournament of agents, specs or players without limits."""
+        boards = tuple(str(Rules.parse(board)) for board in self.boards)
+        return Tournament(
+            tuple(map(self._player, agents)),
+            boards=boards,
+            openings=read_openings(self.openings, Path(), boards[0] if len(boards) == 1 else None),
+            rounds=self._rounds() if self.rounds is None else self.rounds,
+            starts=self.starts,
+            seed=self.seed,
+            grace=self.grace,
+        )
 
 
 def read_bounds(text: str) -> dict[str, float | int]:

@@ -95,7 +95,8 @@ class Tournament:
         duplicate = next((label for label in labels if labels.count(label) > 1), None)
         if duplicate is not None:
             raise UserError(
-                f"two agents have the same name {duplicate!r}: give them different names"
+                f"two agents have the same name {duplicate!r}: give them different names, in a "
+                "file by name = ..., in Python by a dictionary"
             )
         if not self.boards or len(set(self.boards)) < len(self.boards):
             raise UserError("boards must be named, each once")

@@ -14,7 +14,7 @@ from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Forfeit
 from fourlab.agents.generators import generator
 from fourlab.bridges.hosted import Hosted, Patience, StoppedError, check_file
 from fourlab.errors import UserError
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.game.record import Cause
 from fourlab.options import check, option
 
@@ -91,7 +91,7 @@ class ForeignNetwork:
         If the stop flag is set before there is an answer, the process is ended, and the column is
         a random one.
         """
-        position = as_position(position)
+        position = unfinished(position)
         seconds = self.seconds if limit.seconds is None else limit.seconds
         patience = Patience(seconds + self.grace, limit.stop)
         try:

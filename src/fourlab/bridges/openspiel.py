@@ -14,7 +14,7 @@ import numpy as np
 
 from fourlab.agent import UNLIMITED, Agent, Decision, Limit
 from fourlab.errors import UserError
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.game.rules import Rules
 
 try:
@@ -142,7 +142,7 @@ class BotAgent:
         rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Ask the bot."""
-        position = as_position(position)
+        position = unfinished(position)
         state = to_state(position)
         # Bots may remember the last state; positions here need not follow each other.
         self.bot.restart()

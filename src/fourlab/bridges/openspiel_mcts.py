@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fourlab.agent import UNLIMITED, Analysis, Decision, Exact, Limit
 from fourlab.agents.generators import generator
 from fourlab.game.outcome import Result
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.options import check, option
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class OpenSpielMCTS:
         could set a flag. Searches with a flag are therefore a sequence of small ones, whose results
         at the root are added (root parallelisation; Chaslot et al., 2008).
         """
-        position = as_position(position)
+        position = unfinished(position)
         rng = generator(rng)
         from fourlab.bridges.openspiel import game_of, mcts_bot, to_state
 

@@ -106,6 +106,13 @@ def _usage_error(error: "Any", arguments: "list[str]") -> str:
 
         command = next((word for word in arguments if word in COMMANDS), None)
         return f"{message} (see {' '.join(filter(None, ('fourlab', command)))} --help)"
+    if type(error).__name__ == "NoSuchOption":
+        from fourlab.options import OTHER_WORDS
+
+        flags = {flag for parameter in context.command.params for flag in parameter.opts}
+        word = error.option_name.removeprefix("--").replace("-", "_")
+        if meant := flags & {f"--{name}" for name in OTHER_WORDS.get(word, ())}:
+            message = f"No such option: {error.option_name} (did you mean {min(meant)}?)"
     # What is missing, or too much, is easier to see in an example than to describe.
     help_text = context.command.help or ""
     _, _, examples = help_text.partition("Example")

@@ -1,15 +1,17 @@
 """`fourlab accuracy`: measure how often agents keep the game-theoretic value."""
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fourlab.agent import Agent, Limit
+from fourlab.agent import Agent, Limit, Startable
 from fourlab.agents.registry import make
+from fourlab.agents.simple.human import Human
 from fourlab.cli.generated import with_settings
 from fourlab.cli.options import (
     BoardOption,
@@ -139,6 +141,9 @@ def accuracy(
     counts the positions in which a mistake is possible. An exactly best column also wins as soon,
     or loses as late, as possible. Intervals are Wilson's at 95 %.
 
+    An illegal column, or an exception in an agent of your own, is a mistake, too; such answers are
+    also counted and shown separately.
+
     Example: fourlab accuracy mcts:simulations=1000 minimax rules --random 100
 
     Example: fourlab accuracy alphazero mcts perfect --solved 960 --budgets 0,32,600,10ms,1s
@@ -151,6 +156,13 @@ def accuracy(
         _refuse_own_limits(agents)
     sources.check()
     contestants = _contestants(agents, limits.limit(), budgets)
+    for agent in agents.values():
+        if isinstance(agent, Human):
+            raise UserError(
+                "a human cannot be tested here; use fourlab play, which offers a review"
+            )
+        if isinstance(agent, Startable):
+            agent.start()
     positions, scores = sources.read()
     results: dict[str, Accuracy] = {}
     if not json:
@@ -160,7 +172,7 @@ def accuracy(
         shown = zip(answers, progress(positions, name), strict=True)
         results[name] = count([answer for answer, _ in shown])
         if not json:
-            print(_row(name, results[name]), flush=True)
+            print("\n".join([_row(name, results[name]), *_faults(results[name])]), flush=True)
     if json:
         data = {name: _as_data(result) for name, result in results.items()}
         print_json({"seed": sources.seed, "agents": data})
@@ -244,6 +256,13 @@ def _row(name: str, result: "Accuracy") -> str:
     )
 
 
+def _faults(result: "Accuracy") -> Iterator[str]:
+    """Yield a line for every cause of answers that cannot be played."""
+    for fault in result.faults:
+        noun = "mistake" if fault.positions == 1 else "mistakes"
+        yield f"  {fault.positions} {noun} by {fault.cause}, the first in {fault.example}"
+
+
 def _share(rate: float, interval: tuple[float, float]) -> str:
     low, high = interval
     return f"{rate:6.1%} [{low:6.1%}, {high:6.1%}]"
@@ -259,6 +278,7 @@ def _as_data(result: "Accuracy") -> dict[str, Any]:
         "best": result.best,
         "best_rate": result.best_rate,
         "best_interval": result.best_interval,
+        "faults": [asdict(fault) for fault in result.faults],
         "phases": result.phases,
         "seconds": result.seconds,
     }

@@ -9,8 +9,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from fourlab.agent import Limit
-from fourlab.errors import UserError
-from fourlab.game.position import Position
+from fourlab.game.position import Position, unfinished
 from fourlab.game.position_file import Line, read_position_file, read_positions
 from fourlab.terminal import console
 
@@ -118,10 +117,7 @@ class LimitOptions:
 
 def unfinished_position(text: str, board: str | None, any_counts: bool) -> Position:
     """Read a position; raise UserError if its game is over."""
-    position = Position(text, board, check_counts=not any_counts)
-    if (outcome := position.outcome()) is not None:
-        raise UserError(f"the game is over ({outcome}): {position!r}")
-    return position
+    return unfinished(Position(text, board, check_counts=not any_counts))
 
 
 def positions_of(file: Path, board: str | None, any_counts: bool = False) -> Iterator[Line]:

@@ -62,7 +62,7 @@ def settings(
         option = options[key]
         unit = f", in {option.unit}" if option.unit not in ("", key) else ""
         print(f"{key} = {_as_toml(getattr(values, key))}  ({option.allowed_values}{unit})")
-        print(f"    {option.help}")
+        print(f"    {option.full_help}")
 
 
 def _as_toml(value: Any) -> str:

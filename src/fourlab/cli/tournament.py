@@ -1,17 +1,19 @@
-"""`fourlab tournament`: play the round robin that a TOML file describes."""
+"""`fourlab tournament`: play a round robin between agents, named here or in a TOML file."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from fourlab.agents.programs import OPTION, refuse_programs
+from fourlab.agents.registry import is_own
+from fourlab.arena.match import TournamentSettings
 from fourlab.arena.openings import read_openings
 from fourlab.arena.tournament import read
 from fourlab.cli.generated import with_settings
 from fourlab.cli.match import run_tournament
-from fourlab.cli.options import AccuracyOption, AllowProgramsOption
+from fourlab.cli.options import AllowProgramsOption
 from fourlab.cli.running import Running, Workers
 from fourlab.errors import UserError
 from fourlab.parsing import read_toml
@@ -22,20 +24,29 @@ CONDUCT = {"name": str, "workers": int, "executor": str, "address": str, "accura
 
 @with_settings
 def tournament(
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Agents and settings.")],
+    agents: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="AGENT",
+            help="Agents (fourlab agents), or a TOML file with agents and settings.",
+        ),
+    ],
+    settings: TournamentSettings,
     workers: Workers,
     running: Running,
-    accuracy: AccuracyOption = False,
     allow_programs: AllowProgramsOption = False,
 ) -> None:
     """Play a round robin between agents.
 
-    Prints a table of Bradley-Terry ratings with intervals, and a cross table.
+    Prints a table of Bradley-Terry ratings with intervals, and a cross table. The same command
+    again resumes a stopped tournament, and with more --games it extends a finished one.
+
+    Example: fourlab tournament mcts rules level-3 --games 20
 
     Example: fourlab tournament league.toml
 
     \b
-    The file:
+    A file has the settings, too:
         openings = "random:4"
         rounds = 20
         seed = 1
@@ -53,6 +64,42 @@ def tournament(
     address, accuracy. A file with agents that are programs, such as engine:cmd=..., or with the
     address of a cluster needs --allow-programs.
     """
+    if (file := _file_of(agents)) is not None:
+        _play_file(file, settings, workers, running, allow_programs)
+        return
+    planned = settings.tournament(agents)
+    run_tournament(planned, "tournament", settings.accuracy, workers, running)
+
+
+def _file_of(agents: list[str]) -> Path | None:
+    """Return the file that stands in place of agents; None if these are agents."""
+    files = [agent for agent in agents if agent.endswith(".toml")]
+    if len(agents) == 1 and (files or (Path(agents[0]).exists() and not is_own(agents[0]))):
+        return Path(agents[0])
+    if files:
+        raise UserError(f"{files[0]} is a tournament of its own; give it alone, or only agents")
+    if len(agents) == 1:
+        raise UserError(
+            f"a tournament needs two agents or more, not only {agents[0]!r}, or a file such as "
+            "league.toml; fourlab help tournament shows both"
+        )
+    return None
+
+
+def _play_file(
+    file: Path,
+    settings: TournamentSettings,
+    workers: Workers,
+    running: Running,
+    allow_programs: bool,
+) -> None:
+    """Play the tournament of a file, which has its own settings."""
+    usual = TournamentSettings(accuracy=settings.accuracy)
+    for field in fields(settings):
+        if getattr(settings, field.name) != getattr(usual, field.name):
+            raise UserError(
+                f"{file} has its own settings; --{field.name} is for agents on the command line"
+            )
     data = _read(file)
     conduct = _pop_conduct(data, file)
     refuse_programs(data, file, allow_programs)
@@ -77,7 +124,7 @@ def tournament(
         workers.address or conduct.get("address"),
     )
     running = replace(running, name=running.name or conduct.get("name") or file.stem)
-    accuracy = accuracy or conduct.get("accuracy", False)
+    accuracy = settings.accuracy or conduct.get("accuracy", False)
     run_tournament(planned, "tournament", accuracy, workers, running)
 
 

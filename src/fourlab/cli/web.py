@@ -12,7 +12,7 @@ import typer
 
 from fourlab.cli.options import DEFAULT_HOME, HomeOption
 from fourlab.errors import UserError
-from fourlab.web.settings import PRIVATE, PUBLIC, Settings
+from fourlab.web.settings import PRIVATE, PUBLIC, OwnAgent, Settings
 
 if TYPE_CHECKING:
     from fourlab.web.starters import Nursery
@@ -130,8 +130,8 @@ def _refuse_strangers(host: str, public: bool, has_proxy: bool) -> None:
         )
 
 
-def _own(specs: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return agents with a line about each; raise UserError if one cannot be made.
+def _own(specs: Sequence[str]) -> tuple[OwnAgent, ...]:
+    """Return the agents of the owner; raise UserError if one cannot be made.
 
     They are made in another process: the server itself runs nothing of theirs.
     """
@@ -143,8 +143,7 @@ def _own(specs: Sequence[str]) -> tuple[tuple[str, str], ...]:
     from fourlab.web.own_agents import checked
 
     with ProcessPoolExecutor(1, mp_context=worker_context()) as pool:
-        agents = list(pool.map(checked, specs))
-    return tuple((agent.spec, agent.about) for agent in agents)
+        return tuple(pool.map(checked, specs))
 
 
 def _serve(

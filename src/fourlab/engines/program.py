@@ -26,7 +26,7 @@ from fourlab.engines.process import (
     Program,
 )
 from fourlab.errors import UserError
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.game.record import Cause
 from fourlab.options import check, option
 
@@ -116,7 +116,7 @@ class Engine:
         rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Return the program's move, starting the program if needed; a fault ends the program."""
-        position = as_position(position)
+        position = unfinished(position)
         rng = generator(rng)
         # The generator advances once per move, whether or not a game begins.
         seed = int(rng.integers(2**31))

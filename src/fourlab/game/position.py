@@ -258,6 +258,17 @@ def as_position(position: PositionLike, board: str | Rules | None = None) -> Pos
     return Position(position, board)
 
 
+def unfinished(position: PositionLike, board: str | Rules | None = None) -> Position:
+    """Return the position as `as_position` does; raise UserError if its game is over.
+
+    Every agent's `decide` begins with it.
+    """
+    position = as_position(position, board)
+    if (outcome := position.outcome()) is not None:
+        raise UserError(f"the game is over ({outcome}): {position!r}")
+    return position
+
+
 def _named(column: int, named_from: int) -> str:
     """Return a column's name in an error message."""
     return f"column {column + named_from}" + ("" if named_from else " (counted from 0)")

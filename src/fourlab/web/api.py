@@ -20,7 +20,7 @@ from fourlab.version import __version__
 from fourlab.web import messages as m
 from fourlab.web import players, thinking
 from fourlab.web.gate import Gate
-from fourlab.web.own_agents import CLOSED, OwnAgent, OwnAgents, spec_for
+from fourlab.web.own_agents import CLOSED, OwnAgents, spec_for
 from fourlab.web.pool import Pool
 from fourlab.web.readiness import Readiness
 from fourlab.web.settings import (
@@ -28,6 +28,7 @@ from fourlab.web.settings import (
     READ_SECONDS,
     USUAL_SECONDS,
     Caps,
+    OwnAgent,
     Settings,
 )
 
@@ -86,12 +87,7 @@ def _add_lists(api: APIRouter, settings: Settings, readiness: Readiness, own: Ow
     ) -> m.AgentsAnswer:
         """List the graded levels and the agents, with their descriptions and options or without."""
         listed = _agents(options)
-        mine = [
-            m.AgentAnswer(
-                name=name, about=agent.about, group="own", boards="any", xray=False, options=[]
-            )
-            for name, agent in own.agents.items()
-        ]
+        mine = [_own_answer(name, agent) for name, agent in own.agents.items()]
         return m.AgentsAnswer(levels=listed.levels, agents=[*listed.agents, *mine])
 
     @api.get("/ready", tags=["agents"])
@@ -207,7 +203,7 @@ def _add_files(api: APIRouter, gate: Gate, pool: Pool, own: OwnAgents) -> None:
         # In a worker: the server itself runs nothing of the file.
         fields = {"spec": spec_for(file)}
         answer = await thinking.think(request, gate, pool, "check_own", fields, READ_SECONDS)
-        checked = OwnAgent(fields["spec"], json.loads(answer))
+        checked = OwnAgent(fields["spec"], *json.loads(answer))
         return m.OwnAnswer(agent=own.add(checked), about=checked.about)
 
 
@@ -238,6 +234,12 @@ def _of_kaggle(body: m.KaggleRequest, agent: str, seconds: float) -> m.MoveReque
     # A mark is 1 for red and 2 for yellow. Their numbers of discs depend on who moved first.
     position = Position(cells, "x".join(map(str, sizes)), to_move=mark - 1, check_counts=False)
     return m.MoveRequest(start=position.write("fen"), any_counts=True, agent=agent, seconds=seconds)
+
+
+def _own_answer(name: str, agent: OwnAgent) -> m.AgentAnswer:
+    return m.AgentAnswer(
+        name=name, about=agent.about, group="own", boards="any", xray=agent.xray, options=[]
+    )
 
 
 @cache

@@ -19,7 +19,7 @@ from fourlab.web import api, records
 from fourlab.web import messages as m
 from fourlab.web.gate import Busy, Gate, Gone
 from fourlab.web.guard import Guard, error_body
-from fourlab.web.own_agents import OwnAgent, OwnAgents
+from fourlab.web.own_agents import OwnAgents
 from fourlab.web.pool import OutOfMemory, Overdue, Pool, SearchFailed
 from fourlab.web.readiness import Readiness
 from fourlab.web.settings import Settings
@@ -66,7 +66,7 @@ def create_app(
     settings = settings or Settings()
     readiness = readiness or Readiness()
     caps = settings.caps
-    own = OwnAgents(settings.allow_programs, tuple(OwnAgent(*entry) for entry in settings.own))
+    own = OwnAgents(settings.allow_programs, settings.own)
     workers = pool or Pool(caps)
     # Moves are short and wait only for each other; analyses and reviews may take a minute.
     quick = Gate(caps.searches, caps.waiting, caps.patience, caps.reserved)

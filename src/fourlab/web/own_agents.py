@@ -8,25 +8,17 @@ import ast
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from fourlab.agent import Agent, Searcher, close
 from fourlab.agents import own_files, registry
 from fourlab.errors import UserError
-from fourlab.web.settings import MOST_OWN, MOST_UPLOAD_BYTES
+from fourlab.web.settings import MOST_OWN, MOST_UPLOAD_BYTES, OwnAgent
 
 SUFFIXES = (".py", ".onnx", ".zip")
 """Files that can be agents: Python, a network, a model of Stable-Baselines3."""
 CLOSED = "this server takes no files; on your own machine, fourlab web --allow-programs does"
-
-
-@dataclass(frozen=True)
-class OwnAgent:
-    """An agent of the server's owner."""
-
-    spec: str
-    about: str = ""
 
 
 class OwnAgents:
@@ -94,11 +86,12 @@ def title_of(spec: str) -> str:
     return Path(options["file"]).stem if "file" in options else name
 
 
-def checked(spec: str, make: Callable[[str], object] = registry.make) -> OwnAgent:
+def checked(spec: str, make: Callable[[str], Agent] = registry.make) -> OwnAgent:
     """Make an agent once; raise UserError if that fails."""
     agent = make(spec)
-    getattr(agent, "close", lambda: None)()
-    return OwnAgent(spec, registry.about(registry.parse_spec(spec)[0]))
+    close(agent)
+    about = registry.about(registry.parse_spec(spec)[0])
+    return OwnAgent(spec, about, isinstance(agent, Searcher))
 
 
 def spec_for(file: Path) -> str:

@@ -129,10 +129,11 @@ def _faults_named() -> Iterator[None]:
 
 
 def check_own(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
-    """Load an agent of the server's owner; return a line about it, as a JSON string."""
+    """Load an agent of the server's owner; return the fields of an `OwnAgent` after its spec."""
     from fourlab.web.own_agents import checked
 
-    return json.dumps(checked(fields["spec"], players.make_own).about)
+    agent = checked(fields["spec"], players.make_own)
+    return json.dumps([agent.about, agent.xray])
 
 
 def look_back(body: ReviewRequest, caps: Caps, stop: Stop) -> "Review":

@@ -93,6 +93,17 @@ MOST_OWN = 50
 MOST_UPLOAD_BYTES = 16 * 1000 * 1000
 """Bytes of a file that is dropped on the page, in pieces of at most MOST_BODY_BYTES."""
 
+
+@dataclass(frozen=True)
+class OwnAgent:
+    """An agent of the server's owner."""
+
+    spec: str
+    about: str = ""
+    xray: bool = False
+    """Whether its search can be watched (`fourlab.agent.Searcher`)."""
+
+
 # --- runs ---------------------------------------------------------------------------------------
 
 MOST_FIGURE_BYTES = 16 * 1024 * 1024
@@ -162,7 +173,7 @@ class Settings:
     """Addresses of proxies whose X-Forwarded-For header names the client."""
     allow_programs: bool = False
     """Whether files may be dropped on the page; only on the owner's machine and with a token."""
-    own: tuple[tuple[str, str], ...] = ()
-    """Specs of agents that the owner has named, and a line about each."""
+    own: tuple[OwnAgent, ...] = ()
+    """Agents that the owner has named."""
     on_compiling: Callable[[float], None] = lambda seconds: None
     """Called once with the estimated seconds if agents have to wait for a compilation."""

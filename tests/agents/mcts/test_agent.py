@@ -15,11 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourlab import Agent, Exact, Limit, Position, Stop, UserError, make
-from fourlab.agent import UNLIMITED, Analysis
+from fourlab.agent import UNLIMITED, Analysis, Snapshot
 from fourlab.agents.mcts import verbs
 from fourlab.agents.mcts.agent import MCTS, SearchResult
 from fourlab.agents.mcts.tree import SearchTree
-from fourlab.agents.mcts.xray import Snapshot
 from fourlab.agents.registry import PRESETS
 from tests.strategies import examples
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from fourlab import Limit, Position, make
-from fourlab.agent import ColumnAnalysis
+from fourlab.agent import ColumnAnalysis, Snapshot
 from fourlab.agents.alphazero.agent import AlphaZero
 from fourlab.agents.mcts.agent import MCTS
-from fourlab.agents.mcts.xray import Node, Snapshot, excerpt, marks
+from fourlab.agents.mcts.xray import Node, excerpt, marks
 
 
 def count(nodes: list[Node]) -> int:

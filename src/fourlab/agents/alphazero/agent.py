@@ -8,17 +8,17 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
+from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit, Snapshot
 from fourlab.agents.alphazero import forest_kernel
 from fourlab.agents.alphazero.choosing import FIXES, Switches
 from fourlab.agents.alphazero.forest import NO_POLICY, ForestSearch, Roots
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import nodes
-from fourlab.agents.mcts.xray import Snapshot, marks
+from fourlab.agents.mcts.xray import marks
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, evaluate_checked
 from fourlab.game.outcome import Result
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.game.rules import Rules
 from fourlab.nets.base import NetworkEvaluator
 from fourlab.nets.evaluator import load
@@ -174,7 +174,7 @@ class AlphaZero:
         rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Search until a limit is reached or the position is proven, then play the best column."""
-        position = as_position(position)
+        position = unfinished(position)
         return self._search(position, limit, generator(rng), None).decision
 
     def search(
@@ -192,7 +192,8 @@ class AlphaZero:
             if watch is not None:
                 watch(snapshot)
 
-        return replace(self._search(position, limit, rng, on_snapshot), trace=tuple(trace))
+        search = self._search(unfinished(position), limit, rng, on_snapshot)
+        return replace(search, trace=tuple(trace))
 
     def _search(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.agents.generators import generator
 from fourlab.errors import UserError
-from fourlab.game.position import PositionLike, as_position
+from fourlab.game.position import PositionLike, unfinished
 from fourlab.nets.base import NetworkEvaluator
 from fourlab.nets.evaluator import load
 from fourlab.options import check, option
@@ -42,7 +42,7 @@ class Dqn:
         rng: np.random.Generator | None = None,
     ) -> Decision:
         """Evaluate the position once; the policy has the probabilities of playing the columns."""
-        position = as_position(position)
+        position = unfinished(position)
         rng = generator(rng)
         self._evaluator.check_board(position.rules)
         legal = position.legal_columns()

@@ -10,16 +10,15 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import UNLIMITED, ColumnAnalysis, Decision, Limit
+from fourlab.agent import UNLIMITED, ColumnAnalysis, Decision, Limit, Snapshot
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import kernel, verbs
 from fourlab.agents.mcts.budget import Budget
 from fourlab.agents.mcts.runs import averaged, search_runs
 from fourlab.agents.mcts.tree import SearchTree, candidates, decision
-from fourlab.agents.mcts.xray import Snapshot
 from fourlab.compiled.random import seed_states
 from fourlab.errors import UserError
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.options import check, option
 
 DEFAULT_SIMULATIONS = 10_000
@@ -257,7 +256,7 @@ class MCTS:
         rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Search, then choose a column."""
-        position = as_position(position)
+        position = unfinished(position)
         rng = generator(rng)
         return self._search(position, limit, rng, traced=False, watch=None).decision
 
@@ -269,7 +268,7 @@ class MCTS:
         watch: Callable[[Snapshot], None] | None = None,
     ) -> SearchResult:
         """Search and return the trees, too; `watch` is called with snapshots of the root."""
-        return self._search(position, limit, rng, traced=True, watch=watch)
+        return self._search(unfinished(position), limit, rng, traced=True, watch=watch)
 
     def _search(
         self,

@@ -15,7 +15,7 @@ from fourlab.agents.mcts.verbs import Switches
 from fourlab.compiled.random import seed_state
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, evaluate_checked
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.game.rules import Rules
 from fourlab.nets.evaluator import load
 from fourlab.options import check, option
@@ -106,7 +106,7 @@ class Guided:
 
         Plays the most visited column, of equals the one with the best mean.
         """
-        position = as_position(position)
+        position = unfinished(position)
         rng = generator(rng)
         started = time.perf_counter()
         by_logits = self._evaluates_logits(position)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
 from fourlab.agent import UNLIMITED, Analysis, Decision, Limit
 from fourlab.agents.generators import generator
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.options import check, option
 
 if TYPE_CHECKING:
@@ -412,7 +412,7 @@ class Textbook:
         rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Search, then play the most visited column."""
-        position = as_position(position)
+        position = unfinished(position)
         rng = generator(rng)
         simulations = min(
             self.simulations, limit.simulations or self.simulations, limit.nodes or self.simulations

@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact
+from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Snapshot
 from fourlab.agents.mcts import kernel, nodes, verbs
 from fourlab.agents.mcts.nodes import DRAW, LEADS, LOSS, UNPROVEN, VISITS, WIN, in_python
 from fourlab.agents.mcts.verbs import Switches
-from fourlab.agents.mcts.xray import Snapshot
 from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position

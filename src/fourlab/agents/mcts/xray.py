@@ -1,33 +1,10 @@
-"""Views of a tree search: snapshots of the root as it converges, and excerpts of the tree."""
+"""Views of a tree search: when to take snapshots of the root, and excerpts of the tree."""
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fourlab.agent import ColumnAnalysis
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """The root after a number of simulations."""
-
-    simulations: int
-    columns: tuple[ColumnAnalysis, ...]
-    """The open columns."""
-    width: int
-    """Columns of the board."""
-
-    @property
-    def visits(self) -> tuple[int, ...]:
-        """Return the visits per column of the board, 0 for full columns."""
-        visits = {column.column: column.visits for column in self.columns}
-        return tuple(visits.get(column, 0) for column in range(self.width))
-
-    @property
-    def means(self) -> tuple[float | None, ...]:
-        """Return the mean results per column of the board, None for full and untried columns."""
-        means = {column.column: column.value for column in self.columns}
-        return tuple(means.get(column) for column in range(self.width))
 
 
 def marks() -> Iterator[int]:

@@ -22,7 +22,7 @@ from fourlab.agents.minimax.kernel import (
 )
 from fourlab.game.bitboard import has_line, landing
 from fourlab.game.outcome import Result
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.game.rules import Rules
 from fourlab.options import check, option
 
@@ -81,7 +81,7 @@ class Minimax:
         rng: np.random.Generator | None = None,
     ) -> Decision:
         """Search to the full depth; with a limit of time or nodes, deepen iteratively."""
-        position = as_position(position)
+        position = unfinished(position)
         rng = generator(rng)
         if self.faithful:
             return _faithful_decision(position, self.depth, limit)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.errors import UserError
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.options import check, option
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class ExpectimaxRandom:
         rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Play the column with the greatest expected result, the leftmost of equals."""
-        position = as_position(position)
+        position = unfinished(position)
         values, nodes = self.values(position, limit)
         best = max(values, key=lambda column: values[column])
         policy = tuple(float(column == best) for column in range(position.rules.columns))

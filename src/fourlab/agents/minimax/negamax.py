@@ -12,7 +12,7 @@ from fourlab.agents.generators import generator
 from fourlab.compiled.negamax import better, enter, kaggle_negamax
 from fourlab.compiled.random import seed_state
 from fourlab.game.bitboard import landing
-from fourlab.game.position import Position, PositionLike, as_position
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.options import check, option
 
 SLICE_NODES = 300_000
@@ -50,7 +50,7 @@ class Negamax:
         rng: np.random.Generator | None = None,
     ) -> Decision:
         """Search to the depth of the options or of the limit, whichever is smaller."""
-        position = as_position(position)
+        position = unfinished(position)
         rng = generator(rng)
         depth = self.depth if limit.depth is None else min(self.depth, limit.depth)
         # One number of the caller's generator seeds the kernel's, so the same `rng` gives the same

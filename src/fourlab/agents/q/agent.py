@@ -9,7 +9,7 @@ from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.agents.generators import generator
 from fourlab.agents.q.table import QTable, named_table, shipped_table
 from fourlab.errors import UserError
-from fourlab.game.position import PositionLike, as_position
+from fourlab.game.position import PositionLike, unfinished
 from fourlab.options import check, option
 
 
@@ -51,7 +51,7 @@ class Q:
         rng: np.random.Generator | None = None,
     ) -> Decision:
         """Return the column of the greatest value; off its board the shipped table has none."""
-        position = as_position(position)
+        position = unfinished(position)
         rng = generator(rng)
         board = self._table.form.rules
         if position.rules == board:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fourlab.agent import UNLIMITED, Decision, Limit
 from fourlab.game.outcome import SIDE_NAMES
-from fourlab.game.position import IllegalColumn, Position
+from fourlab.game.position import IllegalColumn, PositionLike, unfinished
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,9 +40,13 @@ class Human:
     """Shows a message."""
 
     def decide(
-        self, position: Position, limit: Limit = UNLIMITED, rng: "np.random.Generator | None" = None
+        self,
+        position: PositionLike,
+        limit: Limit = UNLIMITED,
+        rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Ask until the answer is an open column; raise HumanSays if it is a command."""
+        position = unfinished(position)
         columns = position.rules.columns
         prompt = f"{SIDE_NAMES[position.to_move]}, column 1-{columns} (or back, hint, eval, quit): "
         while True:

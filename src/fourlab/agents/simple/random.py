@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from fourlab.agent import UNLIMITED, Decision, Limit
 from fourlab.agents.generators import generator
-from fourlab.game.position import PositionLike, as_position
+from fourlab.game.position import PositionLike, unfinished
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +22,7 @@ class Random:
         rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Sample an open column."""
-        position = as_position(position)
+        position = unfinished(position)
         rng = generator(rng)
         legal = position.legal_columns()
         # The policy covers all columns of the board, full ones with 0.

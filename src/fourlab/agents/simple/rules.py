@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from fourlab.agent import UNLIMITED, Decision, Exact, Limit
 from fourlab.agents.generators import generator
 from fourlab.game.outcome import Result
-from fourlab.game.position import PositionLike, as_position
+from fourlab.game.position import PositionLike, unfinished
 from fourlab.options import check, option
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class RulesOfThumb:
         rng: "np.random.Generator | None" = None,
     ) -> Decision:
         """Play one of the most urgent columns."""
-        position = as_position(position)
+        position = unfinished(position)
         rng = generator(rng)
         legal = position.legal_columns()
         # Trainings play the same rules with the kernel `compiled.batches.urgent_columns`.

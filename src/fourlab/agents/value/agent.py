@@ -8,7 +8,7 @@ import numpy as np
 from fourlab.agent import UNLIMITED, Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.evaluator import Batch
 from fourlab.game.outcome import Result
-from fourlab.game.position import PositionLike, as_position
+from fourlab.game.position import PositionLike, unfinished
 from fourlab.nets.base import NetworkEvaluator
 from fourlab.nets.evaluator import load
 from fourlab.options import check, option
@@ -40,7 +40,7 @@ class Value:
         rng: np.random.Generator | None = None,
     ) -> Decision:
         """Evaluate the positions after all open columns in one batch; play the best column."""
-        position = as_position(position)
+        position = unfinished(position)
         self._evaluator.check_board(position.rules)
         legal = position.legal_columns()
         after = [position.play(column) for column in legal]

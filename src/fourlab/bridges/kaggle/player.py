@@ -21,7 +21,7 @@ from fourlab.agents.generators import generator
 from fourlab.bridges.hosted import Hosted, Patience, StoppedError, check_file
 from fourlab.bridges.kaggle.submission import BANK, USUAL, Struct, Submission, call, cells_of
 from fourlab.errors import UserError
-from fourlab.game.position import PositionLike, as_position
+from fourlab.game.position import PositionLike, unfinished
 from fourlab.game.record import Cause
 from fourlab.options import check, option
 
@@ -83,7 +83,7 @@ class Kaggle:
         A limit of seconds allows no overtime; without one, Kaggle's limits hold. If the stop flag
         is set before there is an answer, the submission is ended, and the column is a random one.
         """
-        position = as_position(position)
+        position = unfinished(position)
         rng = generator(rng)
         seconds = limit.seconds or USUAL["actTimeout"]
         bank = BANK if limit.seconds is None else 0

@@ -94,7 +94,7 @@ let pickers = 0;
 
 // A labelled choice of an agent: human (if allowed), the levels, every agent; a spec can be typed
 // below the list. Options: label, value, human (offer a person), levels (offer the levels),
-// filter(agent) -> whether to list it, change(value).
+// filter(agent) -> whether to list it, refuse(agent) -> why it cannot be chosen, change(value).
 // The element has a property `value` that can be read and set.
 export function agentPicker({
   label,
@@ -102,6 +102,7 @@ export function agentPicker({
   human = false,
   levels = true,
   filter = () => true,
+  refuse = () => '',
   change,
 }) {
   const id = `agent-${++pickers}`;
@@ -120,7 +121,8 @@ export function agentPicker({
   let isOpen = false;
   let offered = { levels: [], agents: [] };
 
-  const option = (agent, text) => h('option', { value: agent }, text);
+  const option = (agent, text, reason = '') =>
+    h('option', { value: agent, disabled: !!reason }, reason ? `${text} (${reason})` : text);
   const group = (text, options) => options.length > 0 && h('optgroup', { label: text }, options);
 
   function show() {
@@ -128,7 +130,9 @@ export function agentPicker({
     const choice = name === 'level' || value === 'human' ? value : name;
     const shown = offered.agents.filter(filter);
     const of = (kind) =>
-      shown.filter((agent) => agent.group === kind).map((agent) => option(agent.name, agent.name));
+      shown
+        .filter((agent) => agent.group === kind)
+        .map((agent) => option(agent.name, agent.name, refuse(agent)));
     select.replaceChildren(
       ...[
         human && option('human', 'You (a person)'),

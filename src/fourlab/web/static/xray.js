@@ -5,6 +5,7 @@ import { stream } from './stream.js';
 import { agentPicker, disc, h } from './ui.js';
 
 const SECONDS = 5; // unless somebody says otherwise
+const NO_TREE = 'has no search tree to show';
 // +0.25, −0.25 with a real minus sign, and 0.00 without any.
 const signed = (value) =>
   value == null
@@ -23,7 +24,9 @@ export function mount(root, app) {
     label: 'Agent',
     value: app.settings.get('xray', 'mcts'),
     levels: false,
-    filter: (agent) => agent.xray,
+    // Agents of the user's own are listed in any case, so that nobody looks for them.
+    filter: (agent) => agent.xray || agent.group === 'own',
+    refuse: (agent) => (agent.xray ? '' : NO_TREE),
     change: (agent) => app.settings.set('xray', agent),
   });
   const seconds = h('input', {
@@ -132,9 +135,12 @@ export function mount(root, app) {
     }));
 
   function done(opinion) {
+    if (!opinion.tree) {
+      clear(); // the spec of an agent without a tree was typed
+      return end(`${opinion.agent} ${NO_TREE}.`);
+    }
     show(opinion);
     end(`Done: ${state.textContent}, best column ${opinion.best}.`);
-    if (!opinion.tree) return;
     grown.hidden = false;
     grown.replaceChildren(
       h('h2', {}, 'The tree'),
