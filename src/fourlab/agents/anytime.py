@@ -7,7 +7,7 @@ import numpy as np
 
 from fourlab.agent import UNLIMITED, Decision, Limit
 from fourlab.agents.patterns.thinking import Searches, Thinking, tightest
-from fourlab.game.position import PositionLike, as_position
+from fourlab.game.position import PositionLike, unfinished
 from fourlab.options import check, option
 from fourlab.solver import Solver
 
@@ -58,7 +58,7 @@ class Anytime:
         rng: np.random.Generator | None = None,
     ) -> Decision:
         """Search and prove until a column is proven to be best, or the limit is reached."""
-        position = as_position(position)
+        position = unfinished(position)
         limit = tightest(limit, self.seconds, self.nodes, None, DEFAULT_NODES)
         search = self._searches.on(position.rules)
         return Thinking(position, limit, search, self._solver).decide()

@@ -7,7 +7,7 @@ import numpy as np
 
 from fourlab.agent import UNLIMITED, Decision, Limit
 from fourlab.agents.patterns.thinking import Searches, Thinking, tightest
-from fourlab.game.position import PositionLike, as_position
+from fourlab.game.position import PositionLike, unfinished
 from fourlab.options import check, option
 
 DEFAULT_NODES = 10_000
@@ -53,6 +53,6 @@ class PatternPlayer:
         rng: np.random.Generator | None = None,
     ) -> Decision:
         """Search until the limit is reached, or until nothing deeper is left."""
-        position = as_position(position)
+        position = unfinished(position)
         limit = tightest(limit, self.seconds, self.nodes, self.depth, DEFAULT_NODES)
         return Thinking(position, limit, self._searches.on(position.rules)).decide()
