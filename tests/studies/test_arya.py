@@ -245,6 +245,30 @@ def test_faithful_minimax_follows_the_text_of_the_thesis(tmp_path: Path) -> None
         )
 
 
+def test_experiment_3_corrects_the_search_and_keeps_its_opponent(tmp_path: Path) -> None:
+    parts = conduct("004-experiment-3", tmp_path, rollouts_3s=300, rollouts_1s=100, games=4)
+    rows = {str(row[0]): row for row in readings(parts)}
+    listed, corrected = rows[bouts.FAITHFUL], rows[bouts.CORRECTED]
+    assert listed[1] == corrected[1], "the same minimax"
+    assert str(listed[2]).replace("faithful=1", "faithful=0") == corrected[2]
+    rows_by_name = claims(parts)
+    assert {"experiment-3a", "experiment-3b"} < set(rows_by_name)
+    for part in ("experiment-3a", "experiment-3b"):
+        other = rows_by_name[f"{part}-heuristic"]
+        assert "our minimax with a heuristic" in other.quantity
+        assert other.reported == ""
+        assert not other.verdicts(), "the thesis says nothing about this opponent"
+        assert rows_by_name[part].true is not None
+    pictures = [part for part in parts if isinstance(part, Picture)]
+    labels = pictures[0].draw().axes[0].get_legend_handles_labels()[1]
+    assert labels == [
+        "Arya, 100 games",
+        "faithful, 4 games",
+        "corrected, 4 games",
+        f"{matches.AGAINST_HEURISTIC}, 4 games",
+    ]
+
+
 def test_experiment_1_gets_a_verdict(tmp_path: Path) -> None:
     size = {"training": 400, "seeds": 3, "games": 20, "rollouts": 10}
     claim = claims(conduct("004-experiments-1-2", tmp_path, **size))["experiment-1"]
