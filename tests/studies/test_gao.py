@@ -20,6 +20,7 @@ from fourlab.studies.catalogue import all_experiments, chosen, items_of
 from fourlab.studies.claims import Claim, Counts, Estimate
 from fourlab.studies.gao import algorithm, convergence, future, games, parallel, root
 from fourlab.studies.pages import fill
+from fourlab.studies.trainings import ONE_TRAINING
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 SIZES = {
@@ -294,6 +295,9 @@ def test_a_gain_has_an_interval_and_one_pair_has_none(folder: Path) -> None:
     assert list(stronger.values()) == ["agrees", "cannot tell", "differs", "cannot tell"]
     results = claims(folder, "002-future")
     gains = [results[f"future-gain-{slug}"].corrected for slug in future.SLUGS.values()]
+    judged = {slug for slug in future.SLUGS.values() if results[f"future-gain-{slug}"].true}
+    assert judged == set(future.SLUGS.values()) - {"network"}, "one training cannot decide"
+    assert results["future-gain-network"].why == ONE_TRAINING
     # Of one pair that one side won, or of one that ended otherwise.
     reasons = ("no Elo: too few pairs", "no Elo: a score of ")
     assert all(str(gain).startswith(reasons) for gain in gains)
