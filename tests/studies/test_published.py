@@ -220,7 +220,7 @@ def test_the_picture_of_experiment_3_has_the_numbers_of_the_claims() -> None:
 
 @pytest.mark.parametrize("folder", AUTHOR_OF.values())
 def test_pictures_of_shares_have_the_numbers_of_the_claims(folder: str) -> None:
-    for unit, (name, _) in forest.KINDS.items():
+    for unit, name in forest.KINDS.items():
         for file in sorted((PUBLISHED / folder / "data").glob(f"*-{name}.csv")):
             if "share" not in (rows := rows_of(file))[0] and unit not in rows[0]:
                 continue

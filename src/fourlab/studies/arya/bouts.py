@@ -10,7 +10,7 @@ from fourlab.agents.registry import make
 from fourlab.arena.statistics import wilson
 from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
-from fourlab.reporting.figures import COLOURS, Axes, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, Axes, Figure, frame, panels
 from fourlab.studies.claims import (
     Answer,
     Claim,
@@ -383,7 +383,8 @@ def _draw_scores(axes: Axes, bout: Bout, played: Mapping[str, Sequence[StoredGam
             yerr=errors,
             capsize=2,
             error_kw={"linewidth": 0.8, "alpha": 0.7},
-            color=COLOURS[place],
+            # As many places as there are readings; the first is the thesis.
+            color=COLOURS[place] if place else REPORTED_COLOUR,
             label=f"{name}, {result.games} games",
         )
         for x, height, above in zip(left, shares, errors[1], strict=True):
@@ -397,7 +398,7 @@ def _draw_scores(axes: Axes, bout: Bout, played: Mapping[str, Sequence[StoredGam
                 fontsize=7 if len(totals) < 4 else 5.5,
             )
     axes.set_xticks(range(3), [f"{bout.scored_player} {word}" for word in OUTCOMES], fontsize=8)
-    # The upper limit leaves room for the legend.
-    limits = {"ylim": (0, 125), "yticks": range(0, 101, 20)}
+    # The upper limit leaves room for the legend, and more for a fourth line of it.
+    limits = {"ylim": (0, 65 + 22 * len(totals)), "yticks": range(0, 101, 20)}
     legend = {"fontsize": "x-small", "loc": "upper right"}
     frame(axes, legend, "y", ylabel="% of games", **limits)
