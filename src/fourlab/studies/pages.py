@@ -64,6 +64,7 @@ REPRODUCED = {
 HOLDS = {**TRUTHS, Answer.CANNOT_TELL: "cannot tell whether it holds"}
 """What the answers are called in sentences."""
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
+_SYMBOL = re.compile(r"\S+ = |\S*\d")
 _FAULT = re.compile(r"\bB\d{1,2}\b")
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 """A passage of a summary that is left out if one of its values is not there."""
@@ -215,7 +216,7 @@ def _source(author: str, claims: Sequence[Claim]) -> Iterator[Block]:
     year = f", {source.year}" if source.year else ", year not stated"
     links = ", ".join(f"[{link.removeprefix('https://')}]({link})" for link in source.addresses)
     yield Paragraph(
-        f"{source.authors}: {source.title}{year} ({source.made}). "
+        f"{source.names or source.authors}: {source.title}{year} ({source.made}). "
         f"Public besides the report: {source.public}{f' ({links})' if links else ''}."
         + (f" Not available: {source.unseen}." if source.unseen else "")
     )
@@ -366,7 +367,12 @@ def verdict_sentences(claims: Sequence[Claim]) -> Iterator[str]:
 
 
 def _begun(text: str) -> str:
-    """Return text with a capital letter at its beginning."""
+    """Return text with a capital letter at its beginning, unless that is a symbol or a name.
+
+    Symbols have a value, as in "c = 2"; names of networks and players have digits.
+    """
+    if _SYMBOL.match(text):
+        return text
     return text[:1].upper() + text[1:]
 
 

@@ -64,8 +64,8 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         name: [mean_of(search.runs[:, column].tolist()) for column in range(7)]
         for name, search in searched.items()
     }
-    known = {"report": list(REPORTED), "both at random": random}
-    bars |= {name: [Estimate(value) for value in values] for name, values in known.items()}
+    without_spread = {"report": list(REPORTED), "both at random": random}
+    bars |= {name: [Estimate(value) for value in values] for name, values in without_spread.items()}
     bars = {name: bars[name] for name in means}
     cells = tuple(
         (
