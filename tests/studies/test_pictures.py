@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, panels
 from fourlab.studies import forest
 from fourlab.studies.arya import bouts
-from fourlab.studies.bhat import truth
+from fourlab.studies.bhat import truth_picture
 from fourlab.studies.claims import Claim, Estimate, share, shares
 from fourlab.studies.vannucci_abril import empty_board, runs
 from fourlab.studies.workbench import Picture
@@ -76,12 +76,12 @@ def test_values_of_the_empty_board_have_intervals() -> None:
 
 def test_the_truth_has_bands() -> None:
     points = [
-        truth._Point(6, "c", c, f"{name}, {form}", 80.0, 70.0, 90.0, 50)
-        for name in truth.NAMES
+        truth_picture.Point(6, "c", c, f"{name}, {form}", 80.0, 70.0, 90.0, 50)
+        for name in truth_picture.NAMES
         for form in ("as coded", "corrected")
         for c in (0.0, 1.0)
     ]
-    picture = truth._picture(points)
+    picture = truth_picture.picture(points, (6, 4), 1.4)
     assert picture.data.head[-3:] == ("low", "high", "positions")
     right = picture.draw().axes[2]
     assert len(right.collections) == len(right.lines) == 4

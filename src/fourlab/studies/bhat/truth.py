@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,15 +19,14 @@ from fourlab.agents.q.table import QTable
 from fourlab.agents.registry import make
 from fourlab.arena.accuracy import Answer as Judged
 from fourlab.arena.accuracy import exact_scores, random_positions
-from fourlab.arena.statistics import wilson
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Axes, Figure, frame, panels
 from fourlab.solver import Solver
 from fourlab.studies.bhat.comparisons import larger_paired
 from fourlab.studies.bhat.exploration import CONSTANTS, FLAT_FROM
 from fourlab.studies.bhat.learner import ROWS, learn, settings_of
 from fourlab.studies.bhat.table_5 import NAMES
 from fourlab.studies.bhat.table_8 import WINS, printed
+from fourlab.studies.bhat.truth_picture import DISCS, LEAST_DRAWN, Point, counted_point, picture
 from fourlab.studies.claims import (
     TRAININGS,
     Claim,
@@ -39,7 +38,7 @@ from fourlab.studies.claims import (
 )
 from fourlab.studies.compare import student_quantile
 from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained
-from fourlab.studies.workbench import Part, Picture, Table, Workbench
+from fourlab.studies.workbench import Part, Table, Workbench
 
 ALL_ROWS = (*ROWS, 6)
 """The learner's boards, and that of MC40 and MC200."""
@@ -57,11 +56,6 @@ POINTS = 5.0
 """Margin of a share of moves, in percentage points."""
 PLIES = 3
 """Plies that are drawn together: single ones have few positions."""
-LEAST_DRAWN = 5
-"""Plies with fewer positions are tabulated, but not drawn."""
-DISCS = "discs on the board"
-LINES = ("random", *NAMES, "learner")
-"""The players of the picture, in the order of their colours."""
 Solved = Mapping[str, Any]
 """A position: its `moves`, and the exact `scores` by column, as JSON has them."""
 Learned = Mapping[str, Any]
@@ -173,7 +167,8 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     yield from _generalises(turns, learners, judged)
     data = _by_ply(solved, searched, turns, learners)
     yield data
-    yield _picture(_points(solved, searched, turns, learners))
+    boards = (SEARCHED, ROWS[-1])
+    yield picture(_points(solved, searched, turns, learners), boards, CONSTANTS[C])
 
 
 def _boards(bench: Workbench) -> Iterator[Claim]:
@@ -407,34 +402,12 @@ def _by_ply(
     return Table(title, head, tuple(table))
 
 
-class _Point(NamedTuple):
-    """A point of the picture: a share in per cent with its 95 % interval."""
-
-    rows: int
-    by: str
-    """What `at` counts: discs on the board, or c."""
-    at: float
-    player: str
-    share: float
-    low: float
-    high: float
-    n: int
-    """Positions; a learner is asked about them after every training."""
-
-
-def _counted_point(rows: int, by: str, at: float, player: str, kept: np.ndarray) -> _Point:
-    """Return the point of a search, whose units are positions."""
-    count, of = _counted(kept)
-    low, high = wilson(count, of)
-    return _Point(rows, by, at, player, 100 * count / of, 100 * low, 100 * high, of)
-
-
 def _points(
     solved: Mapping[int, Sequence[Solved]],
     searched: Mapping[str, Mapping[int, np.ndarray]],
     turns: Mapping[int, Sequence[Solved]],
     learners: Mapping[tuple[int, str], Sequence[Learned]],
-) -> list[_Point]:
+) -> list[Point]:
     """Return all points of the picture."""
     points = []
     for rows in (SEARCHED, ROWS[-1]):
@@ -449,10 +422,10 @@ def _points(
             # Exact for these positions, so there is nothing to be uncertain about.
             chance = float(random[chosen].mean())
             count = int(chosen.sum())
-            points.append(_Point(rows, DISCS, at, "random", chance, chance, chance, count))
+            points.append(Point(rows, DISCS, at, "random", chance, chance, chance, count))
             for name, kept in zip(NAMES, searched["corrected"][rows], strict=True):
                 label = f"{name}, corrected"
-                points.append(_counted_point(rows, DISCS, at, label, kept[C, chosen]))
+                points.append(counted_point(rows, DISCS, at, label, kept[C, chosen]))
             mine = own // PLIES == begin // PLIES
             if rows not in turns or not mine.any():
                 continue
@@ -465,57 +438,12 @@ def _points(
                 low, high = (mean.value if end is None else end for end in (mean.low, mean.high))
                 who = f"learner, {label}"
                 number = int(mine.sum())
-                points.append(_Point(rows, DISCS, at, who, mean.value, low, high, number))
+                points.append(Point(rows, DISCS, at, who, mean.value, low, high, number))
     for form, label in zip(FORMS, ("as coded", "corrected"), strict=True):
         if searched[form][SEARCHED].size:
             points += [
-                _counted_point(SEARCHED, "c", c, f"{name}, {label}", kept[place])
+                counted_point(SEARCHED, "c", c, f"{name}, {label}", kept[place])
                 for name, kept in zip(NAMES, searched[form][SEARCHED], strict=True)
                 for place, c in enumerate(CONSTANTS)
             ]
     return points
-
-
-def _picture(points: Sequence[_Point]) -> Picture:
-    """Draw the shares by discs on two boards, and by c."""
-
-    def draw() -> Figure:
-        figure, (left, middle, right) = panels(12, 3.8, columns=3, sharey=True)
-        for axes, rows, by in (
-            (left, SEARCHED, DISCS),
-            (middle, ROWS[-1], DISCS),
-            (right, SEARCHED, "c"),
-        ):
-            own = [point for point in points if (point.rows, point.by) == (rows, by)]
-            _lines(axes, own)
-            # Lines may run below the legend, so they shine through.
-            legend = {**SMALL, "loc": "lower right", "framealpha": 0.5} if axes.lines else None
-            frame(axes, legend, title=f"{rows} rows, by {by.split()[0]}", xlabel=by)
-        left.set_ylabel("moves that keep the exact value (%)")
-        left.set_ylim(0, 102)
-        return figure
-
-    caption = (
-        "The exact truth: moves that keep the game-theoretic value, of positions of random games "
-        f"in which it can be lost. Left and middle: by discs on the board, c = {CONSTANTS[C]:g}, "
-        f"where there are at least {LEAST_DRAWN} positions; right: by c. Shaded: 95 % intervals, "
-        "over positions or, for the learner, which is asked at its own turns only, over its "
-        "trainings."
-    )
-    head = ("rows", "by", "at", "player", "kept (%)", "low", "high", "positions")
-    rows = [(*point[:4], *(f"{number:.2f}" for number in point[4:7]), point.n) for point in points]
-    return Picture("truth", caption, draw, Table("", head, tuple(rows)))
-
-
-def _lines(axes: Axes, points: Sequence[_Point]) -> None:
-    """Draw one line for every player, with a band."""
-    for name in dict.fromkeys(point.player for point in points):
-        # Two forms of one player have one colour and different lines.
-        place = LINES.index(name.split(",")[0])
-        _, _, at, _, shares, low, high, _ = zip(
-            *(point for point in points if point.player == name), strict=True
-        )
-        colour = COLOURS[place]
-        line = "--" if name.endswith("as coded") else "-"
-        axes.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0)
-        axes.plot(at, shares, line, color=colour, marker=MARKS[place], markersize=3, label=name)
