@@ -25,6 +25,8 @@ class Source:
     """What we do not have, so that nothing can be compared with it."""
     columns: str = "Columns count from 1."
     """How the page of the report counts columns."""
+    names: str = ""
+    """The authors with their first names, as far as the report gives them."""
 
 
 # In the order of their numbers, which run folders and pages still use.
@@ -50,6 +52,7 @@ SOURCES = {
         "the final program and its table of values",
         ("https://github.com/shikha-16/Connect4",),
         "the programs of the experiments",
+        names="Shikha Bhat",
     ),
     "gao": Source(
         "002",
@@ -60,17 +63,19 @@ SOURCES = {
         "course DPRL, VU",
         "nothing",
         unseen="its program and the pictures of its figures",
+        names="Gordon Gao (group 76)",
     ),
     "sewell": Source(
         "003",
         "SeWell",
-        "project report",
+        'final project, "Apply MCTS + Q learning to Connect4"',
         2020,
         "tree search on ConnectX with a value network",
         "course CS546, PSU, March",
         "programs",
         ("https://github.com/DavidRSeWell/Connect4MCTS",),
         "its data, the weights of its network and the graphs of Experiment 3",
+        names="David SeWell",
     ),
     "arya": Source(
         "004",
@@ -83,6 +88,7 @@ SOURCES = {
         "and a chess recipe of the book AI with Python Cookbook",
         ("https://github.com/HarryWangATX/website",),
         "its own programs, trained networks and the pictures of its figures",
+        names="Rohan Arya",
     ),
 }
 """The reports by the name that commands take."""

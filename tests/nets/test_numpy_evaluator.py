@@ -74,7 +74,7 @@ def test_every_layer_has_the_outputs_of_torch(options: dict[str, object]) -> Non
             assert np.abs(outputs[head] - expected.numpy()).max() < 1e-5
 
 
-@pytest.mark.parametrize("name", ["alphazero", "value", "dqn", "sewell", "sewell-unit"])
+@pytest.mark.parametrize("name", ["alphazero", "value", "dqn", "sewell", "sewell-2", "sewell-unit"])
 def test_the_shipped_networks_have_the_outputs_of_torch(name: str) -> None:
     network, weights = parse(*read(name))
     evaluator = NumpyEvaluator(network, weights)

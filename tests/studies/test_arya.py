@@ -25,7 +25,7 @@ from fourlab.studies.arya import (
 from fourlab.studies.catalogue import SCALES, all_experiments, chosen, items_of
 from fourlab.studies.claims import Answer, Claim, Estimate, share
 from fourlab.studies.pages import fill
-from fourlab.studies.trainings import train_in
+from fourlab.studies.trainings import ONE_TRAINING, train_in
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 from fourlab.training.loop import read_metrics
 
@@ -206,7 +206,8 @@ def test_sampling_is_measured_by_mistakes(tmp_path: Path, monkeypatch: pytest.Mo
         assert isinstance(claim.faithful, Estimate)
         assert isinstance(claim.corrected, Estimate)
         assert claim.faithful.n == claim.corrected.n
-        assert claim.true is not None
+        assert claim.true is None
+        assert ONE_TRAINING in claim.why
 
 
 def test_vanilla_search_is_limited_by_rollouts_or_by_cpu_seconds() -> None:
@@ -243,6 +244,30 @@ def test_faithful_minimax_follows_the_text_of_the_thesis(tmp_path: Path) -> None
             str(row[0]).startswith(matches.WINDOW_MINIMAX) and "arya-minimax" in str(row[1])
             for row in rows
         )
+
+
+def test_experiment_3_corrects_the_search_and_keeps_its_opponent(tmp_path: Path) -> None:
+    parts = conduct("004-experiment-3", tmp_path, rollouts_3s=300, rollouts_1s=100, games=4)
+    rows = {str(row[0]): row for row in readings(parts)}
+    listed, corrected = rows[bouts.FAITHFUL], rows[bouts.CORRECTED]
+    assert listed[1] == corrected[1], "the same minimax"
+    assert str(listed[2]).replace("faithful=1", "faithful=0") == corrected[2]
+    rows_by_name = claims(parts)
+    assert {"experiment-3a", "experiment-3b"} < set(rows_by_name)
+    for part in ("experiment-3a", "experiment-3b"):
+        other = rows_by_name[f"{part}-heuristic"]
+        assert "our minimax with a heuristic" in other.quantity
+        assert other.reported == ""
+        assert not other.verdicts(), "the thesis says nothing about this opponent"
+        assert rows_by_name[part].true is not None
+    pictures = [part for part in parts if isinstance(part, Picture)]
+    labels = pictures[0].draw().axes[0].get_legend_handles_labels()[1]
+    assert labels == [
+        "Arya, 100 games",
+        "faithful, 4 games",
+        "corrected, 4 games",
+        f"{matches.AGAINST_HEURISTIC}, 4 games",
+    ]
 
 
 def test_experiment_1_gets_a_verdict(tmp_path: Path) -> None:
@@ -375,4 +400,6 @@ def test_dqn_meets_the_agents_that_it_is_said_to_beat(tmp_path: Path) -> None:
         "dqn-against-mcts-as-listed": "tree search wins",
         "dqn-against-mcts-corrected": "tree search wins",
     }
-    assert all((claim.true is None) == (claim.reported == "") for claim in by_name.values())
+    for claim in by_name.values():
+        assert not claim.verdicts()
+        assert (ONE_TRAINING in claim.why) == (claim.reported != "")

@@ -7,6 +7,7 @@ import pytest
 
 from fourlab.studies.arya import alpha
 from fourlab.studies.claims import Answer, Estimate
+from fourlab.studies.trainings import ONE_TRAINING
 from fourlab.studies.workbench import Table
 from tests.studies.test_arya import claims, conduct
 
@@ -38,6 +39,8 @@ def test_remedies_proofs_learning_and_width_are_measured(tmp_path: Path) -> None
     assert forgets is not None
     assert forgets.answer == Answer.CANNOT_TELL
     assert forgets.test.startswith("no test: 1 of at least 3")
+    assert by_name["alphamcts-with-proofs"].true is None
+    assert ONE_TRAINING in by_name["alphamcts-with-proofs"].why
     remedies, learning = (part for part in parts if isinstance(part, Table))
     assert [row[0] for row in remedies.rows] == ["DQN", "without double DQN", "without replay"]
     assert [row[1] for row in learning.rows] == [3_000_000, 137_371, 1000, 5000]

@@ -172,7 +172,7 @@ def test_a_game_that_was_played_twice_is_not_unique() -> None:
     twice = {"MC40": games[:2], "MC200": games[2:]}
     claim = table_5._unique(twice, once)
     assert isinstance(claim.faithful, Estimate)
-    assert claim.faithful.value == pytest.approx(200 / 3)
+    assert str(claim.faithful) == "2 of 3", "a count without an interval"
     assert claim.reproduced is not None
     assert claim.true is not None
     assert (claim.reproduced.answer, claim.true.answer) == (Answer.DIFFERS, Answer.AGREES)

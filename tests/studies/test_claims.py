@@ -1,6 +1,8 @@
 """Claims as data and as words, and the page that shows them."""
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,8 @@ from fourlab.reporting.blocks import (
     to_markdown,
 )
 from fourlab.reporting.page import page
-from fourlab.studies.catalogue import all_experiments, items_of
+from fourlab.sources import SOURCES
+from fourlab.studies.catalogue import Item, all_experiments, items_of
 from fourlab.studies.claims import (
     CLAIMS_HEAD,
     COUNTS,
@@ -37,7 +40,7 @@ from fourlab.studies.claims import (
     shares,
     table_of,
 )
-from fourlab.studies.pages import fill
+from fourlab.studies.pages import fill, item_words
 from fourlab.studies.verdicts import same_counts
 
 MATCH = Claim(
@@ -182,3 +185,17 @@ def test_equal_values_have_no_interval_and_a_band_says_that_it_is_none() -> None
     assert str(mean_of([0.1 * 3, 0.3, 0.3], 1)) == "0.3 of 3, sd 0.0"
     assert brief(band_of([1.0, 2.0, 3.0], 1)) == "2.0 [1.1, 3.0] (central 95 %)"
     assert brief(mean_of([1.0, 2.0, 3.0], 1)) == "2.0 [-0.5, 4.5]"
+
+
+def test_words_about_an_item_are_borne_out_or_left_out() -> None:
+    for author in SOURCES:
+        for item in items_of(author):
+            assert bool(item.outcome) == bool(item.expects), item.name
+            assert item.sentence.endswith((".", "?")), item.name
+            assert not re.search(r"\bas reported\b|\bnot true\b", item.sentence), item.name
+    words = {"outcome": "It wins.", "expects": ["best.true holds"]}
+    item = Item("table-1", "Table I", "002-table-1", "Levels.", **words)  # type: ignore[arg-type]
+    holds = Claim("best", "best", "yes", true=Verdict(Answer.AGREES, "comparison"))
+    assert item_words(item, {"best": holds}) == "Levels. It wins."
+    for claims in ({}, {"best": replace(holds, true=Verdict(Answer.CANNOT_TELL, "interval"))}):
+        assert item_words(item, claims) == "Levels."

@@ -20,6 +20,7 @@ from fourlab.studies.catalogue import all_experiments, chosen, items_of
 from fourlab.studies.claims import Claim, Counts, Estimate
 from fourlab.studies.gao import algorithm, convergence, future, games, parallel, root
 from fourlab.studies.pages import fill
+from fourlab.studies.trainings import ONE_TRAINING
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 SIZES = {
@@ -41,7 +42,7 @@ CLAIMS = {
     "002-table-1": 13,
     "002-convergence": 13,
     "002-future": 9,
-    "002-parallel": 5,
+    "002-parallel": 6,
     "002-ablation": 3,
 }
 """The number of claims by experiment."""
@@ -294,6 +295,9 @@ def test_a_gain_has_an_interval_and_one_pair_has_none(folder: Path) -> None:
     assert list(stronger.values()) == ["agrees", "cannot tell", "differs", "cannot tell"]
     results = claims(folder, "002-future")
     gains = [results[f"future-gain-{slug}"].corrected for slug in future.SLUGS.values()]
+    judged = {slug for slug in future.SLUGS.values() if results[f"future-gain-{slug}"].true}
+    assert judged == set(future.SLUGS.values()) - {"network"}, "one training cannot decide"
+    assert results["future-gain-network"].why == ONE_TRAINING
     # Of one pair that one side won, or of one that ended otherwise.
     reasons = ("no Elo: too few pairs", "no Elo: a score of ")
     assert all(str(gain).startswith(reasons) for gain in gains)
@@ -369,3 +373,18 @@ def test_only_pairs_with_idle_processors_count() -> None:
     busy = {"results": [-1, -1], "idle": [2.0, 0.7]}
     assert parallel.usable_pairs([won, won, busy]) == Tally((0, 0, 0, 0, 2))
     assert parallel.usable_pairs([won, busy, busy]) is None
+
+
+def test_arms_at_equal_simulations_name_their_search_and_their_size(folder: Path) -> None:
+    results = claims(folder, "002-parallel")
+    assert "our own search (mcts)" in results["parallel-equal-one-tree"].quantity
+    assert "the report's search (gao)" in results["parallel-equal-trees"].quantity
+    half = results["parallel-equal-half"]
+    assert "one tree of 50 simulations against one of 100: gain" in half.quantity
+    assert not half.verdicts()
+
+
+def test_what_starting_threads_cost_is_quoted_from_data() -> None:
+    words = parallel._started()
+    for number in ("10 ms", "400 moves", "2 simulations", "5,414", "2,634", "0.1 ms"):
+        assert number in words

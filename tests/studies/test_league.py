@@ -43,14 +43,48 @@ def test_the_league_says_which_agents_differ_from_the_reports(tmp_path: Path) ->
     assert "one tree for all its games against an opponent: 2 from" in " ".join(text.lines.split())
     alphas = league.alpha_agents()
     listed, corrected = (
-        alphas[f"Arya AlphaMCTS(50) {version}"] for version in ("as listed", "corrected")
+        alphas[f"Arya AlphaMCTS(10) {version}"] for version in ("as listed", "corrected")
     )
     assert "faithful=1" in listed
+    assert "net=arya-alphamcts-10-1," in listed
     assert "simulations=20," in listed
     assert "simulations=20," in corrected
 
 
-def test_every_corrected_agent_has_a_faithful_one_in_the_league() -> None:
+@pytest.mark.parametrize(
+    "there", [set(), {"arya-alphamcts-10"}, {*league.LISTED_NETWORKS.values()}]
+)
+def test_an_agent_as_listed_has_a_network_of_the_listed_program(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, there: set[str]
+) -> None:
+    monkeypatch.setattr(league, "trainings", lambda name: {2: f"{name}-2"} if name in there else {})
+    bench = Workbench(tmp_path, "smoke", {"rounds": 1}, 0, Threads(1))
+    note = " ".join(league._left_out(bench).split())
+    agents = league.alpha_agents()
+    for length, net in (("10", "arya-1000"), ("50", "arya-5000")):
+        agent = f"AlphaMCTS({length})"
+        trained = f"arya-alphamcts-{length}" in there
+        version = "as listed" if trained else "search as listed"
+        own = f"arya-alphamcts-{length}-2" if trained else net
+        assert f"net={own}," in agents[f"Arya {agent} {version}"]
+        assert (f"{agent} as listed was trained by the listed program" in note) == trained
+        assert (f"Of {agent} only the search is as listed" in note) == (not trained)
+
+
+def test_an_agent_with_a_listed_search_alone_is_not_the_best_of_its_report() -> None:
+    ratings = [
+        Rating(f"Arya {name}", Elo(elo, elo - 9, elo + 9), 8, 0.5)
+        for name, elo in (("AlphaMCTS(50) search as listed", 9), ("vanilla as listed", 1))
+    ]
+    (claim,) = league._strongest(ratings)
+    assert isinstance(claim.faithful, Estimate)
+    assert claim.faithful.note == "vanilla as listed"
+
+
+def test_every_corrected_agent_has_a_faithful_one_in_the_league(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(league, "trainings", lambda name: {1: f"{name}-1"})
     names = {*league.AGENTS, *league.alpha_agents()}
     for agent, before, after in league.CORRECTED_PAIRS:
         assert {f"{agent} {before}", f"{agent} {after}"} <= names

@@ -92,3 +92,24 @@ def test_every_outcome_of_experiment_4_has_an_answer(answer: Answer) -> None:
     text = answers_of("arya", claims)["What does the network add to tree search?"]
     assert text is not None
     assert f"after 5,000 (reported 62.5 / 31.2 / 6.2 % of 16: {answer})" in text
+
+
+@pytest.mark.parametrize("answer", [Answer.AGREES, Answer.CANNOT_TELL])
+def test_the_answer_about_minimax_has_both_opponents(answer: Answer) -> None:
+    games, others = shares(397, 2, 1), shares(230, 150, 20)
+    verdict = Verdict(Answer.AGREES, "Wilson interval")
+    claims = {
+        name: Claim(
+            name, "games", games, faithful=games, corrected=games, reproduced=verdict, true=verdict
+        )
+        for name in ("experiment-3a", "experiment-3b")
+    }
+    claims["experiment-3b"] = replace(claims["experiment-3b"], true=Verdict(answer, "interval"))
+    claims |= {
+        name: Claim(name, "games", "", corrected=others)
+        for name in ("experiment-3a-heuristic", "experiment-3b-heuristic")
+    }
+    text = answers_of("arya", claims)["Does tree search beat minimax?"]
+    assert text is not None
+    assert text.split()[0] == ("Yes:" if answer is Answer.AGREES else "Against")
+    assert text.count("57.5 / 37.5 / 5.0 % of 400") == 2

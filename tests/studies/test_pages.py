@@ -5,17 +5,20 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from fourlab.arena.tables import Table
 from fourlab.faults import FAULTS
 from fourlab.reporting import figures
 from fourlab.reporting.blocks import Bullets, Drawing, Folded, to_markdown
 from fourlab.sources import SOURCES
+from fourlab.studies import pages
 from fourlab.studies.catalogue import Item, all_experiments, items_of
 from fourlab.studies.claims import CLAIMS_HEAD, Answer, Claim, Estimate, Verdict, share, shares
 from fourlab.studies.forest import with_picture
 from fourlab.studies.made import Made, from_json
 from fourlab.studies.pages import blocks_of, picture_of, verdict_sentences
-from fourlab.studies.parts import stored
+from fourlab.studies.parts import digest_of, stored
 from fourlab.studies.report import save_parts, write_reports
 from fourlab.studies.workbench import Picture
 from tests.studies.sentences import repeated_sentences
@@ -183,3 +186,33 @@ def test_a_page_says_which_commit_judged_stored_numbers_again(tmp_path: Path) ->
     page = "\n".join(to_markdown(blocks_of("000", tmp_path, done, dict.fromkeys(names, one))))
     assert "judged by" not in page
     assert from_json(later.as_json()) == later
+
+
+@pytest.mark.parametrize(
+    ("text", "begun"),
+    [
+        ("c = 2", "c = 2"),
+        ("ε = 0.5 instead", "ε = 0.5 instead"),
+        ("arya-5000 with 50 simulations", "arya-5000 with 50 simulations"),
+        ("a tree each", "A tree each"),
+        ("one run ranks action 4 first", "One run ranks action 4 first"),
+        ("self-play", "Self-play"),
+    ],
+)
+def test_symbols_and_names_keep_their_first_letter(text: str, begun: str) -> None:
+    assert pages._begun(text) == begun
+
+
+def test_a_picture_is_stored_with_the_digest_of_its_data() -> None:
+    experiment = all_experiments()["004-experiment-3"]
+    picture = a_picture("p")
+    other = replace(picture, data=Table("", ("x",), (("2",),)))
+    assert stored(experiment, picture)["data"] == digest_of(b"x\n1\n")
+    assert stored(experiment, other)["data"] == digest_of(b"x\n2\n")
+
+
+def test_a_source_names_its_authors_in_full() -> None:
+    assert all(SOURCES[author].names for author in ("bhat", "gao", "sewell", "arya"))
+    (paragraph, *_) = pages._source("sewell", [])
+    words = 'David SeWell: final project, "Apply MCTS + Q learning to Connect4", 2020'
+    assert any(words in line for line in to_markdown([paragraph]))

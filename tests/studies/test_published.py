@@ -23,7 +23,7 @@ from fourlab.studies.claims import CLAIMS_HEAD, Claim, Estimate
 from fourlab.studies.league import KEPT
 from fourlab.studies.overall import answers_of
 from fourlab.studies.pages import NOT_BORNE_OUT, anchor_of, picture_of
-from fourlab.studies.parts import HOLM, claims_json, claims_of, data_files
+from fourlab.studies.parts import HOLM, claims_json, claims_of, data_files, digest_of
 from fourlab.studies.publish import index_of, read_report, reports_in
 from fourlab.studies.sewell import experiment_3
 from tests import league_table
@@ -220,7 +220,7 @@ def test_the_picture_of_experiment_3_has_the_numbers_of_the_claims() -> None:
 
 @pytest.mark.parametrize("folder", AUTHOR_OF.values())
 def test_pictures_of_shares_have_the_numbers_of_the_claims(folder: str) -> None:
-    for unit, (name, _) in forest.KINDS.items():
+    for unit, name in forest.KINDS.items():
         for file in sorted((PUBLISHED / folder / "data").glob(f"*-{name}.csv")):
             if "share" not in (rows := rows_of(file))[0] and unit not in rows[0]:
                 continue
@@ -232,6 +232,16 @@ def test_pictures_of_shares_have_the_numbers_of_the_claims(folder: str) -> None:
             for row in rows:
                 cells = [row["share" if unit == "%" else unit], row["low"], row["high"]]
                 assert same(cells, values[row["claim"], row["version"]], 0.006), (file, row)
+
+
+@pytest.mark.parametrize("document", FOLDERS)
+def test_the_data_of_every_picture_are_those_of_its_results(document: str) -> None:
+    report = read_report(PUBLISHED, document)
+    for name, parts in report.parts.items():
+        for part in parts:
+            if part["kind"] == "picture":
+                content = (report.home / "data" / f"{part['file']}.csv").read_bytes()
+                assert digest_of(content) == part["data"], (name, part["file"])
 
 
 def test_data_files_have_plain_headers_and_bare_numbers() -> None:

@@ -1,7 +1,9 @@
 """SeWell's experiments at the smallest scale, and the verdicts on made-up results."""
 
+import json
 import math
 from collections.abc import Callable, Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,8 @@ from fourlab.studies.sewell.experiment_3 import (
     NETWORK,
     RANDOM,
 )
-from fourlab.studies.sewell.learner import TreeTraining
+from fourlab.studies.sewell.learner import NETWORKS, TreeTraining
+from fourlab.studies.trainings import ONE_TRAINING
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 SIZES: dict[str, dict[str, Any]] = {
@@ -42,7 +45,7 @@ SIZES: dict[str, dict[str, Any]] = {
 }
 """As small as smoke, or smaller."""
 CLAIMS = {
-    "003-experiment-1": 12,
+    "003-experiment-1": 13,
     "003-figure-1": 9,
     "003-figures-2-4": 10,
     "003-experiment-3": 10,
@@ -379,7 +382,7 @@ def test_arms_of_experiment_3_differ_in_one_thing_from_another_arm() -> None:
     changed = {
         (before, after): {
             name
-            for name in ("net", "looks", "blind", "epsilon", "fixed")
+            for name in ("nets", "looks", "blind", "epsilon", "fixed")
             if getattr(trainings[before], name) != getattr(trainings[after], name)
         }
         for before, after in (
@@ -387,7 +390,7 @@ def test_arms_of_experiment_3_differ_in_one_thing_from_another_arm() -> None:
             *((NETWORK, HALF), (NETWORK, BLIND), (RANDOM, FIXED)),
         )
     }
-    expected = [{"looks"}, {"net"}, {"net"}, {"looks"}, {"epsilon"}, {"blind"}, {"fixed"}]
+    expected = [{"looks"}, {"nets"}, {"nets"}, {"looks"}, {"epsilon"}, {"blind"}, {"fixed"}]
     assert list(changed.values()) == expected
 
 
@@ -416,6 +419,40 @@ def test_the_gain_of_the_look_is_not_credited_to_the_network(
     assert str(claims["experiment-3-order"].faithful).startswith("0.0 %")
 
 
+def test_the_networks_of_experiment_3_are_separate_trainings() -> None:
+    weights = files("fourlab.nets") / "weights"
+    manifests = [json.loads((weights / f"{name}.json").read_text()) for name in NETWORKS]
+    assert len({manifest["sha256"] for manifest in manifests}) == 3
+    trainings = [manifest["network"]["about"]["training"] for manifest in manifests]
+    assert [training["seed"] for training in trainings] == [0, 1, 2]
+    # The same settings, but for the seed.
+    for name in ("epochs", "head", "labels", "rate", "momentum", "batch", "optimiser", "decay"):
+        assert len({str(training[name]) for training in trainings}) == 1, name
+
+
+def test_runs_with_one_network_are_one_observation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    networks = {arm for arm, settings in ARMS.items() if "nets" in settings}
+    assert networks == {NETWORK, BOTH, HALF, BLIND}
+
+    # One network of three is useless: fifteen runs do not make the mean of three certain.
+    def make_up(kind: int, run: int) -> dict[str, Any]:
+        gains = list(ARMS)[kind] in networks and run % 3 < 2
+        return made_up((20 if gains else 150) + 2 * (run // 3))
+
+    claims = claims_of(tmp_path, monkeypatch, "003-experiment-3", make_up, 15)
+    claim = claims["experiment-3-network"]
+    assert "kept replies" in claim.quantity
+    assert isinstance(claim.corrected, Estimate)
+    assert isinstance(claim.faithful, Estimate)
+    assert (claim.faithful.n, claim.corrected.n) == (15, 3)
+    assert claim.corrected.note == "networks"
+    assert claim.true is not None
+    assert claim.true.answer is Answer.CANNOT_TELL
+    assert claim.true.test == "Welch's t-test over 3 and 15 trainings, one-sided"
+
+
 def test_the_arms_are_different_runs(folder: Path) -> None:
     parts = conducted(folder, "003-experiment-3")
     beside, table = (part for part in parts if isinstance(part, Table))
@@ -438,6 +475,7 @@ def test_future_work_is_carried_out(folder: Path) -> None:
     assert str(claims["future-perfect"].corrected).startswith("0.0 %")
     selections = [claims[f"future-selection-{name}"] for name in future.SELECTIONS]
     assert all(claim.corrected and claim.true is None for claim in selections)
+    assert all(ONE_TRAINING in claim.why for claim in selections)
     assert any(isinstance(part, Text) and "c_puct" in part.lines for part in parts)
 
 

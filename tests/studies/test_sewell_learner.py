@@ -11,7 +11,7 @@ from fourlab.agents.minimax.negamax import Negamax
 from fourlab.agents.registry import make
 from fourlab.game.outcome import RED, YELLOW
 from fourlab.game.position import Position
-from fourlab.studies.sewell import curves
+from fourlab.studies.sewell import curves, learner
 from fourlab.studies.sewell.learner import GuidedRollouts, Learner, TreeTraining, fixed_values
 
 FIRST = Negamax(ties="first")
@@ -118,6 +118,22 @@ def test_runs_are_reproducible_and_differ_from_each_other() -> None:
     result = training(3)
     assert result == training(3) != training(4)
     assert len(result["afterwards"]["random"]) == 2
+
+
+def test_runs_take_several_networks_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+
+    def values(net: str) -> learner.Values:
+        loaded.append(net)
+        return learner.fixed_values(0)
+
+    monkeypatch.setattr(learner, "raw_values", values)
+    training = TreeTraining(0, 1, nets=("a", "b", "c"))
+    for run in range(5):
+        training(run)
+    assert loaded == ["a", "b", "c", "a", "b"]
+    assert learner.by_network(range(5)) == [range(0, 5, 3), range(1, 5, 3), range(2, 5, 3)]
+    assert learner.by_network([7]) == [[7]], "fewer runs than networks"
 
 
 def test_real_opponent_may_leave_the_tree() -> None:

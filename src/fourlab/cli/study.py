@@ -38,7 +38,12 @@ PublishOption = Annotated[
 ]
 BudgetOption = Annotated[
     float,
-    typer.Option(min=1, max=86_400, help="Verify only what is estimated to fit into this time."),
+    typer.Option(
+        min=1,
+        max=86_400,
+        help="Verify only what is estimated to fit into this time; longer experiments are never "
+        "drawn.",
+    ),
 ]
 
 
@@ -57,7 +62,7 @@ def study(
     time: TimeOption = False,
     seed: StudySeedOption = None,
     publish: PublishOption = None,
-    budget_seconds: BudgetOption = 600,
+    budget_seconds: BudgetOption = 900,
 ) -> None:
     """Reproduce the experiments of five student reports.
 

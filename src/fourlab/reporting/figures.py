@@ -24,8 +24,10 @@ else:
     Axes = Figure = Any
 
 COLOURS = ("#1b6ca8", "#e07a1f", "#2e8b57", "#c0392b", "#7d5ba6", "#8c6d46", "#d16ba5")
+REPORTED_COLOUR = "#4d4d4d"
+"""The colour of a report's own numbers, on every page; none of COLOURS."""
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
-"""Colours and markers by place in a legend; both differ, so that colour is never the only cue."""
+"""COLOURS and markers by place in a legend; both differ, so that colour is never the only cue."""
 SMALL: dict[str, Any] = {"fontsize": "small"}
 OUTSIDE: dict[str, Any] = {**SMALL, "loc": "upper left", "bbox_to_anchor": (1, 1)}
 """Legends inside a panel, and to the right of it, where they hide no points."""

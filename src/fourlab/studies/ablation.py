@@ -438,9 +438,10 @@ def _draw(rows: Sequence[Row]) -> Figure:
     right.tick_params(axis="y", length=0)
     frame(left, grid="x", xlabel="gain in Elo over the faithful program")
     frame(right, grid="x", xlabel="moves that keep the exact value (%)")
-    # Room for the numbers beside the last points.
-    left.margins(x=0.12)
-    right.margins(x=0.12)
+    # Room for the numbers beside the last points: their width does not grow with the axis.
+    for axes in (left, right):
+        low, high = axes.get_xlim()
+        axes.set_xlim(low - 0.05 * (high - low), high + 0.15 * (high - low))
     return figure
 
 

@@ -97,13 +97,17 @@ class Item:
     experiment: str
     """The full name of the experiment that repeats it: 004-experiments-1-2."""
     sentence: str
-    """What it shows, and what came of it."""
+    """What it shows, whatever the numbers are."""
     picture: str = ""
     """The name of its picture, if that is not the item's own; NO_PICTURE if it has none."""
     figures: Sequence[tuple[int, int]] = ()
     """Figures without an entry of their own that it stands for: first and last numbers."""
     missing: Sequence[int] = ()
     """Numbers of figures that the report skips."""
+    outcome: str = ""
+    """What came of it, in words that take `expects` for granted."""
+    expects: Sequence[str] = ()
+    """Verdicts without which there is no outcome: "table-1-best.true holds"."""
 
     @property
     def names(self) -> set[str]:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from fourlab.arena.tables import Table
-from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, SMALL, Figure, frame, panels
 from fourlab.studies.claims import Claim, Counts, Estimate, share
 from fourlab.studies.workbench import Part, Picture
 
-KINDS = {"%": ("shares", "shares with 95 % intervals, of several outcomes the first")}
-KINDS["Elo"] = ("gains", "Elo with 95 % intervals")
-"""By unit: the name of the picture, and what it shows; the first unit that occurs is drawn."""
+KINDS = {"%": "shares", "Elo": "gains"}
+"""By unit: the name of the picture; the first unit that occurs is drawn."""
+WON = "share of games won (first number of each row)"
 VERSIONS = ("reported", "faithful", "corrected", "exact")
 WIDTH = 55
 """Characters per line of a claim's name."""
@@ -25,12 +25,25 @@ def with_picture(title: str, parts: Sequence[Part]) -> list[Part]:
     if any(isinstance(part, Picture) for part in parts):
         return list(parts)
     all_claims = [part for part in parts if isinstance(part, Claim)]
-    for unit, (name, words) in KINDS.items():
+    for unit, name in KINDS.items():
         claims = [claim for claim in all_claims if numbers_of(claim, unit)]
         if claims:
             data = _data(claims, unit)
-            return [*parts, Picture(name, f"{title}: {words}", partial(draw, claims, unit), data)]
+            caption = f"{title}: {_words(claims, unit)}, with 95 % intervals."
+            return [*parts, Picture(name, caption, partial(draw, claims, unit), data)]
     return list(parts)
+
+
+def _words(claims: Sequence[Claim], unit: str) -> str:
+    """Return what the numbers of claims are."""
+    if unit != "%":
+        return unit
+    counted = [
+        any(isinstance(value, Counts) for value in claim.versions().values()) for claim in claims
+    ]
+    if all(counted):
+        return WON
+    return f"shares; of games, the {WON}" if any(counted) else "shares"
 
 
 def _data(claims: Sequence[Claim], unit: str) -> Table:
@@ -61,28 +74,34 @@ def _cell(number: float | None) -> str:
 
 
 def draw(claims: Sequence[Claim], unit: str = "%") -> Figure:
-    """Draw claims that have a unit, one below the other, all versions of each."""
+    """Draw claims that have a unit, one below the other, all versions of each.
+
+    There is a legend only where versions differ: where nothing was corrected, it would mislead.
+    """
     figure, (axes,) = panels(9, 1 + 0.6 * len(claims))
     labelled: set[str] = set()
-    for place, claim in enumerate(claims):
-        for version, one in numbers_of(claim, unit).items():
+    numbers = [numbers_of(claim, unit) for claim in claims]
+    shown = [version for version in VERSIONS if any(version in own for own in numbers)]
+    for place, own in enumerate(numbers):
+        for version, one in own.items():
             at = VERSIONS.index(version)
             low, high = (one.value if end is None else end for end in (one.low, one.high))
             axes.errorbar(
                 one.value,
-                # Versions of a claim below each other.
-                place + 0.15 * (at - 1),
+                # Versions of a claim below each other, around its line.
+                place + 0.15 * (shown.index(version) - (len(shown) - 1) / 2),
                 # Rounding can push an end of the interval past the share itself.
                 xerr=[[max(0.0, one.value - low)], [max(0.0, high - one.value)]],
                 marker="o",
                 linestyle="",
                 capsize=3,
-                color=COLOURS[at],
+                color=REPORTED_COLOUR if version == "reported" else COLOURS[at],
                 label=None if version in labelled else version,
             )
             labelled.add(version)
     names = [textwrap.fill(claim.quantity, WIDTH) for claim in claims]
     axes.set_yticks(range(len(claims)), names, fontsize=8)
     axes.set_ylim(len(claims) - 0.5, -0.5)  # the first claim above
-    frame(axes, SMALL, "x", xlabel=unit, **({"xlim": (-2, 102)} if unit == "%" else {}))
+    legend = SMALL if len(shown) > 1 else None
+    frame(axes, legend, "x", xlabel=unit, **({"xlim": (-2, 102)} if unit == "%" else {}))
     return figure

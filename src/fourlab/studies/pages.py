@@ -64,6 +64,7 @@ REPRODUCED = {
 HOLDS = {**TRUTHS, Answer.CANNOT_TELL: "cannot tell whether it holds"}
 """What the answers are called in sentences."""
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
+_SYMBOL = re.compile(r"\S+ = |\S*\d")
 _FAULT = re.compile(r"\bB\d{1,2}\b")
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 """A passage of a summary that is left out if one of its values is not there."""
@@ -95,15 +96,15 @@ def blocks_of(
     if author is not None:
         yield from _source(author, list(claims.values()))
         yield from _summary(author, claims)
-        yield from _index(author, {experiment.name: done[experiment.name] for experiment in own})
+        parts = {experiment.name: done[experiment.name] for experiment in own}
+        yield from _index(author, parts, claims)
     faults: set[str] = set()
     given: set[str] = set()
     corrected = for_many_tests(claims.values())
     for experiment in own:
         name = experiment.name
-        parts = done[name]
-        yield from _experiment(experiment, home, parts, made.get(name), given, corrected)
-        faults.update(_FAULT.findall(json.dumps(parts, ensure_ascii=False)))
+        yield from _experiment(experiment, home, done[name], made.get(name), given, corrected)
+        faults.update(_FAULT.findall(json.dumps(done[name], ensure_ascii=False)))
     yield from _faults(faults)
     yield from _many_tests(claims, corrected)
     yield from _how_it_was_made({name: made[name] for name in done if name in made})
@@ -215,7 +216,7 @@ def _source(author: str, claims: Sequence[Claim]) -> Iterator[Block]:
     year = f", {source.year}" if source.year else ", year not stated"
     links = ", ".join(f"[{link.removeprefix('https://')}]({link})" for link in source.addresses)
     yield Paragraph(
-        f"{source.authors}: {source.title}{year} ({source.made}). "
+        f"{source.names or source.authors}: {source.title}{year} ({source.made}). "
         f"Public besides the report: {source.public}{f' ({links})' if links else ''}."
         + (f" Not available: {source.unseen}." if source.unseen else "")
     )
@@ -247,7 +248,7 @@ def _summary(author: str, claims: Mapping[str, Claim]) -> Iterator[Block]:
         yield Paragraph(words)
 
 
-def _index(author: str, done: Mapping[str, Parts]) -> Iterator[Block]:
+def _index(author: str, done: Mapping[str, Parts], claims: Mapping[str, Claim]) -> Iterator[Block]:
     """Yield the index of the report's own tables and figures, with links to what is there."""
     rows = []
     for item in items_of(author):
@@ -256,10 +257,17 @@ def _index(author: str, done: Mapping[str, Parts]) -> Iterator[Block]:
             picture = picture_of(item, done[item.experiment])
             anchor = item.experiment if picture is None else anchor_of(picture)
             title = f"[{title}](#{anchor})"
-        rows.append((title, f"`fourlab study {author} {item.name}`", item.sentence))
+        rows.append((title, f"`fourlab study {author} {item.name}`", item_words(item, claims)))
     if rows:
         yield Heading("Tables and figures of the report")
         yield Grid(("in the report", "command", "what it shows"), rows)
+
+
+def item_words(item: Item, claims: Mapping[str, Claim]) -> str:
+    """Return what a table or figure shows, and what came of it if the claims bear that out."""
+    if item.outcome and bears_out(claims, item.expects):
+        return f"{item.sentence} {item.outcome}"
+    return item.sentence
 
 
 def picture_of(item: Item, parts: Parts) -> str | None:
@@ -359,7 +367,12 @@ def verdict_sentences(claims: Sequence[Claim]) -> Iterator[str]:
 
 
 def _begun(text: str) -> str:
-    """Return text with a capital letter at its beginning."""
+    """Return text with a capital letter at its beginning, unless that is a symbol or a name.
+
+    Symbols have a value, as in "c = 2"; names of networks and players have digits.
+    """
+    if _SYMBOL.match(text):
+        return text
     return text[:1].upper() + text[1:]
 
 

@@ -1,6 +1,7 @@
 """The parts of an experiment's result as plain data, and the files that belong to them."""
 
 import csv
+import hashlib
 import io
 import json
 import re
@@ -36,7 +37,13 @@ def stored(experiment: Experiment, part: Part) -> dict[str, Any]:
             name = data.file_name(item, part.title, "table")
             return {"kind": "table", "file": f"{name}.csv", **asdict(part)}
     name = data.file_name(item, part.name)
-    return {"kind": "picture", "file": name, "caption": part.caption}
+    digest = digest_of(csv_of(data.numeric(part.data)))
+    return {"kind": "picture", "file": name, "caption": part.caption, "data": digest}
+
+
+def digest_of(content: bytes) -> str:
+    """Return by what a picture refers to its data, which are in a file of their own."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def is_part(part: Any) -> bool:

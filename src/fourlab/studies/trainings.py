@@ -8,6 +8,9 @@ from fourlab.jobs.runner import begin
 from fourlab.training.kind import TrainingJob
 from fourlab.training.loop import train
 
+ONE_TRAINING = "one trained network plays; another training may do otherwise, so no verdict"
+"""Why a comparison has none: a single training cannot decide what networks of its kind do."""
+
 
 def train_in(folder: Path, job: TrainingJob, until: float = math.inf) -> Run:
     """Train in a run folder until `until` units are done, and return the run.

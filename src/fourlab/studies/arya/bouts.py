@@ -1,7 +1,7 @@
 """Matches between two players, scored the way Arya scores them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -10,7 +10,7 @@ from fourlab.agents.registry import make
 from fourlab.arena.statistics import wilson
 from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
-from fourlab.reporting.figures import COLOURS, Axes, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, Axes, Figure, frame, panels
 from fourlab.studies.claims import (
     Answer,
     Claim,
@@ -90,6 +90,8 @@ class Bout:
     """Whether readings are trainings, whose variance is part of the verdicts."""
     points: int = POINTS
     """The margin of the verdict, in percentage points."""
+    also: Mapping[str, str] = field(default_factory=dict)
+    """Further readings with a row and bars of their own: the ends of the rows' names."""
 
     @property
     def title(self) -> str:
@@ -206,15 +208,24 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
         true=_true(bout, versions[CORRECTED]),
         why=bout.why,
     )
+    for reading, ending in bout.also.items():
+        yield Claim(
+            f"{bout.name}-{ending}",
+            f"{bout.scored_player} against {other}: won / lost / drawn ({reading})",
+            "",
+            corrected=scores[reading].counts,
+            why="another opponent than the thesis describes, so there is nothing to compare with",
+        )
     yield _explanations(bout, scores)
     yield _by_side(bout, played)
     # Other readings are in the table only; more lines would be hard to distinguish.
+    also = {reading: played[reading] for reading in bout.also}
     yield Picture(
         bout.name,
         f"{bout.title}, as in Figures 44 to 50: final score with 95 % intervals, "
         "and running totals game by game.",
-        lambda: _draw(bout, pooled),
-        _data(bout, pooled),
+        lambda: _draw(bout, pooled, also),
+        _data(bout, {**pooled, **also}),
     )
 
 
@@ -327,9 +338,14 @@ def error_bars(counts: Iterable[tuple[int, int]]) -> tuple[list[float], list[flo
     return below, above
 
 
-def _draw(bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> Figure:
+def _draw(
+    bout: Bout,
+    played: Mapping[str, Sequence[StoredGame]],
+    also: Mapping[str, Sequence[StoredGame]],
+) -> Figure:
+    """Draw the scores of all readings, and the running totals of those in `played`."""
     figure, (bars, running) = panels(9, 3.2, columns=2)
-    _draw_scores(bars, bout, played)
+    _draw_scores(bars, bout, {**played, **also})
     for place, (name, games) in enumerate(played.items()):
         counts = range(1, len(games) + 1)
         totals = [score(games[:count], bout.scored_player) for count in counts]
@@ -354,19 +370,21 @@ def _draw_scores(axes: Axes, bout: Bout, played: Mapping[str, Sequence[StoredGam
         "Arya": bout.reported,
         **{name: score(games, bout.scored_player) for name, games in played.items()},
     }
+    # The bars of an outcome are side by side around its place, and share 0.87 of its room.
+    room = 0.87 / len(totals)
     for place, (name, result) in enumerate(totals.items()):
-        # Three bars of width 0.27 around each outcome.
-        left = [outcome + 0.29 * (place - 1) for outcome in range(3)]
+        left = [outcome + room * (place - (len(totals) - 1) / 2) for outcome in range(3)]
         shares = [100 * count / result.games for count in result]
         errors = error_bars((count, result.games) for count in result)
         axes.bar(
             left,
             shares,
-            width=0.27,
+            width=0.93 * room,
             yerr=errors,
             capsize=2,
             error_kw={"linewidth": 0.8, "alpha": 0.7},
-            color=COLOURS[place],
+            # As many places as there are readings; the first is the thesis.
+            color=COLOURS[place] if place else REPORTED_COLOUR,
             label=f"{name}, {result.games} games",
         )
         for x, height, above in zip(left, shares, errors[1], strict=True):
@@ -377,10 +395,10 @@ def _draw_scores(axes: Axes, bout: Bout, played: Mapping[str, Sequence[StoredGam
                 (0, 2),
                 textcoords="offset points",
                 ha="center",
-                fontsize=7,
+                fontsize=7 if len(totals) < 4 else 5.5,
             )
     axes.set_xticks(range(3), [f"{bout.scored_player} {word}" for word in OUTCOMES], fontsize=8)
-    # The upper limit leaves room for the legend.
-    limits = {"ylim": (0, 125), "yticks": range(0, 101, 20)}
+    # The upper limit leaves room for the legend, and more for a fourth line of it.
+    limits = {"ylim": (0, 65 + 22 * len(totals)), "yticks": range(0, 101, 20)}
     legend = {"fontsize": "x-small", "loc": "upper right"}
     frame(axes, legend, "y", ylabel="% of games", **limits)

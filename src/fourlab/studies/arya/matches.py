@@ -27,6 +27,7 @@ from fourlab.studies.arya.bouts import (
 )
 from fourlab.studies.arya.lessons import q_tables
 from fourlab.studies.claims import COUNTS, Claim, mean_of, share
+from fourlab.studies.trainings import ONE_TRAINING
 from fourlab.studies.verdicts import at_least, larger_share
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
@@ -34,6 +35,7 @@ WITHOUT_HEURISTIC = "evaluation=terminal,ties=random"
 """Minimax as the text describes it: only finished games have a value, ties are broken at random."""
 WINDOW_MINIMAX = "window-mode minimax"
 CORRECTED_SEARCH = "search corrected"
+AGAINST_HEURISTIC = "search corrected, our minimax with a heuristic"
 AGAINST_CORRECTED = "as listed against corrected"
 CREDIT_FAULT = (
     "B15: a decided rollout is credited to the side that moved to the leaf, whoever won it, "
@@ -161,16 +163,20 @@ def _search_against_minimax(
     rollouts: int,
     seconds: float | None,
 ) -> Bout:
-    """Return one part of Experiment 3."""
+    """Return one part of Experiment 3.
+
+    `corrected` changes the search alone: the minimax is the one that the text describes. A minimax
+    with a heuristic is another opponent, and so a reading of its own.
+    """
     listed = vanilla(rollouts, True, seconds)
     sound = vanilla(rollouts, False, seconds)
     no_heuristic = f"minimax:depth={depth},{WITHOUT_HEURISTIC}"
     heuristic = f"arya-minimax:depth={depth}"
     readings = {
         FAITHFUL: Reading(no_heuristic, listed),
-        CORRECTED_SEARCH: Reading(no_heuristic, sound),
+        CORRECTED: Reading(no_heuristic, sound),
         WINDOW_MINIMAX: Reading(f"{heuristic},faithful=1", listed),
-        CORRECTED: Reading(heuristic, sound),
+        AGAINST_HEURISTIC: Reading(heuristic, sound),
     }
     return Bout(
         name,
@@ -179,8 +185,10 @@ def _search_against_minimax(
         reported_score(name),
         readings,
         "B15: the search as listed ignores its rollouts and therefore loses games to a minimax "
-        "without a heuristic, as the text describes it; without the fault it hardly loses any to "
-        f"it. The thesis does not say which minimax played; {describe_budget(rollouts, seconds)}",
+        "without a heuristic, as the text describes it; corrected is the search alone, against the "
+        "same minimax. The code of that minimax is not shown; "
+        f"{describe_budget(rollouts, seconds)}",
+        also={AGAINST_HEURISTIC: "heuristic"},
     )
 
 
@@ -390,21 +398,19 @@ def dqn(bench: Workbench) -> Iterator[Part]:
     for name, games in zip(opponents, play(bench, "games", matches), strict=True):
         result = score(games, "DQN")
         slug = re.sub(r"[^a-z0-9]+", "-", name.split(",")[0].lower()).strip("-")
-        decided = result.won + result.lost
-        reported, true = "", None
+        reported = ""
         # The literature that the thesis quotes: DQN beats minimax, and tree search beats DQN.
         if name.startswith("minimax"):
-            reported, true = "DQN wins", at_least(result.won, decided, 0.5)
+            reported = "DQN wins"
         elif name.startswith("MCTS"):
-            reported, true = "tree search wins", at_least(result.lost, decided, 0.5)
+            reported = "tree search wins"
         yield Claim(
             f"dqn-against-{slug}" + ("-no-heuristic" if "no heuristic" in name else ""),
             f"DQN against {name}: won / lost / drawn",
             reported,
             corrected=result.counts,
-            true=true,
             why="the thesis quotes this and did not try it; the network is the one that ships with "
-            "Fourlab"
+            f"Fourlab: {ONE_TRAINING}"
             if reported
             else "",
         )

@@ -15,7 +15,7 @@ from fourlab.agents.q.training import form_of
 from fourlab.agents.registry import make
 from fourlab.game.bitboard import from_key
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, SMALL, Figure, frame, panels
 from fourlab.studies.bhat.learner import (
     FAITHFUL_MC25,
     MC25,
@@ -190,8 +190,10 @@ def _picture(tables: Sequence[Mapping[str, float]]) -> Picture:
         places = np.arange(len(rows))
         _, published, means, lows, highs = zip(*rows, strict=True)
         errors = [np.subtract(means, lows), np.subtract(highs, means)]
-        axes.barh(places - 0.2, published, height=0.4, color=COLOURS[0], label="published")
-        axes.barh(places + 0.2, means, xerr=errors, height=0.4, color=COLOURS[1], label="ours")
+        # Points, because the length of a bar means nothing on a logarithmic axis.
+        axes.plot(published, places - 0.12, "x", color=REPORTED_COLOUR, label="published")
+        ours: dict[str, Any] = {"marker": "o", "markersize": 4, "linestyle": "", "capsize": 3}
+        axes.errorbar(means, places + 0.12, xerr=errors, color=COLOURS[1], label="ours", **ours)
         axes.set_yticks(places, [label for label, *_ in rows])
         axes.invert_yaxis()
         frame(axes, SMALL, "x", xscale="log", xlabel="positions")

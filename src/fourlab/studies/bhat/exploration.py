@@ -12,7 +12,17 @@ from fourlab.agents.registry import make
 from fourlab.arena.statistics import wilson
 from fourlab.compiled.random import seed_state
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS, MARKS, OUTSIDE, SMALL, Axes, Figure, frame, panels
+from fourlab.reporting.figures import (
+    COLOURS,
+    MARKS,
+    OUTSIDE,
+    REPORTED_COLOUR,
+    SMALL,
+    Axes,
+    Figure,
+    frame,
+    panels,
+)
 from fourlab.studies.bhat.comparisons import Cell, same_curve, varies
 from fourlab.studies.bhat.table_5 import BOARD, INKS, NAMES
 from fourlab.studies.claims import Answer, Claim, Estimate, Source, Verdict, difference, share
@@ -433,7 +443,7 @@ def _comparison(faithful: Curves, corrected: Curves) -> Picture:
 def _curve(axes: Axes, place: int, name: str, cells: Sequence[Cell]) -> None:
     shares = [100 * count / of for count, of in cells]
     low, high = (100 * np.array([wilson(*cell)[end] for cell in cells]) for end in (0, 1))
-    colour = ("#444444", *COLOURS)[place]
+    colour = (REPORTED_COLOUR, *COLOURS)[place]
     if place == 0:
         errors = [np.subtract(shares, low), np.subtract(high, shares)]
         axes.errorbar(

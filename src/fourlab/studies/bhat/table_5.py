@@ -161,8 +161,9 @@ def _unique(faithful: dict[str, list[ShownGame]], corrected: dict[str, list[Show
         "unique-games",
         "different games among all games of MC40 and MC200",
         "probably every game ever played is unique",
-        faithful=share(*both[0]),
-        corrected=share(*both[1]),
+        # Whether a game is new depends on all others, so there is no binomial interval.
+        faithful=Estimate(both[0][0], n=both[0][1], digits=0),
+        corrected=Estimate(both[1][0], n=both[1][1], digits=0),
         reproduced=verdicts[0],
         true=verdicts[1],
         why="one game that was played twice refutes it. It is a statement about chance: there are "

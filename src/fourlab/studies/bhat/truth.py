@@ -20,13 +20,13 @@ from fourlab.agents.registry import make
 from fourlab.arena.accuracy import Answer as Judged
 from fourlab.arena.accuracy import exact_scores, random_positions
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Axes, Figure, frame, panels
 from fourlab.solver import Solver
 from fourlab.studies.bhat.comparisons import larger_paired
 from fourlab.studies.bhat.exploration import CONSTANTS, FLAT_FROM
 from fourlab.studies.bhat.learner import ROWS, learn, settings_of
 from fourlab.studies.bhat.table_5 import NAMES
 from fourlab.studies.bhat.table_8 import WINS, printed
+from fourlab.studies.bhat.truth_picture import DISCS, LEAST_DRAWN, Point, counted_point, picture
 from fourlab.studies.claims import (
     TRAININGS,
     Claim,
@@ -38,7 +38,7 @@ from fourlab.studies.claims import (
 )
 from fourlab.studies.compare import student_quantile
 from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained
-from fourlab.studies.workbench import Part, Picture, Table, Workbench
+from fourlab.studies.workbench import Part, Table, Workbench
 
 ALL_ROWS = (*ROWS, 6)
 """The learner's boards, and that of MC40 and MC200."""
@@ -56,8 +56,6 @@ POINTS = 5.0
 """Margin of a share of moves, in percentage points."""
 PLIES = 3
 """Plies that are drawn together: single ones have few positions."""
-LEAST_DRAWN = 5
-"""Plies with fewer positions are tabulated, but not drawn."""
 Solved = Mapping[str, Any]
 """A position: its `moves`, and the exact `scores` by column, as JSON has them."""
 Learned = Mapping[str, Any]
@@ -169,7 +167,8 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     yield from _generalises(turns, learners, judged)
     data = _by_ply(solved, searched, turns, learners)
     yield data
-    yield _picture(data, searched)
+    boards = (SEARCHED, ROWS[-1])
+    yield picture(_points(solved, searched, turns, learners), boards, CONSTANTS[C])
 
 
 def _boards(bench: Workbench) -> Iterator[Claim]:
@@ -403,64 +402,48 @@ def _by_ply(
     return Table(title, head, tuple(table))
 
 
-def _picture(data: Table, searched: Mapping[str, Mapping[int, np.ndarray]]) -> Picture:
-    """Draw the shares by discs on two boards, and by c."""
-    kept = {form: searched[form][SEARCHED] for form in FORMS}
-    rows = [
-        (form, name, c, f"{100 * kept[form][player, place].mean():.2f}", kept[form].shape[2])
-        for form in FORMS
-        for player, name in enumerate(NAMES)
-        for place, c in enumerate(CONSTANTS)
-        if kept[form].size
-    ]
-
-    def draw() -> Figure:
-        figure, (left, middle, right) = panels(12, 3.8, columns=3, sharey=True)
-        _lines(left, data, SEARCHED, ("random", "MC40, corrected", "MC200, corrected"))
-        names = ("random", "MC40, corrected", "MC200, corrected")
-        learner = ("learner, as coded", "learner, corrected")
-        _lines(middle, data, ROWS[-1], (*names, *learner))
-        for place, (form, player) in enumerate(
-            (form, player) for form in FORMS for player in range(len(NAMES))
-        ):
-            if kept[form].size:
-                right.plot(
-                    CONSTANTS,
-                    100 * kept[form][player].mean(axis=1),
-                    color=COLOURS[1 + player],
-                    marker=MARKS[1 + player],
-                    markersize=3,
-                    linestyle=("--", "-")[place // len(NAMES)],
-                    label=f"{NAMES[player]}, {('as coded', 'corrected')[place // len(NAMES)]}",
-                )
-        frame(right, SMALL, title=f"{SEARCHED} rows, by c", xlabel="c")
-        left.set_ylabel("moves that keep the exact value (%)")
-        left.set_ylim(0, 102)
-        return figure
-
-    caption = (
-        "The exact truth: moves that keep the game-theoretic value, of positions of random games "
-        f"in which it can be lost. Left and middle: by discs on the board, c = {CONSTANTS[C]:g}, "
-        f"where there are at least {LEAST_DRAWN} positions; right: by c. The learner's "
-        "are its own turns only, the mean of its trainings."
-    )
-    head = ("form", "player", "c", "kept (%)", "positions")
-    return Picture("truth", caption, draw, Table("", head, tuple(rows)))
-
-
-def _lines(axes: Axes, data: Table, rows: int, names: Sequence[str]) -> None:
-    """Draw columns of the table against the number of discs."""
-    for place, name in enumerate(names):
-        column = data.head.index(f"{name} (%)")
-        points = [
-            (int(str(row[1]).split("-")[0]) + (PLIES - 1) / 2, float(str(row[column])))
-            for row in data.rows
-            if row[0] == rows and row[column] != "" and int(str(row[2])) >= LEAST_DRAWN
-        ]
-        if points:
-            discs, shares = zip(*points, strict=True)
-            style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKS[place]}
-            axes.plot(discs, shares, **style, markersize=3, label=name)
-    # Lines may run below the legend, so they shine through.
-    legend = {**SMALL, "loc": "lower right", "framealpha": 0.5} if axes.lines else None
-    frame(axes, legend, title=f"{rows} rows, by discs", xlabel="discs on the board")
+def _points(
+    solved: Mapping[int, Sequence[Solved]],
+    searched: Mapping[str, Mapping[int, np.ndarray]],
+    turns: Mapping[int, Sequence[Solved]],
+    learners: Mapping[tuple[int, str], Sequence[Learned]],
+) -> list[Point]:
+    """Return all points of the picture."""
+    points = []
+    for rows in (SEARCHED, ROWS[-1]):
+        plies = np.array([len(entry["moves"]) for entry in solved[rows]])
+        own = np.array([len(entry["moves"]) for entry in turns.get(rows, ())])
+        random = 100 * np.array(_chances(rows, solved[rows]))
+        for begin in range(0, 5 * rows, PLIES):
+            chosen = plies // PLIES == begin // PLIES
+            if chosen.sum() < LEAST_DRAWN:
+                continue
+            at = begin + (PLIES - 1) / 2
+            # Exact for these positions, so there is nothing to be uncertain about.
+            chance = float(random[chosen].mean())
+            count = int(chosen.sum())
+            points.append(Point(rows, DISCS, at, "random", chance, chance, chance, count))
+            for name, kept in zip(NAMES, searched["corrected"][rows], strict=True):
+                label = f"{name}, corrected"
+                points.append(counted_point(rows, DISCS, at, label, kept[C, chosen]))
+            mine = own // PLIES == begin // PLIES
+            if rows not in turns or not mine.any():
+                continue
+            for form, label in zip(FORMS, ("as coded", "corrected"), strict=True):
+                shares = [
+                    100 * float(np.array(learned["kept"])[mine].mean())
+                    for learned in learners[rows, form]
+                ]
+                mean = over_trainings(shares, "%")
+                low, high = (mean.value if end is None else end for end in (mean.low, mean.high))
+                who = f"learner, {label}"
+                number = int(mine.sum())
+                points.append(Point(rows, DISCS, at, who, mean.value, low, high, number))
+    for form, label in zip(FORMS, ("as coded", "corrected"), strict=True):
+        if searched[form][SEARCHED].size:
+            points += [
+                counted_point(SEARCHED, "c", c, f"{name}, {label}", kept[place])
+                for name, kept in zip(NAMES, searched[form][SEARCHED], strict=True)
+                for place, c in enumerate(CONSTANTS)
+            ]
+    return points

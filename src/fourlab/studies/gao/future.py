@@ -7,10 +7,12 @@ from fourlab.arena.tally import FEWEST, Tally
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.reporting import figures
 from fourlab.studies.claims import Answer, Claim, Estimate, Value, Verdict, share
+from fourlab.studies.trainings import ONE_TRAINING
 from fourlab.studies.verdicts import larger_share
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 BASE, BEST = "the report's search", "+ wins proven"
+NETWORK = "a network judges"
 STEPS = {
     BASE: "gao:simulations={}",
     "the same, 10 × simulations": "gao:simulations={}0",
@@ -18,7 +20,7 @@ STEPS = {
     "+ rollouts win and block": "gao:simulations={},opponent=player,rollouts=wins-and-blocks",
     BEST: "mcts:simulations={}",
     "+ 10 × simulations": "mcts:simulations={}0",
-    "a network judges": "guided:simulations={}",
+    NETWORK: "guided:simulations={}",
 }
 """The players: improvements of the report's search, where + adds to the step before.
 
@@ -31,7 +33,7 @@ SLUGS = {
     "+ rollouts win and block": "rollouts",
     BEST: "proofs",
     "+ 10 × simulations": "proofs-more-simulations",
-    "a network judges": "network",
+    NETWORK: "network",
 }
 """The steps in the names of claims."""
 WHY = {
@@ -41,7 +43,7 @@ WHY = {
     "+ rollouts win and block": "a heuristic in the rollouts",
     BEST: "the search also proves wins and losses, and plays the most visited column",
     "+ 10 × simulations": "a deeper search at ten times the cost",
-    "a network judges": "a learned evaluation in place of rollouts",
+    NETWORK: "a learned evaluation in place of rollouts",
 }
 POINTS = 20
 """Margin of shares of games, in percentage points."""
@@ -119,7 +121,8 @@ def _gains(results: Results, opponents: list[str]) -> Iterator[Part]:
             f"gain over the report's search: {name}",
             "",
             corrected=gain(tally),
-            true=stronger(tally),
+            true=None if name == NETWORK else stronger(tally),
+            why=ONE_TRAINING if name == NETWORK else "",
         )
         won = str(share(against.wins, against.games))
         rows.append((name, why, won, against.draws, str(gain(tally))))

@@ -7,7 +7,7 @@ import numpy as np
 
 from fourlab.compiled.rollouts import lane_rollouts
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, SMALL, Figure, frame, panels
 from fourlab.solver import Solver
 from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, band_of, share
 from fourlab.studies.compare import fisher
@@ -212,7 +212,7 @@ def _draw(ours: Floats, two_players: Floats, random: Sequence[float], exact: lis
     figure, (axes,) = panels(9, 4.2)
     places = np.arange(len(TABLE_1))
     bars = (("ours, random opponent", ours, COLOURS[0]), ("two players", two_players, COLOURS[2]))
-    axes.bar(places - 0.3, TABLE_1, 0.26, label="Table I", color=COLOURS[1])
+    axes.bar(places - 0.3, TABLE_1, 0.26, label="Table I", color=REPORTED_COLOUR)
     for number, (label, values, colour) in enumerate(bars):
         means = values.mean(axis=0)
         intervals = [central_interval(values[:, column]) for column in COLUMNS]

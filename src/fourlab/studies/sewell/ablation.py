@@ -21,7 +21,8 @@ from fourlab.studies.ablation import (
     present,
 )
 from fourlab.studies.claims import Claim, Source, share
-from fourlab.studies.sewell.learner import TreeTraining
+from fourlab.studies.sewell.learner import NETWORKS, TreeTraining, by_network
+from fourlab.studies.trainings import ONE_TRAINING
 from fourlab.studies.verdicts import larger_share
 from fourlab.studies.workbench import Part, Workbench
 
@@ -59,15 +60,16 @@ GUIDED = Program(
     ),
     TODAY,
     "negamax",
+    no_verdict=ONE_TRAINING,
 )
 LEARNERS: Mapping[Arm, Mapping[str, Any]] = {
     Arm("learner-faithful", "", "", "nothing (one tree for all games, as coded)"): {},
     Arm("b13", "B13", "", "train against negamax with random ties"): {"ties": "random"},
     Arm("b2", "B2", "", "ask negamax again at every visit"): {"keep_replies": False},
-    Arm("b10", "B10", "", "let the network choose in rollouts"): {"net": "sewell"},
+    Arm("b10", "B10", "", "let the network choose in rollouts"): {"nets": NETWORKS},
     Arm("look", "", "", "let rollouts see wins and losses, without a network"): {"looks": True},
     Arm("b10-look", "B10", "", "let the network choose, and look at finished games"): {
-        "net": "sewell",
+        "nets": NETWORKS,
         "looks": True,
     },
     Arm("learner-corrected", "B2, B13", "", "random ties, asked again at every visit"): {
@@ -83,7 +85,10 @@ CAPTION = (
     "times, then play real games against today's negamax, moving first, and choose with five "
     "rollouts in solved positions where the first player is to move"
 )
+BY_NETWORK = "runs take three trained networks in turn; each network is one observation"
 NOTES = {
+    "b10": BY_NETWORK,
+    "b10-look": BY_NETWORK,
     "b2": "with ties broken by the first column, negamax always gives the reply that is kept, so "
     "this fix alone changes only the random numbers",
     "look": "not a fault: with the look, rollouts take a column that ends the game in a win and "
@@ -158,10 +163,13 @@ def _results(bench: Workbench) -> dict[Arm, list[dict[str, Any]]]:
 def _learners(results: Mapping[Arm, list[dict[str, Any]]]) -> list[Row]:
     arms = []
     for arm, runs in results.items():
+        # A training is one tree; where a network plays, it is the network with all its trees.
+        trained = by_network(runs) if "nets" in LEARNERS[arm] else [[run] for run in runs]
         # Results are +1, 0 and -1 for the learner.
-        games = [run["afterwards"][TODAY] for run in runs]
+        games = [[one for run in own for one in run["afterwards"][TODAY]] for own in trained]
         scores = [(sum((1 + result) / 2 for result in own), len(own)) for own in games]
-        kept = [(sum(run["kept"]), len(run["kept"])) for run in runs]
+        kept_by = [[one for run in own for one in run["kept"]] for own in trained]
+        kept = [(sum(own), len(own)) for own in kept_by]
         arms.append(Trained(arm, scores, kept, NOTES.get(arm.name, "")))
     return compare_trained("learner, one tree for all games", "negamax", arms)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourlab.arena.tables import Table
-from fourlab.reporting.figures import COLOURS, SMALL, Axes, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, SMALL, Axes, Figure, frame, panels
 from fourlab.studies.claims import ANYTHING, COUNTS, Estimate, mean_of
 from fourlab.studies.reported import reported
 
@@ -166,10 +166,10 @@ def draw_beside_reported(runs: Runs) -> Figure:
     figure, (left, right) = panels(9, 3.6, columns=2, sharey=True)
     figure.suptitle("Avg win vs Iters", fontsize="large")
     points = reported_curve()
-    left.plot(range(len(points)), points, color=COLOURS[0])
+    left.plot(range(len(points)), points, color=REPORTED_COLOUR)
     left.set_title("as reported (read off)", fontsize="medium")
     shade(right, runs, 1, f"mean of {len(runs)} runs")
-    right.plot(blocks(runs[0]["results"]), color="#555555", linewidth=0.8, label="first run")
+    right.plot(blocks(runs[0]["results"]), color=COLOURS[0], linewidth=0.8, label="first run")
     right.set_title("ours, as coded (shaded: 90 % of the runs)", fontsize="medium")
     frame(left, xlim=(-1, 50), ylabel=AVERAGE, **AXES)
     frame(right, {**SMALL, "loc": "lower right"}, xlim=(-1, 50), **AXES)

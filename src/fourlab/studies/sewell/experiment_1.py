@@ -324,6 +324,16 @@ def _negamax(bench: Workbench, judged: bool) -> Iterator[Claim]:
         true=Verdict(Answer.DIFFERS, "reading of Kaggle's program") if judged else None,
         why="pruning would change its speed, not its moves",
     )
+    yield Claim(
+        "title-q-learning",
+        "Q-learning in the program",
+        "the title says Q-learning",
+        faithful="none is implemented",
+        reproduced=Verdict(Answer.DIFFERS, "reading of the program") if judged else None,
+        why="a table of values or a network that learns from its own estimates would be "
+        "Q-learning; the tree learns from results of rollouts, and the network from solved "
+        "positions",
+    )
 
 
 def same_answers(seed: int) -> dict[str, int]:

@@ -6,17 +6,18 @@ change one thing at a time: who chooses in rollouts, and what the choice knows o
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, MARKS, REPORTED_COLOUR, SMALL, Figure, frame, panels
 from fourlab.studies.claims import COUNTS, RESULTS, Claim, Estimate, Verdict, share
 from fourlab.studies.reported import reported
 from fourlab.studies.sewell import curves
 from fourlab.studies.sewell.curves import Runs, over_trainings
 from fourlab.studies.sewell.experiment_1 import GAMES, ITERATIONS_MARGIN, LEAST_RUNS
-from fourlab.studies.sewell.learner import TreeTraining, train_all
-from fourlab.studies.verdicts import larger_mean, may_happen, same_mean
+from fourlab.studies.sewell.learner import NETWORKS, TreeTraining, by_network, train_all
+from fourlab.studies.verdicts import LEAST_ERROR, larger_trained, may_happen, same_mean
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 RANDOM = "random"
@@ -29,10 +30,10 @@ FIXED = "fixed preferences"
 ARMS: dict[str, dict[str, Any]] = {
     RANDOM: {},
     LOOK: {"looks": True},
-    NETWORK: {"net": "sewell"},
-    BOTH: {"net": "sewell", "looks": True},
-    HALF: {"net": "sewell", "epsilon": 0.5},
-    BLIND: {"net": "sewell", "blind": True},
+    NETWORK: {"nets": NETWORKS},
+    BOTH: {"nets": NETWORKS, "looks": True},
+    HALF: {"nets": NETWORKS, "epsilon": 0.5},
+    BLIND: {"nets": NETWORKS, "blind": True},
     FIXED: {"fixed": True},
 }
 """Who plays the learner's side in rollouts, with probability 1 - ε; ε is 0.25 if not stated."""
@@ -60,7 +61,9 @@ ONE_CHANGE = (
     "may raise its value; the blind network gets the value of the position before instead. Fixed "
     "preferences are a random number for every position that stays the same: rollouts repeat "
     "themselves as with a network, but nothing is known about any position. The ablation measures "
-    "the same change by real games afterwards, with trainings of its own. An independent program "
+    "the same change by real games afterwards, with trainings of its own. Runs take three trained "
+    "networks in turn, and the mean over the runs of a network is one observation. An independent "
+    "program "
     "has averages of 0.70 with random rollouts, 0.86 with the look, 0.73 with the network alone, "
     "0.87 with both; why its network alone gains less than ours is not known"
 )
@@ -80,9 +83,9 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     yield _beside_independent(arms)
     yield Picture(
         "one-change-at-a-time",
-        "What the network adds and what a look at finished games adds: means over runs with 95 % "
-        "intervals, and every run. SeWell's runs are the crosses on the right; as coded, all of "
-        "them had random rollouts.",
+        "What the network adds and what a look at finished games adds: means over runs, or over "
+        "three networks where one plays, with 95 % intervals, and every run. SeWell's runs are the "
+        "crosses on the right; as coded, all of them had random rollouts.",
         lambda: _draw_arms(arms),
         _arms_table(arms),
     )
@@ -102,15 +105,16 @@ def _reported(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
     for epsilon, reached in zip(
         numbers["epsilon"], numbers["iterations before all games are won"], strict=True
     ):
-        network = arms[HALF if epsilon == 0.5 else NETWORK]
+        arm = HALF if epsilon == 0.5 else NETWORK
+        network = units(arm, curves.iterations(arms[arm]))
         yield Claim(
             f"experiment-3-iterations-{100 * epsilon:.0f}",
             f"iterations before all games are won, ε = {epsilon:g}",
             Estimate(float(reached), digits=0),
             faithful=curves.mean_iterations(arms[RANDOM]),
-            corrected=curves.mean_iterations(network),
+            corrected=over_units(arm, network, 1, COUNTS),
             reproduced=same_mean(reached, 1, coded, ITERATIONS_MARGIN) if judged else None,
-            true=_larger(coded, curves.iterations(network), EARLIER_MARGIN, judged),
+            true=_larger(coded, network, EARLIER_MARGIN, judged),
             why=f'{CODED}. "True" asks whether the network needs fewer iterations than random '
             "rollouts do",
         )
@@ -132,7 +136,7 @@ def _reported(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
 
 def _one_change(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
     """Compare the average result of all games between arms that differ in one thing."""
-    averages = {arm: curves.mean_results(runs) for arm, runs in arms.items()}
+    averages = {arm: units(arm, curves.mean_results(runs)) for arm, runs in arms.items()}
     for name, quantity, before, after, statement in (
         ("network", "the network, without the look, raises", RANDOM, NETWORK, "improved results"),
         ("network-look", "the network, with the look, raises", LOOK, BOTH, ""),
@@ -151,13 +155,28 @@ def _one_change(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
     ):
         yield Claim(
             f"experiment-3-{name}",
-            f"{quantity} the average result of all games, before and after",
+            f"{quantity} the average result of games along kept replies, before and after",
             statement,
-            faithful=over_trainings(averages[before], 2, within=RESULTS),
-            corrected=over_trainings(averages[after], 2, within=RESULTS),
+            faithful=over_units(before, averages[before], 2, RESULTS),
+            corrected=over_units(after, averages[after], 2, RESULTS),
             true=_larger(averages[after], averages[before], AVERAGE_MARGIN, judged),
             why=ONE_CHANGE,
         )
+
+
+def units(arm: str, values: Sequence[float]) -> list[float]:
+    """Return the independent observations: runs, or means of the runs of each network."""
+    if "nets" not in ARMS[arm]:
+        return list(values)
+    return [fmean(own) for own in by_network(values)]
+
+
+def over_units(
+    arm: str, values: Sequence[float], digits: int, within: tuple[float, float]
+) -> Estimate:
+    """Return the mean of the `units` of an arm, with a note if these are networks."""
+    mean = over_trainings(values, digits, within=within)
+    return mean if "nets" not in ARMS[arm] or mean.note else replace(mean, note="networks")
 
 
 def _beside_independent(arms: Mapping[str, Runs]) -> Table:
@@ -181,15 +200,16 @@ def _beside_independent(arms: Mapping[str, Runs]) -> Table:
 def _larger(
     ones: Sequence[float], others: Sequence[float], margin: float, judged: bool
 ) -> Verdict | None:
-    return larger_mean(ones, others, margin) if judged else None
+    """Test whether the first mean is larger, over trainings of trees or of networks."""
+    return larger_trained(ones, others, margin, "", LEAST_ERROR / 100) if judged else None
 
 
 def _arms_table(arms: Mapping[str, Runs]) -> Table:
     """Tabulate the numbers of the figure: one row per arm."""
     rows = []
     for arm, runs in arms.items():
-        average = over_trainings(curves.mean_results(runs), within=RESULTS)
-        reached = over_trainings(curves.iterations(runs), within=COUNTS)
+        average = over_units(arm, units(arm, curves.mean_results(runs)), 3, RESULTS)
+        reached = over_units(arm, units(arm, curves.iterations(runs)), 3, COUNTS)
         numbers = (average.value, average.low, average.high)
         others = (reached.value, reached.low, reached.high)
         cells = ("" if number is None else round(number, 4) for number in numbers + others)
@@ -206,9 +226,9 @@ def _draw_arms(arms: Mapping[str, Runs]) -> Figure:
     places = range(len(arms) - 1, -1, -1)  # the first arm on top
     for axes, measure in ((left, curves.mean_results), (right, curves.iterations)):
         within = RESULTS if axes is left else COUNTS
-        for place, number, runs in zip(places, range(len(arms)), arms.values(), strict=True):
+        for place, number, (arm, runs) in zip(places, range(len(arms)), arms.items(), strict=True):
             values = measure(runs)
-            mean = over_trainings(values, within=within)
+            mean = over_units(arm, units(arm, values), 3, within)
             low, high = (mean.value if end is None else end for end in (mean.low, mean.high))
             axes.plot(values, [place] * len(values), "|", color=COLOURS[number], alpha=0.5)
             axes.errorbar(
@@ -224,7 +244,7 @@ def _draw_arms(arms: Mapping[str, Runs]) -> Figure:
     first = curves.won_from(curves.reported_curve())
     # SeWell's three runs: without the network, with ε = 0.5, with ε = 0.25.
     shown = [places[list(arms).index(arm)] for arm in (RANDOM, HALF, NETWORK)]
-    crosses: dict[str, Any] = {"color": "black", "markersize": 8}
+    crosses: dict[str, Any] = {"color": REPORTED_COLOUR, "markersize": 8}
     right.plot([first, *numbers], shown, "x", label="as reported", **crosses)
     left.set_yticks(list(places), list(arms))
     left.set_ylim(-0.6, len(arms) - 0.4)

@@ -11,8 +11,8 @@ its replies.
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -31,6 +31,8 @@ ROLLOUTS = 5
 """Rollouts before each of the learner's moves."""
 SHOWN = 5
 """Games that SeWell shows after training."""
+NETWORKS = ("sewell", "sewell-2", "sewell-3")
+"""Networks of three trainings with SeWell's settings, which ship with Fourlab."""
 WITHOUT_LIMIT = Limit()
 RESOLUTION = 1 << 20
 """Random numbers of rollouts have 20 bits, from the search's own stream."""
@@ -57,6 +59,8 @@ class TreeTraining:
     """The learner's side."""
     net: str | None = None
     """Network that plays the learner's side in rollouts; None plays it at random."""
+    nets: tuple[str, ...] = ()
+    """Several such networks in place of one: runs take them in turn."""
     looks: bool = False
     """Whether such rollouts take a column that wins and avoid one that loses, which is ours."""
     blind: bool = False
@@ -74,8 +78,11 @@ class TreeTraining:
 
     def __call__(self, number: int) -> dict[str, Any]:
         """Train one tree; results are +1, 0 or -1 from the learner's point of view."""
+        training = self
+        if self.nets:
+            training = replace(self, net=self.nets[number % len(self.nets)])
         # The run number is part of the seed: runs are independent and repeatable.
-        learner = Learner(self, np.random.default_rng([self.seed, number]))
+        learner = Learner(training, np.random.default_rng([self.seed, number]))
         games = [learner.play() for _ in range(self.games)]
         rollouts = learner.rollouts  # of the training only: later games make more
         shown = [learner.play() for _ in range(SHOWN)]
@@ -98,6 +105,18 @@ class TreeTraining:
         outcome = game.outcome()
         assert outcome is not None
         return outcome.score(self.side)
+
+
+Run = TypeVar("Run")
+
+
+def by_network(runs: Sequence[Run]) -> list[Sequence[Run]]:
+    """Return the runs of each of NETWORKS, which take turns.
+
+    Runs with the same network are no independent trainings: their mean is one observation.
+    """
+    groups = [runs[first :: len(NETWORKS)] for first in range(len(NETWORKS))]
+    return [group for group in groups if group]
 
 
 Kind = TypeVar("Kind", bound=Hashable)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fourlab.agents.value.settings import TRAINING
 from fourlab.jobs.run import Run
-from fourlab.reporting.figures import COLOURS, SMALL, Axes, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, SMALL, Axes, Figure, frame, panels
 from fourlab.studies.claims import Answer, Claim, Counts, Estimate, Source, Verdict
 from fourlab.studies.reported import reported
 from fourlab.studies.sewell.curves import over_trainings
@@ -236,7 +236,8 @@ def _figure_1(networks: Sequence[Rows]) -> Figure:
         left.plot(
             columns["recorded epoch"],
             columns[f"{part} error"],
-            color=COLOURS[place],
+            ("-", "--")[place],
+            color=REPORTED_COLOUR,
             label=part,
         )
         # SeWell's axis numbers the recorded epochs, not the epochs.
@@ -261,7 +262,7 @@ def _all_epochs(kinds: Mapping[str, Sequence[Rows]]) -> Figure:
             columns["recorded epoch"] / RECORDED,
             columns[f"{part} error"],
             "x",
-            color="black",
+            color=REPORTED_COLOUR,
             markersize=4,
             label="as reported",
         )

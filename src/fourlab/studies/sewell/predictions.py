@@ -16,7 +16,7 @@ from fourlab.arena.statistics import Z_95
 from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS, SMALL, Axes, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, SMALL, Axes, Figure, frame, panels
 from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, exactly, share
 from fourlab.studies.reported import reported
 from fourlab.studies.sewell.curves import over_trainings
@@ -357,7 +357,7 @@ def _draw_predictions(unit: Answers, exact: Mapping[str, float]) -> Figure:
         ours: dict[str, Any] = {"color": COLOURS[0], "alpha": 0.6}
         axes.plot([place] * len(values), values, "o", label=label if not place else None, **ours)
     theirs = [predicted for predicted, _ in printed().values()]
-    axes.plot(places, theirs, "x", color="black", markersize=8, label="as reported")
+    axes.plot(places, theirs, "x", color=REPORTED_COLOUR, markersize=8, label="as reported")
     axes.axhline(0.5, color="#888888", linestyle=":", linewidth=1)
     axes.set_xticks(list(places), [f"Figure {name[0]}\n{SIDES[name[1]]}" for name in BOARDS])
     frame(axes, SMALL, "y", ylabel="predicted result, 0 (lost) to 1 (won)")

@@ -7,7 +7,7 @@ import numpy as np
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.compiled.rollouts import lane_rollouts
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
+from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, SMALL, Figure, frame, panels
 from fourlab.solver import Solver
 from fourlab.studies.claims import Claim, Estimate, Source, band_of, mean_of, share
 from fourlab.studies.reported import reported
@@ -59,13 +59,29 @@ def conduct(bench: Workbench) -> Iterator[Part]:
     for column, printed in enumerate(REPORTED):
         ours = [f"{search.runs[:, column].mean():.3f}" for search in searched.values()]
         rows.append((column, printed, *ours, f"{random[column]:.3f}", exact[str(column)]))
-    data = Table("The empty board", ("action", *means, "both perfect"), tuple(rows))
-    yield data
+    yield Table("The empty board", ("action", *means, "both perfect"), tuple(rows))
+    bars = {
+        name: [mean_of(search.runs[:, column].tolist()) for column in range(7)]
+        for name, search in searched.items()
+    }
+    without_spread = {"report": list(REPORTED), "both at random": random}
+    bars |= {name: [Estimate(value) for value in values] for name, values in without_spread.items()}
+    bars = {name: bars[name] for name in means}
+    cells = tuple(
+        (
+            column,
+            name,
+            *("" if end is None else f"{end:.4f}" for end in (one.value, one.low, one.high)),
+        )
+        for name, values in bars.items()
+        for column, one in enumerate(values)
+    )
     yield Picture(
         "empty-board",
-        "Values of the empty board's actions, with their results under perfect play",
-        lambda: _bars(means, exact),
-        data,
+        "Values of the empty board's actions, with their results under perfect play; of our "
+        "searches, means of runs with 95 % intervals.",
+        lambda: _bars(bars, exact),
+        Table("", ("action", "version", "value", "low", "high"), cells),
     )
 
 
@@ -133,15 +149,18 @@ def _games(bench: Workbench) -> Claim:
     )
 
 
-def _bars(means: dict[str, list[float]], exact: dict[str, str]) -> Figure:
+def _bars(bars: dict[str, list[Estimate]], exact: dict[str, str]) -> Figure:
     figure, (axes,) = panels(8, 3.6)
-    for place, (name, values) in enumerate(means.items()):
+    for place, (name, values) in enumerate(bars.items()):
         axes.bar(
             # Four bars of width 0.2, centred on the column.
             np.arange(7) + 0.2 * (place - 1.5),
-            values,
+            [one.value for one in values],
             width=0.2,
-            color=COLOURS[place],
+            # A value without an interval has half a width of 0, and no caps.
+            yerr=[one.half for one in values] if values[0].half else None,
+            error_kw={"linewidth": 1, "capsize": 2},
+            color=REPORTED_COLOUR if name == "report" else COLOURS[place],
             label=name,
         )
     axes.set_xticks(range(7), [f"{column}\n{exact[str(column)]}" for column in range(7)])

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from fourlab.game.position import Position
-from fourlab.reporting.figures import COLOURS, Axes, Figure, panels
+from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, Axes, Figure, panels
 from fourlab.solver import Solver
 from fourlab.studies.claims import (
     Answer,
@@ -123,7 +123,7 @@ def figure_2(bench: Workbench) -> Iterator[Part]:
     yield _picture(
         "figure-2-as-drawn",
         "Figure 2, drawn from the published 25 successive running means (B3), beside ours",
-        {"as reported": running(published_runs()), "ours, as coded": running(first)},
+        {"as drawn: running means": running(published_runs()), "ours, as coded": running(first)},
     )
     yield _picture(
         "figure-2",
@@ -131,7 +131,7 @@ def figure_2(bench: Workbench) -> Iterator[Part]:
         "mean over an action's visits is not the value of optimal play: the corrected search "
         "hardly visits action 6, mostly to find out why it is worse.",
         {
-            "as reported": published_runs(),
+            "the authors' 25 runs": published_runs(),
             "ours, as coded (B1, B2)": first,
             "ours, corrected": corrected.means[0],
         },
@@ -234,12 +234,12 @@ def _boxes(sets: dict[str, Floats], exact: dict[int, Fraction]) -> Figure:
     figure, all_axes = panels(width, 4.2, columns=len(sets), sharey=True)
     figure.suptitle("Convergence of actions for the first move", fontsize="large")
     for axes, (title, values) in zip(all_axes, sets.items(), strict=True):
-        _box(axes, values, exact)
+        _box(axes, values, exact, "ours" not in title)
         axes.set_title(title, fontsize="medium")
     return figure
 
 
-def _box(axes: Axes, values: Floats, exact: dict[int, Fraction]) -> None:
+def _box(axes: Axes, values: Floats, exact: dict[int, Fraction], published: bool) -> None:
     boxes = axes.boxplot(
         [values[:, 0], values[:, 1]],
         patch_artist=True,
@@ -247,17 +247,19 @@ def _box(axes: Axes, values: Floats, exact: dict[int, Fraction]) -> None:
         medianprops={"color": "black"},
     )
     for place, action in enumerate(ACTIONS):
-        boxes["boxes"][place].set_facecolor(COLOURS[place])
+        boxes["boxes"][place].set_facecolor(REPORTED_COLOUR if published else COLOURS[place])
         boxes["boxes"][place].set_alpha(0.6)
         if action in exact:
             # Boxes stand at 1, 2, …
             height = float(exact[action])
             axes.hlines(height, place + 0.6, place + 1.4, color=COLOURS[3], linestyle="--")
-            label = f"exact {height:.3g}"
-            axes.text(place + 0.6, height, label, ha="left", va="bottom", color=COLOURS[3])
-    axes.set_xticks([1, 2], [f"Action {action}" for action in ACTIONS])
-    # Room for the label of a value of 1.
-    axes.set(xlabel="Actions", ylabel="Mean value", ylim=(-1.1, 1.2))
+    # The exact values are below the axis, where no box can be.
+    exact_words = [
+        f"\n(exact {float(exact[action]):.3g})" if action in exact else "" for action in ACTIONS
+    ]
+    labels = [f"Action {action}{words}" for action, words in zip(ACTIONS, exact_words, strict=True)]
+    axes.set_xticks([1, 2], labels)
+    axes.set(xlabel="Actions", ylabel="Mean value", ylim=(-1.1, 1.1))
     axes.grid(axis="y", linestyle="--", alpha=0.6)
 
 
