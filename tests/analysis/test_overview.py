@@ -19,7 +19,7 @@ from fourlab.errors import UserError
 from fourlab.jobs.executors.local import Local
 from fourlab.jobs.run import Run, open_run
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.claims import Claim
+from fourlab.studies.claims import Claim, Source
 from fourlab.studies.report import check_work, save_parts, write_reports
 from fourlab.studies.verdicts import same_number
 from fourlab.studies.workbench import Text
@@ -217,8 +217,8 @@ def test_a_reproduction_counts_finished_experiments(tmp_path: Path) -> None:
         run,
         first,
         [
-            Claim("one", "one", "1", faithful="1", reproduced=same_number(1, 1, 0)),
-            Claim("two", "two", "2", faithful="3", reproduced=same_number(2, 3, 0)),
+            Claim("one", "one", "1", Source.TEXT, faithful="1", reproduced=same_number(1, 1, 0)),
+            Claim("two", "two", "2", Source.TEXT, faithful="3", reproduced=same_number(2, 3, 0)),
             Text("said", "words"),
         ],
     )
@@ -230,8 +230,10 @@ def test_a_reproduction_counts_finished_experiments(tmp_path: Path) -> None:
         run,
         second,
         [
-            Claim("three", "three", "1", faithful="1", reproduced=same_number(1, 1, 0)),
-            Claim("four", "four", "", faithful="1"),
+            Claim(
+                "three", "three", "1", Source.TEXT, faithful="1", reproduced=same_number(1, 1, 0)
+            ),
+            Claim("four", "four", "", Source.OURS, faithful="1"),
         ],
     )
     write_reports(run)

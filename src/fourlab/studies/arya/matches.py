@@ -26,8 +26,8 @@ from fourlab.studies.arya.bouts import (
     training_of,
 )
 from fourlab.studies.arya.lessons import q_tables
-from fourlab.studies.claims import COUNTS, Claim, mean_of, share
-from fourlab.studies.verdicts import at_least, larger_share
+from fourlab.studies.claims import COUNTS, Claim, Source, mean_of, share
+from fourlab.studies.verdicts import half_of_decided, larger_share
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 WITHOUT_HEURISTIC = "evaluation=terminal,ties=random"
@@ -62,6 +62,7 @@ def experiments_1_and_2(bench: Workbench) -> Iterator[Part]:
         "q-positions",
         f"positions in the table after {training:,} games of self-play",
         "",
+        Source.OURS,
         faithful=mean_of(faithful.positions, 0, within=COUNTS),
         corrected=mean_of(corrected.positions, 0, within=COUNTS),
     )
@@ -262,11 +263,12 @@ def listed_search(bench: Workbench) -> Iterator[Part]:
         is_claim = comparison.label == AGAINST_CORRECTED
         is_listed = "listed" in comparison.label
         # A working search would win as often as it loses.
-        working = at_least(result.won, result.won + result.lost, 0.5) if is_claim else None
+        working = half_of_decided(result.won, result.lost) if is_claim else None
         yield Claim(
             comparison.name,
             f"{comparison.label}: wins",
             "a working tree search" if is_claim else "",
+            Source.TEXT,
             faithful=wins if is_listed else "",
             corrected="" if is_listed else wins,
             reproduced=working,
@@ -339,11 +341,13 @@ def _thinking_claim(depth: int, budgets: Sequence[int], curves: Curves) -> Claim
         f"minimax({depth}) wins against {budgets[0]:,} and against {budgets[-1]:,} "
         "rollouts per move",
         "falls as the search thinks longer",
+        Source.FIGURE,
         faithful=both_ends(curves[True, depth]),
         corrected=both_ends(corrected),
         true=larger_share(first.won, first.games, last.won, last.games, POINTS),
         why="the figure shows another program's search, so only the corrected search is tested "
         "(B15)",
+        statement="thinking-time",
     )
 
 
@@ -390,23 +394,24 @@ def dqn(bench: Workbench) -> Iterator[Part]:
     for name, games in zip(opponents, play(bench, "games", matches), strict=True):
         result = score(games, "DQN")
         slug = re.sub(r"[^a-z0-9]+", "-", name.split(",")[0].lower()).strip("-")
-        decided = result.won + result.lost
         reported, true = "", None
         # The literature that the thesis quotes: DQN beats minimax, and tree search beats DQN.
         if name.startswith("minimax"):
-            reported, true = "DQN wins", at_least(result.won, decided, 0.5)
+            reported, true = "DQN wins", half_of_decided(result.won, result.lost)
         elif name.startswith("MCTS"):
-            reported, true = "tree search wins", at_least(result.lost, decided, 0.5)
+            reported, true = "tree search wins", half_of_decided(result.lost, result.won)
         yield Claim(
             f"dqn-against-{slug}" + ("-no-heuristic" if "no heuristic" in name else ""),
             f"DQN against {name}: won / lost / drawn",
             reported,
+            Source.TEXT,
             corrected=result.counts,
             true=true,
             why="the thesis quotes this and did not try it; the network is the one that ships with "
             "Fourlab"
             if reported
             else "",
+            statement="dqn-against-" + slug.partition("-")[0],
         )
         # Both sides were played equally often.
         rows += [(name, ("first", "second")[side], *score(games, "DQN", side)) for side in (0, 1)]

@@ -11,7 +11,7 @@ from fourlab.agents.registry import make
 from fourlab.game.position import Position
 from fourlab.studies.arya.listing import ListedSearch
 from fourlab.studies.arya.matches import vanilla
-from fourlab.studies.claims import Answer, Claim, Estimate, Value, Verdict, mean_of
+from fourlab.studies.claims import Answer, Claim, Estimate, Source, Value, Verdict, mean_of
 from fourlab.studies.reported import reported
 from fourlab.studies.verdicts import same_number
 from fourlab.studies.workbench import Part, Text, Workbench
@@ -51,6 +51,7 @@ def speed(bench: Workbench) -> Iterator[Part]:
             f"rollouts per CPU second on the empty board, over {seconds:g} s: the listing in plain "
             "Python (faithful), the same search compiled (corrected)",
             _range(fewest / seconds, most / seconds),
+            Source.TEXT,
             faithful=listing,
             corrected=compiled,
             reproduced=_near(listing.value, fewest / seconds, most / seconds),
@@ -70,6 +71,7 @@ def speed(bench: Workbench) -> Iterator[Part]:
             f"minimax({depth:.0f}): time per move, without a heuristic (faithful) and with one "
             "(corrected)",
             f"{_range(least, most)} s",
+            Source.TEXT,
             faithful=Estimate(1000 * no_heuristic, unit="ms", digits=2),
             corrected=Estimate(1000 * heuristic, unit="ms", digits=2),
             why="not compared: the minimax that was timed is not shown, and ours is compiled and "
@@ -149,6 +151,7 @@ def _printed(games: str) -> Claim:
         "text-mode-score",
         "things that the text mode prints: " + ", ".join(PRINTED),
         f"all {len(PRINTED)}",
+        Source.TEXT,
         faithful=str(lines),
         reproduced=same_number(len(PRINTED), lines, 0),
     )

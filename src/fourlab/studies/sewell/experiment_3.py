@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Figure, frame, panels
-from fourlab.studies.claims import COUNTS, RESULTS, Claim, Estimate, Verdict, share
+from fourlab.studies.claims import COUNTS, RESULTS, Claim, Estimate, Source, Verdict, share
 from fourlab.studies.reported import reported
 from fourlab.studies.sewell import curves
 from fourlab.studies.sewell.curves import Runs, over_trainings
@@ -107,12 +107,14 @@ def _reported(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
             f"experiment-3-iterations-{100 * epsilon:.0f}",
             f"iterations before all games are won, ε = {epsilon:g}",
             Estimate(float(reached), digits=0),
+            Source.TEXT,
             faithful=curves.mean_iterations(arms[RANDOM]),
             corrected=curves.mean_iterations(network),
             reproduced=same_mean(reached, 1, coded, ITERATIONS_MARGIN) if judged else None,
             true=_larger(coded, curves.iterations(network), EARLIER_MARGIN, judged),
             why=f'{CODED}. "True" asks whether the network needs fewer iterations than random '
             "rollouts do",
+            statement="experiment-3-iterations",
         )
     # Three runs of one program: the first without, the others with a network that has no influence.
     triples = list(zip(coded[0::3], coded[1::3], coded[2::3], strict=False))
@@ -122,6 +124,7 @@ def _reported(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
             "experiment-3-order",
             "three runs as coded that need fewer iterations each time",
             "yes: 17, 12, 8",
+            Source.TEXT,
             faithful=share(falling, len(triples)),
             exact=Estimate(100 / 6, unit="%", digits=1, note="if no two are equal"),
             reproduced=may_happen(falling, len(triples)) if judged else None,
@@ -153,6 +156,7 @@ def _one_change(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
             f"experiment-3-{name}",
             f"{quantity} the average result of all games, before and after",
             statement,
+            Source.TEXT,
             faithful=over_trainings(averages[before], 2, within=RESULTS),
             corrected=over_trainings(averages[after], 2, within=RESULTS),
             true=_larger(averages[after], averages[before], AVERAGE_MARGIN, judged),
