@@ -65,7 +65,8 @@ def same_curve(ones: Sequence[Cell], others: Sequence[Cell], points: float) -> V
     # Chance alone makes the statistic as large as the number of places.
     distance = unit * math.sqrt(max(0.0, statistic - places))
     # The largest statistic that agrees.
-    largest = root(lambda x: noncentral_below(x, places, noncentrality) - LEVEL, 0.0, 1000.0, 40)
+    most = 4 * (noncentrality + places) + 100
+    largest = root(lambda x: noncentral_below(x, places, noncentrality) - LEVEL, 0.0, most, 50)
     power = 1 - chi_squared_tail(largest, places) if largest >= places else 0.0
     verdict = claimed_equal(test, p, (distance, ends[0], ends[1]), points, power)
     return replace(verdict, margin=f"{points:g} points, root mean square")
@@ -200,7 +201,8 @@ def noncentrality_bound(statistic: float, freedom: int, tail: float) -> float:
     """
     if 1 - chi_squared_tail(statistic, freedom) <= tail:
         return 0.0
-    return root(lambda x: tail - noncentral_below(statistic, freedom, x), 0.0, CERTAIN, 40)
+    most = 4 * statistic + 100
+    return root(lambda x: tail - noncentral_below(statistic, freedom, x), 0.0, most, 50)
 
 
 def noncentral_below(statistic: float, freedom: int, noncentrality: float) -> float:
