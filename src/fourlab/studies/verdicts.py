@@ -21,6 +21,7 @@ quarter of the range of a bounded scale; `no_verdict` stands for tests whose mar
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import NormalDist
@@ -475,11 +476,18 @@ def same_paired_share(only_one: int, only_other: int, of: int, points: float) ->
     test = f"exact McNemar test of {of} pairs, {only_one + only_other} of which differ"
     estimate = paired_share_interval(only_one, only_other, of, 1 - 2 * LEVEL)
     differing = only_one + only_other
+
+    def is_inside(count: int) -> bool:
+        _, low, high = paired_share_interval(count, differing - count, of, 1 - 2 * LEVEL)
+        return -points <= low and high <= points
+
+    # The counts that agree are those around one half, at most as far from it as `first`.
+    first = bisect_left(range(differing // 2 + 1), True, key=is_inside)
     power = math.fsum(
-        _binomial(count, differing, 0.5)
-        for count in range(differing + 1)
-        if _is_inside(paired_share_interval(count, differing - count, of, 1 - 2 * LEVEL), points)
+        _binomial(count, differing, 0.5) for count in range(first, differing - first + 1)
     )
+    if first > differing // 2:
+        power = 0.0
     return claimed_equal(test, mcnemar(only_one, only_other), estimate, points, power)
 
 
@@ -520,25 +528,32 @@ def mcnemar_power(differing: int, of: int, margin: float) -> float:
     The trials that differ cannot make a larger difference than their share.
     """
     share = min(1.0, 0.5 + margin * of / (2 * differing)) if differing else 0.5
-    return math.fsum(
-        _binomial(count, differing, share)
-        for count in range(differing + 1)
-        if paired_share_interval(count, differing - count, of, 1 - LEVEL)[1] > 0
-    )
+
+    def is_positive(count: int) -> bool:
+        return paired_share_interval(count, differing - count, of, 1 - LEVEL)[1] > 0
+
+    fewest = bisect_left(range(differing + 1), True, key=is_positive)
+    return math.fsum(_binomial(count, differing, share) for count in range(fewest, differing + 1))
 
 
 def clopper_pearson(count: int, of: int, confidence: float) -> tuple[float, float]:
     """Return the exact interval of a share (Clopper and Pearson, 1934)."""
     tail = (1 - confidence) / 2
+    counts = np.arange(of + 1)
+    choices = _log_choose(of)
+
+    def weights(share: float) -> NDArray[np.float64]:
+        logs = choices + counts * math.log(share) + (of - counts) * math.log1p(-share)
+        return np.asarray(np.exp(logs))
 
     def above(share: float) -> float:
-        return math.fsum(_binomial(k, of, share) for k in range(count, of + 1)) - tail
+        return float(weights(share)[count:].sum()) - tail
 
     def below(share: float) -> float:
-        return tail - math.fsum(_binomial(k, of, share) for k in range(count + 1))
+        return tail - float(weights(share)[: count + 1].sum())
 
-    low = root(above, 0.0, 1.0, 60) if count else 0.0
-    high = root(below, 0.0, 1.0, 60) if count < of else 1.0
+    low = root(above, 0.0, 1.0, 45) if count else 0.0
+    high = root(below, 0.0, 1.0, 45) if count < of else 1.0
     return low, high
 
 
@@ -716,10 +731,6 @@ def chi_squared_quantile(tail: float, freedom: int) -> float:
 def _reference(value: float, unit: str, scale: Scale | None) -> float | None:
     """Return the value that a margin belongs to; None if there is a scale instead."""
     return None if scale is not None or unit in (POINTS_UNIT, ELO_UNIT) else value
-
-
-def _is_inside(estimate: tuple[float, float, float], margin: float) -> bool:
-    return -margin <= estimate[1] and estimate[2] <= margin
 
 
 def _check_trainings(values: Sequence[float]) -> None:
