@@ -241,7 +241,7 @@ def test_a_reproduction_counts_finished_experiments(tmp_path: Path) -> None:
     assert (data["status"], data["done"], data["total"]) == ("finished", 2, 2)
     assert data["headline"] == "2 experiments: 2 agree, 1 differ"
     (table,) = data["tables"]
-    assert table["rows"] == [["000-exact", 1, 1, 0, 0], ["004-speed", 1, 0, 0, 1]]
+    assert table["rows"] == [["000-exact", 1, 1, 0, 0], ["004-speed", 1, 0, 0, 0]]
     assert (data["games"], data["metrics"], data["kind"]) == (None, None, "reproduce")
     RunAnswer.model_validate(data)  # so the page can show it
     shutil.rmtree(run.folder / "work")  # no longer needed
@@ -316,3 +316,30 @@ def test_names_are_looked_up_and_never_made_paths(league: Run, home: Path, name:
         overview.run_named(home, name)
     with pytest.raises(NotThere):
         overview.figure(league, name)
+
+
+def test_a_statement_of_several_rows_counts_once() -> None:
+    def rows(*answers: str | None, **fields: Any) -> list[dict[str, Any]]:
+        return [
+            {
+                **{"kind": "claim", "name": f"row-{place}", "reported": "yes", "true": None},
+                **{"made_as": "claim", "statement": "one"},
+                "reproduced": None if answer is None else {"answer": answer},
+                **fields,
+            }
+            for place, answer in enumerate(answers)
+        ]
+
+    agrees, differs, cannot_tell = "agrees", "differs", "cannot tell"
+    for answers, expected in (
+        ((agrees, agrees), agrees),
+        ((agrees, cannot_tell, differs), differs),
+        ((agrees, cannot_tell), cannot_tell),
+        ((agrees, None, "no verdict"), agrees),
+        ((None, "no verdict"), overview.UNTESTED),
+    ):
+        assert overview.count_answers(rows(*answers)) == {expected: 1}
+    assert overview.count_answers(rows(agrees, differs, statement="")) == {agrees: 1, differs: 1}
+    for kind in ("reading", "diagnostic"):
+        assert not overview.count_answers(rows(agrees, made_as=kind))
+    assert not overview.count_answers(rows(agrees, reported="")), "ours, not the report's"

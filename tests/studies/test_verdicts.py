@@ -1,11 +1,14 @@
 """The tests behind the verdicts, beside SciPy's and beside simulation."""
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from fourlab.studies import verdicts
 from fourlab.studies.claims import RESULTS, SHARES, Answer, Counts, Verdict, shares
 from fourlab.studies.compare import direction_power, equivalence_power
 from fourlab.studies.verdicts import (
@@ -142,7 +145,7 @@ def test_mcnemars_test_by_hand() -> None:
     assert larger_paired_share(10, 2, 100, 15).answer == Answer.AGREES
     assert larger_paired_share(9, 3, 100, 10).answer == Answer.CANNOT_TELL
     assert larger_paired_share(2, 10, 100, 15).answer == Answer.DIFFERS
-    # As independent shares, 30 and 22 of 100, they could not be told apart.
+    # As independent shares, 30 and 22 of 100, they need not differ.
     assert larger_share(30, 100, 22, 100, 15).answer == Answer.CANNOT_TELL
     assert same_paired_share(10, 2, 100, 5).answer == Answer.DIFFERS
     assert same_paired_share(0, 0, 300, 5).answer == Answer.AGREES
@@ -468,3 +471,33 @@ def test_what_happened_once_is_called_possible() -> None:
 def test_a_margin_may_have_words() -> None:
     assert typical(1.0, [1.0] * 50, 0.5, "half of the value").margin == "half of the value"
     assert typical(1.0, [1.0] * 50, 0.4).margin == "0.4"
+
+
+WITH_A_MARGIN = {
+    # Too few games or trainings for a test.
+    "ablation.py": 2,
+    # Factors and reading errors, which are compared without chance.
+    "arya/speed.py": 1,
+    "bhat/schedules.py": 1,
+    # A margin of 0.
+    "gao/future.py": 1,
+}
+"""Verdicts with a margin that no function of `verdicts` makes, by module."""
+
+
+def test_every_margin_goes_through_the_one_check() -> None:
+    """Verdicts with a margin are made by `verdicts`, whose functions check the margin."""
+    folder = Path(verdicts.__file__).parent
+    counts: dict[str, int] = {}
+    for file in folder.rglob("*.py"):
+        name = file.relative_to(folder).as_posix()
+        if name in ("verdicts.py", "claims.py", "bhat/comparisons.py"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and getattr(node.func, "id", "") == "Verdict"
+                and (len(node.args) > 2 or any(word.arg == "margin" for word in node.keywords))
+            ):
+                counts[name] = counts.get(name, 0) + 1
+    assert counts == WITH_A_MARGIN

@@ -250,7 +250,7 @@ def bound(not_lost: int, games: int, anchor: int) -> Claim:
     high = upper_end(not_lost, games)
     p = binomial_tail(not_lost, games, score_of(REPORTED - anchor))
     # A bound can refute a rating, but not show it.
-    answer = Answer.DIFFERS if p < LEVEL else Answer.CANNOT_TELL
+    answer = Answer.DIFFERS if p < LEVEL / 2 else Answer.CANNOT_TELL
     ends = Estimate(anchor + elo_of(high), n=games, unit="Elo", digits=0, note="upper bound")
     return Claim(
         "chess-rating-bound",
@@ -258,7 +258,7 @@ def bound(not_lost: int, games: int, anchor: int) -> Claim:
         _reported(),
         Source.TEXT,
         faithful=ends if high < 1 else "no bound",
-        reproduced=Verdict(answer, "binomial test, one-sided", p=p),
+        reproduced=Verdict(answer, "binomial test, one-sided at 2.5 %", p=p),
         why=WHY_BOUND,
         statement="chess-rating",
     )
