@@ -19,7 +19,7 @@ from fourlab.errors import UserError
 from fourlab.jobs.executors.local import Local
 from fourlab.jobs.run import Run, open_run
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.claims import Claim
+from fourlab.studies.claims import Claim, Source
 from fourlab.studies.report import check_work, save_parts, write_reports
 from fourlab.studies.verdicts import same_number
 from fourlab.studies.workbench import Text
@@ -217,8 +217,8 @@ def test_a_reproduction_counts_finished_experiments(tmp_path: Path) -> None:
         run,
         first,
         [
-            Claim("one", "one", "1", faithful="1", reproduced=same_number(1, 1, 0)),
-            Claim("two", "two", "2", faithful="3", reproduced=same_number(2, 3, 0)),
+            Claim("one", "one", "1", Source.TEXT, faithful="1", reproduced=same_number(1, 1, 0)),
+            Claim("two", "two", "2", Source.TEXT, faithful="3", reproduced=same_number(2, 3, 0)),
             Text("said", "words"),
         ],
     )
@@ -230,8 +230,10 @@ def test_a_reproduction_counts_finished_experiments(tmp_path: Path) -> None:
         run,
         second,
         [
-            Claim("three", "three", "1", faithful="1", reproduced=same_number(1, 1, 0)),
-            Claim("four", "four", "", faithful="1"),
+            Claim(
+                "three", "three", "1", Source.TEXT, faithful="1", reproduced=same_number(1, 1, 0)
+            ),
+            Claim("four", "four", "", Source.OURS, faithful="1"),
         ],
     )
     write_reports(run)
@@ -239,7 +241,7 @@ def test_a_reproduction_counts_finished_experiments(tmp_path: Path) -> None:
     assert (data["status"], data["done"], data["total"]) == ("finished", 2, 2)
     assert data["headline"] == "2 experiments: 2 agree, 1 differ"
     (table,) = data["tables"]
-    assert table["rows"] == [["000-exact", 1, 1, 0, 0], ["004-speed", 1, 0, 0, 1]]
+    assert table["rows"] == [["000-exact", 1, 1, 0, 0], ["004-speed", 1, 0, 0, 0]]
     assert (data["games"], data["metrics"], data["kind"]) == (None, None, "reproduce")
     RunAnswer.model_validate(data)  # so the page can show it
     shutil.rmtree(run.folder / "work")  # no longer needed
@@ -314,3 +316,30 @@ def test_names_are_looked_up_and_never_made_paths(league: Run, home: Path, name:
         overview.run_named(home, name)
     with pytest.raises(NotThere):
         overview.figure(league, name)
+
+
+def test_a_statement_of_several_rows_counts_once() -> None:
+    def rows(*answers: str | None, **fields: Any) -> list[dict[str, Any]]:
+        return [
+            {
+                **{"kind": "claim", "name": f"row-{place}", "reported": "yes", "true": None},
+                **{"made_as": "claim", "statement": "one"},
+                "reproduced": None if answer is None else {"answer": answer},
+                **fields,
+            }
+            for place, answer in enumerate(answers)
+        ]
+
+    agrees, differs, cannot_tell = "agrees", "differs", "cannot tell"
+    for answers, expected in (
+        ((agrees, agrees), agrees),
+        ((agrees, cannot_tell, differs), differs),
+        ((agrees, cannot_tell), cannot_tell),
+        ((agrees, None, "no verdict"), agrees),
+        ((None, "no verdict"), overview.UNTESTED),
+    ):
+        assert overview.count_answers(rows(*answers)) == {expected: 1}
+    assert overview.count_answers(rows(agrees, differs, statement="")) == {agrees: 1, differs: 1}
+    for kind in ("reading", "diagnostic"):
+        assert not overview.count_answers(rows(agrees, made_as=kind))
+    assert not overview.count_answers(rows(agrees, reported="")), "ours, not the report's"

@@ -47,6 +47,7 @@ MATCH = Claim(
     "experiment-3b",
     "MCTS 1 s against minimax(6)",
     shares(71, 16, 13),
+    Source.TEXT,
     faithful=shares(730, 210, 60),
     corrected=shares(990, 5, 5),
     reproduced=same_counts(shares(71, 16, 13), shares(730, 210, 60), 15),

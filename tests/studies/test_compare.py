@@ -6,10 +6,10 @@ from scipy.stats import chi2, chi2_contingency, fisher_exact
 
 from fourlab.studies.compare import (
     chi_squared_tail,
-    fisher,
     holm,
     homogeneity,
 )
+from fourlab.studies.verdicts import freeman_halton
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,9 @@ from fourlab.studies.compare import (
 def test_fishers_test_is_scipys(counts: tuple[int, int, int, int]) -> None:
     one, of_one, other, of_other = counts
     expected = fisher_exact([[one, of_one - one], [other, of_other - other]]).pvalue
-    assert fisher(*counts) == pytest.approx(expected, rel=1e-6)
+    assert freeman_halton([one, of_one - one], [other, of_other - other]) == pytest.approx(
+        expected, rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 14, 29, 30])

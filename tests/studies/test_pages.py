@@ -14,7 +14,16 @@ from fourlab.reporting.blocks import Bullets, Drawing, Folded, to_markdown
 from fourlab.sources import SOURCES
 from fourlab.studies import pages
 from fourlab.studies.catalogue import Item, all_experiments, items_of
-from fourlab.studies.claims import CLAIMS_HEAD, Answer, Claim, Estimate, Verdict, share, shares
+from fourlab.studies.claims import (
+    CLAIMS_HEAD,
+    Answer,
+    Claim,
+    Estimate,
+    Source,
+    Verdict,
+    share,
+    shares,
+)
 from fourlab.studies.forest import with_picture
 from fourlab.studies.made import Made, from_json
 from fourlab.studies.pages import blocks_of, picture_of, verdict_sentences
@@ -75,7 +84,9 @@ def test_a_page_states_its_source_its_columns_and_where_numbers_come_from() -> N
 
 
 def test_claims_are_named_by_their_verdicts_with_values_where_these_differ() -> None:
-    claim = Claim("a", "the first", Estimate(75, unit="%", digits=0), exact=Estimate(0, digits=0))
+    claim = Claim(
+        "a", "the first", Estimate(75, unit="%", digits=0), Source.TEXT, exact=Estimate(0, digits=0)
+    )
     several = [replace(claim, name=str(n), quantity=f"no. {n}", true=AGREES) for n in range(5)]
     several.insert(0, several[0])
     sentences = list(
@@ -154,7 +165,7 @@ def test_sentences_of_the_index_end_and_commands_are_short() -> None:
 
 
 def test_an_experiment_without_a_picture_gets_one_of_its_shares() -> None:
-    won = Claim("won", "games won", "", faithful=share(7, 10), corrected=share(9, 10))
+    won = Claim("won", "games won", "", Source.OURS, faithful=share(7, 10), corrected=share(9, 10))
     parts = with_picture("Games", [won, MATCH])
     assert parts[:2] == [won, MATCH]
     picture = parts[2]

@@ -8,7 +8,7 @@ import pytest
 from fourlab.errors import UserError
 from fourlab.jobs.run import Run, open_run
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.claims import Claim
+from fourlab.studies.claims import Claim, Source
 from fourlab.studies.job import StudyJob, read_job
 from fourlab.studies.report import check_work, load_parts, save_parts, write_reports
 from fourlab.studies.workbench import Table
@@ -20,7 +20,7 @@ def a_run(folder: Path, *names: str, seed: int = 0) -> Run:
     for name in names:
         experiment = all_experiments()[name]
         check_work(run, experiment)
-        claim = Claim("number", "a number", "1", faithful="2")
+        claim = Claim("number", "a number", "1", Source.TEXT, faithful="2")
         save_parts(run, experiment, [claim, Table("some", ("head",), ((name,),))])
     write_reports(run)
     return run
@@ -30,7 +30,7 @@ def test_a_run_of_an_earlier_version_keeps_its_numbered_folders(tmp_path: Path) 
     run = a_run(tmp_path)
     (run.folder / "000").mkdir()
     experiment = all_experiments()["000-exact"]
-    save_parts(run, experiment, [Claim("number", "a number", "1", faithful="2")])
+    save_parts(run, experiment, [Claim("number", "a number", "1", Source.TEXT, faithful="2")])
     write_reports(run)
     assert (run.folder / "000" / "data" / "exact-claims.csv").is_file()
     assert "000/report.md" in (run.folder / "report.md").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_a_resumed_run_does_what_it_began_before_its_experiments_were_on_record(
     tmp_path: Path,
 ) -> None:
     run = a_run(tmp_path)  # as older versions wrote it: without a list of experiments
-    done = Claim("number", "a number", "1", faithful="2")
+    done = Claim("number", "a number", "1", Source.TEXT, faithful="2")
     for name in ("000-exact", "003-figure-1"):
         check_work(run, all_experiments()[name])
         save_parts(run, all_experiments()[name], [done])

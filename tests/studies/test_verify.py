@@ -9,7 +9,7 @@ import pytest
 
 from fourlab.arena.tables import Table
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, shares
+from fourlab.studies.claims import Answer, Claim, Estimate, Source, Verdict, shares
 from fourlab.studies.made import Made
 from fourlab.studies.parts import stored
 from fourlab.studies.verify import Sample, differences, draw
@@ -20,6 +20,7 @@ MATCH = Claim(
     "match",
     "a match",
     shares(7, 2, 1),
+    Source.TEXT,
     faithful=shares(70, 20, 10),
     corrected=Estimate(0.25, 0.2, 0.3, n=40, note="of forty"),
     exact="a draw",

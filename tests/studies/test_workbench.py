@@ -15,7 +15,7 @@ from fourlab.jobs.executors.threads import Threads
 from fourlab.jobs.kinds import job_of
 from fourlab.jobs.run import Run
 from fourlab.studies.catalogue import Experiment, all_experiments, chosen
-from fourlab.studies.claims import Claim
+from fourlab.studies.claims import Claim, Source
 from fourlab.studies.job import _conduct
 from fourlab.studies.report import load_parts
 from fourlab.studies.workbench import Part, Stopped, Text, Workbench, completed
@@ -152,7 +152,7 @@ def test_a_damaged_work_file_is_named(tmp_path: Path, content: str) -> None:
         bench(tmp_path).repeat("squares", lambda number: number**2, 10)
 
 
-CLAIM = {"kind": "claim", **Claim("x", "a number", "1", faithful="2").as_json()}
+CLAIM = {"kind": "claim", **Claim("x", "a number", "1", Source.TEXT, faithful="2").as_json()}
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,8 @@ READ_ERRORS = (
 )
 """What reading a run folder raises if its files are missing or have unexpected contents."""
 UNTESTED = "without comparison"
+NO_VERDICT = "no verdict"
+"""The answer of a test that cannot be made."""
 ANSWERS = ("agrees", "differs", "cannot tell", UNTESTED)
 """What a study can say about the numbers of a report."""
 EXPERIMENTS = "experiments"
@@ -211,14 +213,31 @@ def _read_outcome(folder: Path, changed_at: int, size: int) -> _Outcome | None:
 def count_answers(parts: Sequence[Mapping[str, Any]], question: str = "reproduced") -> Counter[str]:
     """Count the answers of an experiment to one of the questions `reproduced` and `true`.
 
-    `parts` are those of the experiment in results.json. Those without a test count as UNTESTED.
+    `parts` are those of the experiment in results.json. Only what the report claims counts, and one
+    statement of several rows counts once: it agrees if all tested rows do, and differs if one does.
+    A statement without a test counts as UNTESTED.
     """
-    answers: Counter[str] = Counter()
+    statements: dict[str, list[str]] = {}
     for part in parts:
-        if part["kind"] == "claim":
-            verdict = part[question]
-            answers[UNTESTED if verdict is None else str(verdict["answer"])] += 1
-    return answers
+        # Earlier versions do not store whose claim it is.
+        made_as = part.get("made_as", "claim") if part.get("reported") else "diagnostic"
+        if part["kind"] != "claim" or made_as != "claim":
+            continue
+        rows = statements.setdefault(part.get("statement") or part["name"], [])
+        verdict = part[question]
+        if verdict is not None and verdict["answer"] != NO_VERDICT:
+            rows.append(str(verdict["answer"]))
+    return Counter(map(_answer_of_rows, statements.values()))
+
+
+def _answer_of_rows(rows: Sequence[str]) -> str:
+    """Return the answer to a statement from those of its tested rows."""
+    agrees, differs, cannot_tell, _ = ANSWERS
+    if not rows:
+        return UNTESTED
+    if differs in rows:
+        return differs
+    return agrees if set(rows) == {agrees} else cannot_tell
 
 
 def _study_outcome(experiments: dict[str, list[dict[str, Any]]]) -> _Outcome:

@@ -9,7 +9,7 @@ then has the variance of training.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -33,18 +33,21 @@ from fourlab.studies.claims import (
     Answer,
     Claim,
     Estimate,
+    Source,
     Verdict,
     over_trainings,
     p_in_words,
     share,
 )
-from fourlab.studies.compare import student_quantile
 from fourlab.studies.verdicts import (
     FEWEST_TRAININGS,
-    LEVEL,
-    NORMAL,
-    claimed_different,
-    larger_trained,
+    SAME_GAMES,
+    SEEDS,
+    Difference,
+    directed,
+    larger_mean,
+    larger_paired,
+    paired,
     welch,
 )
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
@@ -255,15 +258,14 @@ def _moments(tally: Tally) -> tuple[float, float]:
 
 def gains(tally: Tally) -> Verdict:
     """Test the claim that the first player is stronger, by pairs of games."""
-    test = "test of the mean score of pairs, one-sided"
+    test = "test of the mean score of pairs"
     if tally.units < FEWEST:
         return Verdict(Answer.CANNOT_TELL, test, f"{MARGIN:g} Elo")
     score, error = _moments(tally)
-    p = 1 - NORMAL.cdf((score - 0.5) / error)
-    # Symmetric, so the score at minus the margin serves as well.
-    margin = 1 / (1 + 10 ** (-MARGIN / 400)) - 0.5
-    power = NORMAL.cdf(margin / error - NORMAL.inv_cdf(1 - LEVEL))
-    return claimed_different(test, f"{MARGIN:g} Elo", p, power)
+    # In points: the score that the margin is worth between equal players.
+    margin = 100 * (1 / (1 + 10 ** (-MARGIN / 400)) - 0.5)
+    verdict = directed(test, Difference(100 * (score - 0.5), 100 * error, None), margin, "points")
+    return replace(verdict, margin=f"{margin:.1f} points, {MARGIN:g} Elo")
 
 
 @dataclass(frozen=True)
@@ -285,14 +287,24 @@ class Trained:
 
 
 def compare_trained(
-    title: str, met: str, arms: Sequence[Trained], no_verdict: str = ""
+    title: str,
+    met: str,
+    arms: Sequence[Trained],
+    no_verdict: str = "",
+    same_seeds: bool = False,
 ) -> list[Row]:
-    """Return the rows of trained arms, of which the first is faithful."""
+    """Return the rows of trained arms, of which the first is faithful.
+
+    With `same_seeds`, training number n of every arm has the same seed, so they are compared in
+    pairs.
+    """
     base = arms[0].elos
     rows = []
     for trained in arms:
         is_faithful = trained is arms[0]
-        gain, verdict = (None, None) if is_faithful else compare_means(trained.elos, base)
+        gain, verdict = (
+            (None, None) if is_faithful else compare_means(trained.elos, base, same_seeds)
+        )
         if no_verdict:
             verdict = None
         shares = [100 * kept / of for kept, of in trained.kept if of]
@@ -306,17 +318,27 @@ def compare_trained(
 
 
 def compare_means(
-    ones: Sequence[float], others: Sequence[float]
+    ones: Sequence[float], others: Sequence[float], same_seeds: bool = False
 ) -> tuple[Estimate | None, Verdict]:
     """Return the difference of two means of trainings in Elo, and the test of a gain."""
     if min(len(ones), len(others)) < FEWEST_TRAININGS:
-        test = f"Welch's t-test over {len(ones)} and {len(others)} trainings, one-sided"
+        test = f"no test: fewer than {FEWEST_TRAININGS} trainings"
         return None, Verdict(Answer.CANNOT_TELL, test, f"{MARGIN:g} Elo")
-    middle, error, freedom = welch(ones, others, LEAST_ELO_ERROR)
-    half = student_quantile(0.975, freedom) * error
     n = len(ones) + len(others)
-    estimate = Estimate(middle, middle - half, middle + half, n, None, "Elo", 0, TRAININGS)
-    return estimate, larger_trained(ones, others, MARGIN, "Elo", LEAST_ELO_ERROR)
+    if same_seeds:
+        verdict = larger_paired(
+            ones, others, MARGIN, "Elo", what=SEEDS, least_error=LEAST_ELO_ERROR
+        )
+        if list(ones) == list(others):
+            return Estimate(0.0, n=n, unit="Elo", digits=0, note=SAME_GAMES), verdict
+        difference = paired(ones, others, LEAST_ELO_ERROR)
+    else:
+        verdict = larger_mean(
+            ones, others, MARGIN, "Elo", trained=True, least_error=LEAST_ELO_ERROR
+        )
+        difference = welch(ones, others, LEAST_ELO_ERROR)
+    low, high = difference.interval(0.95)
+    return Estimate(difference.value, low, high, n, None, "Elo", 0, TRAININGS), verdict
 
 
 # --- Parts of the page -----------------------------------------------------------------------
@@ -338,6 +360,7 @@ def _claim(row: Row) -> Claim:
         f"ablation-{row.arm.name}",
         f"Elo gained, {row.program}; {fault}{row.arm.change}",
         "",
+        Source.OURS,
         corrected="too few to tell" if row.gain is None else row.gain,
         true=row.verdict,
         why=row.note,

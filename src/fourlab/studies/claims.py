@@ -22,8 +22,12 @@ CLAIMS_HEAD = (
     *("claim", "quantity", "version", "source", "outcome"),
     *("value", "low", "high", "n", "standard deviation", "unit", "note"),
     *("question", "answer", "test", "difference", "margin", "p", "power", "explanation"),
+    *("kind", "statement"),
 )
-"""The columns of a file of claims: one row per version and outcome, then one per verdict."""
+"""The columns of a file of claims: one row per version and outcome, then one per verdict.
+
+In the row of a verdict, `low` and `high` are the ends of the interval of the difference.
+"""
 
 
 ANYTHING = (-math.inf, math.inf)
@@ -46,6 +50,19 @@ class Source(StrEnum):
     """Read off a picture."""
     CODE = "author's code"
     NOTEBOOK = "author's notebook"
+    OURS = "ours"
+    """Not in the report: a comparison of our own."""
+
+
+class Kind(StrEnum):
+    """Whose statement a claim is; only those of reports are counted."""
+
+    CLAIM = "claim"
+    """Made by the report."""
+    READING = "reading"
+    """Another reading of an ambiguous report."""
+    DIAGNOSTIC = "diagnostic"
+    """Our own comparison."""
 
 
 EARLIER_SOURCES = {
@@ -56,12 +73,20 @@ EARLIER_SOURCES = {
 """What earlier versions stored."""
 
 
+STORED_KIND = "made_as"
+"""The name under which the kind of a claim is stored."""
+LATER_FIELDS = {STORED_KIND, "statement"}
+"""Stored fields that earlier versions do not have."""
+
+
 class Answer(StrEnum):
     """What a test says about a claim."""
 
     AGREES = "agrees"
     DIFFERS = "differs"
     CANNOT_TELL = "cannot tell"
+    NONE = "no verdict"
+    """Nothing can be tested, for the reason that is in the place of the test's name."""
 
 
 MAY_HAPPEN = "may happen"
@@ -83,9 +108,19 @@ class Verdict:
     """The smallest difference that matters, in words: "20 points"."""
     p: float | None = None
     power: float | None = None
-    """Probability that the test notices a difference as large as the margin."""
+    """Where equality is claimed, the probability of "agrees" if there is no difference.
+
+    Otherwise the probability that the test notices a difference as large as the margin.
+    """
     difference: float | None = None
-    """The observed difference, in the unit of the margin, where equality was claimed."""
+    """The observed difference in the unit of the margin, ours less the reported value."""
+    low: float | None = None
+    """The lower end of the interval of the difference."""
+    high: float | None = None
+    confidence: int = 0
+    """Confidence of this interval in per cent: 90 where equality is claimed, else 95."""
+    outcome: str = ""
+    """The outcome whose share differs most, if the shares of several are compared."""
 
     @property
     def word(self) -> str:
@@ -95,9 +130,17 @@ class Verdict:
         return str(self.answer)
 
     def __str__(self) -> str:
+        if self.answer is Answer.NONE:
+            return f"{self.answer}: {self.test}" + (f", margin {self.margin}" * bool(self.margin))
         details = [self.test]
         if self.difference is not None:
-            details.append(f"difference {self.difference:.3g}")
+            text = f"difference {_signless(self.difference)}"
+            if self.outcome:
+                text = f"{self.outcome}: {text}"
+            if self.low is not None and self.high is not None:
+                ends = f"{_signless(self.low)}, {_signless(self.high)}"
+                text += f", {self.confidence} % interval [{ends}]"
+            details.append(text)
         if self.margin:
             details.append(f"margin {self.margin}")
         if self.p is not None:
@@ -189,7 +232,8 @@ class Claim:
     quantity: str
     reported: Value
     """In the report's own form; an empty string if the report has no number."""
-    source: Source = Source.TEXT
+    source: Source
+    """Where the reported value is; `Source.OURS` if the report has none."""
     faithful: Value = ""
     """Our value with the report's faults, at the report's own budget."""
     corrected: Value = ""
@@ -202,6 +246,20 @@ class Claim:
     """Does the claim hold for the corrected program and the exact game?"""
     why: str = ""
     """The explanation of a difference: first the faults (B1 to B20) that cause it, if any."""
+    kind: Kind = Kind.CLAIM
+    """Whose statement it is; without a reported value it is ours."""
+    statement: str = ""
+    """The statement of the report that this is a row of; the claim's own name if it has one row.
+
+    A statement agrees if all its rows agree, and differs if one of them does.
+    """
+
+    def __post_init__(self) -> None:
+        """Fill in what follows from other fields."""
+        if self.reported == "" and self.kind is Kind.CLAIM:
+            object.__setattr__(self, "kind", Kind.DIAGNOSTIC)
+        if not self.statement:
+            object.__setattr__(self, "statement", self.name)
 
     def versions(self) -> dict[str, Value]:
         """Return the values that there are, by version."""
@@ -220,7 +278,10 @@ class Claim:
 
     def as_json(self) -> dict[str, Any]:
         """Return the claim as plain data, from which `from_json` restores it."""
-        return asdict(self)
+        fields = asdict(self)
+        # Parts of a page have a kind, too: that of this one is "claim".
+        fields[STORED_KIND] = fields.pop("kind")
+        return fields
 
 
 def shares(won: int, lost: int, drawn: int) -> Counts:
@@ -312,6 +373,7 @@ def brief(value: Value) -> str:
 def from_json(stored: Mapping[str, Any]) -> Claim:
     """Return a claim from the plain data of `as_json`."""
     fields = dict(stored)
+    fields["kind"] = Kind(fields.pop(STORED_KIND, Kind.CLAIM))
     fields["source"] = EARLIER_SOURCES.get(fields["source"]) or Source(fields["source"])
     for version in ("reported", "faithful", "corrected", "exact"):
         fields[version] = _value_from(fields[version])
@@ -321,13 +383,19 @@ def from_json(stored: Mapping[str, Any]) -> Claim:
     return Claim(**fields)
 
 
+def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a claim among those of a part; raise KeyError if one is missing."""
+    names = (set(Claim.__dataclass_fields__) - {"kind"}) | LATER_FIELDS
+    return {name: stored[name] for name in names if name in stored or name not in LATER_FIELDS}
+
+
 def is_claim(stored: Mapping[str, Any]) -> bool:
     """Return whether data from a file are those of a claim, with values of the right types."""
     try:
-        claim = from_json({name: stored[name] for name in Claim.__dataclass_fields__})
+        claim = from_json(fields_of(stored))
     except (AttributeError, KeyError, TypeError, ValueError):
         return False
-    texts: list[object] = [claim.name, claim.quantity, claim.why]
+    texts: list[object] = [claim.name, claim.quantity, claim.why, claim.statement]
     numbers: list[object] = []
     for value in claim.versions().values():
         if isinstance(value, Estimate):
@@ -342,8 +410,9 @@ def is_claim(stored: Mapping[str, Any]) -> bool:
             if not all(isinstance(count, int) and count >= 0 for count in counts):
                 return False
     for verdict in claim.verdicts().values():
-        texts += [verdict.test, verdict.margin]
-        numbers += [verdict.p, verdict.power, verdict.difference]
+        texts += [verdict.test, verdict.margin, verdict.outcome]
+        numbers += [verdict.p, verdict.power, verdict.difference, verdict.low, verdict.high]
+        numbers.append(verdict.confidence)
     are_numbers = all(
         number is None or (isinstance(number, int | float) and math.isfinite(number))
         for number in numbers
@@ -362,6 +431,12 @@ def for_many_tests(claims: Iterable[Claim]) -> dict[tuple[str, str], float]:
     return dict(zip(chances, holm(list(chances.values())), strict=True))
 
 
+def _signless(number: float) -> str:
+    """Return a number with three digits, and 0 without a sign."""
+    text = f"{number:.3g}"
+    return "0" if float(text) == 0 else text
+
+
 def p_in_words(p: float) -> str:
     """Return a p-value as pages have it."""
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
@@ -376,14 +451,18 @@ def table_of(claims: Sequence[Claim]) -> Table:
             source = claim.source if version == "reported" else "ours"
             # A statement has no number; it goes into the note.
             numbers = [("",) * 7 + (value,)] if isinstance(value, str) else value.rows()
-            rows += [(*start, source, *columns, *("",) * 8) for columns in numbers]
+            rows += [(*start, source, *columns, *("",) * 10) for columns in numbers]
         for question, verdict in claim.verdicts().items():
+            interval = f"{verdict.confidence} % interval of the difference"
             rows.append(
                 (
-                    *(claim.name, claim.quantity, *("",) * 10),
+                    *(claim.name, claim.quantity, "", "", verdict.outcome, ""),
+                    *(_rounded(verdict.low), _rounded(verdict.high), "", "", ""),
+                    interval if verdict.low is not None else "",
                     *(question, verdict.answer, verdict.test),
                     *(_rounded(verdict.difference), verdict.margin),
                     *(_rounded(verdict.p), _rounded(verdict.power), claim.why),
+                    *(claim.kind, claim.statement),
                 )
             )
     cells = (tuple("" if cell is None else cell for cell in row) for row in rows)

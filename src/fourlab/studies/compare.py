@@ -3,26 +3,11 @@
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
+from statistics import NormalDist
 
-
-def fisher(one: int, of_one: int, other: int, of_other: int) -> float:
-    """Return the two-sided p-value of Fisher's exact test (1922) for two counts."""
-    # Given both margins, the first count is hypergeometric if the probabilities are equal; the
-    # p-value sums all tables that are at most as likely as the observed one.
-    together = one + other
-
-    def log_likelihood(count: int) -> float:
-        return _log_choose(of_one, count) + _log_choose(of_other, together - count)
-
-    # Every table with the same margins, by its first count.
-    counts = range(max(0, together - of_other), min(of_one, together) + 1)
-    logs = [log_likelihood(count) for count in counts]
-    # Weights relative to the likeliest table cannot underflow all at once.
-    greatest = max(logs)
-    observed = log_likelihood(one) + 1e-7  # equally likely tables count despite rounding
-    weights = [math.exp(log - greatest) for log in logs]
-    as_extreme = (weight for weight, log in zip(weights, logs, strict=True) if log <= observed)
-    return math.fsum(as_extreme) / math.fsum(weights)
+NORMAL = NormalDist()
+SIMPSON = 1000
+"""Intervals of numerical integrals, an even number."""
 
 
 def homogeneity(rows: Sequence[Sequence[int]]) -> float:
@@ -30,6 +15,13 @@ def homogeneity(rows: Sequence[Sequence[int]]) -> float:
 
     Rows and columns without any counts are ignored.
     """
+    columns = sum(1 for column in zip(*rows, strict=True) if sum(column))
+    filled = sum(1 for row in rows if sum(row))
+    return chi_squared_tail(chi_squared_statistic(rows), (filled - 1) * (columns - 1))
+
+
+def chi_squared_statistic(rows: Sequence[Sequence[int]]) -> float:
+    """Return Pearson's statistic of the differences between rows of counts."""
     columns = [column for column in zip(*rows, strict=True) if sum(column)]
     table = [row for row in zip(*columns, strict=True) if sum(row)]
     totals = [sum(column) for column in columns]
@@ -39,7 +31,7 @@ def homogeneity(rows: Sequence[Sequence[int]]) -> float:
             # What the margins alone predict for the cell.
             expected = total * sum(row) / sum(totals)
             terms.append((observed - expected) ** 2 / expected)
-    return chi_squared_tail(math.fsum(terms), (len(table) - 1) * (len(totals) - 1))
+    return math.fsum(terms)
 
 
 def holm(chances: Sequence[float]) -> list[float]:
@@ -108,13 +100,75 @@ def moments(values: Sequence[float]) -> tuple[float, float]:
     return middle, math.sqrt(squares / (len(values) - 1))
 
 
-def _log_choose(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+def direction_power(ratio: float, freedom: int | None, level: float) -> float:
+    """Return the probability that a t-test shows a positive difference, two-sided at `level`.
+
+    `ratio` is the true difference divided by its standard error. The statistic has the noncentral t
+    distribution; without `freedom`, the normal one.
+    """
+    if freedom is None:
+        return NORMAL.cdf(ratio - NORMAL.inv_cdf(1 - level / 2))
+    critical = student_quantile(1 - level / 2, freedom)
+    spreads, weights = spread_distribution(freedom)
+    # With an estimated error of `spread` times the true one, the estimate must exceed `critical`
+    # times that.
+    return math.fsum(
+        weight * NORMAL.cdf(ratio - critical * spread)
+        for spread, weight in zip(spreads, weights, strict=True)
+    )
 
 
-def root(function: Callable[[float], float], low: float, high: float) -> float:
+def equivalence_power(ratio: float, freedom: int | None, level: float) -> float:
+    """Return the probability that two one-sided t-tests at `level` show that a difference is small.
+
+    `ratio` is the margin divided by the standard error; the true difference is 0.
+    """
+
+    def inside(reach: float) -> float:
+        # The estimate may be so far from 0 that its interval still is within the margin.
+        return max(0.0, 2 * NORMAL.cdf(reach) - 1)
+
+    if math.isinf(ratio):
+        return 1.0
+    if freedom is None:
+        return inside(ratio - NORMAL.inv_cdf(1 - level))
+    critical = student_quantile(1 - level, freedom)
+    spreads, weights = spread_distribution(freedom)
+    return math.fsum(
+        weight * inside(ratio - critical * spread)
+        for spread, weight in zip(spreads, weights, strict=True)
+    )
+
+
+@cache
+def spread_distribution(freedom: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return estimates of a standard deviation of 1 with `freedom`, and their probabilities.
+
+    They are the nodes and weights of Simpson's rule for the chi distribution, whose argument is
+    divided by the root of the degrees of freedom.
+    """
+    # Ten standard deviations on either side of about 1; a spread is not negative.
+    width = 10 / math.sqrt(2 * freedom)
+    low, high = max(0.0, 1 - width), 1 + width
+    step = (high - low) / SIMPSON
+    log_constant = math.log(2) + freedom / 2 * math.log(freedom / 2) - math.lgamma(freedom / 2)
+    nodes = [low + place * step for place in range(SIMPSON + 1)]
+    weights = []
+    for place, node in enumerate(nodes):
+        if node == 0:
+            density = math.exp(log_constant) if freedom == 1 else 0.0
+        else:
+            density = math.exp(
+                log_constant + (freedom - 1) * math.log(node) - freedom * node * node / 2
+            )
+        factor = 1 if place in (0, SIMPSON) else 4 if place % 2 else 2
+        weights.append(factor * density * step / 3)
+    return tuple(nodes), tuple(weights)
+
+
+def root(function: Callable[[float], float], low: float, high: float, steps: int = 200) -> float:
     """Return where an increasing function is 0, by bisection."""
-    for _ in range(200):
+    for _ in range(steps):
         middle = (low + high) / 2
         if function(middle) < 0:
             low = middle

@@ -30,7 +30,7 @@ from fourlab.studies.arya.alpha import (
     trainings,
 )
 from fourlab.studies.arya.bouts import without_paths
-from fourlab.studies.claims import Claim, Estimate, Value, Verdict, share
+from fourlab.studies.claims import Claim, Estimate, Source, Value, Verdict, share
 from fourlab.studies.verdicts import larger_share
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 from fourlab.training.test_set import solved_positions
@@ -268,6 +268,7 @@ def _strongest(ratings: Sequence[Rating]) -> Iterator[Claim]:
                 f"league-best-{slug(owner)}",
                 f"{owner}: the best agent",
                 "",
+                Source.OURS,
                 faithful=_rated(faithful, owner),
                 corrected="" if corrected is None else _rated(corrected, owner),
                 exact="" if perfect is None else _rated(perfect, "ours:"),
@@ -298,6 +299,7 @@ def _comparisons(results: Results, agents: Mapping[str, str]) -> Iterator[Claim]
             f"league-{slug(agent)}",
             f"{agent}: games won",
             "",
+            Source.OURS,
             faithful=_won(faithful),
             corrected=_won(corrected),
             true=_more(corrected, faithful) if why == WHY else None,

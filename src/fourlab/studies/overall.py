@@ -1,7 +1,6 @@
 """The overall page: what the authors wanted to know, the answers, and the verdicts counted."""
 
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,11 +10,10 @@ from fourlab.analysis.overview import ANSWERS, UNTESTED, count_answers
 from fourlab.reporting.blocks import Block, Folded, Grid, Heading, Paragraph
 from fourlab.sources import AUTHOR_OF, SOURCES
 from fourlab.studies.catalogue import DOCUMENTS, FOLDERS, all_experiments, title_of
-from fourlab.studies.claims import POSSIBLE, Answer, Claim
+from fourlab.studies.claims import POSSIBLE, Answer, Claim, Kind
 from fourlab.studies.made import Made
 from fourlab.studies.pages import bears_out, fill
 from fourlab.studies.parts import Parts, claims_of
-from fourlab.studies.verdicts import LEVEL
 
 TITLE = "The experiments of the five reports, replicated"
 COUNT_HEAD = (
@@ -82,19 +80,23 @@ def overall_blocks(
     yield Paragraph(
         "Every claim has two verdicts. It is **reproduced** if the faithful program, with the "
         "report's faults and at its own budget, gives the reported number. It **holds** if it is "
-        "true of the corrected program and the exact game. Two values differ if a test rejects "
-        "equality and they are further apart than a margin, which was fixed before the run; they "
-        "agree if they are closer and the test has a power of at least 80 % for the margin; "
-        "otherwise the data cannot tell. Two tests have no distance for the margin, which there "
-        "states only what the power is for: that of one reported number by its rank among ours, "
-        "and that of a whole curve. A claim of a direction or of a bound holds if the data show "
-        "it, whatever the power; an interval that includes the bound cannot tell. Of the "
-        f"agreements, {_possible(done)} say only that what a report saw once occurs in at least "
-        "1 % of our trials; the pages call them possible. Brackets are 95 % intervals, unless they "
-        "are marked as the central 95 % of our values. Columns count from 1; Vannucci and Abril's "
-        "actions 4 and 6 are the columns 5 and 7."
+        "true of the corrected program and the exact game. Two values agree if the 90 % interval "
+        "of their difference lies within a margin; they differ if a test rejects equality at 5 % "
+        "and they are further apart than the margin; otherwise the data cannot tell. A claim that "
+        "one value is larger holds if the 95 % interval of the difference is above 0, and does not "
+        "hold if it is below the margin. A claim of a bound holds if the 95 % interval is beyond "
+        "it, and does not if the interval is on the other side. A margin is at most half of the "
+        "value, or a quarter of a bounded scale; where the data would need a larger one, there is "
+        "no verdict. Tests and margins were fixed before the data were made that they judge."
     )
-    yield Paragraph(_late_rule(own))
+    yield Paragraph(
+        "The table counts what the reports claim, one statement once, however many rows it has: it "
+        "agrees if all of them do, and differs if one does. Other readings of a report and our own "
+        f"comparisons do not count. Of the agreements, {_possible(done)} say only that what a "
+        "report saw once occurs in at least 1 % of our trials; the pages call them possible. "
+        "Brackets are 95 % intervals, unless they are marked as the central 95 % of our values. "
+        "Columns count from 1; Vannucci and Abril's actions 4 and 6 are the columns 5 and 7."
+    )
     yield Grid(
         COUNT_HEAD,
         [
@@ -125,42 +127,23 @@ def _document(name: str) -> str:
     return all_experiments()[name].document
 
 
-def _late_rule(experiments: Mapping[str, Mapping[str, Parts]]) -> str:
-    """Return what was decided after numbers had been seen, and how many answers it changes.
-
-    `experiments` are the parts by report and experiment.
-    """
-    changed: dict[Answer, Counter[str]] = {answer: Counter() for answer in Answer}
-    for document, own in experiments.items():
-        for claim in (claim for parts in own.values() for claim in claims_of(parts)):
-            verdict = claim.reproduced
-            # Only tests of equality have a difference that is compared with a margin.
-            if verdict is None or verdict.difference is None or verdict.p is None:
-                continue
-            if verdict.p < LEVEL:
-                changed[verdict.answer][_name(document)] += 1
-    agree, undecided = changed[Answer.AGREES], changed[Answer.CANNOT_TELL]
-    whose = ", ".join(f"{count} of {name}" for name, count in agree.items())
-    text = (
-        "That a difference must also exceed its margin was decided after numbers had been seen. By "
-        f"the rule before, significance alone, {agree.total()} claims that agree would differ"
-        f"{f' ({whose})' if whose else ''}, and {undecided.total()} that cannot be decided"
-    )
-    return f"{text}. The notes of the experiments name them, and other late changes."
-
-
 def _possible(done: Mapping[str, Parts]) -> int:
-    """Return how many claims are reproduced only in the sense that they are possible."""
-    claims = (claim for parts in done.values() for claim in claims_of(parts))
-    verdicts = (claim.reproduced for claim in claims if claim.reported != "")
-    return sum(verdict is not None and verdict.word == POSSIBLE for verdict in verdicts)
+    """Return how many statements are reproduced only in the sense that they are possible."""
+    possible = 0
+    for parts in done.values():
+        statements: dict[str, list[str]] = {}
+        for claim in claims_of(parts):
+            if claim.kind is Kind.CLAIM and claim.reproduced is not None:
+                statements.setdefault(claim.statement, []).append(claim.reproduced.word)
+        words = (set(rows) for rows in statements.values())
+        possible += sum(POSSIBLE in rows and rows <= {POSSIBLE, Answer.AGREES} for rows in words)
+    return possible
 
 
 def _counts(experiments: Mapping[str, Parts]) -> Iterator[object]:
-    """Yield the number of claims that a report makes, and of every answer to both questions."""
-    # What we compare for our own part, such as fixes of a program, does not count.
-    made = [part for parts in experiments.values() for part in parts if part.get("reported")]
-    if not made:
+    """Yield the number of statements of a report, and of every answer to both questions."""
+    made = [part for parts in experiments.values() for part in parts]
+    if not count_answers(made).total():
         yield from ("–",) * (len(COUNT_HEAD) - 1)
         return
     for question in ("reproduced", "true"):

@@ -54,14 +54,20 @@ TRUTHS = {
     Answer.AGREES: "holds",
     Answer.DIFFERS: "does not hold",
     Answer.CANNOT_TELL: "cannot tell",
+    Answer.NONE: "no verdict",
 }
 """What the answer to "true?" is called on a page."""
 REPRODUCED = {
     Answer.AGREES: "reproduced",
     Answer.DIFFERS: "not reproduced",
     Answer.CANNOT_TELL: "cannot tell whether reproduced",
+    Answer.NONE: "no verdict on the number",
 }
-HOLDS = {**TRUTHS, Answer.CANNOT_TELL: "cannot tell whether it holds"}
+HOLDS = {
+    **TRUTHS,
+    Answer.CANNOT_TELL: "cannot tell whether it holds",
+    Answer.NONE: "no verdict on the statement",
+}
 """What the answers are called in sentences."""
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 _SYMBOL = re.compile(r"\S+ = |\S*\d")

@@ -31,7 +31,9 @@ def stored(experiment: Experiment, part: Part) -> dict[str, Any]:
     """Return a part as plain data; tables and pictures also get the name of their file."""
     item = item_of(experiment)
     match part:
-        case Claim() | Text():
+        case Claim():
+            return {"kind": "claim", **part.as_json()}
+        case Text():
             return {"kind": type(part).__name__.lower(), **asdict(part)}
         case Table():
             name = data.file_name(item, part.title, "table")
@@ -75,12 +77,7 @@ def is_part(part: Any) -> bool:
 
 def claims_of(parts: Parts) -> list[Claim]:
     """Return the claims among the parts of an experiment."""
-    fields = Claim.__dataclass_fields__
-    return [
-        claims.from_json({name: part[name] for name in fields})
-        for part in parts
-        if part["kind"] == "claim"
-    ]
+    return [claims.from_json(claims.fields_of(part)) for part in parts if part["kind"] == "claim"]
 
 
 def data_files(experiment: Experiment, parts: Parts) -> dict[str, bytes]:

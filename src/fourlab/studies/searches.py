@@ -107,15 +107,3 @@ def central_interval(values: Floats, share: float = 0.95) -> tuple[float, float]
     # Percentiles of the bootstrap distribution (Efron 1979).
     low, high = np.quantile(values, [(1 - share) / 2, (1 + share) / 2])
     return float(low), float(high)
-
-
-def within(value: float, values: Floats, share: float = 0.99) -> bool:
-    """Return whether a reported number lies in the central part of our values."""
-    low, high = central_interval(values, share)
-    return low <= value <= high
-
-
-def band(values: Floats, digits: int = 3) -> str:
-    """Return the mean and the central 95 % of the values as text."""
-    low, high = central_interval(values)
-    return f"{values.mean():.{digits}f}, central 95 % [{low:.{digits}f}, {high:.{digits}f}]"

@@ -39,7 +39,7 @@ from fourlab.studies.arya.alpha import (
     WITHOUT_FAULTS,
     alpha,
 )
-from fourlab.studies.claims import Claim, Estimate, over_trainings, share
+from fourlab.studies.claims import Claim, Estimate, Source, over_trainings, share
 from fourlab.studies.trainings import train_in
 from fourlab.studies.workbench import Part, Workbench
 from fourlab.training.kind import TrainingJob
@@ -217,6 +217,7 @@ def _last_disc(bench: Workbench) -> Claim:
         "games of the corrected vanilla search against minimax(4) that the 42nd disc decides: "
         "ended after 41 discs they would be draws",
         "",
+        Source.OURS,
         faithful=share(0, len(games)),
         corrected=share(decided, len(games)),
         why=f"B17: Arya's games end one disc early; {full} of {len(games)} games filled the board",
@@ -234,6 +235,7 @@ def _blocks(runs: Sequence[Mapping[str, Any]]) -> Claim:
         "blocks that the networks trained as listed find without search: the thesis's examples "
         "of blocks, and real blocks",
         "",
+        Source.OURS,
         faithful=listed,
         corrected=real,
         why="B17: the listed blocks are wins of the second player, so blocking is never measured. "
@@ -248,6 +250,7 @@ def _axis() -> Claim:
         "ablation-b19",
         "Figure 33: games at the last point of 50 epochs of 100 games",
         "",
+        Source.OURS,
         # The listed axis goes from 0 to 101 times the number of points, one before training.
         faithful=Estimate(101 * 51, digits=0, unit="games"),
         corrected=Estimate(100 * 50, digits=0, unit="games"),
@@ -262,6 +265,7 @@ def _hashes() -> Claim:
         f"chess: probability that two different ones of {CHESS_POSITIONS:,} positions, those of a "
         "long game, are taken for the same",
         "",
+        Source.OURS,
         faithful=Estimate(SAME, unit="%", digits=2, note=f"{HASH_BITS} bits"),
         corrected=Estimate(0.0, unit="%", digits=0, note="compared in full"),
         why="B20: so rare that the fault is not kept, and no games were played with it",

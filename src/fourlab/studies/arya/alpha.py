@@ -1,6 +1,6 @@
 """Arya's Experiment 4, vanilla search against AlphaMCTS, and the cost of sampling moves."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -25,9 +25,9 @@ from fourlab.studies.arya.bouts import (
 )
 from fourlab.studies.arya.matches import CORRECTED_SEARCH, describe_budget, vanilla
 from fourlab.studies.arya.ship import FAITHFUL_NAME, self_play_precision
-from fourlab.studies.claims import Claim, Value, share
+from fourlab.studies.claims import Claim, Source, Value, share
 from fourlab.studies.trainings import ONE_TRAINING
-from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained
+from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_mean
 from fourlab.studies.workbench import Part, Workbench
 from fourlab.training.test_set import solved_positions
 
@@ -159,8 +159,12 @@ def _gain(bench: Workbench, bouts: tuple[Bout, Bout]) -> Claim:
     verdicts = {
         version: too_few(min(len(less), len(more)))
         if min(len(less), len(more)) < FEWEST_TRAININGS
-        else larger_trained(
-            [100 * won for won in more], [100 * won for won in less], TRAINED_POINTS
+        else larger_mean(
+            [100 * won for won in more],
+            [100 * won for won in less],
+            TRAINED_POINTS,
+            "points",
+            trained=True,
         )
         for version, (less, more) in wins.items()
     }
@@ -169,6 +173,7 @@ def _gain(bench: Workbench, bouts: tuple[Bout, Bout]) -> Claim:
         "AlphaMCTS wins more games against the same search after 5,000 games of training than "
         "after 1,000",
         f"{before} % and {after} % of 100 games",
+        Source.TEXT,
         faithful=shown(FAITHFUL),
         corrected=shown(CORRECTED),
         reproduced=verdicts[FAITHFUL],
@@ -199,6 +204,14 @@ def judged(chosen: int, scores: Mapping[int, int]) -> tuple[bool, bool]:
     return values[chosen] < best, min(values.values()) < best
 
 
+def differing(ones: Sequence[bool], others: Sequence[bool]) -> tuple[int, int]:
+    """Return in how many places only the first is true, and in how many only the other."""
+    places = list(zip(ones, others, strict=True))
+    return sum(one and not other for one, other in places), sum(
+        other and not one for one, other in places
+    )
+
+
 def temperature(bench: Workbench) -> Iterator[Part]:
     """Measure the mistakes that sampling moves adds, with Arya's search and with the corrected."""
     net = next(iter(trainings(LISTED_NETWORKS[5000]).values()), NETWORKS[5000])
@@ -222,6 +235,7 @@ def temperature(bench: Workbench) -> Iterator[Part]:
             "moves that give away a win or a draw, where that is possible: sampled at temperature "
             f"{AS_PLAYED} (faithful) or the most visited column (corrected), search {version}",
             "plays without exploration",
+            Source.TEXT,
             faithful=share(sum(sampled), len(sampled)),
             corrected=share(sum(best), len(best)),
             why="B17: only the noise is switched off in matches. Moves are still sampled in "

@@ -16,6 +16,7 @@ from fourlab.studies.claims import (
     Claim,
     Counts,
     Estimate,
+    Source,
     Verdict,
     difference,
     over_trainings,
@@ -24,9 +25,9 @@ from fourlab.studies.claims import (
 from fourlab.studies.reported import reported
 from fourlab.studies.verdicts import (
     FEWEST_TRAININGS,
-    at_least,
     at_least_trained,
     freeman_halton,
+    half_of_decided,
     same_counts,
     same_trained,
 )
@@ -38,8 +39,8 @@ OUTCOMES = ("wins", "losses", "draws")
 """In the order of the fields of `Score`."""
 POINTS = 15
 """Margin in percentage points: the thesis's hundred games cannot show a smaller difference."""
-TRAINED_POINTS = 30
-"""The margin between trainings of networks: three of them do not show smaller differences."""
+TRAINED_POINTS = 25
+"""The margin between trainings of networks: the largest that a share may have."""
 
 
 class Score(NamedTuple):
@@ -202,6 +203,7 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
         bout.name,
         f"{bout.scored_player} against {other}: won / lost / drawn",
         bout.reported.counts,
+        Source.TEXT,
         faithful=totals[FAITHFUL].counts if FAITHFUL in totals else "",
         corrected=totals[CORRECTED].counts if CORRECTED in totals else "",
         reproduced=_reproduced(bout, versions[FAITHFUL]),
@@ -213,6 +215,7 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
             f"{bout.name}-{ending}",
             f"{bout.scored_player} against {other}: won / lost / drawn ({reading})",
             "",
+            Source.OURS,
             corrected=scores[reading].counts,
             why="another opponent than the thesis describes, so there is nothing to compare with",
         )
@@ -230,7 +233,7 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
 
 
 def won_shares(trainings: Sequence[Sequence[StoredGame]], player: str) -> list[float]:
-    """Return the share of games that a player won, 0 to 1, by training."""
+    """Return the share of all games that a player won, 0 to 1, by training."""
     results = [score(games, player) for games in trainings]
     return [result.won / result.games for result in results]
 
@@ -267,11 +270,17 @@ def _true(bout: Bout, trainings: Sequence[Sequence[StoredGame]]) -> Verdict:
     """Test what each bout claims, that the scored player is the stronger one, when corrected."""
     if not bout.trained:
         corrected = score(trainings[0], bout.scored_player)
-        return at_least(corrected.won, corrected.won + corrected.lost, 0.5)
+        return half_of_decided(corrected.won, corrected.lost)
     if len(trainings) < FEWEST_TRAININGS:
         return too_few(len(trainings))
-    shares_won = won_shares(trainings, bout.scored_player)
-    return at_least_trained(shares_won, len(trainings[0]), 0.5)
+    # Of decided games, as without trainings; the fewest of a training bound their precision.
+    results = [score(games, bout.scored_player) for games in trainings]
+    decided = [result.won + result.lost for result in results]
+    if not all(decided):
+        return Verdict(Answer.CANNOT_TELL, "no test: a training without decided games")
+    shares_won = [result.won / of for result, of in zip(results, decided, strict=True)]
+    verdict = at_least_trained(shares_won, min(decided), 0.5)
+    return replace(verdict, test=f"{verdict.test} of {sum(decided)} decided games")
 
 
 def _explanations(bout: Bout, scores: Mapping[str, Score]) -> Table:

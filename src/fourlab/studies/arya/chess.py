@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from fourlab.arena.tally import Tally
-from fourlab.studies.claims import Claim, Estimate, shares
+from fourlab.studies.claims import Claim, Estimate, Source, shares
 from fourlab.studies.gao.future import stronger
 from fourlab.studies.verdicts import same_number
 from fourlab.studies.workbench import Part, Table, Text, Workbench
@@ -85,6 +85,7 @@ def appendix(bench: Workbench) -> Iterator[Part]:
         "chess-rules",
         "illegal moves, of all moves; every game ends",
         "the rules are kept",
+        Source.TEXT,
         faithful=Estimate(illegal, n=plies, digits=0),
         reproduced=same_number(illegal + unfinished, 0, 0),
     )
@@ -95,6 +96,7 @@ def appendix(bench: Workbench) -> Iterator[Part]:
         "chess-hash",
         f"probability that two of {NODES} positions in a search are confused",
         "",
+        Source.OURS,
         faithful=Estimate(collision, digits=8),
         corrected=Estimate(0, digits=0),
         why=HASHED,
@@ -123,6 +125,7 @@ def _matches(work: _Games, games: list[dict[str, Any]]) -> Iterator[Part]:
             f"chess-{one}-{other}",
             f"{one} against {other}, {rollouts} rollouts per move: won / lost / drawn",
             "",
+            Source.OURS,
             faithful="" if is_corrected else results,
             corrected=results if is_corrected else "",
             true=stronger(Tally(tuple(summary["counts"]))),

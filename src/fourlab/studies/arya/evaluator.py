@@ -21,10 +21,10 @@ from fourlab.studies.arya.alpha import LISTED_NETWORKS, NETWORKS, SEEDS, trainin
 from fourlab.studies.arya.bouts import TRAINED_POINTS, rise, too_few
 from fourlab.studies.arya.lessons import VERSIONS
 from fourlab.studies.arya.ship import FAITHFUL_NAME, manifest_of
-from fourlab.studies.claims import Claim, Estimate, Value, Verdict, share
+from fourlab.studies.claims import Claim, Estimate, Source, Value, Verdict, share
 from fourlab.studies.reported import reported
 from fourlab.studies.trainings import train_in
-from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained, same_number
+from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_mean, same_number
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 from fourlab.training.kind import TrainingJob
 from fourlab.training.listed_examples import EXAMPLES, listed_accuracy
@@ -168,6 +168,7 @@ def _settings() -> Iterator[Part]:
         "hyperparameters of Figure 22, but for the numbers of epochs and games, that our training "
         "has",
         Estimate(len(ours), digits=0),
+        Source.FIGURE,
         faithful=Estimate(equal, digits=0),
         reproduced=same_number(len(ours), equal, 0),
         why="the figure also has 1 epoch of 1 game; the experiments had 10 and 50 epochs of 100",
@@ -214,6 +215,7 @@ def _rising(
         "accuracy over all examples: listed ones before and after 5,000 games (faithful), real "
         "ones after 1,000 and after 5,000 games (corrected)",
         "rises",
+        Source.FIGURE,
         faithful=_both(before, after),
         corrected=_both(corrected[1000], corrected[5000]),
         reproduced=_rises(before, after),
@@ -232,8 +234,12 @@ def _both(before: Sequence[float], after: Sequence[float]) -> Value:
 def _rises(before: Sequence[float], after: Sequence[float]) -> Verdict:
     if min(len(before), len(after)) < FEWEST_TRAININGS:
         return too_few(min(len(before), len(after)))
-    return larger_trained(
-        [100 * share for share in after], [100 * share for share in before], TRAINED_POINTS
+    return larger_mean(
+        [100 * share for share in after],
+        [100 * share for share in before],
+        TRAINED_POINTS,
+        "points",
+        trained=True,
     )
 
 
@@ -247,6 +253,7 @@ def _small(kind: str, trained: str, curves: Mapping[str, Sequence[Curve]]) -> Cl
         f"figure-33-small-{kind.replace(' ', '-')}",
         f"accuracy on {kind}, before training and after {trained}",
         "",
+        Source.OURS,
         faithful=values["faithful"],
         corrected=values["corrected"],
         why="smaller than Arya's training, therefore without a verdict",

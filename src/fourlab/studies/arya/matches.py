@@ -26,9 +26,9 @@ from fourlab.studies.arya.bouts import (
     training_of,
 )
 from fourlab.studies.arya.lessons import q_tables
-from fourlab.studies.claims import COUNTS, Claim, mean_of, share
+from fourlab.studies.claims import COUNTS, Claim, Source, mean_of, share
 from fourlab.studies.trainings import ONE_TRAINING
-from fourlab.studies.verdicts import at_least, larger_share
+from fourlab.studies.verdicts import half_of_decided, larger_share
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 WITHOUT_HEURISTIC = "evaluation=terminal,ties=random"
@@ -64,6 +64,7 @@ def experiments_1_and_2(bench: Workbench) -> Iterator[Part]:
         "q-positions",
         f"positions in the table after {training:,} games of self-play",
         "",
+        Source.OURS,
         faithful=mean_of(faithful.positions, 0, within=COUNTS),
         corrected=mean_of(corrected.positions, 0, within=COUNTS),
     )
@@ -270,11 +271,12 @@ def listed_search(bench: Workbench) -> Iterator[Part]:
         is_claim = comparison.label == AGAINST_CORRECTED
         is_listed = "listed" in comparison.label
         # A working search would win as often as it loses.
-        working = at_least(result.won, result.won + result.lost, 0.5) if is_claim else None
+        working = half_of_decided(result.won, result.lost) if is_claim else None
         yield Claim(
             comparison.name,
             f"{comparison.label}: wins",
             "a working tree search" if is_claim else "",
+            Source.TEXT,
             faithful=wins if is_listed else "",
             corrected="" if is_listed else wins,
             reproduced=working,
@@ -347,11 +349,13 @@ def _thinking_claim(depth: int, budgets: Sequence[int], curves: Curves) -> Claim
         f"minimax({depth}) wins against {budgets[0]:,} and against {budgets[-1]:,} "
         "rollouts per move",
         "falls as the search thinks longer",
+        Source.FIGURE,
         faithful=both_ends(curves[True, depth]),
         corrected=both_ends(corrected),
         true=larger_share(first.won, first.games, last.won, last.games, POINTS),
         why="the figure shows another program's search, so only the corrected search is tested "
         "(B15)",
+        statement="thinking-time",
     )
 
 
@@ -408,11 +412,13 @@ def dqn(bench: Workbench) -> Iterator[Part]:
             f"dqn-against-{slug}" + ("-no-heuristic" if "no heuristic" in name else ""),
             f"DQN against {name}: won / lost / drawn",
             reported,
+            Source.TEXT,
             corrected=result.counts,
             why="the thesis quotes this and did not try it; the network is the one that ships with "
             f"Fourlab: {ONE_TRAINING}"
             if reported
             else "",
+            statement="dqn-against-" + slug.partition("-")[0],
         )
         # Both sides were played equally often.
         rows += [(name, ("first", "second")[side], *score(games, "DQN", side)) for side in (0, 1)]

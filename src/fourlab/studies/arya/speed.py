@@ -22,7 +22,7 @@ from fourlab.reporting.figures import (
 )
 from fourlab.studies.arya.listing import ListedSearch
 from fourlab.studies.arya.matches import vanilla
-from fourlab.studies.claims import COUNTS, Answer, Claim, Estimate, Value, Verdict, mean_of
+from fourlab.studies.claims import COUNTS, Answer, Claim, Estimate, Source, Value, Verdict, mean_of
 from fourlab.studies.reported import reported
 from fourlab.studies.verdicts import same_number
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
@@ -67,6 +67,7 @@ def speed(bench: Workbench) -> Iterator[Part]:
             f"rollouts per CPU second on the empty board, stated as {stated} in {seconds:g} s: the "
             "listing in plain Python (faithful), the same search compiled (corrected)",
             _range(low, high),
+            Source.TEXT,
             faithful=listing,
             corrected=compiled,
             reproduced=_near(listing.value, low, high),
@@ -92,6 +93,7 @@ def speed(bench: Workbench) -> Iterator[Part]:
             f"minimax({depth:.0f}): time per move, without a heuristic (faithful) and with one "
             "(corrected)",
             f"{_range(least, most)} s",
+            Source.TEXT,
             faithful=replace(no_heuristic, unit="ms", digits=3),
             corrected=replace(heuristic, unit="ms", digits=3),
             why="not compared: the minimax that was timed is not shown, and ours is compiled and "
@@ -241,6 +243,7 @@ def _printed(games: str) -> Claim:
         "text-mode-score",
         "things that the text mode prints: " + ", ".join(PRINTED),
         f"all {len(PRINTED)}",
+        Source.TEXT,
         faithful=str(lines),
         reproduced=same_number(len(PRINTED), lines, 0),
     )

@@ -11,7 +11,7 @@ from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC
 from fourlab.solver import Solver
-from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, mean_of, share
+from fourlab.studies.claims import Answer, Claim, Estimate, Source, Verdict, mean_of, share
 from fourlab.studies.verdicts import at_least, same_number
 from fourlab.studies.workbench import Part, Table, Workbench
 from fourlab.training.test_set import EXAMPLES, win_block_accuracy
@@ -39,6 +39,7 @@ def _first_moves(bench: Workbench) -> Iterator[Part]:
         "first-columns",
         "values of the first player's columns 1 to 7",
         "win in the middle, draw everywhere else",
+        Source.TEXT,
         exact=", ".join(values),
         true=_compared(values == ["draw"] * 3 + ["win"] + ["draw"] * 3),
         why="the columns next to the middle draw, those further out lose",
@@ -49,6 +50,7 @@ def _first_moves(bench: Workbench) -> Iterator[Part]:
         "winning-ply",
         "the ply at which the middle column wins",
         Estimate(41, digits=0),
+        Source.TEXT,
         exact=Estimate(ply, digits=0),
         true=same_number(41, ply, 0),
     )
@@ -56,6 +58,7 @@ def _first_moves(bench: Workbench) -> Iterator[Part]:
         "supercomputer",
         "solving the whole game by minimax",
         "would need supercomputers",
+        Source.TEXT,
         exact="solved here by one processor; first by Allen and by Allis in 1988",
         # One processor has proven the values above.
         true=_compared(not scores),
@@ -69,6 +72,7 @@ def _sizes(bench: Workbench) -> Iterator[Part]:
         "state-space",
         "positions of Connect Four, as a power of ten",
         "10^12",
+        Source.TEXT,
         exact=Estimate(float(np.log10(POSITIONS)), digits=2, note=f"{POSITIONS:,} positions"),
         # The report gives the order of magnitude only.
         true=same_number(12, float(np.log10(POSITIONS)), 1),
@@ -77,6 +81,7 @@ def _sizes(bench: Workbench) -> Iterator[Part]:
         "chess-state-space",
         "positions of chess, as a power of ten",
         "10^120",
+        Source.TEXT,
         exact=Estimate(float(np.log10(CHESS_POSITIONS)), digits=1, note="estimate of Tromp, 2021"),
         true=same_number(120, float(np.log10(CHESS_POSITIONS)), 1),
         why="10^120 is Shannon's number of games, not of positions",
@@ -88,6 +93,7 @@ def _sizes(bench: Workbench) -> Iterator[Part]:
         "branching-factor",
         "mean number of legal columns in random games",
         Estimate(7, digits=0),
+        Source.TEXT,
         corrected=mean_of(branching, 2),
         true=same_number(7, fmean(branching), 0.05),
         why="7 is the maximum",
@@ -112,6 +118,7 @@ def _blocking(bench: Workbench) -> Iterator[Part]:
         "window-blocks",
         f"minimax fails to block: threats that it blocks, of {EXAMPLES}",
         "fails to block",
+        Source.TEXT,
         faithful=share(*window),
         corrected=share(*corrected),
         reproduced=_not(at_least(*window, BLOCKED)),

@@ -9,9 +9,14 @@ from fourlab.agents.dqn.settings import TRAINING
 from fourlab.studies.arya import alpha
 from fourlab.studies.arya.bouts import POINTS, match, play, score, too_few
 from fourlab.studies.arya.matches import vanilla
-from fourlab.studies.claims import RESULTS, SHARES, Claim, Verdict, mean_of, share
+from fourlab.studies.claims import RESULTS, SHARES, Claim, Kind, Source, Verdict, mean_of, share
 from fourlab.studies.trainings import ONE_TRAINING, train_in
-from fourlab.studies.verdicts import FEWEST_TRAININGS, LEAST_ERROR, larger_share, larger_trained
+from fourlab.studies.verdicts import (
+    FEWEST_TRAININGS,
+    LEAST_ERROR,
+    larger_mean,
+    larger_share,
+)
 from fourlab.studies.workbench import Part, Table, Workbench
 from fourlab.training.kind import TrainingJob
 from fourlab.training.loop import read_metrics
@@ -82,7 +87,14 @@ def _remedies(bench: Workbench) -> Iterator[Part]:
     def larger(key: str, one: str, other: str, margin: float) -> Verdict:
         if seeds < FEWEST_TRAININGS:
             return too_few(seeds)
-        return larger_trained(values(one, key), values(other, key), margin, "", LEAST_ERROR / 100)
+        return larger_mean(
+            values(one, key),
+            values(other, key),
+            margin,
+            scale=SHARES,
+            trained=True,
+            least_error=LEAST_ERROR / 100,
+        )
 
     full, single, forgetful = ARMS
     trained = f"{bench.size['moves']:,} moves of training, {seeds} seeds"
@@ -91,6 +103,7 @@ def _remedies(bench: Workbench) -> Iterator[Part]:
         f"mean greatest Q-value of sampled positions: of plain DQN (faithful) and of double DQN "
         f"(corrected); {trained}",
         "Q-values are overestimated",
+        Source.TEXT,
         faithful=mean_of(values(single, "greatest"), within=RESULTS),
         corrected=mean_of(values(full, "greatest"), within=RESULTS),
         why="not decided: neither is compared with exact values, and the margin that was fixed is "
@@ -102,6 +115,7 @@ def _remedies(bench: Workbench) -> Iterator[Part]:
         "share of points against the rules agent: without replay (faithful) it forgets, against "
         f"with replay (corrected); {trained}",
         "a network without replay forgets",
+        Source.TEXT,
         faithful=mean_of(values(forgetful, "rules"), within=SHARES),
         corrected=mean_of(values(full, "rules"), within=SHARES),
         true=larger("rules", full, forgetful, SCORE_MARGIN),
@@ -138,6 +152,7 @@ def _proofs(bench: Workbench) -> Claim:
         "moves of AlphaMCTS that give away a win or a draw, where that is possible: without "
         "(faithful) and with (corrected) results that are proven in the tree, as alpha-beta does",
         "combining both is planned",
+        Source.TEXT,
         faithful=share(sum(without), len(without)),
         corrected=share(sum(proving), len(proving)),
         why=f"{net} with {alpha.ITERATIONS:,} simulations per move: {ONE_TRAINING}",
@@ -159,7 +174,9 @@ def _learning(bench: Workbench) -> Iterator[Part]:
             f"learning-speed-{LEARNERS[name][0]}",
             f"games won against rules by {name}, after {LEARNERS[name][0]:,} games of training",
             "speed of learning is named as a measure, without a number",
+            Source.TEXT,
             faithful=won,
+            kind=Kind.DIAGNOSTIC,
         )
     head = ("agent", "games of training", "wins", "losses", "draws", "won")
     yield Table("Speed of learning: games of training and results against rules", head, tuple(rows))
@@ -171,6 +188,7 @@ def _chess_network() -> Claim:
         "chess-network",
         "a network for chess",
         "planned",
+        Source.TEXT,
         faithful="not made",
         why="A plan without a number, and nothing to compare with; chess is played by search alone",
     )
@@ -198,6 +216,7 @@ def _branching(bench: Workbench) -> Claim:
         f"games that tree search with {rollouts:,} rollouts wins against minimax(4), whose work "
         f"grows with the width, on {', '.join(map(str, WIDTHS))} columns and 5 rows",
         "tree search suits large branching factors",
+        Source.TEXT,
         corrected=shares,
         true=larger_share(wide.won, wide.games, narrow.won, narrow.games, POINTS),
         why="the rollouts stay the same, so they are spread over more columns",

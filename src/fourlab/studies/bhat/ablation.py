@@ -23,7 +23,7 @@ from fourlab.studies.ablation import (
 from fourlab.studies.bhat.exploration import FIGURE_6
 from fourlab.studies.bhat.learner import MC25, evaluate, learn, random_player, settings_of
 from fourlab.studies.bhat.table_5 import BOARD, TABLE_5
-from fourlab.studies.claims import Claim, Counts, Source, share
+from fourlab.studies.claims import Claim, Counts, Kind, Source, share
 from fourlab.studies.verdicts import larger_share
 from fourlab.studies.workbench import Part, Workbench
 
@@ -180,9 +180,14 @@ def _learners(bench: Workbench) -> list[Row]:
 
     return [
         *compare_trained(
-            "learner on 5x4 against MC_n", "MC_n, n from 0 to 25", trained(LEARNER_ARMS)
+            "learner on 5x4 against MC_n",
+            "MC_n, n from 0 to 25",
+            trained(LEARNER_ARMS),
+            same_seeds=True,
         ),
-        *compare_trained("part C on 5x4 against MC25", "MC25", trained(PROGRAM_ARMS)),
+        *compare_trained(
+            "part C on 5x4 against MC25", "MC25", trained(PROGRAM_ARMS), same_seeds=True
+        ),
     ]
 
 
@@ -204,6 +209,7 @@ def _passing(bench: Workbench) -> Claim:
         f"Table 8, {ROWS} rows: games that the learner wins against MC_n when MC0 passes, and when "
         "it plays a random column; the first share is larger",
         "",
+        Source.OURS,
         faithful=share(won["passing"], games),
         corrected=share(won["playing"], games),
         true=larger_share(won["passing"], games, won["playing"], games, POINTS),
@@ -233,6 +239,7 @@ def _labels() -> Iterator[Part]:
         Source.FIGURE,
         corrected=Counts({"MC40": one, "MC200": other, "draw": drawn}),
         why="B9: the names in the legend are moved by one",
+        kind=Kind.DIAGNOSTIC,
     )
     means = [fmean(counts[1] for counts in FIGURE_6[first]) for first in ("MC40", "MC200")]
     yield Claim(
@@ -243,4 +250,5 @@ def _labels() -> Iterator[Part]:
         corrected=f"{means[1]:.1f} and {means[0]:.1f}",
         why="B9: the two panels of ratios are exchanged relative to the bars, and probably the "
         "labels of the bars are: moving first should help MC200",
+        kind=Kind.DIAGNOSTIC,
     )

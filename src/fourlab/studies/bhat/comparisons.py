@@ -6,23 +6,28 @@ a run.
 
 import math
 from collections.abc import Sequence
-from itertools import permutations
+from dataclasses import replace
 
 import numpy as np
 
 from fourlab.studies.claims import Answer, Counts, Verdict
-from fourlab.studies.compare import chi_squared_tail, homogeneity, moments
+from fourlab.studies.compare import (
+    chi_squared_statistic,
+    chi_squared_tail,
+    equivalence_power,
+    homogeneity,
+    moments,
+    root,
+)
 from fourlab.studies.verdicts import (
     FEWEST_TRAININGS,
-    LEAST_ERROR,
     LEVEL,
-    NORMAL,
-    POWER,
+    Difference,
     chi_squared_quantile,
-    claimed_different,
     claimed_equal,
-    moved_points,
+    no_verdict,
     noncentral_tail,
+    says_something,
 )
 
 RANK_EFFICIENCY = 0.955
@@ -36,9 +41,10 @@ Cell = tuple[int, int]
 def same_curve(ones: Sequence[Cell], others: Sequence[Cell], points: float) -> Verdict:
     """Compare two curves of shares by a chi-squared test: one squared difference for every place.
 
-    The margin is a difference at every place, which the power is for. Curves that are close at some
-    places and not at others have no one distance, so that the test alone decides.
+    The distance is the root mean square difference, where places with a smaller error count more.
+    Its interval is that of the statistic's noncentrality.
     """
+    test = f"chi-squared test of {len(ones)} shares"
     statistic = 0.0
     noncentrality = 0.0
     for one, other in zip(ones, others, strict=True):
@@ -46,29 +52,58 @@ def same_curve(ones: Sequence[Cell], others: Sequence[Cell], points: float) -> V
         if variance > 0:
             statistic += (one[0] / one[1] - other[0] / other[1]) ** 2 / variance
             noncentrality += (points / 100) ** 2 / variance
-    p = chi_squared_tail(statistic, len(ones))
-    power = _power(noncentrality, len(ones))
-    answer = Answer.CANNOT_TELL
-    if p < LEVEL:
-        answer = Answer.DIFFERS
-    elif power >= POWER:
-        answer = Answer.AGREES
-    test = f"chi-squared test of {len(ones)} shares"
-    return Verdict(answer, test, f"{points:g} points everywhere", p, power)
+    if not says_something(points, unit="points"):
+        return no_verdict(test, f"{points:g} points")
+    places = len(ones)
+    p = chi_squared_tail(statistic, places)
+    # The noncentrality is the mean square difference in units of the margin's.
+    unit = points / math.sqrt(noncentrality) if noncentrality else math.inf
+    # A statistic that is small by luck does not make the upper end smaller.
+    low = noncentrality_bound(statistic, places, 1 - LEVEL)
+    high = noncentrality_bound(max(statistic, places), places, LEVEL)
+    ends = [unit * math.sqrt(end) for end in (low, high)]
+    # Chance alone makes the statistic as large as the number of places.
+    distance = unit * math.sqrt(max(0.0, statistic - places))
+    # The largest statistic that agrees.
+    most = 4 * (noncentrality + places) + 100
+    largest = root(lambda x: noncentral_below(x, places, noncentrality) - LEVEL, 0.0, most, 50)
+    power = 1 - chi_squared_tail(largest, places) if largest >= places else 0.0
+    verdict = claimed_equal(test, p, (distance, ends[0], ends[1]), points, power)
+    return replace(verdict, margin=f"{points:g} points, root mean square")
 
 
 def varies(cells: Sequence[Cell], points: float) -> Verdict:
     """Test the claim that shares differ; the margin is that of one of them from all others."""
-    p = homogeneity([(count, of - count) for count, of in cells])
     trials = sum(of for _, of in cells)
     pooled = sum(count for count, _ in cells) / trials
     # One share that is off by the margin, measured from the mean that it has a part in.
     of = min(of for _, of in cells)
     spread = pooled * (1 - pooled)
     noncentrality = of * (1 - of / trials) * (points / 100) ** 2 / spread if spread else math.inf
-    power = _power(noncentrality, len(cells) - 1)
+    p = homogeneity([(count, of - count) for count, of in cells])
+    statistic = chi_squared_statistic([(count, of - count) for count, of in cells])
     test = f"chi-squared test of homogeneity of {len(cells)} shares"
-    return claimed_different(test, f"{points:g} points at one place", p, power)
+    margin = f"{points:g} points at one place"
+    if not says_something(points, unit="points"):
+        return no_verdict(test, margin)
+    return _omnibus(test, margin, p, statistic, len(cells) - 1, noncentrality)
+
+
+def _omnibus(
+    test: str, margin: str, p: float, statistic: float, freedom: int, noncentrality: float
+) -> Verdict:
+    """Return the verdict on the claim that some of several values differ.
+
+    It holds if the test rejects equality. It does not hold if the 95 % interval of the
+    noncentrality is below that of the margin.
+    """
+    answer = Answer.CANNOT_TELL
+    if p < LEVEL:
+        answer = Answer.AGREES
+    # A statistic that is small by luck says no more than its mean without any difference.
+    elif noncentral_below(max(statistic, freedom), freedom, noncentrality) < LEVEL / 2:
+        answer = Answer.DIFFERS
+    return Verdict(answer, test, margin, p, _power(noncentrality, freedom))
 
 
 def same_trained_counts(
@@ -100,15 +135,21 @@ def same_trained_counts(
     shares = np.array([reported.counts[name] for name in names]) / reported.n
     statistic = _pearson(shares, ours.sum(axis=0) / ours.sum(), pooled) / error
     p = chi_squared_tail(statistic, freedom)
-    moved = (points / 100) ** 2 / error
-    least = min(
-        (moved * (1 / one + 1 / other) for one, other in permutations(pooled.tolist(), 2)),
-        default=0.0,
-    )
     test = f"chi-squared test with the variance of {len(trained)} {what}"
-    together = Counts({name: _total(trained, name) for name in reported.counts})
-    moved_by = moved_points(reported, together)
-    return claimed_equal(test, p, _power(least, freedom), moved_by, points, "points")
+    intervals: dict[str, tuple[float, float, float]] = {}
+    missed = 0.0
+    for place, name in enumerate(names):
+        share_error = 100 * math.sqrt(error * pooled[place] * (1 - pooled[place]))
+        ours_share = float(ours.sum(axis=0)[place] / ours.sum())
+        difference = Difference(
+            100 * (ours_share - float(shares[place])), share_error, len(trained) - 1
+        )
+        intervals[name] = (difference.value, *difference.interval(1 - 2 * LEVEL))
+        power = equivalence_power(points / share_error, difference.freedom, LEVEL)
+        missed += 1 - power
+    furthest = max(intervals, key=lambda name: max(map(abs, intervals[name][1:])))
+    verdict = claimed_equal(test, p, intervals[furthest], points, max(0.0, 1 - missed))
+    return replace(verdict, outcome=furthest)
 
 
 def depends(groups: Sequence[Sequence[float]], margin: float) -> Verdict:
@@ -129,20 +170,12 @@ def depends(groups: Sequence[Sequence[float]], margin: float) -> Verdict:
     within = math.fsum(moments(group)[1] ** 2 for group in groups) / len(groups)
     expected = (margin * float(values.mean())) ** 2
     noncentrality = RANK_EFFICIENCY * n * expected / within if within else math.inf
-    power = _power(noncentrality, freedom)
     p = chi_squared_tail(max(statistic, 0.0), freedom)
     test = f"Kruskal-Wallis test of {len(groups)} settings"
-    return claimed_different(test, f"{100 * margin:g} % of the mean", p, power)
-
-
-def larger_paired(ones: Sequence[float], others: Sequence[float], points: float) -> Verdict:
-    """Test the claim that the first values are larger, place by place; they are in per cent."""
-    differences = [one - other for one, other in zip(ones, others, strict=True)]
-    middle, spread = moments(differences)
-    error = max(spread / math.sqrt(len(differences)), LEAST_ERROR)
-    p = 1 - NORMAL.cdf(middle / error)
-    power = NORMAL.cdf(points / error - NORMAL.inv_cdf(1 - LEVEL))
-    return claimed_different("paired test, one-sided", f"{points:g} points", p, power)
+    words = f"{100 * margin:g} % of the mean"
+    if not says_something(margin, 1.0):
+        return no_verdict(test, words)
+    return _omnibus(test, words, p, max(statistic, 0.0), freedom, noncentrality)
 
 
 def _total(trained: Sequence[Counts], name: str) -> int:
@@ -159,6 +192,26 @@ def _variance(one: Cell, other: Cell) -> float:
     # Under the null hypothesis both have the pooled share.
     pooled = (one[0] + other[0]) / (one[1] + other[1])
     return pooled * (1 - pooled) * (1 / one[1] + 1 / other[1])
+
+
+def noncentrality_bound(statistic: float, freedom: int, tail: float) -> float:
+    """Return the noncentrality with which a statistic is below this one with probability `tail`.
+
+    It is 0 if that is less likely even without noncentrality.
+    """
+    if 1 - chi_squared_tail(statistic, freedom) <= tail:
+        return 0.0
+    most = 4 * statistic + 100
+    return root(lambda x: tail - noncentral_below(statistic, freedom, x), 0.0, most, 50)
+
+
+def noncentral_below(statistic: float, freedom: int, noncentrality: float) -> float:
+    """Return the probability that a noncentral chi-squared variable is below `statistic`."""
+    if noncentrality <= 0:
+        return 1 - chi_squared_tail(statistic, freedom)
+    if math.isinf(noncentrality):
+        return 0.0
+    return 1 - noncentral_tail(statistic, freedom, noncentrality)
 
 
 def _power(noncentrality: float, freedom: int) -> float:

@@ -29,6 +29,7 @@ from fourlab.studies.claims import (
     Claim,
     Counts,
     Estimate,
+    Kind,
     Source,
     Verdict,
     difference,
@@ -36,7 +37,7 @@ from fourlab.studies.claims import (
     over_trainings,
 )
 from fourlab.studies.reported import reported
-from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained, same_mean, same_number
+from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_mean, same_mean, same_number
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 ROWS = 4
@@ -156,6 +157,7 @@ def demos(bench: Workbench) -> Iterator[Part]:
             # The file is a single training, so it is compared with the spread of ours.
             reproduced=same_mean(number, 1, ours, margin) if judged else None,
             why=CAUSES.get(kind, TRAINING),
+            statement="value-file",
         )
     yield _first_alpha([table["empty"] for table in tables])
     yield from _other_trainings(bench, judged)
@@ -254,6 +256,7 @@ def _other_trainings(bench: Workbench, judged: bool) -> Iterator[Claim]:
             mean_of(ours, 0),
             reproduced=same_mean(number, 1, ours, NEAR * number) if judged else None,
             why=TRAINING,
+            kind=Kind.READING,
         )
 
 
@@ -330,6 +333,7 @@ def _strength(part_c: Sequence[Mapping[str, Any]], judged: bool) -> Iterator[Cla
             f"part-c-{name.replace(' ', '-')}",
             f"part C with {words}: MC25 wins / Q wins / draws",
             "",
+            Source.OURS,
             faithful=Counts(dict(zip(names, faithful, strict=True))),
             corrected=Counts(dict(zip(names, sound, strict=True))),
             why="B8: the keys of the file never match, so the leftmost legal column is played. "
@@ -348,6 +352,7 @@ def _strength(part_c: Sequence[Mapping[str, Any]], judged: bool) -> Iterator[Cla
         "part-c-gain",
         "part C: score with the table found, less the score without it",
         "the values of 81,371 states are put into the agent",
+        Source.TEXT,
         faithful=difference(over_trainings(with_table), over_trainings(without)),
         corrected=difference(over_trainings(corrected), over_trainings(sound)),
         reproduced=_larger(with_table, without, judged),
@@ -363,4 +368,4 @@ def _scores(counts: Sequence[Sequence[int]]) -> list[float]:
 
 
 def _larger(ones: Sequence[float], others: Sequence[float], judged: bool) -> Verdict | None:
-    return larger_trained(ones, others, SCORE) if judged else None
+    return larger_mean(ones, others, SCORE, "points", trained=True) if judged else None

@@ -199,6 +199,7 @@ def _agreement(first: str, faithful: Curves, corrected: Curves) -> Claim:
         share(*_won(corrected[first])),
         reproduced=verdict,
         why=why,
+        statement="figure-6",
     )
 
 

@@ -12,7 +12,7 @@ from fourlab.agents.registry import make
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, Axes, Figure, panels
 from fourlab.studies.bhat.table_5 import BOARD
-from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, mean_of
+from fourlab.studies.claims import Answer, Claim, Estimate, Source, Verdict, mean_of
 from fourlab.studies.verdicts import same_mean
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
@@ -54,6 +54,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         f"value of the middle column after {SIMULATIONS} rollouts: Figure 2 in plain Python, less "
         "the compiled search of the other experiments",
         "",
+        Source.OURS,
         faithful=Estimate(difference, difference - half, difference + half, runs),
         exact=Estimate(0.0, digits=0),
         # Both programs are ours: do the experiments run what the report describes?
@@ -63,6 +64,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         "figure-1-expansion",
         "children that an expansion creates",
         "an unexplored child is picked at random",
+        Source.TEXT,
         faithful="all of them, and one is picked at random",
         reproduced=Verdict(Answer.AGREES, "reading of the program"),
     )
@@ -70,6 +72,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         "figure-1-trees",
         "game trees",
         "the two versions maintain separate game trees",
+        Source.TEXT,
         faithful="a new tree for every move: nothing is kept",
         reproduced=Verdict(Answer.DIFFERS, "reading of the program"),
         why="the trees are separate, but not maintained: what a search learned is lost",

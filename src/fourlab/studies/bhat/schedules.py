@@ -249,6 +249,7 @@ def _mean(rows: int, faithful: Sweeps, corrected: Sweeps, judged: bool) -> Claim
         mean_of(corrected.games(rows), 0),
         reproduced=same_mean(middle, PER_ROWS, ours, GAMES_MARGIN) if judged else None,
         why=RANDOM,
+        statement="figure-8-mean",
     )
 
 
@@ -257,7 +258,7 @@ def _learning(rows: int, faithful: Sweeps, corrected: Sweeps, judged: bool) -> C
     random = [sweeps.chances[rows] for sweeps in (faithful, corrected)]
     both = [sweeps.won(rows) for sweeps in (faithful, corrected)]
     verdicts = [
-        larger_mean(won, chance.shares, LEARNED) if judged else None
+        larger_mean(won, chance.shares, LEARNED, "points") if judged else None
         for won, chance in zip(both, random, strict=True)
     ]
     percent = [f"{100 * chance.probability:.1f} %" for chance in random]
@@ -274,6 +275,7 @@ def _learning(rows: int, faithful: Sweeps, corrected: Sweeps, judged: bool) -> C
         true=verdicts[1],
         why=f"the verdicts are on learning, not on the number. {RANDOM}. A random player wins "
         f"{percent[0]} against MC25 with fault B5, and {percent[1]} without it",
+        statement="figure-8-learning",
     )
 
 
@@ -324,6 +326,7 @@ def _spread(rows: int, faithful: Sweeps, corrected: Sweeps) -> Claim:
         exact=f"{faithful.chances[rows].spread(WINS):.0f} for a random player",
         why="if every game is won with the same probability, whatever the parameters are, runs "
         "differ by the negative binomial distribution",
+        statement="figure-8-spread",
     )
 
 
@@ -352,12 +355,14 @@ def _optimum(rows: int, faithful: Sweeps, corrected: Sweeps, judged: bool) -> Cl
         f"{rows} rows: the games to {WINS} wins depend on epsilon, alpha and gamma; their best "
         "values in up to three sweeps",
         f"yes; Table 7 has {_slashed(PRINTED[rows])}",
+        Source.TEXT,
         faithful=best[0],
         corrected=best[1],
         reproduced=verdicts[0],
         true=verdicts[1],
         why="the verdicts are on the dependence, not on the values of Table 7. "
         f"{RANDOM}. Which of its runs is shortest is chance",
+        statement="table-7",
     )
 
 
@@ -385,6 +390,7 @@ def _lowest() -> Claim:
         "table-7-from-figure-8",
         "parameters of Table 7 that are not where the curve of Figure 8 is lowest",
         "none",
+        Source.TEXT,
         faithful="; ".join(higher) or "none",
         reproduced=Verdict(agrees, "comparison", f"{READING:g} games"),
         why="Table 7 and Figure 8 of the report itself, the latter read off",

@@ -14,8 +14,16 @@ from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Figure, frame, panels
 from fourlab.studies.bhat.learner import FAITHFUL_MC25, MC25, evaluate, learn, settings_of
 from fourlab.studies.bhat.table_8 import WINS
-from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, difference, over_trainings
-from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained
+from fourlab.studies.claims import (
+    Answer,
+    Claim,
+    Estimate,
+    Source,
+    Verdict,
+    difference,
+    over_trainings,
+)
+from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_mean
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 ROWS = 4
@@ -88,6 +96,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         "afterstates",
         "what a value of the table belongs to",
         "the state after the move, so there are fewer values than for pairs of state and action",
+        Source.TEXT,
         faithful="the state after the move",
         exact="different moves that lead to the same board share a value",
         reproduced=Verdict(Answer.AGREES, "comparison with a plain program, key by key"),
@@ -107,7 +116,9 @@ def _gamma(gamma: float, trained: Trained, judged: bool) -> Claim:
     for form in FORMS:
         without, discounted = (_moves(trained, form, value) for value in (GAMMAS[-1], gamma))
         enough = judged and min(len(without), len(discounted)) >= FEWEST_TRAININGS
-        verdicts.append(larger_trained(without, discounted, MOVES, "moves") if enough else None)
+        verdicts.append(
+            larger_mean(without, discounted, MOVES, "moves", trained=True) if enough else None
+        )
         values.append(
             difference(over_trainings(discounted), over_trainings(without), "moves", 2)
             if without and discounted
@@ -117,12 +128,14 @@ def _gamma(gamma: float, trained: Trained, judged: bool) -> Claim:
         f"gamma-{gamma:g}".replace(".", ""),
         f"{ROWS} rows: the learner's moves to a win with gamma {gamma:g}, less those with gamma 1",
         "gamma helps reduce the number of moves to a winning state",
+        Source.TEXT,
         faithful=values[0],
         corrected=values[1],
         reproduced=verdicts[0],
         true=verdicts[1],
         why="B7: with vanishing alpha and epsilon 1, gamma has no influence. Discounting prefers "
         "early wins only where values have been learned",
+        statement="gamma",
     )
 
 
@@ -137,10 +150,11 @@ def _target(played: Sequence[Sequence[int]], best: Sequence[Sequence[int]], judg
         "what an update learns from, and the score against MC_n that learning from the best move "
         "gains (corrected)",
         "Q-learning: Figure 7 takes the best next value",
+        Source.TEXT,
         faithful="the value of the move played, whether it was random or not",
         corrected=difference(over_trainings(scores[0]), over_trainings(scores[1])),
         reproduced=Verdict(Answer.DIFFERS, "comparison with a plain program, key by key"),
-        true=larger_trained(scores[0], scores[1], SCORE) if judged else None,
+        true=larger_mean(scores[0], scores[1], SCORE, "points", trained=True) if judged else None,
         why="learning from the move played is on-policy: SARSA (Rummery and Niranjan, 1994), not "
         "Q-learning. True asks whether Q-learning's target would play better",
     )

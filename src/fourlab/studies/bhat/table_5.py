@@ -18,7 +18,14 @@ from fourlab.studies.claims import (
     share,
 )
 from fourlab.studies.reported import reported
-from fourlab.studies.verdicts import at_least, larger_mean, same_counts, same_mean, same_share
+from fourlab.studies.verdicts import (
+    at_least,
+    half_of_decided,
+    larger_mean,
+    same_counts,
+    same_mean,
+    same_share,
+)
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 BOARD = "5x6x4"
@@ -140,6 +147,7 @@ def _length(first: str, faithful: Sequence[ShownGame], corrected: Sequence[Shown
         why="a drawn game takes all 30 moves, and two of the report's games were drawn"
         if first == "MC40"
         else "",
+        statement="figures-3-4-length",
     )
 
 
@@ -161,6 +169,7 @@ def _unique(faithful: dict[str, list[ShownGame]], corrected: dict[str, list[Show
         "unique-games",
         "different games among all games of MC40 and MC200",
         "probably every game ever played is unique",
+        Source.TEXT,
         # Whether a game is new depends on all others, so there is no binomial interval.
         faithful=Estimate(both[0][0], n=both[0][1], digits=0),
         corrected=Estimate(both[1][0], n=both[1][1], digits=0),
@@ -176,19 +185,20 @@ def _results(first: str, faithful: Sequence[ShownGame], corrected: Sequence[Show
     reported = Counts({"MC40": mc40, "MC200": mc200, "draw": drawn})
     ours = _counts(faithful)
     better = _counts(corrected)
-    decided = better.counts["MC40"] + better.counts["MC200"]
     return Claim(
         f"table-5-{first.lower()}-first",
         f"{first} first: MC40 wins / MC200 wins / draws",
         reported,
+        Source.TEXT,
         faithful=ours,
         corrected=better,
         reproduced=same_counts(reported, ours, POINTS),
         # The claim behind the table: more rollouts win more games.
-        true=at_least(better.counts["MC200"], decided, 0.5),
+        true=half_of_decided(better.counts["MC200"], better.counts["MC40"]),
         why="B5: the search continues below won positions "
         "and credits them to the side whose line is found first"
         + (". No fault known to us explains two draws in fifty games" if drawn else ""),
+        statement="table-5",
     )
 
 
@@ -278,6 +288,7 @@ def _confidence(
         true=at_least(better, len(corrected), ALMOST_ALL),
         why=f"higher on average, but not in {ALMOST_ALL:.0%} of the games, our reading of almost "
         "all; the published figure says so itself",
+        statement="figure-5",
     )
     for name in NAMES:
         values, own, sound = (
@@ -292,6 +303,7 @@ def _confidence(
             mean_of(own),
             mean_of(sound),
             reproduced=same_mean(math.fsum(values) / len(values), len(values), own, VALUE),
+            statement="figure-5-values",
         )
     # The extremes of more games would be further apart.
     hers_shown, shown = (
@@ -304,6 +316,7 @@ def _confidence(
         f"{min(hers_shown):.2f} to {max(hers_shown):.2f}",
         Source.FIGURE,
         f"{min(shown):.2f} to {max(shown):.2f} in the games shown",
+        statement="figure-5-range",
     )
 
 

@@ -28,6 +28,8 @@ from fourlab.studies.claims import (
     Claim,
     Counts,
     Estimate,
+    Kind,
+    Source,
     Verdict,
     difference,
     mean_of,
@@ -35,7 +37,7 @@ from fourlab.studies.claims import (
     share,
 )
 from fourlab.studies.reported import reported
-from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained, same_number
+from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_mean, same_number
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 OUTCOMES = ("MC_n", "Q", "draw")
@@ -175,6 +177,7 @@ def _results(rows: int, results: Results, exact: str, judged: bool) -> Claim:
         f"{rows} rows, epsilon / alpha / gamma {' / '.join(f'{x:g}' for x in PRINTED[rows])}: "
         "MC_n wins / Q wins / draws",
         TABLE_8[rows],
+        Source.TEXT,
         faithful=_together(faithful),
         corrected=_together(corrected),
         exact=f"{exact} (both perfect)",
@@ -183,6 +186,7 @@ def _results(rows: int, results: Results, exact: str, judged: bool) -> Claim:
         why=f"{NO_LEARNING}. Corrected, the training is of another length, too: "
         f"{_length(corrected):,.0f} games instead of {_length(faithful):,.0f}"
         + (". No fault known to us explains so few draws with 4 rows" if rows == 4 else ""),
+        statement="table-8",
     )
 
 
@@ -202,10 +206,12 @@ def _other_readings(rows: int, results: Results, judged: bool) -> Iterator[Claim
             f"table-8-{rows}-rows-{variant}",
             f"{rows} rows, {words}: MC_n wins / Q wins / draws",
             TABLE_8[rows],
+            Source.TEXT,
             faithful=_together(ours),
             reproduced=_same(rows, ours, judged),
             why="any training that ends with epsilon 1 gives a random player, whatever its "
             "parameters; the published code does not end so, and is not what was measured",
+            kind=Kind.READING,
         )
 
 
@@ -215,6 +221,7 @@ def _percentage() -> Claim:
         "table-8-percentage",
         "2 rows: Q wins in per cent, as printed, and of the printed count",
         Estimate(6.0, unit="%", digits=0),
+        Source.TEXT,
         faithful=Estimate(100 * counts.counts["Q"] / counts.n, unit="%", digits=1),
         # Rounded numbers are off by half a unit at most.
         reproduced=same_number(6.0, 100 * counts.counts["Q"] / counts.n, 0.5),
@@ -233,10 +240,12 @@ def _random(rows: int, results: Results, judged: bool) -> Claim:
         f"table-8-{rows}-rows-random",
         f"{rows} rows: MC_n wins / wins of a random player in Q's place / draws",
         TABLE_8[rows],
+        Source.TEXT,
         faithful=_together(random),
         corrected=_together(results[rows, "random, corrected"]),
         reproduced=verdict,
         why="the reported results are those of a random player if this agrees",
+        kind=Kind.DIAGNOSTIC,
     )
 
 
@@ -262,13 +271,17 @@ def _learned(rows: int, results: Results, judged: bool) -> Claim:
         f"table-8-{rows}-rows-learned",
         f"{rows} rows: the learner's score against MC_n, less a random player's",
         "both agents learn to generalise and play well",
+        Source.TEXT,
         faithful=difference(over_trainings(faithful), over_trainings(random)),
         corrected=difference(over_trainings(corrected), over_trainings(other)),
-        reproduced=larger_trained(faithful, random, LEARNED) if judged else None,
-        true=larger_trained(corrected, other, LEARNED) if judged else None,
+        reproduced=larger_mean(faithful, random, LEARNED, "points", trained=True)
+        if judged
+        else None,
+        true=larger_mean(corrected, other, LEARNED, "points", trained=True) if judged else None,
         why="B7: with epsilon at 1 the learner plays at random. A table does not generalise: "
         "it has a value only for positions that it has met, and the experiment on exact values "
         "shows how it plays in others",
+        statement="table-8-learned",
     )
 
 
@@ -289,6 +302,7 @@ def _growth(results: Results, judged: bool) -> Iterator[Claim]:
         "table-8-positions",
         f"positions in the table with {last} rows, as a multiple of those with {first}",
         "the number of states increases with the rows",
+        Source.TEXT,
         faithful=ratios[0],
         corrected=ratios[1],
         true=Verdict(Answer.AGREES if ratios[1].value > 1 else Answer.DIFFERS, "comparison"),
@@ -302,19 +316,21 @@ def _growth(results: Results, judged: bool) -> Iterator[Claim]:
         ("search", f"{last} rows: MC_n's wins, less the learner's", lost, won),
     ):
         verdicts = [
-            larger_trained(ones, others, LEARNED) if judged else None
+            larger_mean(ones, others, LEARNED, "points", trained=True) if judged else None
             for ones, others in zip(one, other, strict=True)
         ]
         yield Claim(
             f"table-8-{name}",
             quantity,
             "with more rows, tree search performs much better",
+            Source.TEXT,
             faithful=difference(over_trainings(one[0]), over_trainings(other[0])),
             corrected=difference(over_trainings(one[1]), over_trainings(other[1])),
             reproduced=verdicts[0],
             true=verdicts[1],
             why="B7: as trained, the learner is a random player, and random players lose more "
             "games where there is more room for four in a row",
+            statement="table-8-more-rows",
         )
 
 
@@ -336,11 +352,13 @@ def _changes(rows: int, results: Results) -> Claim:
         f"table-8-{rows}-rows-change",
         f"{rows} rows: mean change of a value per update",
         "very small",
+        Source.TEXT,
         faithful=over_trainings(faithful, digits=9, within=COUNTS),
         corrected=over_trainings(corrected, digits=4, within=COUNTS),
         reproduced=verdicts[0],
         true=verdicts[1],
         why="B7: alpha is halved at every update, so that only the first few have an effect",
+        statement="table-8-change",
     )
 
 
@@ -350,6 +368,7 @@ def _schedules(bench: Workbench) -> Iterator[Claim]:
         "schedule-alpha",
         "sum of all alphas, which convergence requires to be infinite",
         "for convergence, alpha must approach 0, so it is halved at every update",
+        Source.TEXT,
         faithful="twice the first alpha",
         exact="infinite for constant alpha, and for 1/n",
         true=Verdict(Answer.DIFFERS, "theorem of Robbins and Monro (1951)"),
@@ -370,10 +389,12 @@ def _schedules(bench: Workbench) -> Iterator[Claim]:
             f"schedule-epsilon-{rows}-rows",
             f"{rows} rows: games of training until epsilon is 1 and every move is random",
             "epsilon increases gradually, by 0.01 at every update",
+            Source.TEXT,
             faithful=own,
             corrected="never: epsilon decreases",
             why=f"B7: with the program's default parameters {defaults.value:.1f} games. "
             "Exploration should become less in the course of a training",
+            statement="schedule-epsilon",
         )
 
 

@@ -21,7 +21,6 @@ from fourlab.arena.accuracy import Answer as Judged
 from fourlab.arena.accuracy import exact_scores, random_positions
 from fourlab.game.position import Position
 from fourlab.solver import Solver
-from fourlab.studies.bhat.comparisons import larger_paired
 from fourlab.studies.bhat.exploration import CONSTANTS, FLAT_FROM
 from fourlab.studies.bhat.learner import ROWS, learn, settings_of
 from fourlab.studies.bhat.table_5 import NAMES
@@ -31,13 +30,19 @@ from fourlab.studies.claims import (
     TRAININGS,
     Claim,
     Estimate,
+    Source,
     difference,
     mean_of,
     over_trainings,
     share,
 )
 from fourlab.studies.compare import student_quantile
-from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_trained
+from fourlab.studies.verdicts import (
+    FEWEST_TRAININGS,
+    LEAST_ERROR,
+    larger_paired,
+    larger_than,
+)
 from fourlab.studies.workbench import Part, Table, Workbench
 
 ALL_ROWS = (*ROWS, 6)
@@ -185,6 +190,7 @@ def _boards(bench: Workbench) -> Iterator[Claim]:
             f"truth-{rows}-rows",
             f"{rows} rows: result of the five first moves under perfect play",
             "",
+            Source.OURS,
             exact=" / ".join(columns),
         )
 
@@ -224,6 +230,7 @@ def _searches(searched: Mapping[str, Mapping[int, np.ndarray]]) -> Iterator[Clai
             f"truth-{name.lower()}",
             f"{SEARCHED} rows: moves of {name} that keep the exact value, c = {CONSTANTS[C]:g}",
             "",
+            Source.OURS,
             faithful=share(*_counted(faithful[place, C])),
             corrected=share(*_counted(corrected[place, C])),
             exact="all",
@@ -245,12 +252,16 @@ def _searches(searched: Mapping[str, Mapping[int, np.ndarray]]) -> Iterator[Clai
         ),
     ):
         pairs = [_sides(slug, kept) for kept in (faithful, corrected)]
-        verdicts = [larger_paired(one, other, POINTS) for one, other in pairs]
+        verdicts = [
+            larger_paired(one, other, POINTS, "points", what="positions", least_error=LEAST_ERROR)
+            for one, other in pairs
+        ]
         values = [mean_of(np.subtract(one, other).tolist(), 1, "points") for one, other in pairs]
         yield Claim(
             f"truth-{slug}",
             f"{SEARCHED} rows, moves that keep the exact value: {quantity}",
             statement,
+            Source.TEXT,
             faithful=values[0],
             corrected=values[1],
             reproduced=verdicts[0],
@@ -294,7 +305,9 @@ def _learner(
     )
     # A random player's share in these positions is known exactly.
     verdicts = [
-        larger_trained(values, [random] * len(values), POINTS) if judged else None
+        larger_than(values, random, POINTS, "points", what="trainings", least_error=LEAST_ERROR)
+        if judged
+        else None
         for values in (faithful, corrected)
     ]
     return Claim(
@@ -302,6 +315,7 @@ def _learner(
         f"{rows} rows: moves of the learner that keep the exact value, in {len(turns)} positions "
         "where it can be lost",
         "the agents learn to play well",
+        Source.TEXT,
         faithful=_over_both(learners[rows, "faithful"]),
         corrected=_over_both(learners[rows, "corrected"]),
         exact=f"all; a random player's {random:.1f} %",
@@ -309,6 +323,7 @@ def _learner(
         true=verdicts[1],
         why="the claim is that it plays better than at random, in the same positions. B7: epsilon "
         "is 1 after training. The intervals include the choice of the positions",
+        statement="truth-learner",
     )
 
 
@@ -355,8 +370,13 @@ def _generalises(
         f"{rows} rows, positions of which the table has no move: moves of the learner that keep "
         "the exact value, less those of a random player",
         "it learns to generalise by similarities between states",
+        Source.TEXT,
         corrected=difference(over_trainings(kept), over_trainings(chance)),
-        true=larger_trained(kept, chance, POINTS) if enough else None,
+        true=larger_paired(
+            kept, chance, POINTS, "points", what="trainings", least_error=LEAST_ERROR
+        )
+        if enough
+        else None,
         exact="a table has no similarities: all its values there are the initial one",
         why="the program then plays the leftmost column. It takes similarities, such as patterns "
         "of discs or a network, to say something about positions that were never met",

@@ -9,7 +9,7 @@ from fourlab.agents.mcts.textbook import ConnectFour, Node, TextbookSearch
 from fourlab.agents.registry import make
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, SMALL, Figure, frame, panels
-from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, mean_of
+from fourlab.studies.claims import Answer, Claim, Estimate, Source, Verdict, mean_of
 from fourlab.studies.verdicts import same_mean
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
@@ -29,6 +29,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         "algorithm-1-cell",
         "where a disc goes",
         "the topmost empty cell of the column",
+        Source.TEXT,
         exact="the lowest empty cell",
         true=Verdict(Answer.DIFFERS, "comparison"),
         why="a slip of the text: discs fall; whether the program has it is unknown",
@@ -44,6 +45,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         f"w/n of column 4 after {SIMULATIONS} simulations: Algorithm 1 in plain Python, "
         "less the compiled search of the other experiments",
         "",
+        Source.OURS,
         faithful=Estimate(difference, difference - half, difference + half, runs),
         exact=Estimate(0.0, digits=0),
         # Both programs are ours: do the experiments run what the report describes?

@@ -6,7 +6,7 @@ from fourlab.arena.results import Results
 from fourlab.arena.tally import FEWEST, Tally
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.reporting import figures
-from fourlab.studies.claims import Answer, Claim, Estimate, Value, Verdict, share
+from fourlab.studies.claims import Answer, Claim, Estimate, Source, Value, Verdict, share
 from fourlab.studies.trainings import ONE_TRAINING
 from fourlab.studies.verdicts import larger_share
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
@@ -105,6 +105,7 @@ def _gains(results: Results, opponents: list[str]) -> Iterator[Part]:
             f"future-{opponent.replace(' ', '-')}",
             f"games won against {opponent}; the better search wins more",
             "",
+            Source.OURS,
             faithful=share(base.wins, base.games),
             corrected=share(best.wins, best.games),
             true=larger_share(best.wins, best.games, base.wins, base.games, POINTS),
@@ -120,6 +121,7 @@ def _gains(results: Results, opponents: list[str]) -> Iterator[Part]:
             f"future-gain-{SLUGS[name]}",
             f"gain over the report's search: {name}",
             "",
+            Source.OURS,
             corrected=gain(tally),
             true=None if name == NETWORK else stronger(tally),
             why=ONE_TRAINING if name == NETWORK else "",

@@ -7,7 +7,7 @@ from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, Figure, frame, panels
-from fourlab.studies.claims import Claim, share, shares
+from fourlab.studies.claims import Claim, Source, share, shares
 from fourlab.studies.verdicts import at_least, may_happen
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
@@ -52,6 +52,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
             f"games-{simulations}",
             f"{simulations} simulations per move: won / lost / drawn",
             "1,000 games, results not given" if simulations == SIMULATIONS[0] else "",
+            Source.TEXT,
             # Red's results: the searching player has red.
             faithful=shares(faithful[1], faithful[-1], faithful[0]),
             corrected=shares(corrected[1], corrected[-1], corrected[0]),
@@ -108,6 +109,7 @@ def _example(faithful: list[StoredGame], corrected: list[StoredGame]) -> Iterato
         "figure-1-horizontal",
         "games won by a horizontal line, of those won",
         "the game of Figure 1",
+        Source.FIGURE,
         faithful=share(counts["horizontal"], counts.total()) if directions else "none won",
         corrected=share(other_counts["horizontal"], other_counts.total()) if others else "none won",
         reproduced=may_happen(counts["horizontal"], counts.total()),

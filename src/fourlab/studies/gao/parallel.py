@@ -18,7 +18,7 @@ from fourlab.arena.results import Results
 from fourlab.arena.tally import Tally
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.game.position import Position
-from fourlab.studies.claims import Claim, Estimate
+from fourlab.studies.claims import Claim, Estimate, Source
 from fourlab.studies.gao.future import gain, stronger
 from fourlab.studies.verdicts import same_number
 from fourlab.studies.workbench import Part, Table, Workbench, completed
@@ -88,6 +88,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
             f"parallel-equal-{slug}",
             f"{quantity}: gain{'' if slug == 'half' else ' at equal simulations'}",
             "",
+            Source.OURS,
             corrected=gain(tally),
             why=why,
         )
@@ -137,6 +138,7 @@ def _speed(bench: Workbench) -> Iterator[Part]:
             f"parallel-speed-{SLUGS[way]}",
             f"speed with {THREADS} threads relative to 1, {way}",
             "",
+            Source.OURS,
             corrected=Estimate(ratio, digits=2) if usable else REFUSED,
             true=same_number(ratio, THREADS, SPEED_UP) if usable else None,
             why="wall-clock time on one machine, best of "
@@ -224,6 +226,7 @@ def _strength(bench: Workbench) -> Iterator[Part]:
         "parallel-equal-time",
         f"{THREADS} threads against 1 on one tree, {SECONDS:g} s per move: gain at equal time",
         "",
+        Source.OURS,
         corrected=REFUSED if tally is None else gain(tally),
         true=None if tally is None else stronger(tally),
         why=f"only pairs of games count before, between and after which two busy threads had "

@@ -9,11 +9,10 @@ from fourlab.compiled.rollouts import lane_rollouts
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, SMALL, Figure, frame, panels
 from fourlab.solver import Solver
-from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, band_of, share
-from fourlab.studies.compare import fisher
+from fourlab.studies.claims import Answer, Claim, Estimate, Kind, Source, Verdict, band_of, share
 from fourlab.studies.reported import reported
 from fourlab.studies.searches import Floats, Line, Searched, central_interval, search_all
-from fourlab.studies.verdicts import may_happen, same_number, typical
+from fourlab.studies.verdicts import PERCENT, freeman_halton, may_happen, same_number, typical
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 TABLE_1 = tuple(map(int, reported("gao-table-1")["winning probability (%)"]))
@@ -30,10 +29,10 @@ ROLLOUTS = 200_000
 """Random games per column."""
 EMPTY = Position()
 COLUMNS = range(7)
-MARGIN = 30.0
+MARGIN = 20.0
 """Margin of a column's value, in points: single runs differ by 9 points (standard deviation)."""
-MIRROR_MARGIN = 40.0
-"""Margin of the difference of two columns in one run, in points."""
+MIRROR_MARGIN = 20.0
+"""Margin of the difference of two columns in one run, in points; reported ones are smaller."""
 DISTANCE_MARGIN = 30.0
 """Margin of the squared distance; that of a run of ours is 7 on average, one per column."""
 PRINTED = 0.5
@@ -67,10 +66,14 @@ def table_1(bench: Workbench) -> Iterator[Part]:
             f"table-1-column-{column + 1}",
             f"column {column + 1}: winning probability",
             Estimate(printed, unit="%", digits=0),
+            Source.TEXT,
             faithful=_percent(ours[:, column]),
             corrected=_percent(two_players[:, column]),
             exact=f"{exact[column]} (both perfect)",
-            reproduced=typical(printed, ours[:, column].tolist(), MARGIN, f"{MARGIN:g} points"),
+            reproduced=typical(
+                printed, ours[:, column].tolist(), MARGIN, f"{MARGIN:g} points", PERCENT
+            ),
+            statement="table-1",
         )
     yield _all_together(ours)
     yield from _mirrored(ours)
@@ -101,6 +104,7 @@ def _best_column(searched: Mapping[str, Searched], exact: Sequence[str]) -> Iter
         "table-1-best",
         quantity,
         "yes",
+        Source.TEXT,
         faithful=share(*best["random"]),
         corrected=share(*best["player"]),
         exact="column 4 wins",
@@ -113,12 +117,14 @@ def _best_column(searched: Mapping[str, Searched], exact: Sequence[str]) -> Iter
         "table-1-best-frozen",
         f"{quantity}, replies frozen",
         "yes",
+        Source.TEXT,
         faithful=share(*best["frozen"]),
         corrected=share(*best["random"]),
         exact="column 4 wins",
         reproduced=may_happen(*best["frozen"]),
         true=true,
         why="B2: in case the program freezes the opponent's replies, as Vannucci & Abril's does",
+        kind=Kind.READING,
     )
 
 
@@ -170,6 +176,7 @@ def _all_together(ours: Floats) -> Claim:
         "table-1-distance",
         "all seven: squared distance of a run from our mean, in standard deviations",
         Estimate(printed, digits=0),
+        Source.TEXT,
         faithful=band_of(distances.tolist(), 1),
         reproduced=typical(
             printed,
@@ -178,6 +185,7 @@ def _all_together(ours: Floats) -> Claim:
             f"{DISTANCE_MARGIN:g} squared standard deviations",
         ),
         why=NO_FAULT,
+        kind=Kind.DIAGNOSTIC,
     )
 
 
@@ -189,7 +197,9 @@ def _mirrored(ours: Floats) -> Iterator[Claim]:
     for pair in pairs:
         # The wins if each column had 500 simulations of its own.
         left, right = (TABLE_1[column] * SIMULATIONS // 100 for column in pair)
-        chances.append(f"{fisher(left, SIMULATIONS, right, SIMULATIONS):.1g}")
+        chances.append(
+            f"{freeman_halton((left, SIMULATIONS - left), (right, SIMULATIONS - right)):.1g}"
+        )
     for left, right in pairs:
         printed = TABLE_1[left] - TABLE_1[right]
         differences = ours[:, left] - ours[:, right]
@@ -197,14 +207,16 @@ def _mirrored(ours: Floats) -> Iterator[Claim]:
             f"table-1-mirror-{left + 1}-{right + 1}",
             f"column {left + 1} less its mirror image {right + 1}",
             Estimate(printed, unit="points", digits=0),
+            Source.TEXT,
             faithful=replace(band_of(differences.tolist(), 1), unit="points"),
             exact=Estimate(0.0, digits=0),
             reproduced=typical(
                 printed, differences.tolist(), MIRROR_MARGIN, f"{MIRROR_MARGIN:g} points"
             ),
-            true=same_number(printed, 0, PRINTED),
+            true=same_number(printed, 0, PRINTED, (-100, 100)),
             why="mirror symmetry is exact, but the columns of one run share 500 simulations; with "
             f"500 simulations per column, such differences would have p = {', '.join(chances)}",
+            kind=Kind.DIAGNOSTIC,
         )
 
 

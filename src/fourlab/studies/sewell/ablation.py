@@ -20,7 +20,7 @@ from fourlab.studies.ablation import (
     positions_of,
     present,
 )
-from fourlab.studies.claims import Claim, Source, share
+from fourlab.studies.claims import Claim, Kind, Source, share
 from fourlab.studies.sewell.learner import NETWORKS, TreeTraining, by_network
 from fourlab.studies.trainings import ONE_TRAINING
 from fourlab.studies.verdicts import larger_share
@@ -187,6 +187,7 @@ def _evaluation(runs: list[dict[str, Any]]) -> Claim:
         f"games won after training: the last {LATE} games along the replies kept in the tree, and "
         "real games against today's negamax; the first share is larger",
         "",
+        Source.OURS,
         faithful=share(won[0], len(walked)),
         corrected=share(won[1], len(real[TODAY])),
         true=larger_share(won[0], len(walked), won[1], len(real[TODAY]), POINTS),
@@ -204,9 +205,11 @@ def _scales(bench: Workbench) -> Claim:
         f"positions of 67,557 in which the network errs by more than {BADLY_WRONG}: labels "
         "0, ½, 1 as counted, and -1, 0, 1 as the text says",
         share(87, wrong["positions"], 2),
+        Source.TEXT,
         faithful=share(wrong["sewell-unit"], wrong["positions"], 2),
         corrected=share(wrong["sewell"], wrong["positions"], 2),
         why="B12: an error of 0.45 on the scale 0, ½, 1 is one of 0.9 on the scale -1, 0, 1",
+        kind=Kind.DIAGNOSTIC,
     )
 
 

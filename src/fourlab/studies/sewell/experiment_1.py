@@ -32,10 +32,10 @@ FIRST_GAMES = 100
 LAST_GAMES = 50
 LEAST_RUNS = 3
 """The spread of runs is part of every interval, so fewer runs give no verdict."""
-ITERATIONS_MARGIN = 20
-"""Margins of a single run's numbers: three of its standard deviations, more or less."""
+ITERATIONS_MARGIN = 8
+"""Margins of a single run's numbers; SeWell's run needs 17 iterations."""
 AVERAGE_MARGIN = 0.3
-START_MARGIN = 0.6
+START_MARGIN = 0.4
 STEP_MARGIN = 0.1
 ALWAYS = 0.9
 """Share of runs that must win every game for "it will always win"; 40 runs can show it."""
@@ -130,6 +130,7 @@ def _curve(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
         "experiment-1-found",
         "runs that win every game from some iteration on",
         "yes, its one run",
+        Source.TEXT,
         faithful=share(*winners),
         corrected=share(curves.winners(corrected), len(corrected)),
         reproduced=may_happen(*winners) if judged else None,
@@ -157,7 +158,7 @@ def _curve(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
         Source.FIGURE,
         over_trainings(averages, within=RESULTS),
         over_trainings(curves.mean_results(corrected), within=RESULTS),
-        reproduced=same_mean(mean, 1, averages, AVERAGE_MARGIN) if judged else None,
+        reproduced=same_mean(mean, 1, averages, AVERAGE_MARGIN, RESULTS) if judged else None,
         why=KEPT,
     )
     starts = _starts(faithful)
@@ -169,7 +170,7 @@ def _curve(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
         Source.FIGURE,
         over_trainings(starts, within=RESULTS),
         over_trainings(_starts(corrected), within=RESULTS),
-        reproduced=same_mean(start, 1, starts, START_MARGIN) if judged else None,
+        reproduced=same_mean(start, 1, starts, START_MARGIN, RESULTS) if judged else None,
         why=KEPT,
     )
     yield _jagged(runs, points, judged)
@@ -185,6 +186,7 @@ def _rollouts(runs: TrainedRuns, judged: bool) -> Claim:
         "experiment-1-rollouts",
         "rollouts in 500 games",
         f"fewer than {MAX_ROLLOUTS:,}",
+        Source.TEXT,
         faithful=over_trainings(rollouts, 0, within=COUNTS),
         corrected=over_trainings([run["rollouts"] for run in runs.resampled], 0, within=COUNTS),
         exact=f"at most {MAX_ROLLOUTS + 1:,}",
@@ -227,6 +229,7 @@ def _after_training(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
         "always-wins-kept",
         f"runs that win all of the last {LAST_GAMES} games, against kept replies",
         "all",
+        Source.TEXT,
         faithful=share(sum(map(_all_won, last)), len(last)),
         corrected="no replies are kept",
         reproduced=may_happen(sum(map(_all_won, last)), len(last)) if judged else None,
@@ -246,6 +249,7 @@ def _after_training(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
             f"always-wins-{name}",
             f"won of real games after training, against negamax {description}",
             "it will always win",
+            Source.TEXT,
             faithful=_won(first_tie),
             corrected=_won(resampled),
             reproduced=at_least(*counts[0], ALWAYS) if judged else None,
@@ -253,6 +257,7 @@ def _after_training(runs: TrainedRuns, judged: bool) -> Iterator[Claim]:
             why="the verdicts count runs that win every game. What was learned ends at the first "
             "reply that differs from the kept one; a tree that has seen many replies has seen each "
             "of them only a few times",
+            statement="always-wins",
         )
 
 
@@ -269,6 +274,7 @@ def _agents(bench: Workbench) -> Claim:
         f"won of the last {last} of {games} games in a match of the agent {AGENT} against "
         f"{DETERMINISTIC} (faithful), and of {CORRECTED_AGENT} against {RANDOM} (corrected)",
         "",
+        Source.OURS,
         faithful=share(faithful.count(1), last),
         corrected=share(corrected.count(1), last),
         why="a match carries the tree of this agent from game to game, so it shows what Experiment "
@@ -307,6 +313,7 @@ def _negamax(bench: Workbench, judged: bool) -> Iterator[Claim]:
         "negamax-deterministic",
         f"positions in which negamax gives the same answer {ASKED} times",
         "deterministic",
+        Source.TEXT,
         faithful=share(then, POSITIONS),
         corrected=share(now, POSITIONS),
         reproduced=at_least(then, POSITIONS, ALWAYS) if judged else None,
@@ -320,6 +327,7 @@ def _negamax(bench: Workbench, judged: bool) -> Iterator[Claim]:
         "negamax-alpha-beta",
         "how negamax searches",
         '"apparently built using alpha-beta pruning"',
+        Source.TEXT,
         exact="plain negamax to a depth of 4, without pruning",
         true=Verdict(Answer.DIFFERS, "reading of Kaggle's program") if judged else None,
         why="pruning would change its speed, not its moves",
@@ -328,6 +336,7 @@ def _negamax(bench: Workbench, judged: bool) -> Iterator[Claim]:
         "title-q-learning",
         "Q-learning in the program",
         "the title says Q-learning",
+        Source.TEXT,
         faithful="none is implemented",
         reproduced=Verdict(Answer.DIFFERS, "reading of the program") if judged else None,
         why="a table of values or a network that learns from its own estimates would be "

@@ -11,13 +11,13 @@ from statistics import fmean
 from typing import Any
 
 from fourlab.reporting.figures import COLOURS, MARKS, REPORTED_COLOUR, SMALL, Figure, frame, panels
-from fourlab.studies.claims import COUNTS, RESULTS, Claim, Estimate, Verdict, share
+from fourlab.studies.claims import COUNTS, RESULTS, Claim, Estimate, Source, Verdict, share
 from fourlab.studies.reported import reported
 from fourlab.studies.sewell import curves
 from fourlab.studies.sewell.curves import Runs, over_trainings
 from fourlab.studies.sewell.experiment_1 import GAMES, ITERATIONS_MARGIN, LEAST_RUNS
 from fourlab.studies.sewell.learner import NETWORKS, TreeTraining, by_network, train_all
-from fourlab.studies.verdicts import LEAST_ERROR, larger_trained, may_happen, same_mean
+from fourlab.studies.verdicts import LEAST_ERROR, larger_mean, may_happen, same_mean
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 RANDOM = "random"
@@ -111,12 +111,14 @@ def _reported(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
             f"experiment-3-iterations-{100 * epsilon:.0f}",
             f"iterations before all games are won, ε = {epsilon:g}",
             Estimate(float(reached), digits=0),
+            Source.TEXT,
             faithful=curves.mean_iterations(arms[RANDOM]),
             corrected=over_units(arm, network, 1, COUNTS),
             reproduced=same_mean(reached, 1, coded, ITERATIONS_MARGIN) if judged else None,
             true=_larger(coded, network, EARLIER_MARGIN, judged),
             why=f'{CODED}. "True" asks whether the network needs fewer iterations than random '
             "rollouts do",
+            statement="experiment-3-iterations",
         )
     # Three runs of one program: the first without, the others with a network that has no influence.
     triples = list(zip(coded[0::3], coded[1::3], coded[2::3], strict=False))
@@ -126,6 +128,7 @@ def _reported(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
             "experiment-3-order",
             "three runs as coded that need fewer iterations each time",
             "yes: 17, 12, 8",
+            Source.TEXT,
             faithful=share(falling, len(triples)),
             exact=Estimate(100 / 6, unit="%", digits=1, note="if no two are equal"),
             reproduced=may_happen(falling, len(triples)) if judged else None,
@@ -157,6 +160,7 @@ def _one_change(arms: Mapping[str, Runs], judged: bool) -> Iterator[Claim]:
             f"experiment-3-{name}",
             f"{quantity} the average result of games along kept replies, before and after",
             statement,
+            Source.TEXT,
             faithful=over_units(before, averages[before], 2, RESULTS),
             corrected=over_units(after, averages[after], 2, RESULTS),
             true=_larger(averages[after], averages[before], AVERAGE_MARGIN, judged),
@@ -201,7 +205,9 @@ def _larger(
     ones: Sequence[float], others: Sequence[float], margin: float, judged: bool
 ) -> Verdict | None:
     """Test whether the first mean is larger, over trainings of trees or of networks."""
-    return larger_trained(ones, others, margin, "", LEAST_ERROR / 100) if judged else None
+    if not judged:
+        return None
+    return larger_mean(ones, others, margin, trained=True, least_error=LEAST_ERROR / 100)
 
 
 def _arms_table(arms: Mapping[str, Runs]) -> Table:

@@ -11,7 +11,7 @@ from fourlab.evaluator import Batch
 from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW
 from fourlab.game.position import Position
 from fourlab.nets.evaluator import load
-from fourlab.studies.claims import Claim, shares
+from fourlab.studies.claims import Claim, Kind, Source, shares
 from fourlab.studies.sewell import curves
 from fourlab.studies.sewell.curves import over_trainings
 from fourlab.studies.sewell.learner import TreeTraining, train_all
@@ -68,6 +68,7 @@ def _either_side(bench: Workbench) -> Iterator[Part]:
         "future-second-player",
         "iterations before all games are won, as first player (faithful) and as second (corrected)",
         "planned",
+        Source.TEXT,
         faithful=curves.mean_iterations(runs[RED]),
         corrected=curves.mean_iterations(runs[YELLOW]),
         why="one tree for 500 games, as in Experiment 1",
@@ -81,6 +82,7 @@ def _either_side(bench: Workbench) -> Iterator[Part]:
         "games won by the trained tree against the perfect player, as first player (faithful) and "
         "as second (corrected)",
         "planned",
+        Source.TEXT,
         faithful=over_trainings(wins[RED], 1, "%"),
         corrected=over_trainings(wins[YELLOW], 1, "%"),
         exact="the first player can win every game",
@@ -123,9 +125,11 @@ def _against_perfect(bench: Workbench) -> Iterator[Part]:
                     f"as first player against the perfect player: {description}: "
                     "won / lost / drawn",
                     "planned",
+                    Source.TEXT,
                     corrected=shares(results[1], results[-1], results[0]),
                     exact="the first player can win every game",
                     why="searches of ours, for comparison with SeWell's trained tree",
+                    kind=Kind.DIAGNOSTIC,
                 )
     yield Table(
         "Against the perfect player, from the empty board",
@@ -152,9 +156,11 @@ def _in_the_selection(bench: Workbench) -> Iterator[Claim]:
             f"future-selection-{name}",
             f"{description}, against random rollouts: won / lost / drawn",
             "networks can drastically cut down on computational resources",
+            Source.TEXT,
             corrected=shares(won, lost, winners["draw"]),
             why=f"{SIMULATIONS} simulations each, pairs of games from random openings of four "
             f"plies. In each row {ONE_TRAINING}",
+            statement="future-selection",
         )
 
 

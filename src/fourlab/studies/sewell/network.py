@@ -23,7 +23,7 @@ ERROR_MARGIN = 0.03
 """Margin of the errors at the end of Figure 1."""
 GAP_MARGIN = 0.02
 MOMENTUM_MARGIN = 0.01
-WRONG_MARGIN = 50.0
+WRONG_MARGIN = 40.0
 """Margin of the number of badly wrong positions."""
 LEAST_NETWORKS = 3
 """The spread of trainings is part of every interval, so fewer networks give no verdict."""
@@ -114,6 +114,7 @@ def _counts(bench: Workbench) -> Iterator[Claim]:
         "data-rows",
         "rows of the data set",
         Estimate(ROWS, digits=0),
+        Source.TEXT,
         faithful=Estimate(counts["rows"], digits=0),
         reproduced=same_number(ROWS, counts["rows"], 0),
         why="the data set is regenerated: positions after eight plies in which neither side can "
@@ -124,6 +125,7 @@ def _counts(bench: Workbench) -> Iterator[Claim]:
         "data-results",
         "their results for the first player: win / loss / draw",
         "game theoretic value",
+        Source.TEXT,
         faithful=Counts(ours),
         exact=Counts(UCI),
         true=Verdict(Answer.AGREES if ours == UCI else Answer.DIFFERS, "comparison"),
@@ -135,6 +137,7 @@ def _counts(bench: Workbench) -> Iterator[Claim]:
         "data-split",
         "training / test positions",
         "80 % for training",
+        Source.TEXT,
         faithful=Counts(parts),
         reproduced=Verdict(Answer.AGREES if parts == SIZES else Answer.DIFFERS, "comparison"),
     )
@@ -154,6 +157,7 @@ def _final_errors(networks: Sequence[Rows], epochs: int, judged: bool) -> Iterat
             Source.FIGURE,
             over_trainings(ours[part]),
             reproduced=same_mean(ends[part], 1, ours[part], ERROR_MARGIN) if judged else None,
+            statement="figure-1-error",
         )
     gaps = [test - train for train, test in zip(ours["train"], ours["test"], strict=True)]
     gap = ends["test"] - ends["train"]
@@ -176,6 +180,7 @@ def _momentum(with_momentum: Sequence[Rows], without: Sequence[Rows], judged: bo
         "figure-1-momentum",
         "test error with momentum (faithful) and without (corrected)",
         "seemed to work better with momentum",
+        Source.TEXT,
         faithful=over_trainings(moved),
         corrected=over_trainings(plain) if plain else "not trained at this scale",
         true=larger_mean(plain, moved, MOMENTUM_MARGIN) if judged and plain else None,
@@ -206,6 +211,7 @@ def _badly_wrong(networks: Sequence[Rows], epochs: int, judged: bool) -> Claim:
         "wrong-signed",
         f"positions wrong by more than {BADLY_WRONG} after {epochs:,} epochs, labels -1, 0, 1",
         Estimate(REPORTED_WRONG, n=ROWS, digits=0),
+        Source.TEXT,
         faithful=over_trainings(counts, 0),
         reproduced=same_mean(REPORTED_WRONG, 1, counts, WRONG_MARGIN) if judged else None,
         why="B12: the count of 87 belongs to a network with labels 0, 1/2, 1, whose errors are "

@@ -17,7 +17,18 @@ from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, SMALL, Axes, Figure, frame, panels
-from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, exactly, share
+from fourlab.studies.claims import (
+    RESULTS,
+    SHARES,
+    Answer,
+    Claim,
+    Estimate,
+    Kind,
+    Source,
+    Verdict,
+    exactly,
+    share,
+)
 from fourlab.studies.reported import reported
 from fourlab.studies.sewell.curves import over_trainings
 from fourlab.studies.sewell.network import (
@@ -31,7 +42,8 @@ from fourlab.studies.sewell.network import (
     train_network,
 )
 from fourlab.studies.verdicts import (
-    larger_mean,
+    Difference,
+    larger_than,
     may_happen,
     same_mean,
     same_number,
@@ -47,8 +59,8 @@ FIGURES = {
     "3": "two lost boards that it recognises",
     "4": "two lost boards that it does not recognise",
 }
-MARGIN = 0.5
-"""Margin of a prediction: the distance of a draw from a win on the scale 0, 1/2, 1."""
+MARGIN = 0.25
+"""Margin of a prediction: half the distance of a draw from a win on the scale 0, 1/2, 1."""
 CENTRE_MARGIN = 0.05
 MOST_IN_THE_CENTRE = 4
 """Most own discs in the centre column; positions of the data set have four own discs in all."""
@@ -187,14 +199,15 @@ def _boards(
     for name, (predicted, actual) in printed().items():
         verdict = None
         if judged:
-            difference = predicted - fmean(values[name])
+            difference = Difference(fmean(values[name]) - predicted, error, freedom)
             test = f"t-test over {len(unit)} trainings, pooled over boards"
-            verdict = within_error(test, difference, error, freedom, MARGIN)
+            verdict = within_error(test, difference, MARGIN, scale=SHARES)
         yield Claim(
             f"figure-{name[0]}-{SIDES[name[1]]}",
             f"Figure {name[0]} {SIDES[name[1]]}: prediction, and whether the printed result, "
             f"{actual:g}, is exact",
             Estimate(predicted),
+            Source.TEXT,
             faithful=over_trainings(values[name]),
             corrected=Estimate(signed["boards"][name], note="labels -1, 0, 1"),
             exact=exactly(Fraction(exact[name])),
@@ -203,6 +216,7 @@ def _boards(
             why="B12: lost boards are near 0, as with labels 0, 1/2, 1, but the text has -1, 0, 1. "
             '"True" asks whether the result printed beside the prediction is the exact one, on the '
             "scale 0 (lost) to 1 (won)",
+            statement="figures-2-4",
         )
 
 
@@ -215,6 +229,7 @@ def _identified(unit: Answers, judged: bool) -> Claim:
         "figures-2-4-pattern",
         "networks that get the boards of Figures 2 and 3 right and those of Figure 4 wrong",
         "yes, its one network",
+        Source.TEXT,
         faithful=share(same, len(unit)),
         reproduced=may_happen(same, len(unit)) if judged else None,
         why="a board counts as won if its prediction exceeds 1/2",
@@ -227,10 +242,12 @@ def _badly_wrong(unit: Answers, judged: bool) -> Claim:
         "wrong-unit",
         f"positions wrong by more than {BADLY_WRONG}, labels 0, 1/2, 1",
         Estimate(REPORTED_WRONG, n=ROWS, digits=0),
+        Source.TEXT,
         faithful=over_trainings(counts, 0),
         reproduced=same_mean(REPORTED_WRONG, 1, counts, WRONG_MARGIN) if judged else None,
         why="B12: with labels -1, 0, 1 there are thousands (see Figure 1). An error above 0.9 on a "
         "scale from 0 to 1 means that a lost position is taken for a won one, or the reverse",
+        kind=Kind.READING,
     )
 
 
@@ -242,8 +259,11 @@ def _limits(unit: Answers, exact: Mapping[str, float], judged: bool) -> Iterator
         "centre-over-valued",
         f"predicted minus actual, {MOST_IN_THE_CENTRE} own discs in the centre",
         "over-valued",
+        Source.TEXT,
         faithful=over_trainings(errors),
-        true=larger_mean(errors, [0.0] * len(errors), CENTRE_MARGIN) if judged else None,
+        true=larger_than(errors, 0.0, CENTRE_MARGIN, scale=RESULTS, what="trainings")
+        if judged
+        else None,
         why=f"{kinds[0]['positions']} positions of the data set, where each side has four discs. "
         "The networks are fitted to these positions, so the mean error of every large group is "
         "near 0 by construction",
@@ -254,6 +274,7 @@ def _limits(unit: Answers, exact: Mapping[str, float], judged: bool) -> Iterator
         "figure-4-coin-flip",
         "the board that SeWell finds too close to call",
         Estimate(predicted, note="perhaps close to a coin flip"),
+        Source.TEXT,
         faithful=over_trainings([answer["boards"]["4r"] for answer in unit]),
         exact="lost" if lost else "not lost",
         true=Verdict(Answer.DIFFERS if lost else Answer.AGREES, "solver"),

@@ -9,7 +9,7 @@ from fourlab.agents.registry import make
 from fourlab.game.outcome import RED
 from fourlab.game.position import Position
 from fourlab.studies.ablation import Arm, Program, fixed, measure, present
-from fourlab.studies.claims import Claim, Counts, Estimate, Source
+from fourlab.studies.claims import Claim, Counts, Estimate, Kind, Source
 from fourlab.studies.vannucci_abril.exact import ACTIONS
 from fourlab.studies.vannucci_abril.runs import box, published_runs, running
 from fourlab.studies.verdicts import larger_share
@@ -77,6 +77,7 @@ def _boxes() -> Iterator[Part]:
             ),
             why="B3: a running mean depends on all runs before it, so its box says nothing about "
             "the spread of runs. Both boxes are of the authors' own 25 values",
+            kind=Kind.DIAGNOSTIC,
         )
 
 
@@ -94,6 +95,7 @@ def _with_a_person(bench: Workbench, person: str) -> Part:
         f"the program against a person who {PERSONS[person]}: won / lost / drawn / ended by an "
         "illegal column; the fixed program wins more",
         "",
+        Source.OURS,
         faithful=faithful,
         corrected=corrected,
         true=larger_share(won[1], games, won[0], games, POINTS),

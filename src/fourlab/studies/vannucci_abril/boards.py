@@ -10,7 +10,7 @@ from fourlab.agents.mcts.agent import MCTS
 from fourlab.agents.registry import make
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, Axes, Figure, panels
-from fourlab.studies.claims import Claim, Estimate, Source, Value, band_of, exactly, share
+from fourlab.studies.claims import RESULTS, Claim, Estimate, Source, Value, band_of, exactly, share
 from fourlab.studies.searches import Floats
 from fourlab.studies.vannucci_abril.exact import ACTIONS, DRAWN, GIVEN, PRINTED, exact_values
 from fourlab.studies.verdicts import at_least, may_happen, same_number, typical
@@ -19,7 +19,7 @@ from fourlab.studies.workbench import Part, Picture, Table, Workbench
 DISCS = ("white", "#2ecc71", "#3498db")
 """The report's colours of empty cells, our discs and the opponent's."""
 SPECS = {"faithful": "vannucci-abril:faithful=1", "corrected": "vannucci-abril"}
-MARGIN = 1.0
+MARGIN = 0.4
 """Margin of the values of single runs, which vary widely."""
 LINE = [4, 4, 4]
 """The moves of both sides in Figure 1."""
@@ -83,11 +83,12 @@ def _values(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> 
                 _band(ours),
                 _band(_printed(corrected, place, action)),
                 exactly(exact[action]),
-                typical(reported, ours.tolist(), MARGIN, f"{MARGIN:g} of value")
+                typical(reported, ours.tolist(), MARGIN, f"{MARGIN:g} of value", RESULTS)
                 if ours.size
                 else None,
                 same_number(reported, float(exact[action]), PRINTED),
                 "B1, B2: single runs of the search as coded vary widely",
+                statement="figure-1-values",
             )
 
 
@@ -113,6 +114,7 @@ def _games(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> I
         "figure-1-won",
         "games won",
         "1 of 1",
+        Source.FIGURE,
         faithful=share(won[0], len(faithful)),
         corrected=share(won[1], len(corrected)),
         exact="all, after action 4",
@@ -130,6 +132,7 @@ def _games(faithful: list[dict[str, Any]], corrected: list[dict[str, Any]]) -> I
         "figure-1-won-after-4",
         "games won after action 4",
         "",
+        Source.OURS,
         faithful=shares[0],
         corrected=shares[1],
         exact="all",

@@ -8,7 +8,7 @@ from fourlab.agents.minimax.expectimax_random import ExpectimaxRandom
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.solver import Solver
-from fourlab.studies.claims import Answer, Claim, Estimate, Verdict, exactly
+from fourlab.studies.claims import Answer, Claim, Estimate, Source, Verdict, exactly
 from fourlab.studies.verdicts import same_number
 from fourlab.studies.workbench import Part, Table, Text, Workbench
 
@@ -116,10 +116,12 @@ def conduct(bench: Workbench) -> Iterator[Part]:
             f"exact-value-{action}",
             f"value of action {action} against a random opponent",
             Estimate(float(CAPTION[action]), digits=2),
+            Source.TEXT,
             exact=exactly(values[action]),
             true=same_number(REPORTED[action], float(values[action]), PRINTED),
             why="B1, B2: the search as coded averages over good and bad moves "
             "and sees a single frozen reply to each",
+            statement="exact-values",
         )
     ranking = "action 4 before action 6"
     agrees = Answer.AGREES if values[4] > values[6] else Answer.DIFFERS
@@ -127,6 +129,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         "exact-ranking",
         "ranking",
         ranking,
+        Source.TEXT,
         exact=ranking if agrees == Answer.AGREES else "action 6 before action 4",
         true=Verdict(agrees, "comparison"),
     )
@@ -134,6 +137,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         "exact-positions",
         "reachable positions",
         "2048 iterations certainly exhaust the tree",
+        Source.TEXT,
         exact=f"{exact['positions']}, of which {exact['over']} are terminal",
         why="B2: they exhaust a tree with one frozen reply to every move, not the game",
     )

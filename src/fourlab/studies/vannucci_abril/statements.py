@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fourlab.game.position import Position
-from fourlab.studies.claims import Answer, Claim, Verdict, exactly, mean_of, share
+from fourlab.studies.claims import Answer, Claim, Source, Verdict, exactly, mean_of, share
 from fourlab.studies.vannucci_abril.exact import ACTIONS, GIVEN, AgainstRandom, value
 from fourlab.studies.verdicts import larger_share
 from fourlab.studies.workbench import Part, Table, Workbench
@@ -113,6 +113,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         "dag-nodes",
         f"nodes after {ITERATIONS:,} iterations: a tree as coded, and a graph of positions",
         "the search builds a directed acyclic graph",
+        Source.TEXT,
         faithful=mean_of(nodes["tree"], 0),
         corrected=mean_of(nodes["graph"], 0),
         true=Verdict(Answer.DIFFERS, "reading of the published program"),
@@ -125,6 +126,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         "dag-ranking",
         "one run ranks action 4 first: tree as coded, and graph; the graph does so more often",
         "",
+        Source.OURS,
         faithful=share(first["tree"], number),
         corrected=share(first["graph"], number),
         true=larger_share(first["graph"], number, first["tree"], number, POINTS),
@@ -143,6 +145,7 @@ def _values(runs: dict[str, list[Any]]) -> Iterator[Part]:
             f"dag-mean-{action}",
             f"action {action}: mean of one run, tree as coded and graph",
             "",
+            Source.OURS,
             faithful=mean_of(means["tree"]),
             corrected=mean_of(means["graph"]),
         )
@@ -157,6 +160,7 @@ def _probabilities() -> Iterator[Part]:
         "win-probability",
         "action 6: probability to win against a random opponent; its value is lower",
         "values are not directly winning probabilities",
+        Source.TEXT,
         exact=exactly(chances[6][0]),
         true=Verdict(Answer.AGREES if differs else Answer.DIFFERS, "comparison"),
         why="a value is the probability to win less that to lose. Only without draws does one "

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fourlab.arena.statistics import Z_95
-from fourlab.studies.claims import Claim, Estimate, exactly, mean_of, share
+from fourlab.studies.claims import Claim, Estimate, Kind, Source, exactly, mean_of, share
 from fourlab.studies.searches import (
     Floats,
     Line,
@@ -118,11 +118,13 @@ def _claims(searched: dict[str, Searched]) -> Iterator[Claim]:
                 f"action {action}, {variant.iterations} iterations ({TEXT[variant.iterations]}); "
                 "corrected: 2048",
                 Estimate(float(CAPTION[action]), n=RUNS, digits=2),
+                Source.TEXT,
                 faithful=mean_of(faithful_runs),
                 corrected=mean_of(corrected_runs),
                 exact=exactly(exact[action]),
                 reproduced=same_mean(REPORTED[action], RUNS, faithful_runs, MARGINS[action]),
                 why=why(place, corrected),
+                kind=Kind.READING,
             )
     steps = (
         ("with the right formula", "B1", f"{FORMULA}, 1000"),
@@ -133,6 +135,7 @@ def _claims(searched: dict[str, Searched]) -> Iterator[Claim]:
             f"variant-ranking-{fault.lower().replace(', ', '-')}",
             f"one run ranks action 4 first, {step}",
             "",
+            Source.OURS,
             faithful=share(*searched[f"{AS_CODED}, 1000"].share_first(0)),
             corrected=share(*searched[better].share_first(0)),
             exact="yes",
@@ -154,6 +157,7 @@ def _alone(replies: list[Searched]) -> Claim:
         "variant-6-alone",
         "action 6, each reply searched on its own, 20,000 iterations",
         "",
+        Source.OURS,
         corrected=Estimate(value, value - half, value + half, digits=4),
         exact=exactly(exact_values(GIVEN)[6]),
         why="a mean over visits still includes refuted continuations, so it stays below the value",
