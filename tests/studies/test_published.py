@@ -154,11 +154,11 @@ def test_a_paragraph_that_the_data_do_not_bear_out_is_not_shown() -> None:
     report = read_report(PUBLISHED, "000")
     assert NOT_BORNE_OUT not in report.page()
     parts = json.loads(json.dumps(report.parts))
-    for part in parts["000-figure-2"]:
-        if part.get("name") == "figure-2-mean-4":
-            part["reproduced"]["answer"] = "differs"
+    for part in parts["000-exact"]:
+        if part.get("name") == "exact-ranking":
+            part["true"]["answer"] = "differs"
     page = replace(report, parts=parts).page()
-    assert f"**Reproduced.** {NOT_BORNE_OUT}" in page
+    assert f"**True.** {NOT_BORNE_OUT}" in page
     assert "<!--" not in page
 
 
