@@ -273,8 +273,11 @@ def test_what_an_agent_does_wrong_is_named(
     for command in (
         ("analyze", "44", "--agent", spec),
         ("play", "--red", spec, "--yellow", "random"),
-        ("accuracy", spec, "--random", "1", "--plies", "34"),
     ):
         done = fourlab(*command)
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
         assert done.stderr.startswith(f"fourlab: {message}")
+    # Each position of a test is a new chance, as each game of a match is.
+    out = succeeded(fourlab("accuracy", spec, "--random", "1", "--plies", "34"))
+    assert f"1 mistake by {cause}, the first in Position(" in out
+    assert message in out

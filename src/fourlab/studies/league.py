@@ -65,6 +65,8 @@ AGENTS = {
     "ours: guided 200": "guided:simulations=200",
     "ours: alphazero, no search": "alphazero:simulations=0",
     "ours: alphazero 100": "alphazero:simulations=100",
+    "ours: patterns 1,000": "patterns:nodes=1000",
+    "ours: anytime 10,000": "anytime:nodes=10000",
     "ours: perfect": "perfect:ties=random",
 }
 """Specs by name: the author or "ours", and the agent. Names are stored with the games.

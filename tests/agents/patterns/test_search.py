@@ -139,6 +139,8 @@ def test_anytime_is_right_about_what_it_calls_proven() -> None:
             best = max(solution.score or 0 for solution in exact.values())
             assert decision.proven.result == Result.of_score(best)
             assert exact[decision.column].result == decision.proven.result
+            if decision.proven.plies is not None:
+                assert decision.proven.plies == solver.solve(position).plies
             proven += 1
         for entry in decision.analysis.columns:
             if entry.proven is not None:

@@ -76,7 +76,7 @@ class Thinking:
         self.low = dict.fromkeys(self.after, Result.LOSS)
         self.high = dict.fromkeys(self.after, Result.WIN)
         self.plies: dict[int, int] = {}
-        """Discs until the end of the game, of columns of which that is known."""
+        """Discs until a proven win or loss of a column; a faster win or a slower loss may exist."""
         stop = (
             np.zeros(1, np.uint8) if self.stop is None else np.frombuffer(self.stop.flag, np.uint8)
         )
@@ -286,13 +286,21 @@ class Thinking:
             seconds=time.perf_counter() - self.started,
             from_book=self.from_book,
         )
+        return Decision(
+            column, self.estimate(column), None, analysis, (column,), self.proven(column)
+        )
+
+    def proven(self, best: int) -> Exact | None:
+        """Return the exact result of the position, if it is proven."""
+        result = self.low[best]
         # The best column's result is the position's if no other column can be better.
-        proven = None
-        result = self.low[column]
-        if result == self.high[column] and max(self.high.values()) == result:
-            plies = self.plies.get(column) if result != Result.DRAW else self.left
-            proven = Exact(result, plies)
-        return Decision(column, self.estimate(column), None, analysis, (column,), proven)
+        if result < max(self.high.values()):
+            return None
+        if result == Result.DRAW:
+            return Exact(result, self.left)
+        # A win that the search has found need not be the fastest, nor a loss the slowest.
+        is_exact = self.from_book or self.plies.get(best) == 1 or set(self.plies.values()) == {2}
+        return Exact(result, self.plies[best] if is_exact else None)
 
 
 class Searches:
@@ -324,7 +332,6 @@ def tightest(
     limit: Limit, seconds: float | None, nodes: int | None, depth: int | None, default: int
 ) -> Limit:
     """Return a limit with an agent's own bounds; `default` nodes if there is no bound at all."""
-
     if nodes is None and not any(
         (limit.seconds, seconds, limit.nodes, limit.depth, depth, limit.stop)
     ):
