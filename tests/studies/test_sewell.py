@@ -53,7 +53,7 @@ CLAIMS = {
     "003-ablation": 11,
 }
 """The number of claims by experiment."""
-AGREES, DIFFERS, CANNOT_TELL = Answer
+AGREES, DIFFERS, CANNOT_TELL = Answer.AGREES, Answer.DIFFERS, Answer.CANNOT_TELL
 SPREAD = (-20, 0, 20)
 """Games by which made-up runs differ, so that tests have a variance to work with."""
 
@@ -191,8 +191,8 @@ def claims_of(
     return by_name(conducted(tmp_path, name, runs=runs, games=500))
 
 
-# Runs that win 14 iterations too early are within the margins, which are 20 iterations and 0.3.
-@pytest.mark.parametrize(("early", "reproduced"), [(170, AGREES), (30, AGREES), (400, DIFFERS)])
+# The margins are 8 iterations and 0.3 of the average result.
+@pytest.mark.parametrize(("early", "reproduced"), [(170, AGREES), (400, DIFFERS)])
 def test_experiment_1_is_compared_with_the_reported_curve(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, early: int, reproduced: Answer
 ) -> None:
