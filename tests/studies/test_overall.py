@@ -83,7 +83,7 @@ def test_the_first_answer_that_the_data_allow_is_given(monkeypatch: pytest.Monke
 
 
 # The margin of experiment 4 is a part of the scale of shares, so it has a verdict.
-@pytest.mark.parametrize("answer", set(Answer) - {Answer.NONE})
+@pytest.mark.parametrize("answer", [answer for answer in Answer if answer != Answer.NONE])
 def test_every_outcome_of_experiment_4_has_an_answer(answer: Answer) -> None:
     games = shares(10, 5, 1)
     verdict = Verdict(answer, "t-test over 3 trainings")
