@@ -104,13 +104,20 @@ def test_the_answer_about_minimax_has_both_opponents(answer: Answer) -> None:
     verdict = Verdict(Answer.AGREES, "Wilson interval")
     claims = {
         name: Claim(
-            name, "games", games, faithful=games, corrected=games, reproduced=verdict, true=verdict
+            name,
+            "games",
+            games,
+            Source.TEXT,
+            faithful=games,
+            corrected=games,
+            reproduced=verdict,
+            true=verdict,
         )
         for name in ("experiment-3a", "experiment-3b")
     }
     claims["experiment-3b"] = replace(claims["experiment-3b"], true=Verdict(answer, "interval"))
     claims |= {
-        name: Claim(name, "games", "", corrected=others)
+        name: Claim(name, "games", "", Source.OURS, corrected=others)
         for name in ("experiment-3a-heuristic", "experiment-3b-heuristic")
     }
     text = answers_of("arya", claims)["Does tree search beat minimax?"]

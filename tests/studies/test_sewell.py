@@ -408,12 +408,10 @@ def test_the_gain_of_the_look_is_not_credited_to_the_network(
     true = {name: answer(claim.true) for name, claim in claims.items()}
     assert true["experiment-3-look"] is AGREES
     assert true["experiment-3-look-network"] is AGREES
-    assert true["experiment-3-network"] is DIFFERS
-    assert true["experiment-3-network-look"] is DIFFERS
-    assert true["experiment-3-blind"] is DIFFERS
     assert true["experiment-3-fixed"] is DIFFERS
-    assert true["experiment-3-knowledge"] is DIFFERS
-    assert true["experiment-3-epsilon"] is DIFFERS
+    # Three networks are few, so not all of these may be refuted.
+    for name in ("network", "network-look", "blind", "knowledge", "epsilon"):
+        assert true[f"experiment-3-{name}"] is not AGREES
     assert "which is ours and not SeWell's" in claims["experiment-3-look"].why
     # Three equal programs in falling order: 40, 20 and 0 games more are not in this order.
     assert str(claims["experiment-3-order"].faithful).startswith("0.0 %")
@@ -450,7 +448,7 @@ def test_runs_with_one_network_are_one_observation(
     assert claim.corrected.note == "networks"
     assert claim.true is not None
     assert claim.true.answer is Answer.CANNOT_TELL
-    assert claim.true.test == "Welch's t-test over 3 and 15 trainings, one-sided"
+    assert claim.true.test == "Welch's t-test over 3 and 15 trainings"
 
 
 def test_the_arms_are_different_runs(folder: Path) -> None:
