@@ -63,4 +63,4 @@ def test_three_trainings_give_a_verdict(tmp_path: Path) -> None:
     verdict = by_name["catastrophic-forgetting"].true
     assert verdict is not None
     assert verdict.answer == Answer.AGREES
-    assert verdict.test == "Welch's t-test over 3 and 3 trainings, one-sided"
+    assert verdict.test == "Welch's t-test over 3 and 3 trainings"

@@ -196,7 +196,7 @@ def test_words_about_an_item_are_borne_out_or_left_out() -> None:
             assert not re.search(r"\bas reported\b|\bnot true\b", item.sentence), item.name
     words = {"outcome": "It wins.", "expects": ["best.true holds"]}
     item = Item("table-1", "Table I", "002-table-1", "Levels.", **words)  # type: ignore[arg-type]
-    holds = Claim("best", "best", "yes", true=Verdict(Answer.AGREES, "comparison"))
+    holds = Claim("best", "best", "yes", Source.TEXT, true=Verdict(Answer.AGREES, "comparison"))
     assert item_words(item, {"best": holds}) == "Levels. It wins."
     for claims in ({}, {"best": replace(holds, true=Verdict(Answer.CANNOT_TELL, "interval"))}):
         assert item_words(item, claims) == "Levels."

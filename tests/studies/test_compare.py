@@ -9,7 +9,7 @@ from fourlab.studies.compare import (
     holm,
     homogeneity,
 )
-from fourlab.studies.verdicts import freeman_halton
+from fourlab.studies.proportions import freeman_halton
 
 
 @pytest.mark.parametrize(

@@ -180,11 +180,12 @@ def test_table_1_is_neither_near_nor_symmetric(folder: Path) -> None:
     assert answers(results["table-1-best"]) == ("agrees", "agrees")
 
 
-def test_mirror_images_differ_as_reported_only_if_ours_do() -> None:
+def test_no_margin_of_mirror_images_says_anything() -> None:
+    # The reported differences are smaller than any that one run of 500 simulations can show.
     noise = np.random.default_rng(0).normal(0.5, 1, (400, 7))
-    for spread, answer in ((9, "agrees"), (1, "differs")):
-        mirrored = root._mirrored(50 + spread * noise)
-        assert [answers(claim)[0] for claim in mirrored] == [answer] * 3
+    for claim in root._mirrored(50 + 9 * noise):
+        assert answers(claim)[0] == "no verdict"
+        assert claim.kind == "diagnostic"
 
 
 def test_random_rollouts_win_as_often_as_in_other_programs(folder: Path) -> None:

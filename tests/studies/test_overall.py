@@ -83,7 +83,7 @@ def test_the_first_answer_that_the_data_allow_is_given(monkeypatch: pytest.Monke
 
 
 # The margin of experiment 4 is a part of the scale of shares, so it has a verdict.
-@pytest.mark.parametrize("answer", set(Answer) - {Answer.NONE})
+@pytest.mark.parametrize("answer", [answer for answer in Answer if answer != Answer.NONE])
 def test_every_outcome_of_experiment_4_has_an_answer(answer: Answer) -> None:
     games = shares(10, 5, 1)
     verdict = Verdict(answer, "t-test over 3 trainings")
@@ -104,13 +104,20 @@ def test_the_answer_about_minimax_has_both_opponents(answer: Answer) -> None:
     verdict = Verdict(Answer.AGREES, "Wilson interval")
     claims = {
         name: Claim(
-            name, "games", games, faithful=games, corrected=games, reproduced=verdict, true=verdict
+            name,
+            "games",
+            games,
+            Source.TEXT,
+            faithful=games,
+            corrected=games,
+            reproduced=verdict,
+            true=verdict,
         )
         for name in ("experiment-3a", "experiment-3b")
     }
     claims["experiment-3b"] = replace(claims["experiment-3b"], true=Verdict(answer, "interval"))
     claims |= {
-        name: Claim(name, "games", "", corrected=others)
+        name: Claim(name, "games", "", Source.OURS, corrected=others)
         for name in ("experiment-3a-heuristic", "experiment-3b-heuristic")
     }
     text = answers_of("arya", claims)["Does tree search beat minimax?"]

@@ -10,13 +10,17 @@ from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, panels
 from fourlab.studies import forest
 from fourlab.studies.arya import bouts
 from fourlab.studies.bhat import truth_picture
-from fourlab.studies.claims import Claim, Estimate, share, shares
+from fourlab.studies.claims import Claim, Estimate, Source, share, shares
 from fourlab.studies.vannucci_abril import empty_board, runs
 from fourlab.studies.workbench import Picture
 
-GAMES = Claim("games", "games: won / lost / drawn", shares(7, 2, 1), faithful=shares(70, 20, 10))
-ONE_KIND = Claim("dqn", "DQN: won / lost / drawn", "DQN wins", corrected=shares(6, 4, 0))
-MOVES = Claim("moves", "moves that keep the value", "", faithful=share(3, 4))
+GAMES = Claim(
+    "games", "games: won / lost / drawn", shares(7, 2, 1), Source.TEXT, faithful=shares(70, 20, 10)
+)
+ONE_KIND = Claim(
+    "dqn", "DQN: won / lost / drawn", "DQN wins", Source.TEXT, corrected=shares(6, 4, 0)
+)
+MOVES = Claim("moves", "moves that keep the value", "", Source.OURS, faithful=share(3, 4))
 
 
 def test_an_automatic_picture_says_what_its_shares_are() -> None:

@@ -39,12 +39,11 @@ from fourlab.studies.claims import (
     p_in_words,
     share,
 )
+from fourlab.studies.rules import Difference, directed
 from fourlab.studies.verdicts import (
     FEWEST_TRAININGS,
     SAME_GAMES,
     SEEDS,
-    Difference,
-    directed,
     larger_mean,
     larger_paired,
     paired,

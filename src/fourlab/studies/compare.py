@@ -175,3 +175,25 @@ def root(function: Callable[[float], float], low: float, high: float, steps: int
         else:
             high = middle
     return (low + high) / 2
+
+
+def noncentral_tail(statistic: float, freedom: int, noncentrality: float) -> float:
+    """Return the probability that a noncentral chi-squared variable reaches `statistic`."""
+    # A Poisson mixture of central distributions with 2 more degrees of freedom each.
+    half = noncentrality / 2
+    terms = int(half + 12 * math.sqrt(half + 1)) + 20
+    total = 0.0
+    tail = chi_squared_tail(statistic, freedom)
+    for k in range(terms):
+        total += math.exp(k * math.log(half) - half - math.lgamma(k + 1)) * tail
+        # Two more degrees of freedom add one term to the tail, as in `chi_squared_tail`.
+        if statistic > 0:
+            degree = freedom / 2 + k
+            log_term = degree * math.log(statistic / 2) - statistic / 2 - math.lgamma(degree + 1)
+            tail = min(1.0, tail + math.exp(log_term))
+    return total
+
+
+def chi_squared_quantile(tail: float, freedom: int) -> float:
+    """Return the value that a chi-squared variable reaches with probability `tail`."""
+    return root(lambda x: tail - chi_squared_tail(x, freedom), 0.0, 1000.0)

@@ -40,7 +40,7 @@ from fourlab.studies.claims import (
 )
 from fourlab.studies.made import Made
 from fourlab.studies.parts import Parts, claims_of, item_of
-from fourlab.studies.verdicts import LEVEL
+from fourlab.studies.proportions import LEVEL
 
 CLAIM_HEAD = (
     *("claim", "reported", "faithful", "corrected", "exact"),

@@ -1,31 +1,8 @@
-"""The statistical tests behind the verdicts of the studies.
-
-Every test has three answers, and its rule is fixed before a study runs.
-
-- *Equality*: our value agrees with a reported one if the 90 % interval of the difference lies
-  within the margin (two one-sided tests at 5 %; Schuirmann, 1987). It differs if the test of
-  equality rejects at 5 % and the difference exceeds the margin. Otherwise the data cannot tell. The
-  power is the probability of "agrees" if there is no difference. A match agrees if the share of
-  every outcome does. For one number that is compared with our distribution of such numbers, the
-  interval is the central 90 % of the differences, and for a whole curve it is that of the root mean
-  square difference.
-- *Direction*: a claim that one value is larger holds if the 95 % interval of the difference is
-  above 0. It does not hold if the interval is below the margin, so that the difference, if any, is
-  smaller than that or has the opposite sign. Otherwise the data cannot tell. The p-value is
-  two-sided, like the interval; a direction is thus tested at 2.5 %. The power is for a difference
-  of the margin.
-- *Bound*: a share is at least a bound if its 95 % interval is, and is not if the interval is below.
-
-A margin that is as large as the value says nothing. It may be at most half of the value, or a
-quarter of the range of a bounded scale; `no_verdict` stands for tests whose margin is larger.
-"""
+"""The statistical tests behind the verdicts of the studies; `rules` has what their answers mean."""
 
 import math
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import NormalDist
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +10,37 @@ from numpy.typing import NDArray
 from fourlab.arena.statistics import wilson
 from fourlab.studies.claims import MAY_HAPPEN, Answer, Counts, Verdict
 from fourlab.studies.compare import (
-    chi_squared_tail,
+    NORMAL,
     direction_power,
-    equivalence_power,
     moments,
-    root,
     student_quantile,
     student_tail,
 )
+from fourlab.studies.proportions import (
+    LEVEL,
+    agreeing_power,
+    binomial,
+    freeman_halton,
+    mcnemar,
+    mcnemar_power,
+    paired_agreeing_power,
+    paired_share_interval,
+    share_interval,
+)
+from fourlab.studies.rules import (
+    ELO_UNIT,
+    POINTS_UNIT,
+    Difference,
+    Scale,
+    claimed_different,
+    claimed_equal,
+    directed,
+    no_verdict,
+    ratio_of,
+    says_something,
+    within_error,
+)
 
-LEVEL = 0.05
-"""Probability that a test calls equal values different."""
 SELDOM = 0.01
 """An event in a smaller share of our trials does not count as a possible explanation."""
 FEW = 30
@@ -57,83 +54,12 @@ LEAST_ERROR = 0.1
 
 Trainings that agree by chance do not make a difference certain.
 """
-NORMAL = NormalDist()
-Scale = tuple[float, float]
-"""The smallest and the largest possible value of a quantity."""
-PERCENT = (0.0, 100.0)
-POINTS_UNIT = "points"
-"""The unit of differences of percentages."""
-ELO_UNIT = "Elo"
-EQUALITY_CONFIDENCE = 90
-DIRECTION_CONFIDENCE = 95
-"""Confidence of the intervals of differences, in per cent."""
 SAME_GAMES = "0: the same games"
 SEEDS = "seeds"
 """What pairs of trainings are; with equal results, pages say that the games are the same."""
-OF_VALUE = 0.5
-"""The largest margin, as a part of the value that it belongs to."""
-OF_SCALE = 0.25
-"""The largest margin, as a part of the range of a bounded scale."""
-SAYS_NOTHING = "any margin that could be tested here is as large as the value"
 
 
-class Difference(NamedTuple):
-    """The difference of two means, with its standard error and degrees of freedom."""
-
-    value: float
-    error: float
-    freedom: int | None
-    """None for the normal distribution."""
-
-    def interval(self, confidence: float) -> tuple[float, float]:
-        """Return the interval of the difference."""
-        probability = (1 + confidence) / 2
-        if self.freedom is None:
-            quantile = NORMAL.inv_cdf(probability)
-        else:
-            quantile = student_quantile(probability, self.freedom)
-        return self.value - quantile * self.error, self.value + quantile * self.error
-
-    def p(self) -> float:
-        """Return the two-sided p-value of no difference."""
-        ratio = _ratio(self.value, self.error)
-        if self.freedom is None:
-            return 2 * NORMAL.cdf(-abs(ratio))
-        return student_tail(ratio, self.freedom)
-
-
-# --- Margins -------------------------------------------------------------------------------------
-
-
-def says_something(
-    margin: float, value: float | None = None, scale: Scale | None = None, unit: str = ""
-) -> bool:
-    """Return whether a margin is small beside what it belongs to.
-
-    This is the range of the scale, if it is bounded and the value may be anywhere on it, or else
-    the value. Percentages have a scale, and Elo that of the expected score.
-    """
-    if margin == 0:
-        return True
-    if unit == ELO_UNIT and value is None:
-        # The score that the margin is worth between equal players.
-        return 1 / (1 + 10 ** (-margin / 400)) - 0.5 <= OF_SCALE
-    if unit == POINTS_UNIT and scale is None:
-        scale = PERCENT
-    # Despite rounding, exactly half of the value is allowed.
-    if scale is not None:
-        return margin <= OF_SCALE * (scale[1] - scale[0]) * (1 + 1e-9)
-    if value is None:
-        raise ValueError("a margin needs a value or a scale")
-    return margin <= OF_VALUE * abs(value) * (1 + 1e-9)
-
-
-def no_verdict(test: str, margin: str) -> Verdict:
-    """Return what takes the place of a verdict whose margin says nothing."""
-    return Verdict(Answer.NONE, f"{SAYS_NOTHING}: {test}", margin)
-
-
-# --- Equality ------------------------------------------------------------------------------------
+# --- Equality -----------------------------------------------------------------------------------
 
 
 def same_counts(reported: Counts, ours: Counts, points: float) -> Verdict:
@@ -171,65 +97,6 @@ def same_share(count: int, of: int, our_count: int, our_of: int, points: float) 
     return same_counts(reported, Counts({"yes": our_count, "no": our_of - our_count}), points)
 
 
-def share_interval(
-    count: int, of: int, other: int, other_of: int, confidence: float = 1 - 2 * LEVEL
-) -> tuple[float, float, float]:
-    """Return the difference of two shares and its interval (Newcombe, 1998, method 10)."""
-    low, high = newcombe(np.array(float(count)), of, np.array(float(other)), other_of, confidence)
-    return count / of - other / other_of, float(low), float(high)
-
-
-def newcombe(
-    counts: NDArray[np.float64],
-    of: int,
-    others: NDArray[np.float64],
-    other_of: int,
-    confidence: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return both ends of the intervals of the differences of two shares, for arrays of counts.
-
-    Wilson's intervals of both shares are combined, which is sound near 0 and 1, too.
-    """
-    z = NORMAL.inv_cdf((1 + confidence) / 2)
-    one, one_low, one_high = _wilson(counts, of, z)
-    other, other_low, other_high = _wilson(others, other_of, z)
-    difference = one - other
-    low = difference - np.hypot(one - one_low, other_high - other)
-    high = difference + np.hypot(one_high - one, other - other_low)
-    return low, high
-
-
-def _wilson(
-    counts: NDArray[np.float64], of: int, z: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return shares and the ends of their Wilson intervals."""
-    shares = counts / of
-    middle = shares + z * z / (2 * of)
-    half = z * np.sqrt(shares * (1 - shares) / of + z * z / (4 * of * of))
-    scale = 1 + z * z / of
-    return shares, np.maximum((middle - half) / scale, 0), np.minimum((middle + half) / scale, 1)
-
-
-def agreeing_power(of: int, other_of: int, share: float, margin: float) -> float:
-    """Return the probability that two equal shares agree, over all pairs of counts."""
-    counts, weights = _likely_counts(of, share)
-    others, other_weights = _likely_counts(other_of, share)
-    confidence = 1 - 2 * LEVEL
-    low, high = newcombe(counts[:, None], of, others[None, :], other_of, confidence)
-    agree = (low >= -margin) & (high <= margin)
-    return float(weights @ agree @ other_weights)
-
-
-def _likely_counts(of: int, share: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the counts of a binomial distribution that matter, and their probabilities."""
-    reach = 7 * math.sqrt(of * share * (1 - share)) + 7
-    counts = range(
-        max(0, math.floor(of * share - reach)), min(of, math.ceil(of * share + reach)) + 1
-    )
-    weights = [_binomial(count, of, share) for count in counts]
-    return np.array(counts, dtype=np.float64), np.array(weights)
-
-
 def same_mean(
     value: float,
     of: int,
@@ -259,20 +126,6 @@ def same_trained(value: float, of: int, values: Sequence[float], margin: float) 
     difference = Difference(100 * (middle - value), 100 * error, len(values) - 1)
     test = f"t-test over {len(values)} trainings"
     return within_error(test, difference, 100 * margin, unit=POINTS_UNIT)
-
-
-def within_error(
-    test: str,
-    difference: Difference,
-    margin: float,
-    value: float | None = None,
-    scale: Scale | None = None,
-    unit: str = "",
-) -> Verdict:
-    """Compare a difference, ours less the reported value, with its standard error."""
-    power = equivalence_power(_ratio(margin, difference.error), difference.freedom, LEVEL)
-    estimate = (difference.value, *difference.interval(1 - 2 * LEVEL))
-    return claimed_equal(test, difference.p(), estimate, margin, power, value, scale, unit)
 
 
 def same_number(value: float, exact: float, margin: float, scale: Scale | None = None) -> Verdict:
@@ -311,48 +164,7 @@ def typical(
     return replace(verdict, margin=words) if words else verdict
 
 
-def claimed_equal(
-    test: str,
-    p: float,
-    estimate: tuple[float, float, float],
-    margin: float,
-    power: float,
-    value: float | None = None,
-    scale: Scale | None = None,
-    unit: str = "",
-) -> Verdict:
-    """Return the verdict on the claim that there is no difference.
-
-    `estimate` is the difference, ours less the reported value, with the ends of its 90 % interval.
-    Without a value and a scale, differences are in percentage points.
-    """
-    if value is None and scale is None:
-        unit = unit or POINTS_UNIT
-    words = f"{margin:g} {unit}".strip()
-    if not says_something(margin, value, scale, unit):
-        return no_verdict(test, words)
-    difference, low, high = estimate
-    answer = Answer.CANNOT_TELL
-    if -margin <= low and high <= margin:
-        # Also if the test rejects equality: a difference within the margin does not matter.
-        answer = Answer.AGREES
-    elif p < LEVEL and abs(difference) > margin:
-        answer = Answer.DIFFERS
-    bounded = math.isfinite(low) and math.isfinite(high)
-    return Verdict(
-        answer,
-        test,
-        words,
-        p,
-        power,
-        difference,
-        low if bounded else None,
-        high if bounded else None,
-        EQUALITY_CONFIDENCE,
-    )
-
-
-# --- Direction -----------------------------------------------------------------------------------
+# --- Direction ----------------------------------------------------------------------------------
 
 
 def welch(ones: Sequence[float], others: Sequence[float], least_error: float = 0.0) -> Difference:
@@ -475,130 +287,11 @@ def same_paired_share(only_one: int, only_other: int, of: int, points: float) ->
     """Test the claim that two shares of the same `of` trials are equal; see larger_paired_share."""
     test = f"exact McNemar test of {of} pairs, {only_one + only_other} of which differ"
     estimate = paired_share_interval(only_one, only_other, of, 1 - 2 * LEVEL)
-    differing = only_one + only_other
-
-    def is_inside(count: int) -> bool:
-        _, low, high = paired_share_interval(count, differing - count, of, 1 - 2 * LEVEL)
-        return -points <= low and high <= points
-
-    # The counts that agree are those around one half, at most as far from it as `first`.
-    first = bisect_left(range(differing // 2 + 1), True, key=is_inside)
-    power = math.fsum(
-        _binomial(count, differing, 0.5) for count in range(first, differing - first + 1)
-    )
-    if first > differing // 2:
-        power = 0.0
+    power = paired_agreeing_power(only_one + only_other, of, points)
     return claimed_equal(test, mcnemar(only_one, only_other), estimate, points, power)
 
 
-def mcnemar(only_one: int, only_other: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test."""
-    differing = only_one + only_other
-    fewer = min(only_one, only_other)
-    tail = math.fsum(math.comb(differing, count) for count in range(fewer + 1)) / 2**differing
-    return float(min(1.0, 2 * tail))
-
-
-def paired_share_interval(
-    only_one: int, only_other: int, of: int, confidence: float
-) -> tuple[float, float, float]:
-    """Return the difference of two shares of the same trials and its interval, in points.
-
-    It contains two intervals: the exact one for the trials that differ, taken as they are, which
-    excludes 0 if and only if McNemar's test does, and that of Agresti and Min (2005), in which the
-    number of such trials is uncertain, too.
-    """
-    if of == 0:
-        return 0.0, -100.0, 100.0
-    differing = only_one + only_other
-    ends = [
-        differing / of * (2 * end - 1) for end in clopper_pearson(only_one, differing, confidence)
-    ]
-    # Half a trial more of each of the four kinds keeps the error from vanishing.
-    middle = (only_one - only_other) / (of + 2)
-    error = math.sqrt(((differing + 1) / (of + 2) - middle**2) / (of + 2))
-    reach = NORMAL.inv_cdf((1 + confidence) / 2) * error
-    low, high = min(ends[0], middle - reach), max(ends[1], middle + reach)
-    return 100 * (only_one - only_other) / of, 100 * low, 100 * high
-
-
-def mcnemar_power(differing: int, of: int, margin: float) -> float:
-    """Return the probability that a difference of the margin shows, with as many trials differing.
-
-    The trials that differ cannot make a larger difference than their share.
-    """
-    share = min(1.0, 0.5 + margin * of / (2 * differing)) if differing else 0.5
-
-    def is_positive(count: int) -> bool:
-        return paired_share_interval(count, differing - count, of, 1 - LEVEL)[1] > 0
-
-    fewest = bisect_left(range(differing + 1), True, key=is_positive)
-    return math.fsum(_binomial(count, differing, share) for count in range(fewest, differing + 1))
-
-
-def clopper_pearson(count: int, of: int, confidence: float) -> tuple[float, float]:
-    """Return the exact interval of a share (Clopper and Pearson, 1934)."""
-    tail = (1 - confidence) / 2
-    counts = np.arange(of + 1)
-    choices = _log_choose(of)
-
-    def weights(share: float) -> NDArray[np.float64]:
-        logs = choices + counts * math.log(share) + (of - counts) * math.log1p(-share)
-        return np.asarray(np.exp(logs))
-
-    def above(share: float) -> float:
-        return float(weights(share)[count:].sum()) - tail
-
-    def below(share: float) -> float:
-        return tail - float(weights(share)[: count + 1].sum())
-
-    low = root(above, 0.0, 1.0, 45) if count else 0.0
-    high = root(below, 0.0, 1.0, 45) if count < of else 1.0
-    return low, high
-
-
-def directed(
-    test: str,
-    difference: Difference,
-    margin: float,
-    unit: str = "",
-    value: float | None = None,
-    scale: Scale | None = None,
-) -> Verdict:
-    """Test the claim that a difference is positive."""
-    power = direction_power(_ratio(margin, difference.error), difference.freedom, LEVEL)
-    estimate = (difference.value, *difference.interval(1 - LEVEL))
-    return claimed_different(test, difference.p(), estimate, margin, power, unit, value, scale)
-
-
-def claimed_different(
-    test: str,
-    p: float,
-    estimate: tuple[float, float, float],
-    margin: float,
-    power: float,
-    unit: str = "",
-    value: float | None = None,
-    scale: Scale | None = None,
-) -> Verdict:
-    """Return the verdict on the claim that there is a positive difference.
-
-    `estimate` is the difference with the ends of its 95 % interval.
-    """
-    words = f"{margin:g} {unit}".strip()
-    if not says_something(margin, value, scale, unit):
-        return no_verdict(test, words)
-    difference, low, high = estimate
-    answer = Answer.CANNOT_TELL
-    if low > 0:
-        answer = Answer.AGREES
-    elif high < margin:
-        # Smaller than the margin, or opposite.
-        answer = Answer.DIFFERS
-    return Verdict(answer, test, words, p, power, difference, low, high, DIRECTION_CONFIDENCE)
-
-
-# --- Bounds --------------------------------------------------------------------------------------
+# --- Bounds -------------------------------------------------------------------------------------
 
 
 def at_least(count: int, of: int, bound: float) -> Verdict:
@@ -614,7 +307,7 @@ def at_least(count: int, of: int, bound: float) -> Verdict:
     answers = [_beside(k, of, bound) for k in range(of + 1)]
     aside = bound - ASIDE if bound >= 0.5 else bound + ASIDE
     noticed = Answer.DIFFERS if aside < bound else Answer.AGREES
-    power = sum(_binomial(k, of, aside) for k, answer in enumerate(answers) if answer is noticed)
+    power = sum(binomial(k, of, aside) for k, answer in enumerate(answers) if answer is noticed)
     return Verdict(answers[count], test, margin, _beside_p(count, of, bound), power)
 
 
@@ -634,12 +327,12 @@ def _beside_p(count: int, of: int, bound: float) -> float:
     """Return the two-sided p-value of a share of exactly `bound`."""
     if of < FEW:
         # Twice the smaller tail, of which the observed count is a part.
-        below = math.fsum(_binomial(k, of, bound) for k in range(count + 1))
-        above = math.fsum(_binomial(k, of, bound) for k in range(count, of + 1))
+        below = math.fsum(binomial(k, of, bound) for k in range(count + 1))
+        above = math.fsum(binomial(k, of, bound) for k in range(count, of + 1))
         return min(1.0, 2 * min(below, above))
     # The Wilson interval excludes the bound if and only if the score test rejects it.
     error = math.sqrt(bound * (1 - bound) / of)
-    return 2 * (1 - NORMAL.cdf(abs(_ratio(count / of - bound, error))))
+    return 2 * (1 - NORMAL.cdf(abs(ratio_of(count / of - bound, error))))
 
 
 def at_least_trained(values: Sequence[float], of: int, bound: float) -> Verdict:
@@ -659,7 +352,7 @@ def at_least_trained(values: Sequence[float], of: int, bound: float) -> Verdict:
     elif middle + half < bound:
         answer = Answer.DIFFERS
     test = f"95 % interval over {len(values)} trainings, at least {100 * bound:g} %"
-    p = student_tail(_ratio(middle - bound, error), len(values) - 1)
+    p = student_tail(ratio_of(middle - bound, error), len(values) - 1)
     power = direction_power(ASIDE / error, len(values) - 1, LEVEL)
     return Verdict(answer, test, f"{100 * ASIDE:g} points", p, power)
 
@@ -680,54 +373,6 @@ def may_happen(count: int, of: int) -> Verdict:
     return replace(verdict, test=f"{MAY_HAPPEN}: {verdict.test}")
 
 
-def freeman_halton(first: Sequence[int], second: Sequence[int]) -> float:
-    """Return the p-value of Fisher's exact test for a 2 x k table, k of 2 or 3.
-
-    It sums the probabilities of all tables with the same margins that are at most as likely.
-    """
-    # The test is symmetric; there are fewer tables to go through for the shorter row.
-    first, second = sorted((first, second), key=sum)
-    totals = [one + other for one, other in zip(first, second, strict=True)]
-    n = sum(first)
-    # All but the last cell of the first row, which the row's total determines.
-    axes = np.meshgrid(*(np.arange(min(total, n) + 1) for total in totals[:-1]), indexing="ij")
-    last = n - np.sum(axes, axis=0)
-    possible = (last >= 0) & (last <= totals[-1])
-    logs = np.zeros(last.shape)
-    for cells, total in zip([*axes, last], totals, strict=True):
-        logs += _log_choose(total)[np.clip(cells, 0, total)]
-    logs = logs[possible]
-    observed = sum(
-        float(_log_choose(total)[cell]) for cell, total in zip(first, totals, strict=True)
-    )
-    # Relative to the likeliest table, so that not all weights underflow at once.
-    weights = np.exp(logs - logs.max())
-    as_extreme = weights[logs <= observed + 1e-7]  # equally likely tables count despite rounding
-    return float(as_extreme.sum() / weights.sum())
-
-
-def noncentral_tail(statistic: float, freedom: int, noncentrality: float) -> float:
-    """Return the probability that a noncentral chi-squared variable reaches `statistic`."""
-    # A Poisson mixture of central distributions with 2 more degrees of freedom each.
-    half = noncentrality / 2
-    terms = int(half + 12 * math.sqrt(half + 1)) + 20
-    total = 0.0
-    tail = chi_squared_tail(statistic, freedom)
-    for k in range(terms):
-        total += math.exp(k * math.log(half) - half - math.lgamma(k + 1)) * tail
-        # Two more degrees of freedom add one term to the tail, as in `chi_squared_tail`.
-        if statistic > 0:
-            degree = freedom / 2 + k
-            log_term = degree * math.log(statistic / 2) - statistic / 2 - math.lgamma(degree + 1)
-            tail = min(1.0, tail + math.exp(log_term))
-    return total
-
-
-def chi_squared_quantile(tail: float, freedom: int) -> float:
-    """Return the value that a chi-squared variable reaches with probability `tail`."""
-    return root(lambda x: tail - chi_squared_tail(x, freedom), 0.0, 1000.0)
-
-
 def _reference(value: float, unit: str, scale: Scale | None) -> float | None:
     """Return the value that a margin belongs to; None if there is a scale instead."""
     return None if scale is not None or unit in (POINTS_UNIT, ELO_UNIT) else value
@@ -746,24 +391,3 @@ def _columns(first: Mapping[str, int], second: Mapping[str, int]) -> tuple[list[
     # A test needs two columns; one that is empty in both rows adds nothing.
     names += [name for name in first if name not in names][: max(0, 2 - len(names))]
     return [first[name] for name in names], [second[name] for name in names]
-
-
-def _ratio(numerator: float, denominator: float) -> float:
-    """Return a quotient; infinite, with the right sign, if there is no error at all."""
-    if denominator == 0:
-        return math.copysign(math.inf, numerator) if numerator else 0.0
-    return numerator / denominator
-
-
-def _binomial(count: int, of: int, share: float) -> float:
-    """Return the probability of a count among independent trials."""
-    if share in (0, 1):
-        return float(count == of * share)
-    logs = math.lgamma(of + 1) - math.lgamma(count + 1) - math.lgamma(of - count + 1)
-    return math.exp(logs + count * math.log(share) + (of - count) * math.log(1 - share))
-
-
-def _log_choose(total: int) -> Any:
-    """Return an array of the logarithms of the binomial coefficients of `total`."""
-    factorials = np.array([math.lgamma(k + 1) for k in range(total + 1)])
-    return factorials[-1] - factorials - factorials[::-1]

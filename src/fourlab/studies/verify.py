@@ -27,7 +27,7 @@ TOLERANCE = 1e-9
 """Relative difference up to which numbers are equal: processors round sums differently."""
 COMPARED = {
     *("value", "low", "high", "n", "sd", "counts"),
-    *("answer", "p", "power", "difference", "confidence", "outcome"),
+    *("answer", "p", "power", "difference"),
 }
 """What is compared of a value or a verdict; the rest are words around it."""
 BY_CLOCK = re.compile(r"\bseconds?\b|\bms\b")

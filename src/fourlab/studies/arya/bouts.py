@@ -22,11 +22,11 @@ from fourlab.studies.claims import (
     over_trainings,
     shares,
 )
+from fourlab.studies.proportions import freeman_halton
 from fourlab.studies.reported import reported
 from fourlab.studies.verdicts import (
     FEWEST_TRAININGS,
     at_least_trained,
-    freeman_halton,
     half_of_decided,
     same_counts,
     same_trained,

@@ -21,7 +21,8 @@ from fourlab.reporting import figures
 from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Figure
 from fourlab.studies.claims import Answer, Claim, Estimate, Source, Value, Verdict, shares
 from fourlab.studies.gao.future import gain, stronger
-from fourlab.studies.verdicts import LEVEL, Difference, within_error
+from fourlab.studies.proportions import LEVEL
+from fourlab.studies.rules import Difference, within_error
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 if TYPE_CHECKING:

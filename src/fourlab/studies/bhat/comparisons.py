@@ -12,23 +12,18 @@ import numpy as np
 
 from fourlab.studies.claims import Answer, Counts, Verdict
 from fourlab.studies.compare import (
+    chi_squared_quantile,
     chi_squared_statistic,
     chi_squared_tail,
     equivalence_power,
     homogeneity,
     moments,
+    noncentral_tail,
     root,
 )
-from fourlab.studies.verdicts import (
-    FEWEST_TRAININGS,
-    LEVEL,
-    Difference,
-    chi_squared_quantile,
-    claimed_equal,
-    no_verdict,
-    noncentral_tail,
-    says_something,
-)
+from fourlab.studies.proportions import LEVEL
+from fourlab.studies.rules import Difference, claimed_equal, no_verdict, says_something
+from fourlab.studies.verdicts import FEWEST_TRAININGS
 
 RANK_EFFICIENCY = 0.955
 """Asymptotic efficiency of tests by ranks, 3 / pi, if values are normally distributed."""

@@ -27,8 +27,9 @@ from fourlab.studies.bhat.comparisons import Cell, same_curve, varies
 from fourlab.studies.bhat.table_5 import BOARD, INKS, NAMES
 from fourlab.studies.claims import Answer, Claim, Estimate, Source, Verdict, difference, share
 from fourlab.studies.compare import homogeneity
+from fourlab.studies.proportions import LEVEL
 from fourlab.studies.reported import reported
-from fourlab.studies.verdicts import LEVEL, larger_share, same_number
+from fourlab.studies.verdicts import larger_share, same_number
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 CONSTANTS = tuple(tenths / 10 for tenths in range(0, 31, 2))

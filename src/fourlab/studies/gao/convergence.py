@@ -35,7 +35,7 @@ OPTIMAL = 0.95
 """Our reading of "an optimal strategy": this share of choices keeps the game-theoretic value."""
 LEVEL = 0.2
 """Margin of w/n."""
-CHANGE = 0.01
+CHANGE = 0.005
 """Margin of the change of w/n between two marks."""
 CORRELATION = 0.2
 """Margin of rank correlations."""

@@ -10,9 +10,11 @@ from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, SMALL, Figure, frame, panels
 from fourlab.solver import Solver
 from fourlab.studies.claims import Answer, Claim, Estimate, Kind, Source, Verdict, band_of, share
+from fourlab.studies.proportions import freeman_halton
 from fourlab.studies.reported import reported
+from fourlab.studies.rules import PERCENT
 from fourlab.studies.searches import Floats, Line, Searched, central_interval, search_all
-from fourlab.studies.verdicts import PERCENT, freeman_halton, may_happen, same_number, typical
+from fourlab.studies.verdicts import may_happen, same_number, typical
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 TABLE_1 = tuple(map(int, reported("gao-table-1")["winning probability (%)"]))

@@ -21,7 +21,7 @@ EPOCHS = 10_000
 PARTS = ("train", "test")
 ERROR_MARGIN = 0.03
 """Margin of the errors at the end of Figure 1."""
-GAP_MARGIN = 0.02
+GAP_MARGIN = 0.015
 MOMENTUM_MARGIN = 0.01
 WRONG_MARGIN = 40.0
 """Margin of the number of badly wrong positions."""

@@ -30,6 +30,7 @@ from fourlab.studies.claims import (
     share,
 )
 from fourlab.studies.reported import reported
+from fourlab.studies.rules import Difference, within_error
 from fourlab.studies.sewell.curves import over_trainings
 from fourlab.studies.sewell.network import (
     BADLY_WRONG,
@@ -41,14 +42,7 @@ from fourlab.studies.sewell.network import (
     WRONG_MARGIN,
     train_network,
 )
-from fourlab.studies.verdicts import (
-    Difference,
-    larger_than,
-    may_happen,
-    same_mean,
-    same_number,
-    within_error,
-)
+from fourlab.studies.verdicts import larger_than, may_happen, same_mean, same_number
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 BOARDS = ("2l", "2r", "3l", "3r", "4l", "4r")
