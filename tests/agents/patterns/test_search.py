@@ -210,6 +210,18 @@ def test_a_single_safe_column_needs_no_thinking() -> None:
     assert lost.proven.result == Result.LOSS
 
 
+def test_a_loss_that_only_the_solver_proves_has_no_distance() -> None:
+    # Yellow must answer in one column, and all others lose at once.
+    agent = Anytime(book=False)
+    lost = 0
+    for seed in range(4000, 4400):
+        for position in random_game(CLASSIC, seed)[24:]:
+            decision = agent.decide(position, Limit(nodes=3000))
+            if decision.proven is not None and decision.proven.result == Result.LOSS:
+                lost += 1
+    assert lost > 20
+
+
 def test_a_win_at_once_is_taken_and_proven() -> None:
     decision = PatternPlayer().decide(Position("414242"))
     assert decision.column == 3

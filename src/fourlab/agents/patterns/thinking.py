@@ -299,7 +299,8 @@ class Thinking:
         if result == Result.DRAW:
             return Exact(result, self.left)
         # A win that the search has found need not be the fastest, nor a loss the slowest.
-        is_exact = self.from_book or self.plies.get(best) == 1 or set(self.plies.values()) == {2}
+        distances = {self.plies.get(column) for column in self.after}
+        is_exact = self.from_book or self.plies.get(best) == 1 or distances == {2}
         return Exact(result, self.plies[best] if is_exact else None)
 
 
