@@ -258,7 +258,8 @@ def bound(not_lost: int, games: int, anchor: int) -> Claim:
         _reported(),
         Source.TEXT,
         faithful=ends if high < 1 else "no bound",
-        reproduced=Verdict(answer, "binomial test, one-sided at 2.5 %", p=p),
+        # It can refute, but never agree, so there is no power to state.
+        reproduced=Verdict(answer, f"binomial test, one-sided at 2.5 %, p = {p:.2g}"),
         why=WHY_BOUND,
         statement="chess-rating",
     )
