@@ -25,6 +25,7 @@ NOT_RUN = {
     "docs/agents/alphazero.md": TRAININGS,
     "docs/agents/dqn.md": TRAININGS,
     "docs/agents/onnx.md": "the reader's own network; tests/agents plays one",
+    "docs/agents/patterns.md": TRAININGS,
     "docs/agents/q.md": TRAININGS,
     "docs/agents/sb3.md": "the reader's own model; tests/agents plays one",
     "docs/agents/value.md": TRAININGS,

@@ -27,6 +27,7 @@ from fourlab.game.geometry import geometry_of
 from fourlab.solver import endgame, table
 from fourlab.solver import kernel as solver
 from tests.compiled.small_run_chess import CHESS_RESULTS
+from tests.compiled.small_run_patterns import PATTERN_RESULTS
 from tests.compiled.small_run_q import Q_RESULTS
 
 g = geometry_of(5, 4, 4)
@@ -490,6 +491,7 @@ RESULTS = {
     ],
     "compiled.rollouts.lane_rollouts": lambda: rollout.lane_rollouts(own, mask, g, 40, 1),
     **Q_RESULTS,
+    **PATTERN_RESULTS,
     **CHESS_RESULTS,
 }
 

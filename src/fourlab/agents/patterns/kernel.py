@@ -288,7 +288,7 @@ def learn_games(
         for i in range(len(p.start)):
             indices[0, i] = p.start[i]
         for ply in range(last):
-            column = games.columns[game, ply]
+            column = int(games.columns[game, ply])
             cell = landing(mask, column, g)
             mask |= cell
             key = key_after(key, cell, ply & 1 == 0)

@@ -1,0 +1,187 @@
+"""Small calls of the kernels of pattern networks; part of `small_run.py`."""
+
+import hashlib
+from collections.abc import Callable
+
+import numpy as np
+
+from fourlab.agents.patterns import kernel as training
+from fourlab.agents.patterns import search
+from fourlab.compiled import patterns
+from fourlab.game.geometry import geometry_of
+from fourlab.game.rules import Rules
+from fourlab.nets.patterns import Shape, random_walks
+
+g = geometry_of(5, 4, 4)
+own, mask = 0b00001_00001, 0b00011_00011
+SHAPE = Shape(Rules(5, 4, 4), random_walks(Rules(5, 4, 4), 3, 4, 1))
+KEY = patterns.red_key(own, mask, g)
+EXPLORATION = training.Exploration(3, 0.2, 0.5, 0)
+RULE = training.Learning(2.0, 0.7, True)
+
+
+def network(dtype: type = np.int32) -> patterns.Patterns:
+    """Return a network with random weights."""
+    weights = np.random.default_rng(1).integers(-9000, 9000, (2, SHAPE.entries))
+    return SHAPE.patterns(weights.astype(dtype))
+
+
+def indices() -> np.ndarray:
+    """Return the indices of the position, and room for a second one."""
+    rows = np.zeros((2, SHAPE.lookups), np.int32)
+    patterns.fill_indices(KEY, network(), g, rows, 0)
+    return rows
+
+
+def stepped() -> list[object]:
+    """Return the indices after a disc."""
+    rows = indices()
+    patterns.add_step(network(), 2, 0b11, rows, 0, 1)
+    return rows.tolist()
+
+
+def games_played() -> training.Games:
+    """Play some games."""
+    games = training.new_games(4, g)
+    states = np.array([11, 22, 33, 44])
+    table = np.zeros(64, np.int64)
+    training.play_games(0, 4, states, games, EXPLORATION, network(), table, g)
+    return games
+
+
+def contents(games: training.Games) -> list[object]:
+    """Return everything that is known of games."""
+    return [array.tolist() for array in games]
+
+
+def opened() -> list[object]:
+    """Play a random opening."""
+    games = training.new_games(1, g)
+    return [training.random_opening(5, 0, games, EXPLORATION, g), contents(games)]
+
+
+def finished() -> list[object]:
+    """Play a game to its end from the position."""
+    games = training.new_games(1, g)
+    games.openings[0] = 4
+    training.play_to_end(
+        *(5, 0, games, KEY, own, mask, indices(), np.zeros(5), EXPLORATION, network()),
+        *(np.zeros(64, np.int64), g),
+    )
+    return contents(games)
+
+
+def chosen() -> list[object]:
+    """Return the best column, and the values of all."""
+    values = np.zeros(5)
+    best = training.best_column(KEY, own, mask, True, indices(), values, network(), g)
+    return [best, values.tolist(), training.explore(9, 2, values, mask, EXPLORATION, g)]
+
+
+def learned(learn: Callable[..., object]) -> list[object]:
+    """Let a function learn; return what it returns, rounded, and a checksum of the weights."""
+    p = network()
+    signed, absolute = np.zeros((2, 2, SHAPE.entries), np.float32)
+    result = learn(p, signed, absolute)
+    # Compiled tanh may differ from Python's in the last bit, so not all digits are compared.
+    rough = np.rint(p.weights / 64).astype(np.int64)
+    return [np.round(result or 0, 6).tolist(), hashlib.sha256(rough.tobytes()).hexdigest()]
+
+
+def positions_learned(p: patterns.Patterns, signed: np.ndarray, absolute: np.ndarray) -> object:
+    """Learn the result of one position."""
+    one = np.array([own])
+    order = np.zeros(1, np.int64)
+    results = np.ones(1, np.int64)
+    return training.learn_positions(
+        one, np.array([mask]), results, order, RULE, p, signed, absolute, g
+    )
+
+
+def columns_chosen() -> list[object]:
+    """Return the column of one position."""
+    columns = np.zeros(1, np.int64)
+    training.choose_columns(np.array([own]), np.array([mask]), network(), g, columns)
+    return columns.tolist()
+
+
+def memory() -> search.Memory:
+    """Return the memory of a search with enough nodes."""
+    m = search.new_memory(20, 5, SHAPE.lookups, 64, np.zeros(1, np.uint8))
+    m.counts[search.ALLOWED] = 3000
+    return m
+
+
+def searched(depth: int = 4, deepening: bool = False) -> list[object]:
+    """Search the position; return the score and what is known of its columns."""
+    m = memory()
+    p = network(np.int16)
+    result = (
+        search.deepen(own, mask, 0, depth, m, p, g)
+        if deepening
+        else search.search(own, mask, depth, m, p, g)
+    )
+    return [result, m.counts.tolist(), m.scores.tolist(), m.kinds.tolist()]
+
+
+def entered() -> list[object]:
+    """Enter a node, and store it."""
+    m = memory()
+    p = network(np.int16)
+    patterns.fill_indices(KEY, p, g, m.indices, 0)
+    result = search.enter(own, mask, KEY, -1, 3, -99, 99, 0, m, p, g)
+    search.store(0, m)
+    return [result, m.stack[0].tolist(), m.table.tolist()]
+
+
+def ranked() -> list[object]:
+    """Rank the moves of the position."""
+    m = memory()
+    p = network(np.int16)
+    patterns.fill_indices(KEY, p, g, m.indices, 0)
+    moves = (mask + g.bottom) & g.cells
+    return [search.rank_moves(own, mask, KEY, moves, 4, 2, 0, m, p, g), m.stack[0].tolist()]
+
+
+WORD = search.packed(-1234, search.AT_MOST, 7, 3, 200)
+PATTERN_RESULTS: dict[str, Callable[[], object]] = {
+    "compiled.patterns.code_of": lambda: patterns.code_of(KEY, 1, g),
+    "compiled.patterns.key_after": lambda: patterns.key_after(KEY, 1 << 10, True),
+    "compiled.patterns.red_key": lambda: patterns.red_key(own, mask, g),
+    "compiled.patterns.fill_indices": lambda: indices().tolist(),
+    "compiled.patterns.add_step": stepped,
+    "compiled.patterns.total": lambda: patterns.total(network(), 1, indices(), 0),
+    "compiled.patterns.total_after": lambda: patterns.total_after(
+        network(), 1, 2, 0b11, indices(), 0
+    ),
+    "agents.patterns.kernel.play_games": lambda: contents(games_played()),
+    "agents.patterns.kernel.random_opening": opened,
+    "agents.patterns.kernel.play_to_end": finished,
+    "agents.patterns.kernel.best_column": chosen,
+    "agents.patterns.kernel.explore": chosen,
+    "agents.patterns.kernel.learn_games": lambda: learned(
+        lambda p, signed, absolute: training.learn_games(
+            games_played(), RULE, p, signed, absolute, g
+        )
+    ),
+    "agents.patterns.kernel.move_weights": lambda: learned(
+        lambda p, signed, absolute: training.move_weights(
+            p, 1, signed, absolute, indices(), 0, 0.25, RULE
+        )
+    ),
+    "agents.patterns.kernel.learn_positions": lambda: learned(positions_learned),
+    "agents.patterns.kernel.choose_columns": columns_chosen,
+    "agents.patterns.search.at_once": lambda: search.at_once(0b0111, 0b00111_00111, g),
+    "agents.patterns.search.deepen": lambda: searched(deepening=True),
+    "agents.patterns.search.search": searched,
+    "agents.patterns.search.enter": entered,
+    "agents.patterns.search.store": entered,
+    "agents.patterns.search.rank_moves": ranked,
+    "agents.patterns.search.slot_of": lambda: search.slot_of(KEY, np.zeros(64, np.int64), g),
+    "agents.patterns.search.packed": lambda: search.packed(5, search.EXACT, 2, 1, 9),
+    "agents.patterns.search.entry_score": lambda: search.entry_score(WORD),
+    "agents.patterns.search.entry_depth": lambda: search.entry_depth(WORD),
+    "agents.patterns.search.entry_generation": lambda: search.entry_generation(WORD),
+    "agents.patterns.search.entry_column": lambda: search.entry_column(WORD),
+    "agents.patterns.search.entry_kind": lambda: search.entry_kind(WORD),
+}
