@@ -93,7 +93,7 @@ def _why_not_full(experiment: Experiment, scale: str) -> str:
         return ""
     seconds = experiment.seconds[SCALES.index("full")]
     if seconds < HOUR:
-        return "not run at full scale yet"
+        return f"full scale takes about {max(1, round(seconds / 60))} minutes and was not run"
     hours = round(seconds / HOUR)
     return f"full scale takes about {hours} {'hour' if hours == 1 else 'hours'} on two cores"
 
