@@ -313,13 +313,16 @@ def non_losing(mask: int, threats: int, g: Geometry) -> int:
 
 @inlined_kernel
 def claimeven(own: int, mask: int, alpha: int, left: int, g: Geometry) -> int:
-    """Return the answer that follows if yellow always replies in red's column, or UNKNOWN.
+    """Return the answer that follows if yellow takes even cells whenever it can, or UNKNOWN.
 
-    If the number of rows is even and every column holds an even number of discs, yellow can always
-    play on top of red's disc (Allis's claimeven). Red then gets all empty cells of the odd rows and
-    yellow all of the even rows. If red has no line with those, red cannot win; if in addition
-    yellow has one, red loses. If yellow is to move and a single column is odd, yellow first makes
-    it even.
+    With an even number of rows, yellow can follow a strategy that Allis calls claimeven: when red
+    plays an odd cell, yellow plays the even cell above it. A column with an odd number of discs is
+    uneven; its next cell is even, and either side may take it. Red to move finds an even number of
+    uneven columns, so when red takes the cell of one, yellow takes that of another. Yellow to move
+    finds an odd number of them and first takes the cell of one. So yellow never has to open an
+    odd column, and it gets every empty even cell but those that can be played now. If red has no
+    line with all other cells, red cannot win; if in addition yellow has a line with its cells, red
+    loses.
 
     Yellow is to move if `left` is odd. Yellow's score is then at least 0, or at least 1 with a
     line: enough to answer alpha <= 0 with yellow to move, and alpha >= -1 with red to move.
@@ -329,20 +332,25 @@ def claimeven(own: int, mask: int, alpha: int, left: int, g: Geometry) -> int:
     # Rows count from 1, so bit 0 of a column is in an odd row. A column of n discs is 2**n - 1. Its
     # XOR with itself shifted down is the topmost disc alone, which lies in an odd row if n is odd.
     uneven = (mask ^ (mask >> 1)) & g.odd_rows
+    contested = uneven << 1
     if left & 1:
-        if alpha > 0 or uneven & (uneven - 1):
+        if alpha > 0:
             return UNKNOWN
-        mask |= uneven << 1
-        red, yellow = own ^ mask ^ (uneven << 1), own | (uneven << 1)
+        red, yellow = own ^ mask, own
+        if uneven & (uneven - 1) == 0:
+            # The only one: it is yellow's.
+            yellow |= contested
+            mask |= contested
+            contested = 0
     else:
-        if alpha < -1 or uneven:
+        if alpha < -1:
             return UNKNOWN
         red, yellow = own, own ^ mask
-    empty = g.cells ^ mask
-    if has_line(red | (empty & g.odd_rows), g.height, g.in_a_row):
+    for_red = ((g.cells ^ mask) & g.odd_rows) | contested
+    if has_line(red | for_red, g.height, g.in_a_row):
         return UNKNOWN
     enough = alpha < 0 if left & 1 else alpha >= 0
-    if enough or has_line(yellow | (empty & ~g.odd_rows), g.height, g.in_a_row):
+    if enough or has_line(yellow | (g.cells ^ mask ^ for_red), g.height, g.in_a_row):
         return YES if left & 1 else NO
     return UNKNOWN
 

@@ -8,12 +8,15 @@ from fourlab.agents.anytime import Anytime
 from fourlab.agents.patterns import search
 from fourlab.agents.patterns.agent import PatternPlayer
 from fourlab.agents.patterns.deepening import PatternSearch
+from fourlab.agents.patterns.thinking import Thinking
+from fourlab.arena.openings import random_play
 from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC, Rules
-from fourlab.nets.patterns import PatternNetwork
+from fourlab.nets.patterns import PatternNetwork, load
 from fourlab.solver import Solver
+from fourlab.solver.book import shipped_book
 from tests.agents.patterns import twin
 from tests.nets.test_patterns import network_of, random_game
 
@@ -169,6 +172,30 @@ def test_anytime_plays_the_opening_from_the_book() -> None:
     assert decision.proven is not None
     assert decision.proven.result == Result.WIN
     assert decision.proven.plies == 41
+
+
+def test_the_last_positions_of_the_book_bound_their_columns() -> None:
+    book = shipped_book()
+    assert book is not None
+    rng = np.random.default_rng(8)
+    seen: set[Result] = set()
+    while len(seen) < 2:
+        position = random_play(Position(), book.plies, rng)
+        score = None if position.outcome() else book.score(position)
+        if score is None or score < 0 or Result.of_score(score) in seen:
+            continue
+        thinking = Thinking(position, Limit(nodes=1), PatternSearch(load("7x6x4"), 1), Solver())
+        thinking.look_at_the_board()
+        thinking.look_into_the_book()
+        assert thinking.value == Result.of_score(score)
+        assert max(thinking.high.values()) == thinking.value
+        # If every other column is worse, the last one has the result of the position.
+        last, *others = [column for column, high in thinking.high.items() if high > Result.LOSS]
+        thinking.high.update(dict.fromkeys(others, Result.LOSS))
+        thinking.use_value()
+        assert thinking.low[last] == thinking.value
+        assert thinking.is_decided
+        seen.add(Result.of_score(score))
 
 
 def test_decisions_by_nodes_do_not_depend_on_earlier_ones() -> None:

@@ -9,7 +9,7 @@ to lose are not searched any more.
 import math
 import time
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -32,16 +32,14 @@ SPEED = 2e6
 """Nodes of the search per second: a first guess, to read the clock often enough."""
 FEWEST_NODES, FIRST_NODES, MAX_NODES = 100, 500, 50_000
 """Nodes between two looks at the clock: the fewest, at the beginning, and the most."""
-LEAST_SHARE, MOST_SHARE = 0.02, 0.8
-"""Bounds of the solver's share of the work."""
+SEARCH_FIRST = 1500
+"""Nodes of the search before the solver begins; more time improves the estimates only slowly."""
+SOLVER_SHARE = 0.85
+"""The solver's share of the work from then on."""
 LIKELY_WIN = 0.3
 """From this value on, the solver first asks whether a column wins."""
 SEARCH_MEGABYTES = 8
 Number = TypeVar("Number", int, float)
-CERTAIN_CELLS, CELLS_PER_FACTOR_10 = 22, 4
-CERTAIN_NODES = 20_000
-"""The solver needs about CERTAIN_NODES with CERTAIN_CELLS empty cells, and ten times as many with
-CELLS_PER_FACTOR_10 more."""
 
 
 class Thinking:
@@ -72,9 +70,11 @@ class Thinking:
         rules = position.rules
         self.left = rules.columns * rules.rows - position.ply
         self.after = {column: position.play(column) for column in position.legal_columns()}
-        # The results that are still possible, for the side to move.
+        # The results that are still possible for every column, from the side to move's point of
+        # view, and the result of the position, which the best column has.
         self.low = dict.fromkeys(self.after, Result.LOSS)
         self.high = dict.fromkeys(self.after, Result.WIN)
+        self.value: Result | None = None
         self.plies: dict[int, int] = {}
         """Discs until a proven win or loss of a column; a faster win or a slower loss may exist."""
         stop = (
@@ -168,12 +168,28 @@ class Thinking:
             if self.low[column] < self.high[column]
         }
         if None in scores.values():
+            # The last positions of the book: it has their result, but not that of any column.
+            # In a lost position all columns are equal, and the search finds the longest resistance.
+            score = book.score(self.position)
+            if score is not None and score >= 0:
+                self.value = Result.of_score(score)
+                self.use_value()
             return
         self.from_book = True
         for column, score in scores.items():
             assert score is not None
             # The score is the opponent's, one disc later.
             self.settle(column, Result.of_score(-score), 1 + plies_to_end(score, self.left - 1))
+
+    def use_value(self) -> None:
+        """Narrow the results of the columns by that of the position, if it is known."""
+        if self.value is None:
+            return
+        for column, high in self.high.items():
+            self.high[column] = min(high, self.value)
+        best = [column for column, high in self.high.items() if high == self.value]
+        if len(best) == 1:
+            self.low[best[0]] = self.value
 
     def learn_from_search(self) -> None:
         """Take over what the search has proven."""
@@ -190,6 +206,7 @@ class Thinking:
                 self.low[column] = max(self.low[column], proven)
             if score.end is not None:
                 self.plies[column] = score.end - self.position.ply
+        self.use_value()
 
     def solver_is_next(self) -> bool:
         """Return whether it is the solver's turn."""
@@ -197,15 +214,9 @@ class Thinking:
             return False
         if self.search.is_finished:
             return True
-        return self.solver_nodes < self.share * SOLVER_NODES * self.spent
-
-    @cached_property
-    def share(self) -> float:
-        """The share of the work that the solver gets: the more, the sooner it will finish."""
-        expected = CERTAIN_NODES * 10 ** ((self.left - CERTAIN_CELLS) / CELLS_PER_FACTOR_10)
-        budget = min(self.seconds * SPEED * SOLVER_NODES, self.max_nodes)
-        ratio = budget / expected
-        return min(MOST_SHARE, max(LEAST_SHARE, ratio / 2))
+        if self.search.nodes < SEARCH_FIRST:
+            return False
+        return self.solver_nodes < SOLVER_SHARE * SOLVER_NODES * self.spent
 
     def prove(self, nodes: int) -> None:
         """Let the solver work on the most useful question."""
@@ -221,27 +232,32 @@ class Thinking:
         self.high[column] = min(self.high[column], Result.of_score(-solution.lower))
         if solution.score is not None and solution.score != 0:
             self.plies[column] = 1 + plies_to_end(solution.score, self.left - 1)
-        best = max(self.low.values())
-        worse = [column for column, high in self.high.items() if high < best or high == Result.LOSS]
+        self.use_value()
+        floor = self.floor
+        worse = [
+            column for column, high in self.high.items() if high < floor or high == Result.LOSS
+        ]
         if len(worse) < len(self.after):
             self.search.exclude(worse)
 
     def question(self) -> tuple[int, bool]:
         """Return an open column, and whether to ask if it wins; else if it does not lose."""
-        floor = max(self.low.values())
-        open_columns = [
-            column
-            for column in self.after
-            if self.low[column] < self.high[column] and self.high[column] > floor
-        ]
-        if not open_columns:  # only ties with the best are open
-            open_columns = [column for column in self.after if self.low[column] < self.high[column]]
-        column = max(open_columns, key=self.preference)
+        open_columns = [column for column in self.after if self.low[column] < self.high[column]]
+        # Columns that only tie with the best one come last.
+        proven = max(self.low.values())
+        better = [column for column in open_columns if self.high[column] > proven]
+        column = max(better or open_columns, key=self.preference)
         can_win = self.high[column] == Result.WIN
-        is_safe = self.low[column] == Result.DRAW or floor == Result.DRAW
+        is_safe = self.low[column] == Result.DRAW or self.floor >= Result.DRAW
         return column, can_win and (is_safe or self.estimate(column) > LIKELY_WIN)
 
     # --- the decision ---------------------------------------------------------------------------
+
+    @property
+    def floor(self) -> Result:
+        """The result that the best column has at least."""
+        proven = max(self.low.values())
+        return proven if self.value is None else max(proven, self.value)
 
     def settle(self, column: int, result: Result, plies: int) -> None:
         """Note the exact result of a column."""
