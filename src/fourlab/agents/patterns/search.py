@@ -51,6 +51,8 @@ CURRENT, COMPLETED = range(2)
 # says whether the move at NEXT is searched with a window of width 1.
 OWN, MASK, KEY, SLOT, DEPTH, NEXT_DEPTH, ALPHA, BETA, FLOOR = range(9)
 BEST, BEST_COLUMN, NEXT, COUNT, IS_NARROW, RANKS = range(9, 15)
+NO_SLOT = -1
+"""The place in the table of a node that is not stored: those above the horizon are cheap."""
 ORDERED = 3
 """From this depth on, moves are ordered by the pattern values after them."""
 NODES_PER_CHECK = 256
@@ -154,6 +156,8 @@ def search(own: int, mask: int, depth: int, memory: Memory, p: Patterns, g: Geom
         ):
             return ABORTED
         score = enter(own, mask, key, column, depth, alpha, beta, level, memory, p, g)
+        if score == ABORTED:
+            return ABORTED
         # 2. Back up scores, as long as they complete their parents.
         while score != UNKNOWN:
             if level == 0:
@@ -244,6 +248,8 @@ def enter(
         value = total_after(p, discs & 1, last_column, code, memory.indices, level - 1)
         value = max(-MOST, min(value, MOST))
         return value if discs & 1 == 0 else -value
+    if depth == 1 and not is_forced and level > 0:
+        return frontier(own, mask, key, last_column, alpha, beta, moves, level, memory, p, g)
     # What an earlier search has found.
     slot = slot_of(key, memory.table, g)
     table_column = -1
@@ -277,6 +283,90 @@ def enter(
 
 
 @inlined_kernel
+def frontier(
+    own: int,
+    mask: int,
+    key: int,
+    last_column: int,
+    alpha: int,
+    beta: int,
+    moves: int,
+    level: int,
+    memory: Memory,
+    p: Patterns,
+    g: Geometry,
+) -> int:
+    """Return the score of a node one ply above the horizon as `enter` does, or ABORTED.
+
+    Most nodes are beyond the horizon, so they are evaluated here, without nodes of their own. Only
+    children with a forced reply are searched: then they are the moves of this node on the stack.
+    """
+    stack, counts = memory.stack, memory.counts
+    discs = popcount(mask) + 1  # after a move
+    is_red = discs & 1
+    code = code_of(key, last_column, g)
+    add_step(p, last_column, code, memory.indices, level - 1, level)
+    best, best_column = -INFINITE, -1
+    # Pass 1: what is plain to see of the children; the others are ranked by their threats. Moves to
+    # search begin at RANKS, moves to evaluate are written from the other end.
+    waiting, quiet = 0, 0
+    last = RANKS + g.columns - 1
+    for i in range(g.columns):
+        # From the centre outwards: 3, 4, 2, 5, 1, 6, 0 on seven columns.
+        column = ((g.columns - 1) >> 1) + ((i + 1) >> 1 if i & 1 else -(i >> 1))
+        cell = moves & (((1 << g.rows) - 1) << column * g.height)
+        if cell == 0:
+            continue
+        after = mask | cell
+        threats = winning_cells(own | cell, after, g)
+        replies = non_losing(after, threats, g)
+        if replies == 0 or discs >= g.columns * g.rows - 2:
+            # The opponent cannot stop a threat, or the board is full, or neither of the last two
+            # discs wins.
+            score = WIN - discs - 2 if replies == 0 and after != g.cells else 0
+            if score > best:
+                best, best_column = score, column
+        elif replies & (replies - 1) == 0:
+            stack[level, RANKS + waiting] = column
+            waiting += 1
+        else:
+            rank = (popcount(threats) << 6) + column
+            # Insertion sort, descending from the end; equal moves keep their order.
+            place = last - quiet
+            while place < last and stack[level, place + 1] >> 6 < rank >> 6:
+                stack[level, place] = stack[level, place + 1]
+                place += 1
+            stack[level, place] = rank
+            quiet += 1
+    if counts[NODES] + quiet > counts[ALLOWED]:
+        return ABORTED
+    # Pass 2: evaluate quiet children.
+    while quiet > 0 and best < beta:
+        column = stack[level, last] & 63
+        last -= 1
+        quiet -= 1
+        cell = moves & (((1 << g.rows) - 1) << column * g.height)
+        code = code_of(key_after(key, cell, is_red != 0), column, g)
+        score = total_after(p, discs & 1, column, code, memory.indices, level)
+        score = max(-MOST, min(score, MOST))
+        score = score if is_red else -score
+        counts[EVALUATIONS] += 1
+        counts[NODES] += 1
+        if score > best:
+            best, best_column = score, column
+    if waiting == 0 or best >= beta:
+        return best
+    stack[level, OWN], stack[level, MASK], stack[level, KEY] = own, mask, key
+    stack[level, DEPTH], stack[level, NEXT_DEPTH] = 1, 0
+    stack[level, ALPHA], stack[level, BETA] = alpha, beta
+    stack[level, FLOOR] = max(alpha, best)
+    stack[level, BEST], stack[level, BEST_COLUMN] = best, best_column
+    stack[level, NEXT], stack[level, COUNT], stack[level, IS_NARROW] = 0, waiting, 0
+    stack[level, SLOT] = NO_SLOT
+    return UNKNOWN
+
+
+@inlined_kernel
 def slot_of(key: int, table: np.ndarray, g: Geometry) -> int:
     """Return where the entry of a key is in the table."""
     return 2 * (mix(key, g.columns * g.height) & ((len(table) >> 1) - 1))
@@ -286,6 +376,8 @@ def slot_of(key: int, table: np.ndarray, g: Geometry) -> int:
 def store(level: int, memory: Memory) -> None:
     """Write a completed node into the table."""
     stack = memory.stack
+    if stack[level, SLOT] == NO_SLOT:
+        return
     best = stack[level, BEST]
     kind = EXACT
     if best >= stack[level, BETA]:
