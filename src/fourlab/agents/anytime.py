@@ -38,6 +38,14 @@ class Anytime:
         unit="nodes",
         public=True,
     )
+    temperature: float = option(
+        0.0,
+        "Sample columns in proportion to exp(value / temperature), where values are from -1 to "
+        "+1; 0 plays the best one.",
+        least=0,
+        most=1000,
+        public=True,
+    )
     book: bool = option(True, "Use the opening book.", public=True)
     memory_mb: float = option(
         64, "Maximum size of the solver's table.", above=0, most=1_000_000, unit="MB"
@@ -61,4 +69,6 @@ class Anytime:
         position = unfinished(position)
         limit = tightest(limit, self.seconds, self.nodes, None, DEFAULT_NODES)
         search = self._searches.on(position.rules)
-        return Thinking(position, limit, search, self._solver).decide()
+        return Thinking(position, limit, search, self._solver, wide=self.temperature > 0).decide(
+            self.temperature, rng
+        )

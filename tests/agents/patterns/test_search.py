@@ -270,3 +270,41 @@ def test_packed_results_are_unpacked_again() -> None:
             assert search.entry_depth(word) == 17
             assert search.entry_column(word) == 6
             assert search.entry_generation(word) == 255
+
+
+# --- weaker play ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", [Rules(4, 4, 3), Rules(5, 4, 4)], ids=str)
+def test_a_wide_search_has_the_exact_score_of_every_column(rules: Rules) -> None:
+    network = network_of(rules, tuples=3)
+    for position in quiet_positions(rules, 5):
+        deepening = PatternSearch(network, 1).begin(position, np.zeros(1, np.uint8), wide=True)
+        for depth in range(1, 4):
+            deepening.think(1 << 40, depth)
+        for column, score in deepening.scores.items():
+            assert score.is_exact
+            assert score.score == -twin.score(
+                network.shape, network.patterns.weights, position.play(column), 2
+            )
+
+
+@pytest.mark.parametrize("make", [Anytime, PatternPlayer])
+def test_temperature_samples_columns_by_their_values(
+    make: type[Anytime] | type[PatternPlayer],
+) -> None:
+    position = Position("4453442631")
+    rng = np.random.default_rng(3)
+    cold = make(nodes=500, temperature=1e-9).decide(position, rng=rng)
+    values = {entry.column: entry.value or 0.0 for entry in cold.analysis.columns}
+    assert len(set(values.values())) > 3
+    assert values[cold.column] == max(values.values())
+    hot = make(nodes=500, temperature=100)
+    chosen = [hot.decide(position, rng=rng) for _ in range(300)]
+    counts = np.bincount([decision.column for decision in chosen], minlength=7)
+    assert counts.min() > 20
+    # A proof is one of the best column.
+    win = Position("112233")
+    slips = [hot.decide(win, rng=rng) for _ in range(50)]
+    assert {decision.proven is not None for decision in slips if decision.column == 3} == {True}
+    assert {decision.proven for decision in slips if decision.column not in (3,)} == {None}

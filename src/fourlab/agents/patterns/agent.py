@@ -40,6 +40,14 @@ class PatternPlayer:
     depth: int | None = option(
         None, "Maximum depth of the search; 1 looks one ply ahead.", least=1, most=62, public=True
     )
+    temperature: float = option(
+        0.0,
+        "Sample columns in proportion to exp(value / temperature), where values are from -1 to "
+        "+1; 0 plays the best one.",
+        least=0,
+        most=1000,
+        public=True,
+    )
     _searches: Searches = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -55,4 +63,7 @@ class PatternPlayer:
         """Search until the limit is reached, or until nothing deeper is left."""
         position = unfinished(position)
         limit = tightest(limit, self.seconds, self.nodes, self.depth, DEFAULT_NODES)
-        return Thinking(position, limit, self._searches.on(position.rules)).decide()
+        search = self._searches.on(position.rules)
+        return Thinking(position, limit, search, wide=self.temperature > 0).decide(
+            self.temperature, rng
+        )

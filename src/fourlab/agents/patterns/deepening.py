@@ -60,29 +60,30 @@ class PatternSearch:
         )
         self._generation = 0
 
-    def begin(self, position: Position, stop: np.ndarray) -> "Deepening":
+    def begin(self, position: Position, stop: np.ndarray, wide: bool = False) -> "Deepening":
         """Return the search of a position that nobody can win at once and that is not over.
 
-        It does not see what earlier searches have found. `stop` is uint8[1].
+        It does not see what earlier searches have found. `stop` is uint8[1]. A wide search, which
+        takes longer, has exact scores of all columns.
         """
         self._generation = (self._generation + 1) % GENERATIONS
         if self._generation == 0:
             self._memory.table.fill(0)
             self._generation = 1
-        return Deepening(self.network, position, self._memory._replace(stop=stop), self._generation)
+        memory = self._memory._replace(stop=stop)
+        memory.counts[:] = 0
+        memory.counts[search.GENERATION] = self._generation
+        memory.counts[search.WIDE] = wide
+        return Deepening(self.network, position, memory)
 
 
 class Deepening:
     """The search of one position, deeper and deeper."""
 
-    def __init__(
-        self, network: PatternNetwork, position: Position, memory: search.Memory, generation: int
-    ) -> None:
+    def __init__(self, network: PatternNetwork, position: Position, memory: search.Memory) -> None:
         self._patterns = network.patterns
         self._position = position
         self._memory = memory
-        memory.counts[:] = 0
-        memory.counts[search.GENERATION] = generation
         rules = position.rules
         self.deepest = rules.columns * rules.rows - position.ply
         """The depth at which the search has seen everything."""

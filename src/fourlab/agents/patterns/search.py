@@ -42,7 +42,7 @@ ABORTED, UNKNOWN = 1 << 22, 1 << 23
 """Not scores, which are smaller: the nodes were spent or the stop flag was set; not known yet."""
 EXACT, AT_LEAST, AT_MOST, NOT_SEARCHED = range(4)
 """What a stored score is: the score, a lower bound, an upper bound, or nothing."""
-NODES, EVALUATIONS, ALLOWED, GENERATION, EXCLUDED = range(5)
+NODES, EVALUATIONS, ALLOWED, GENERATION, EXCLUDED, WIDE = range(6)
 """Places in `Memory.counts`."""
 CURRENT, COMPLETED = range(2)
 """Rows of `Memory.scores` and `Memory.kinds`."""
@@ -70,8 +70,9 @@ class Memory(NamedTuple):
     """int64[2 * entries]: pairs of a key and a packed result; the number of entries is a power of
     two."""
     counts: np.ndarray
-    """int64[5]: nodes so far, evaluations so far, nodes allowed; the generation, 0 to 255: entries
-    of other generations do not count; a bitboard of cells that are not to be played at the root."""
+    """int64[6]: nodes so far, evaluations so far, nodes allowed; the generation, 0 to 255: entries
+    of other generations do not count; a bitboard of cells that are not to be played at the root; 1
+    if all moves at the root are to get an exact score, else 0."""
     scores: np.ndarray
     """int64[2, columns]: the score of every move at the root, in the current search and in the last
     completed one."""
@@ -88,7 +89,7 @@ def new_memory(cells: int, columns: int, lookups: int, entries: int, stop: np.nd
         np.zeros((levels, lookups), np.int32),
         np.zeros((levels, RANKS + columns), np.int64),
         np.zeros(2 * entries, np.int64),
-        np.zeros(5, np.int64),
+        np.zeros(6, np.int64),
         np.zeros((2, columns), np.int64),
         np.full((2, columns), NOT_SEARCHED),
         stop,
@@ -137,7 +138,7 @@ def search(own: int, mask: int, depth: int, memory: Memory, p: Patterns, g: Geom
 
     The game must not be over, and the side to move must not be able to win at once. `memory.scores`
     and `memory.kinds` get a score for every move that was searched. That of the best move is exact,
-    that of the others at least an upper bound.
+    that of the others at least an upper bound, or exact if all were asked for.
     """
     # An explicit stack instead of recursion, which would pass and count references to all arrays
     # at every node.
@@ -177,8 +178,9 @@ def search(own: int, mask: int, depth: int, memory: Memory, p: Patterns, g: Geom
                 kinds[CURRENT, column] = EXACT if score > floor else AT_MOST
             if score > stack[level, BEST]:
                 stack[level, BEST], stack[level, BEST_COLUMN] = score, column
-                floor = max(floor, score)
-                stack[level, FLOOR] = floor
+                if level > 0 or counts[WIDE] == 0:
+                    floor = max(floor, score)
+                    stack[level, FLOOR] = floor
             score = UNKNOWN
             if floor >= beta or stack[level, NEXT] == stack[level, COUNT]:
                 score = stack[level, BEST]

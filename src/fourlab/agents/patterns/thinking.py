@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
+from fourlab.agents.generators import generator
 from fourlab.agents.patterns.deepening import PatternSearch
 from fourlab.agents.patterns.search import at_once, warm_up
 from fourlab.errors import UserError
@@ -51,8 +52,12 @@ class Thinking:
         limit: Limit,
         search: PatternSearch,
         solver: Solver | None = None,
+        wide: bool = False,
     ) -> None:
-        """Begin; without a solver nothing but the search is used."""
+        """Begin; without a solver nothing but the search is used.
+
+        If `wide`, the values of all columns are wanted, not only the best column.
+        """
         # Loading or compiling does not count as thinking.
         load_kernels()
         if solver is not None:
@@ -80,17 +85,18 @@ class Thinking:
         stop = (
             np.zeros(1, np.uint8) if self.stop is None else np.frombuffer(self.stop.flag, np.uint8)
         )
-        self.search = search.begin(position, stop)
+        self.search = search.begin(position, stop, wide)
         # A decision depends on its arguments alone, not on earlier ones.
         if self.solver is not None:
             self.solver.forget()
 
     # --- the loop -------------------------------------------------------------------------------
 
-    def decide(self) -> Decision:
-        """Think, and return the decision."""
+    def decide(self, temperature: float = 0.0, rng: np.random.Generator | None = None) -> Decision:
+        """Think, and choose the best column, or with a temperature a sample of all."""
         self.run()
-        return self.decision()
+        best = max(self.after, key=self.preference)
+        return self.decision(best, self.sample(temperature, rng) if temperature > 0 else best)
 
     def run(self) -> None:
         """Think until the best column is proven or the limit is reached."""
@@ -284,9 +290,14 @@ class Thinking:
             -self.position.rules.from_centre(column),
         )
 
-    def decision(self) -> Decision:
-        """Return the best column, and what is proven of every column."""
-        column = max(self.after, key=self.preference)
+    def sample(self, temperature: float, rng: np.random.Generator | None) -> int:
+        """Return a column at random, in proportion to exp(value / temperature)."""
+        values = np.array([self.estimate(column) for column in self.after])
+        weights = np.exp((values - values.max()) / temperature)
+        return int(generator(rng).choice(list(self.after), p=weights / weights.sum()))
+
+    def decision(self, best: int, column: int) -> Decision:
+        """Return the choice of a column, and what is proven of every column."""
         analysis = Analysis(
             columns=tuple(
                 ColumnAnalysis(
@@ -302,9 +313,9 @@ class Thinking:
             seconds=time.perf_counter() - self.started,
             from_book=self.from_book,
         )
-        return Decision(
-            column, self.estimate(column), None, analysis, (column,), self.proven(column)
-        )
+        # A proof is one of the best column.
+        proven = self.proven(best) if column == best else None
+        return Decision(column, self.estimate(column), None, analysis, (column,), proven)
 
     def proven(self, best: int) -> Exact | None:
         """Return the exact result of the position, if it is proven."""
