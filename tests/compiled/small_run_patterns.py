@@ -149,9 +149,9 @@ PATTERN_RESULTS: dict[str, Callable[[], object]] = {
     "compiled.patterns.key_after": lambda: patterns.key_after(KEY, 1 << 10, True),
     "compiled.patterns.red_key": lambda: patterns.red_key(own, mask, g),
     "compiled.patterns.fill_indices": lambda: indices().tolist(),
-    "compiled.patterns.add_step": stepped,
-    "compiled.patterns.total": lambda: patterns.total(network(), 1, indices(), 0),
-    "compiled.patterns.total_after": lambda: patterns.total_after(
+    "compiled.pattern_sums.add_step": stepped,
+    "compiled.pattern_sums.total": lambda: patterns.total(network(), 1, indices(), 0),
+    "compiled.pattern_sums.total_after": lambda: patterns.total_after(
         network(), 1, 2, 0b11, indices(), 0
     ),
     "agents.patterns.kernel.play_games": lambda: contents(games_played()),
