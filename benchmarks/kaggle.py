@@ -24,6 +24,8 @@ ROWS = [
     ("mcts:seconds=60", "mcts:seconds=60", MOVES),
     ("minimax:depth=62", "minimax:depth=62", MOVES),
     ("perfect:book=0", "perfect:book=0", ""),
+    ("patterns:seconds=60", "patterns:seconds=60", ""),
+    ("anytime:seconds=60,book=0", "anytime:seconds=60,book=0", ""),
     ("alphazero:seconds=60", "NumPy", MOVES),
     ("alphazero:seconds=60", "alphazero:seconds=60", MOVES),
 ]
@@ -95,7 +97,7 @@ def measure(spec: str, lab_spec: str, moves: str, seconds: float) -> None:
     pairs = zip(samples["lab"], samples["compiled"], strict=True)
     ratio = statistics.median(theirs / ours for ours, theirs in pairs)
     print(
-        f"{spec:22} {lab_spec:22} {lab:12,.0f} {compiled:12,.0f} {ratio:6.2f} "
+        f"{spec:26} {lab_spec:26} {lab:12,.0f} {compiled:12,.0f} {ratio:6.2f} "
         f"{plain:10,.0f} {ready:6.1f} s",
         flush=True,
     )
@@ -105,7 +107,7 @@ def main() -> None:
     """Measure every agent that searches."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
     print(
-        f"{'exported':22} {'lab':22} {'lab':>12} {'compiled':>12} {'ratio':>6} "
+        f"{'exported':26} {'lab':26} {'lab':>12} {'compiled':>12} {'ratio':>6} "
         f"{'plain':>10} {'ready after':>8}"
     )
     for row in ROWS:

@@ -12,3 +12,8 @@ def read(package: str, name: str) -> bytes | None:
 def is_there(package: str, name: str) -> bool:
     """Return whether this copy of a package has a file."""
     return (files(package) / name).is_file()
+
+
+def names(package: str, folder: str) -> list[str]:
+    """Return the names of the files in a folder of a package."""
+    return sorted(file.name for file in (files(package) / folder).iterdir())

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fourlab.agents.patterns import entries, search
 from fourlab.agents.patterns import kernel as training
-from fourlab.agents.patterns import search
 from fourlab.compiled import patterns
 from fourlab.game.geometry import geometry_of
 from fourlab.game.rules import Rules
@@ -143,15 +143,32 @@ def ranked() -> list[object]:
     return [search.rank_moves(own, mask, KEY, moves, 4, 2, 0, m, p, g), m.stack[0].tolist()]
 
 
-WORD = search.packed(-1234, search.AT_MOST, 7, 3, 200)
+def evaluated() -> list[object]:
+    """Evaluate a node one ply above the horizon, which the disc in column 2 has led to."""
+    m = memory()
+    p = network(np.int16)
+    patterns.fill_indices(KEY, p, g, m.indices, 0)
+    moves = (mask + g.bottom) & g.cells
+    result = search.frontier(own, mask, KEY, 2, -99, 99, moves, 1, m, p, g)
+    return [result, m.stack[1].tolist(), m.counts.tolist()]
+
+
+def sorted_children() -> list[object]:
+    """Sort the moves of the position by what is plain to see after them."""
+    m = memory()
+    moves = (mask + g.bottom) & g.cells
+    return [search.sort_children(own, mask, moves, 0, m.stack, g), m.stack[0].tolist()]
+
+
+WORD = entries.packed(-1234, search.AT_MOST, 7, 3, 200)
 PATTERN_RESULTS: dict[str, Callable[[], object]] = {
     "compiled.patterns.code_of": lambda: patterns.code_of(KEY, 1, g),
     "compiled.patterns.key_after": lambda: patterns.key_after(KEY, 1 << 10, True),
     "compiled.patterns.red_key": lambda: patterns.red_key(own, mask, g),
     "compiled.patterns.fill_indices": lambda: indices().tolist(),
-    "compiled.patterns.add_step": stepped,
-    "compiled.patterns.total": lambda: patterns.total(network(), 1, indices(), 0),
-    "compiled.patterns.total_after": lambda: patterns.total_after(
+    "compiled.pattern_sums.add_step": stepped,
+    "compiled.pattern_sums.total": lambda: patterns.total(network(), 1, indices(), 0),
+    "compiled.pattern_sums.total_after": lambda: patterns.total_after(
         network(), 1, 2, 0b11, indices(), 0
     ),
     "agents.patterns.kernel.play_games": lambda: contents(games_played()),
@@ -177,11 +194,13 @@ PATTERN_RESULTS: dict[str, Callable[[], object]] = {
     "agents.patterns.search.enter": entered,
     "agents.patterns.search.store": entered,
     "agents.patterns.search.rank_moves": ranked,
+    "agents.patterns.search.frontier": evaluated,
+    "agents.patterns.search.sort_children": sorted_children,
     "agents.patterns.search.slot_of": lambda: search.slot_of(KEY, np.zeros(64, np.int64), g),
-    "agents.patterns.search.packed": lambda: search.packed(5, search.EXACT, 2, 1, 9),
-    "agents.patterns.search.entry_score": lambda: search.entry_score(WORD),
-    "agents.patterns.search.entry_depth": lambda: search.entry_depth(WORD),
-    "agents.patterns.search.entry_generation": lambda: search.entry_generation(WORD),
-    "agents.patterns.search.entry_column": lambda: search.entry_column(WORD),
-    "agents.patterns.search.entry_kind": lambda: search.entry_kind(WORD),
+    "agents.patterns.entries.packed": lambda: entries.packed(5, search.EXACT, 2, 1, 9),
+    "agents.patterns.entries.entry_score": lambda: entries.entry_score(WORD),
+    "agents.patterns.entries.entry_depth": lambda: entries.entry_depth(WORD),
+    "agents.patterns.entries.entry_generation": lambda: entries.entry_generation(WORD),
+    "agents.patterns.entries.entry_column": lambda: entries.entry_column(WORD),
+    "agents.patterns.entries.entry_kind": lambda: entries.entry_kind(WORD),
 }

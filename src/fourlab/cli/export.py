@@ -25,7 +25,9 @@ def kaggle(
     spec: Annotated[
         str,
         typer.Argument(
-            metavar="AGENT", help="alphazero, dqn, mcts, minimax, perfect, random, rules or value."
+            metavar="AGENT",
+            help="alphazero, anytime, dqn, mcts, minimax, patterns, perfect, random, rules or "
+            "value.",
         ),
     ],
     output: Annotated[

@@ -37,6 +37,8 @@ from fourlab.compiled import _instructions  # noqa: F401  (importing it register
 from fourlab.compiled._cache import CACHE_FOLDER, KernelCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+IS_COMPILED = not numba.config.DISABLE_JIT
+"""Whether kernels are compiled; otherwise they run as plain Python."""
 
 PACKAGE = __name__.partition(".")[0]
 """fourlab, or what a bundle of its modules is called."""
@@ -75,7 +77,7 @@ _SETTINGS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_
 
 def kernel(function: Function, inlined: bool = False) -> Function:
     """Return a kernel that compiles the function on first use and runs it without the GIL."""
-    if numba.config.DISABLE_JIT:
+    if not IS_COMPILED:
         return function
     return Kernel(function, inlined)
 

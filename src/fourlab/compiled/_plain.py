@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+IS_COMPILED = False
 
 
 def kernel(function: Function, inlined: bool = False) -> Function:

@@ -17,7 +17,19 @@ import numpy as np
 
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount
+from fourlab.compiled.pattern_sums import add_step, total, total_after
 from fourlab.game.geometry import Geometry
+
+__all__ = [
+    "Patterns",
+    "add_step",
+    "code_of",
+    "fill_indices",
+    "key_after",
+    "red_key",
+    "total",
+    "total_after",
+]
 
 
 class Patterns(NamedTuple):
@@ -53,10 +65,6 @@ def red_key(own: int, mask: int, g: Geometry) -> int:
     return red + mask + g.bottom
 
 
-# Slices of arrays count references, which costs more than a whole row of additions. So these
-# functions take whole arrays: `indices` are those of several positions, one per level.
-
-
 @kernel
 def fill_indices(key: int, p: Patterns, g: Geometry, indices: np.ndarray, level: int) -> None:
     """Write the indices of a position, int32[levels, look-ups]; `key` is that of red's discs."""
@@ -70,37 +78,3 @@ def fill_indices(key: int, p: Patterns, g: Geometry, indices: np.ndarray, level:
         while marker <= code:
             add_step(p, column, marker | (code & (marker - 1)), indices, level, level)
             marker *= 2
-
-
-@inlined_kernel
-def add_step(
-    p: Patterns, column: int, code: int, indices: np.ndarray, before: int, after: int
-) -> None:
-    """Write the indices after a disc, which gives its column a new code, to level `after`."""
-    for i in range(indices.shape[1]):
-        indices[after, i] = indices[before, i] + p.steps[column, code, i]
-
-
-@inlined_kernel
-def total(p: Patterns, side: int, indices: np.ndarray, level: int) -> int:
-    """Return the sum of the weights: the position's value for red, before scale and tanh.
-
-    `side` is the side to move, 0 for red and 1 for yellow.
-    """
-    weights = 0
-    for i in range(indices.shape[1]):
-        # Unsigned, so that Numba does not test for indices that count from the end.
-        weights += int(p.weights[side, np.uint32(indices[level, i])])
-    return weights
-
-
-@inlined_kernel
-def total_after(
-    p: Patterns, side: int, column: int, code: int, indices: np.ndarray, before: int
-) -> int:
-    """Return the sum after a disc that has not been added to the indices."""
-    weights = 0
-    for i in range(indices.shape[1]):
-        index = np.uint32(indices[before, i] + p.steps[column, code, i])
-        weights += int(p.weights[side, index])
-    return weights

@@ -15,13 +15,13 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from importlib.resources import files
 from itertools import product
 from math import prod, tanh
 from pathlib import Path
 
 import numpy as np
 
+from fourlab import shipped
 from fourlab.arrays import Kind, read_npz
 from fourlab.compiled.patterns import Patterns, fill_indices, red_key, total
 from fourlab.errors import UserError
@@ -42,9 +42,9 @@ MAX_ENTRIES = 1 << 24
 MAX_BYTES = 64 << 20
 UNIT = 1 << 10
 """Weights in files are int16; this much is 1 before tanh."""
-SHIPPED = files("fourlab.nets") / "weights"
+PACKAGE, FOLDER = "fourlab.nets", "weights"
 PREFIX, SUFFIX = "patterns-", ".npz"
-"""Shipped patterns are called patterns-7x6x4.npz."""
+"""Shipped patterns are called patterns-7x6x4.npz, in this folder of this package."""
 
 
 @dataclass(frozen=True)
@@ -263,17 +263,23 @@ def load(name: str) -> PatternNetwork:
 
 def shipped_boards() -> list[str]:
     """Return the boards for which patterns come with Fourlab."""
-    names = (file.name for file in SHIPPED.iterdir())
     return sorted(
         name.removeprefix(PREFIX).removesuffix(SUFFIX)
-        for name in names
+        for name in shipped.names(PACKAGE, FOLDER)
         if name.startswith(PREFIX) and name.endswith(SUFFIX)
     )
 
 
+def shipped_file(board: str) -> str:
+    """Return where the shipped patterns of a board are in PACKAGE."""
+    return f"{FOLDER}/{PREFIX}{board}{SUFFIX}"
+
+
 @lru_cache(maxsize=8)
 def _load_shipped(board: str) -> PatternNetwork:
-    return read((SHIPPED / f"{PREFIX}{board}{SUFFIX}").read_bytes(), f"patterns for {board}")
+    data = shipped.read(PACKAGE, shipped_file(board))
+    assert data is not None
+    return read(data, f"patterns for {board}")
 
 
 @lru_cache(maxsize=8)

@@ -5,7 +5,7 @@ import pytest
 
 from fourlab.agent import Limit, Stop
 from fourlab.agents.anytime import Anytime
-from fourlab.agents.patterns import search
+from fourlab.agents.patterns import entries, search
 from fourlab.agents.patterns.agent import PatternPlayer
 from fourlab.agents.patterns.deepening import PatternSearch
 from fourlab.agents.patterns.thinking import Thinking
@@ -264,12 +264,12 @@ def test_boards_without_patterns_are_refused_in_one_line() -> None:
 def test_packed_results_are_unpacked_again() -> None:
     for score in (-search.WIN + 7, -5, 0, 1234, search.WIN - 42):
         for kind in (search.EXACT, search.AT_LEAST, search.AT_MOST):
-            word = search.packed(score, kind, 17, 6, 255)
-            assert search.entry_score(word) == score
-            assert search.entry_kind(word) == kind
-            assert search.entry_depth(word) == 17
-            assert search.entry_column(word) == 6
-            assert search.entry_generation(word) == 255
+            word = entries.packed(score, kind, 17, 6, 255)
+            assert entries.entry_score(word) == score
+            assert entries.entry_kind(word) == kind
+            assert entries.entry_depth(word) == 17
+            assert entries.entry_column(word) == 6
+            assert entries.entry_generation(word) == 255
 
 
 # --- weaker play ----------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 import ast
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,8 @@ from fourlab import make, modules
 from fourlab.bridges.kaggle.bundle import PLAIN, STANDINS
 from fourlab.bridges.kaggle.export import KINDS, source_of
 from fourlab.bridges.kaggle.submission import load
+from fourlab.nets.patterns import PatternNetwork
+from fourlab.nets.patterns import load as load_patterns
 from tests.bridges.kaggle.plain import namespace
 
 ALLOWED = {*sys.stdlib_module_names, "numpy", "numba", "llvmlite", "fourlab"}
@@ -73,7 +77,39 @@ def test_files_are_written_in_lines() -> None:
     data = namespace("perfect")["MODULES"]["fourlab.shipped"]
     assert max(map(len, data.splitlines())) <= 120
     assert len(data) > 100_000, "the book is in it"
-    assert "fourlab.solver/book.npz" not in source_of("perfect:book=0")
+    for spec in ("perfect", "anytime"):
+        assert "fourlab.solver/book.npz" in source_of(spec)
+        assert "fourlab.solver/book.npz" not in source_of(f"{spec}:book=0")
+
+
+def embedded(spec: str) -> Any:
+    """The pattern network of a submission."""
+    (player,) = namespace(spec)["PLAYERS"]
+    return player.module("fourlab.nets.patterns").load("7x6x4")
+
+
+def test_patterns_are_the_lab_s_own() -> None:
+    ours = load_patterns("7x6x4")
+    for spec in ("patterns", "anytime"):
+        theirs = embedded(spec)
+        assert theirs.shape.tuples == ours.shape.tuples
+        for mine, other in zip(ours.patterns, theirs.patterns, strict=True):
+            assert mine.dtype == other.dtype
+            assert (mine == other).all()
+
+
+def test_patterns_of_a_file_replace_them(tmp_path: Path) -> None:
+    ours = load_patterns("7x6x4")
+    network = PatternNetwork(ours.shape, ours.patterns.weights // 2)
+    file = tmp_path / "half.npz"
+    network.save(file)
+    theirs = embedded(f'patterns:file="{file}"')
+    assert (theirs.patterns.weights == network.patterns.weights).all()
+    assert namespace(f'patterns:file="{file}"')["PLAYERS"][0].agents[0].file is None
+
+
+def test_a_submission_with_patterns_is_far_smaller_than_kaggle_allows() -> None:
+    assert len(source_of("anytime").encode()) < 4_000_000
 
 
 @pytest.mark.parametrize(
@@ -89,6 +125,13 @@ def test_files_are_written_in_lines() -> None:
         ("perfect:mistakes=0.5,book=0", {"mistakes": 0.5, "book": False}),
         ("alphazero:method=puct,c=3", {"method": "puct", "c": 3.0, "simulations": 600}),
         ("dqn:epsilon=0.25", {"epsilon": 0.25}),
+        ("patterns:depth=5", {"depth": 5, "nodes": None}),
+        ("patterns", {"nodes": 10_000}),
+        (
+            "anytime:seconds=0.5,book=0,memory_mb=8",
+            {"seconds": 0.5, "nodes": None, "book": False, "memory_mb": 8},
+        ),
+        ("anytime", {"nodes": 100_000}),
         ("arya-examples", {"otherwise": "random"}),
     ],
 )

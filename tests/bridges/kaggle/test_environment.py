@@ -61,6 +61,8 @@ def test_a_game_of_the_file_itself_with_the_full_clock(environments: Any, tmp_pa
         "value",
         "dqn",
         "alphazero:simulations=8",
+        "patterns:nodes=50",
+        "anytime:nodes=50",
     ],
 )
 @pytest.mark.parametrize("board", [(7, 6, 4), (9, 8, 5), (3, 3, 2), (2, 1, 1)])

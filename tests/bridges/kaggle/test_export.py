@@ -4,11 +4,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fourlab import UserError
 from fourlab.bridges.kaggle import export as exporter
 from fourlab.bridges.kaggle.export import KINDS, export, source_of
+from fourlab.game.rules import Rules
+from fourlab.nets.patterns import PatternNetwork, Shape
 from tests.processes import runs
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -19,16 +22,30 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
     [
         (
             "negamax",
-            "'negamax' cannot be exported; these can: alphazero, dqn, mcts, minimax, perfect, ran",
+            "'negamax' cannot be exported; these can: alphazero, anytime, dqn, mcts, minimax, pat",
         ),
         ("human", "agent 'human' cannot be exported"),
         ("nobody", "there is no agent 'nobody'"),
+        ("patterns:file=nothing.npz", "cannot read the patterns nothing.npz: No such file"),
         ("minimax:depth=0", "depth of agent 'minimax' must be a whole number from 1 to 62"),
     ],
 )
 def test_what_cannot_be_exported_is_said(spec: str, said: str) -> None:
     with pytest.raises(UserError, match=said):
         source_of(spec)
+
+
+@pytest.mark.parametrize("name", ["patterns", "anytime"])
+def test_patterns_of_another_board_are_refused(name: str, tmp_path: Path) -> None:
+    shape = Shape(Rules(5, 4, 4), (0b11, 0b101))
+    file = tmp_path / "small.npz"
+    PatternNetwork(shape, np.zeros((2, shape.entries), np.int16)).save(file)
+    said = "small.npz: its patterns are for the board 5x4x4, and Kaggle plays 7x6x4"
+    with pytest.raises(UserError, match=said):
+        source_of(f'{name}:file="{file}"')
+    file.write_bytes(file.read_bytes()[:-30])
+    with pytest.raises(UserError, match="is not a file of patterns or is damaged"):
+        source_of(f'{name}:file="{file}"')
 
 
 def test_a_folder_that_is_not_there_is_said_first(tmp_path: Path) -> None:
@@ -137,11 +154,29 @@ def test_the_command_prints_the_results_of_the_tests(fourlab: Run, tmp_path: Pat
     assert (tmp_path / "rules.py").read_text() == source_of("rules")
 
 
-def test_a_searching_agent_is_examined_with_numba_and_without(tmp_path: Path) -> None:
-    exported = export("mcts:simulations=100", tmp_path / "main.py")
+@pytest.mark.parametrize("spec", ["mcts:simulations=100", "anytime:nodes=200"])
+def test_a_searching_agent_is_examined_with_numba_and_without(spec: str, tmp_path: Path) -> None:
+    exported = export(spec, tmp_path / "main.py")
     assert [result.numba for result in exported.examined] == [True, False]
     assert all(result.wins == result.blocks == 8 for result in exported.examined)
     assert all(result.tactics == 8 for result in exported.examined)
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("mcts", ["makes at most 10,000 simulations per move; mcts:seconds=2 uses"]),
+        ("patterns", ["makes at most 10,000 nodes per move; patterns:seconds=2 uses"]),
+        ("anytime", ["makes at most 100,000 nodes per move; anytime:seconds=2 uses"]),
+        ("anytime:seconds=2", ["without Numba it searches less deeply"]),
+    ],
+)
+def test_differences_from_the_lab_are_noted(spec: str, said: list[str]) -> None:
+    name, agent = exporter._agent(spec)
+    notes = list(exporter._notes(name, agent))
+    for text in said:
+        assert any(text in note for note in notes)
+    assert sum("per move" in note for note in notes) == (":" not in spec)
 
 
 def test_mistakes_on_the_command_line_cost_one_line(fourlab: Run) -> None:

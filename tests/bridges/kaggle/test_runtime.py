@@ -68,6 +68,10 @@ PLAIN = [
     ("minimax:depth=4", "7x6x4", {}),
     ("minimax:depth=4,evaluation=terminal,ties=first", "5x4x3", {}),
     ("perfect", "7x6x4", {"nodes": 400}),
+    ("patterns:nodes=300", "7x6x4", {}),
+    ("patterns:depth=3", "7x6x4", {}),
+    ("anytime:nodes=500", "7x6x4", {}),
+    ("anytime:book=0", "7x6x4", {"nodes": 500}),
     ("rules", "7x6x4", {}),
     ("random", "8x6x5", {}),
 ]
@@ -108,8 +112,18 @@ def test_networks_play_as_ours(spec: str) -> None:
         )  # ours may be as sure of another column
 
 
-def test_compiled_modules_take_over_and_decide_the_same() -> None:
-    submission = load(source_of("mcts:simulations=300"))
+@pytest.mark.parametrize(
+    ("spec", "module", "kernel_name"),
+    [
+        ("mcts:simulations=300", "fourlab.agents.mcts.kernel", "search"),
+        ("patterns:nodes=1000", "fourlab.agents.patterns.search", "deepen"),
+        ("anytime:nodes=2000", "fourlab.solver.kernel", "solve"),
+    ],
+)
+def test_compiled_modules_take_over_and_decide_the_same(
+    spec: str, module: str, kernel_name: str
+) -> None:
+    submission = load(source_of(spec))
     names = submission.__globals__
     assert len(names["PLAYERS"]) in (1, 2), "it plays before anything is compiled"
     for thread in threading.enumerate():
@@ -117,13 +131,15 @@ def test_compiled_modules_take_over_and_decide_the_same() -> None:
             thread.join()
     assert names["TROUBLE"] == []
     plain, fast = names["PLAYERS"]
-    kernel = fast.module("fourlab.agents.mcts.kernel").search
+    kernel = getattr(fast.module(module), kernel_name)
     assert kernel.signatures, "it has been compiled"
-    agent = make("mcts:simulations=300")
+    signatures = list(kernel.signatures)
+    agent = make(spec)
     for position in random_positions(6):
         ours = agent.decide(position, Limit(), np.random.default_rng(5))
         assert_equal(decision_of(fast, position), ours)
         assert_equal(decision_of(plain, position), ours)
+    assert kernel.signatures == signatures, "no move waits for the compiler"
     assert column_of(submission, Position("121212")) == 0
 
 
@@ -164,6 +180,27 @@ def test_who_has_proven_nothing_leaves_the_move_to_alpha_beta(
     assert asked == ["Perfect"]
 
 
+@pytest.mark.parametrize("spec", ["patterns:seconds=5", "anytime:seconds=5"])
+def test_boards_without_patterns_are_left_to_alpha_beta(
+    spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = namespace(spec)
+    (player,) = names["PLAYERS"]
+    decided = []
+    real = player.decision
+
+    def decision(agent: Any, position: Any, seconds: float) -> Any:
+        answer = real(agent, position, seconds)
+        decided.append(type(agent).__name__)
+        return answer
+
+    monkeypatch.setattr(player, "decision", decision)
+    for board in ("8x6x4", "5x4x3"):
+        assert column_of(names["agent"], Position("121", board), actTimeout=0.2) in range(8)
+    assert decided == ["Minimax", "Minimax"]
+    assert names["TROUBLE"] == []
+
+
 def test_search_with_a_network_finds_what_the_network_alone_does_not() -> None:
     solver, right = Solver(), {"alphazero:simulations=0": 0, "alphazero:simulations=60": 0}
     positions = list(random_positions(12, least=16))
@@ -202,7 +239,15 @@ def test_an_observation_is_read_as_our_position() -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", ["minimax:depth=62", "mcts:seconds=5", "perfect:book=0", "alphazero:seconds=5"]
+    "spec",
+    [
+        "minimax:depth=62",
+        "mcts:seconds=5",
+        "perfect:book=0",
+        "alphazero:seconds=5",
+        "patterns:seconds=5",
+        "anytime:seconds=5,book=0",
+    ],
 )
 def test_the_time_is_kept(spec: str) -> None:
     names = namespace(spec)

@@ -15,6 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fourlab.agents.patterns.entries import (
+    entry_column,
+    entry_depth,
+    entry_generation,
+    entry_kind,
+    entry_score,
+    packed,
+)
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount
 from fourlab.compiled.board import landings
@@ -301,57 +309,23 @@ def frontier(
     """Return the score of a node one ply above the horizon as `enter` does, or ABORTED.
 
     Most nodes are beyond the horizon, so they are evaluated here, without nodes of their own. Only
-    children with a forced reply are searched: then they are the moves of this node on the stack.
+    children with a forced reply are searched: they are the moves of this node on the stack.
     """
     stack, counts = memory.stack, memory.counts
-    discs = popcount(mask) + 1  # after a move
-    is_red = discs & 1
     code = code_of(key, last_column, g)
     add_step(p, last_column, code, memory.indices, level - 1, level)
-    best, best_column = -INFINITE, -1
-    # Pass 1: what is plain to see of the children; the others are ranked by their threats. Moves to
-    # search begin at RANKS, moves to evaluate are written from the other end.
-    waiting, quiet = 0, 0
-    last = RANKS + g.columns - 1
-    for i in range(g.columns):
-        # From the centre outwards: 3, 4, 2, 5, 1, 6, 0 on seven columns.
-        column = ((g.columns - 1) >> 1) + ((i + 1) >> 1 if i & 1 else -(i >> 1))
-        cell = moves & (((1 << g.rows) - 1) << column * g.height)
-        if cell == 0:
-            continue
-        after = mask | cell
-        threats = winning_cells(own | cell, after, g)
-        replies = non_losing(after, threats, g)
-        if replies == 0 or discs >= g.columns * g.rows - 2:
-            # The opponent cannot stop a threat, or the board is full, or neither of the last two
-            # discs wins.
-            score = WIN - discs - 2 if replies == 0 and after != g.cells else 0
-            if score > best:
-                best, best_column = score, column
-        elif replies & (replies - 1) == 0:
-            stack[level, RANKS + waiting] = column
-            waiting += 1
-        else:
-            rank = (popcount(threats) << 6) + column
-            # Insertion sort, descending from the end; equal moves keep their order.
-            place = last - quiet
-            while place < last and stack[level, place + 1] >> 6 < rank >> 6:
-                stack[level, place] = stack[level, place + 1]
-                place += 1
-            stack[level, place] = rank
-            quiet += 1
+    best, best_column, waiting, quiet = sort_children(own, mask, moves, level, stack, g)
     if counts[NODES] + quiet > counts[ALLOWED]:
         return ABORTED
-    # Pass 2: evaluate quiet children.
-    while quiet > 0 and best < beta:
-        column = stack[level, last] & 63
-        last -= 1
-        quiet -= 1
+    is_red = popcount(mask) & 1 == 0
+    for i in range(quiet):
+        if best >= beta:
+            break
+        column = stack[level, RANKS + g.columns - 1 - i] & 63
         cell = moves & (((1 << g.rows) - 1) << column * g.height)
-        code = code_of(key_after(key, cell, is_red != 0), column, g)
-        score = total_after(p, discs & 1, column, code, memory.indices, level)
-        score = max(-MOST, min(score, MOST))
-        score = score if is_red else -score
+        code = code_of(key_after(key, cell, is_red), column, g)
+        score = total_after(p, 1 if is_red else 0, column, code, memory.indices, level)
+        score = max(-MOST, min(score if is_red else -score, MOST))
         counts[EVALUATIONS] += 1
         counts[NODES] += 1
         if score > best:
@@ -366,6 +340,49 @@ def frontier(
     stack[level, NEXT], stack[level, COUNT], stack[level, IS_NARROW] = 0, waiting, 0
     stack[level, SLOT] = NO_SLOT
     return UNKNOWN
+
+
+@inlined_kernel
+def sort_children(
+    own: int, mask: int, moves: int, level: int, stack: np.ndarray, g: Geometry
+) -> tuple[int, int, int, int]:
+    """Sort the moves of a node above the horizon by what is plain to see after them.
+
+    Returns the best score of those that are decided and its column, the number of moves after which
+    the reply is forced, and that of the quiet ones. The former are written to RANKS and up, the
+    latter from the other end downwards, most threats first.
+    """
+    discs = popcount(mask) + 1  # after a move
+    last = RANKS + g.columns - 1
+    best, best_column, waiting, quiet = -INFINITE, -1, 0, 0
+    for i in range(g.columns):
+        # From the centre outwards: 3, 4, 2, 5, 1, 6, 0 on seven columns.
+        column = ((g.columns - 1) >> 1) + ((i + 1) >> 1 if i & 1 else -(i >> 1))
+        cell = moves & (((1 << g.rows) - 1) << column * g.height)
+        if cell == 0:
+            continue
+        after = mask | cell
+        threats = winning_cells(own | cell, after, g)
+        replies = non_losing(after, threats, g)
+        if replies == 0 or discs >= g.columns * g.rows - 2:
+            # The opponent cannot stop a threat; or the game is drawn, because the board is full or
+            # neither of the last two discs wins.
+            score = WIN - discs - 2 if replies == 0 and after != g.cells else 0
+            if score > best:
+                best, best_column = score, column
+        elif replies & (replies - 1) == 0:
+            stack[level, RANKS + waiting] = column
+            waiting += 1
+        else:
+            rank = (popcount(threats) << 6) + column
+            # Insertion sort; equal moves keep their order.
+            place = last - quiet
+            while place < last and stack[level, place + 1] >> 6 < rank >> 6:
+                stack[level, place] = stack[level, place + 1]
+                place += 1
+            stack[level, place] = rank
+            quiet += 1
+    return best, best_column, waiting, quiet
 
 
 @inlined_kernel
@@ -438,48 +455,6 @@ def rank_moves(
         stack[level, RANKS + place] = rank
         count += 1
     return count
-
-
-# A result in one word: score + 2**22 in bits 24 and up, depth in bits 16 to 23, generation in bits
-# 8 to 15, column in bits 2 to 7, kind in bits 0 and 1.
-
-
-@inlined_kernel
-def packed(score: int, kind: int, depth: int, column: int, generation: int) -> int:
-    """Return a result as one word."""
-    return (
-        ((score + ABORTED) << 24) | (max(depth, 0) << 16) | (generation << 8) | (column << 2) | kind
-    )
-
-
-@inlined_kernel
-def entry_score(word: int) -> int:
-    """Return the score of a packed result."""
-    return (word >> 24) - ABORTED
-
-
-@inlined_kernel
-def entry_depth(word: int) -> int:
-    """Return the depth of a packed result."""
-    return (word >> 16) & 255
-
-
-@inlined_kernel
-def entry_generation(word: int) -> int:
-    """Return the generation of a packed result."""
-    return (word >> 8) & 255
-
-
-@inlined_kernel
-def entry_column(word: int) -> int:
-    """Return the best column of a packed result."""
-    return (word >> 2) & 63
-
-
-@inlined_kernel
-def entry_kind(word: int) -> int:
-    """Return what the score of a packed result is."""
-    return word & 3
 
 
 def warm_up() -> None:

@@ -18,6 +18,7 @@ from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Limit
 from fourlab.agents.generators import generator
 from fourlab.agents.patterns.deepening import PatternSearch
 from fourlab.agents.patterns.search import at_once, warm_up
+from fourlab.compiled._jit import IS_COMPILED
 from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
@@ -27,9 +28,9 @@ from fourlab.solver import Solver
 from fourlab.solver.solution import plies_to_end
 from fourlab.solver.solver import load_kernels as load_solver
 
-SOLVER_NODES = 4
-"""Nodes of the solver that take as long as one node of the search."""
-SPEED = 2e6
+SOLVER_NODES, PLAIN_SOLVER_NODES = 4, 1
+"""Nodes of the solver that take as long as one node of the search: compiled and in plain Python."""
+SPEED = 2e6 if IS_COMPILED else 2e4
 """Nodes of the search per second: a first guess, to read the clock often enough."""
 FEWEST_NODES, FIRST_NODES, MAX_NODES = 100, 500, 50_000
 """Nodes between two looks at the clock: the fewest, at the beginning, and the most."""
@@ -68,6 +69,10 @@ class Thinking:
         self.solver = None if limit.depth is not None else solver
         self.stop = limit.stop
         self.seconds = math.inf if limit.seconds is None else limit.seconds
+        # Without a limit of time, decisions do not depend on how kernels run.
+        is_slow = limit.seconds is not None and not IS_COMPILED
+        self.exchange = PLAIN_SOLVER_NODES if is_slow else SOLVER_NODES
+        """Nodes of the solver that take as long as one node of the search."""
         self.max_nodes = math.inf if limit.nodes is None else limit.nodes
         self.max_depth = limit.depth
         self.solver_nodes = 0
@@ -116,7 +121,7 @@ class Thinking:
     @property
     def spent(self) -> int:
         """The work so far, in nodes of the search."""
-        return self.search.nodes + self.solver_nodes // SOLVER_NODES
+        return self.search.nodes + self.solver_nodes // self.exchange
 
     @property
     def nodes(self) -> int:
@@ -222,7 +227,7 @@ class Thinking:
             return True
         if self.search.nodes < SEARCH_FIRST:
             return False
-        return self.solver_nodes < SOLVER_SHARE * SOLVER_NODES * self.spent
+        return self.solver_nodes < SOLVER_SHARE * self.exchange * self.spent
 
     def prove(self, nodes: int) -> None:
         """Let the solver work on the most useful question."""
@@ -230,7 +235,7 @@ class Thinking:
         column, wins = self.question()
         # Does the opponent's score exceed -1 (then the column does not win), or 0 (then it loses)?
         window = (-1, 0) if wins else (0, 1)
-        allowed = int(min(nodes * SOLVER_NODES, self.max_nodes - self.nodes))
+        allowed = int(min(nodes * self.exchange, self.max_nodes - self.nodes))
         limit = Limit(nodes=max(allowed, 1), stop=self.stop)
         solution = self.solver.narrow(self.after[column], limit, window)
         self.solver_nodes += solution.nodes

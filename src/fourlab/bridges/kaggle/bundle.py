@@ -17,8 +17,11 @@ STANDINS = {
     "fourlab.nets.evaluator": f"{HERE}.standins.network",
     "fourlab.shipped": f"{HERE}.standins.files",
 }
-# The file carries both forms of this module: see runtime.py.
-PLAIN = {"fourlab.compiled._jit": "fourlab.compiled._plain"}
+# The file carries both forms of these modules: see runtime.py.
+PLAIN = {
+    "fourlab.compiled._jit": "fourlab.compiled._plain",
+    "fourlab.compiled.pattern_sums": f"{HERE}.standins.pattern_sums",
+}
 LINE = 100  # characters of packed data per line
 QUOTES = "'''"
 

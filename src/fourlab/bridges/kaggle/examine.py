@@ -23,8 +23,9 @@ QUICK_SECONDS = 0.1
 """Time limit per move in whole games; only the positions in TIMED get Kaggle's full limit."""
 TIMED = ("", "4", "444333", "43672651")
 """Positions searched with the full time limit; the first is the first move, loading included."""
-COMPILE_SECONDS = 60
-"""The longest wait for threads that a file starts, such as one that compiles."""
+COMPILE_SECONDS = 600
+"""The longest wait for threads that a file starts, such as one that compiles; busy machines are
+slow."""
 TACTICAL_POSITIONS = 8
 
 

@@ -7,20 +7,23 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fourlab import shipped
 from fourlab.agent import Forfeit, is_unbounded
-from fourlab.agents import registry
+from fourlab.agents import anytime, registry
 from fourlab.agents.alphazero.agent import DEFAULT_SIMULATIONS as NETWORK_SIMULATIONS
 from fourlab.agents.levels import ByBoard
 from fourlab.agents.mcts.agent import DEFAULT_SIMULATIONS
+from fourlab.agents.patterns import agent as patterns
 from fourlab.bridges.kaggle import weights
 from fourlab.bridges.kaggle.bundle import Part, bundle
 from fourlab.bridges.kaggle.submission import BANK, USUAL
 from fourlab.engines.process import Program
 from fourlab.errors import UserError
 from fourlab.files import check_target, write_atomically
+from fourlab.game.rules import Rules
+from fourlab.nets.patterns import PACKAGE, shipped_file
 from fourlab.version import __version__
 
 MAX_SECONDS = 300
@@ -38,6 +41,8 @@ MOVES = 20
 MODES = ("with-numba", "without-numba")
 ENOUGH_SIMULATIONS = 100
 """With fewer simulations, a tree search does not promise to see every win and every block."""
+BOARD = str(Rules(USUAL["columns"], USUAL["rows"], USUAL["inarow"]))
+"""The board of Kaggle's competition."""
 # 62 plies is more than any board of 62 bits has left: only the time limit ends this search.
 SEARCH = Part("fourlab.agents.minimax.agent", "Minimax", {"depth": 62})
 """Alpha-beta with iterative deepening, for positions on which the exported agent has no answer."""
@@ -65,15 +70,21 @@ def _proves_tactics(agent: Any) -> bool:
 
 KINDS = {
     "alphazero": Kind(),
+    "anytime": Kind(),
     "dqn": Kind(_never, _never),
     "mcts": Kind(_proves_tactics, _proves_tactics),
     "minimax": Kind(blocks=lambda agent: bool(agent.depth >= 2)),
+    "patterns": Kind(),
     "perfect": Kind(),
     "random": Kind(_never, _never),
     "rules": Kind(),
     "value": Kind(blocks=_never),
 }
 """By the agent's name."""
+PATTERNS = ("anytime", "patterns")
+"""Agents with a pattern network."""
+BOOKS = ("anytime", "perfect")
+"""Agents with an opening book."""
 
 
 @dataclass(frozen=True)
@@ -156,20 +167,31 @@ def source_of(spec: str) -> str:
     options = _options(name, agent)
     is_solver = name == "perfect"
     parts = [Part(agent_class.__module__, agent_class.__qualname__, options, only_proven=is_solver)]
-    files: dict[str, bytes] = {}
-    if is_solver and agent.book:
-        book = shipped.read("fourlab.solver", "book.npz")
-        if book is not None:
-            files["fourlab.solver/book.npz"] = book
-    has_network = any(option.name == "net" for option in registry.options_of(name))
-    if has_network:
-        form, numbers = weights.read(agent.net)
-        files["fourlab.nets/network.json"] = form
-        files["fourlab.nets/network.safetensors"] = numbers
+    files = dict(_files(name, agent))
     # A network knows one board, and a solver may prove nothing in time.
-    if is_solver or has_network:
+    if is_solver or _has_network(name):
         parts.append(SEARCH)
     return bundle(header.replace("\\", "/").replace('"', "'"), parts, files)
+
+
+def _files(name: str, agent: Any) -> Iterator[tuple[str, bytes]]:
+    """Yield the files that an agent needs, by package and name."""
+    if name in BOOKS and agent.book:
+        book = shipped.read("fourlab.solver", "book.npz")
+        if book is not None:
+            yield "fourlab.solver/book.npz", book
+    if name in PATTERNS:
+        # Whatever file they are from, in the submission they are those of the board.
+        yield f"{PACKAGE}/{shipped_file(BOARD)}", weights.read_patterns(agent.file, BOARD)
+    elif _has_network(name):
+        form, numbers = weights.read(agent.net)
+        yield "fourlab.nets/network.json", form
+        yield "fourlab.nets/network.safetensors", numbers
+
+
+def _has_network(name: str) -> bool:
+    has_net = any(option.name == "net" for option in registry.options_of(name))
+    return has_net or name in PATTERNS
 
 
 def _options(name: str, agent: Any) -> dict[str, Any]:
@@ -182,14 +204,36 @@ def _options(name: str, agent: Any) -> dict[str, Any]:
     # standins/network.py loads the only network of the file under any name.
     if "net" in options:
         options["net"] = "network"
+    # The submission comes with the patterns of this file.
+    if name in PATTERNS:
+        options.pop("file", None)
     # The lab's default counts only without any limit, and Kaggle's time is one.
-    if is_unbounded(agent):
-        options["simulations"] = _default_simulations(name)
+    bound = _default_bound(name, agent)
+    if bound is not None:
+        options[bound.unit] = bound.most
     return options
 
 
-def _default_simulations(name: str) -> int:
-    return DEFAULT_SIMULATIONS if name == "mcts" else NETWORK_SIMULATIONS
+class Bound(NamedTuple):
+    """The limit that the lab sets where the agent's options set none."""
+
+    unit: str
+    """The name of the option, which is also what is counted: simulations or nodes."""
+    most: int
+
+
+def _default_bound(name: str, agent: Any) -> Bound | None:
+    """Return the lab's own bound of a search; None if the agent's options bound it."""
+    if name in PATTERNS:
+        # `anytime` has no depth.
+        limits = (agent.seconds, agent.nodes, getattr(agent, "depth", None))
+        if any(limit is not None for limit in limits):
+            return None
+        default = patterns.DEFAULT_NODES if name == "patterns" else anytime.DEFAULT_NODES
+        return Bound("nodes", default)
+    if not is_unbounded(agent):
+        return None
+    return Bound("simulations", DEFAULT_SIMULATIONS if name == "mcts" else NETWORK_SIMULATIONS)
 
 
 def _agent(spec: str) -> tuple[str, Any]:
@@ -267,13 +311,18 @@ def _check(result: Examined, kind: Kind, agent: Any, spec: str) -> None:
 
 def _notes(name: str, agent: Any) -> Iterator[str]:
     """Yield the differences from the agent in the lab."""
-    if is_unbounded(agent):
+    bound = _default_bound(name, agent)
+    if bound is not None:
         yield (
-            f"makes at most {_default_simulations(name)} simulations per move;"
+            f"makes at most {bound.most:,} {bound.unit} per move;"
             f" {name}:seconds=2 uses the whole time instead"
         )
     if name in ("alphazero", "dqn", "value"):
         yield "NumPy evaluates its network; on boards unknown to the network, alpha-beta plays"
+    if name in PATTERNS:
+        yield (
+            f"without Numba it searches less deeply; on boards other than {BOARD}, alpha-beta plays"
+        )
     if name == "perfect":
         yield "where the solver proves nothing within the time limit, alpha-beta plays"
     yield "without NumPy, or on boards beyond 62 bits, it wins, blocks or plays near the centre"

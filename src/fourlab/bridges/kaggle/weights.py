@@ -1,10 +1,11 @@
-"""The weights of a network, for submissions."""
+"""The weights of networks, for submissions."""
 
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from fourlab.errors import UserError
 from fourlab.files import read_bounded
+from fourlab.nets import patterns
 from fourlab.nets.evaluator import SHIPPED, is_shipped
 from fourlab.nets.numpy_evaluator import parse
 from fourlab.parsing import MAX_DESCRIPTION_BYTES
@@ -36,6 +37,17 @@ def read(net: str) -> tuple[bytes, bytes]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"cannot read the weights {numbers}: {error}") from None
     return data
+
+
+def read_patterns(file: str | None, board: str) -> bytes:
+    """Read the patterns of a board: from a file, or None for those that come with Fourlab."""
+    network = patterns.load(board if file is None else file)
+    if str(network.rules) != board:
+        raise UserError(
+            f"cannot export {file}: its patterns are for the board {network.rules}, and Kaggle"
+            f" plays {board}"
+        )
+    return network.to_bytes()
 
 
 def _read(file: Path | Traversable, max_bytes: int) -> bytes:
