@@ -101,7 +101,7 @@ def _against_alpha(bench: Workbench, name: str, games: int, scored_player: str) 
     }
     why = (
         f"B15, B17: networks after {games:,} games of training, with the faults: {len(faithful)}, "
-        f"without: {len(corrected)}; {_needed(len(faithful), len(corrected))}"
+        f"without: {len(corrected)}; {needed(len(faithful), len(corrected))}"
         f"{_arithmetic(faithful)}AlphaMCTS makes "
         f"{ITERATIONS:,} simulations per move (the thesis gives no number, this is the default of "
         f"its program); {describe_budget(ROLLOUTS, seconds)}"
@@ -120,11 +120,16 @@ def _against_alpha(bench: Workbench, name: str, games: int, scored_player: str) 
     )
 
 
-def _needed(*trained: int) -> str:
-    """Return how many trainings a verdict takes, if there are fewer, as part of a sentence."""
-    if min(trained) >= FEWEST_TRAININGS:
+def needed(faithful: int, corrected: int) -> str:
+    """Return which verdicts the trainings are too few for, as the end of a sentence."""
+    counts = {"reproduced": faithful, "true": corrected}
+    without = [question for question, count in counts.items() if count < FEWEST_TRAININGS]
+    if not without:
         return "the thesis has a single training. "
-    return f"a verdict takes at least {FEWEST_TRAININGS}, since the thesis has a single one. "
+    return (
+        "the thesis has a single training, whose variance takes at least "
+        f"{FEWEST_TRAININGS} of ours, so nothing is decided about: {', '.join(without)}. "
+    )
 
 
 def _arithmetic(seeds: Iterable[int]) -> str:
