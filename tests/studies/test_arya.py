@@ -1,6 +1,7 @@
 """The replication of Arya's experiments."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -179,7 +180,7 @@ def test_experiment_4_takes_three_trainings(
             assert claim.reproduced.test in tests
         assert (claim.faithful == "") == (seeds == 0)
     if seeds:
-        assert str(by_name["experiment-4a"].faithful).endswith(f"of {2 * seeds}")
+        assert str(by_name["experiment-4a"].faithful).endswith(f"of {2 * seeds} ({seeds} trainings)")
     rows = [row for row in readings(parts) if str(row[0]).startswith("faithful")]
     assert len(rows) == 2 * seeds
     assert all("proofs=0" in str(row[2]) and "temperature=1.25" in str(row[2]) for row in rows)
@@ -375,14 +376,19 @@ def test_a_trained_match_is_compared_by_all_its_outcomes() -> None:
 
 
 def test_bars_of_several_trainings_have_the_interval_over_them() -> None:
-    shares = [(20, 100), (50, 100), (80, 100)]
-    middle, low, high = bouts.interval_over(shares)
-    assert middle == pytest.approx(50)
-    assert (low, high) == (0, 100), "a spread of 30 points over three trainings"
-    # Trainings that agree have at least the interval of their games.
-    alike = bouts.interval_over([(50, 100)] * 3)
-    assert alike == pytest.approx((50, *(100 * end for end in wilson(150, 300))))
-    assert bouts.interval_over([(50, 100)])[1] == pytest.approx(100 * wilson(50, 100)[0])
+    bout = bouts.Bout("b", ("X", "O"), "X", bouts.Score(66, 34, 0), {}, trained=True)
+    counts = bouts._counts(bout, [stored(won, 100 - won, 0) for won in (30, 50, 70)])
+    won = counts.share("won")
+    assert (won.value, won.n, counts.trainings) == (50, 300, 3)
+    assert won.low == pytest.approx(50 - 4.303 * 20 / 3**0.5, abs=0.1)
+    _, (axes,) = figures.panels(5, 3)
+    bouts._draw_scores(axes, bout, {"Arya": bout.reported.counts, "faithful": counts})
+    (line,) = [path.vertices for path in axes.collections[1].get_paths()][:1]
+    assert line[:, 1].tolist() == pytest.approx([won.low, won.high])
+    assert axes.get_legend_handles_labels()[1][1] == "faithful, 3 trainings, 300 games"
+    # Without trainings, each game is independent.
+    single = bouts._counts(replace(bout, trained=False), [stored(50, 50, 0)])
+    assert single.share("won").low == pytest.approx(100 * wilson(50, 100)[0])
 
 
 def test_budgets_are_those_of_the_thesis_at_every_scale() -> None:

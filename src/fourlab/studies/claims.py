@@ -451,6 +451,8 @@ def brief(value: Value) -> str:
 
     Where the brackets are not an interval, the note that says so is kept.
     """
+    if isinstance(value, Counts):
+        return str(replace(value, trainings=0))
     if not isinstance(value, Estimate):
         return str(value)
     return str(replace(value, n=None, sd=None, note=value.note if value.note == BAND else ""))

@@ -324,6 +324,7 @@ def _last_disc(bench: Workbench) -> Claim:
         faithful=share(0, len(games)),
         corrected=share(decided, len(games)),
         why=f"B17: Arya's games end one disc early; {full} of {len(games)} games filled the board",
+        labels={"faithful": "ended after 41 discs", "corrected": "ended after 42 discs"},
     )
 
 
@@ -344,6 +345,7 @@ def _blocks(runs: Sequence[Mapping[str, Any]]) -> Claim:
         why="B17: the listed blocks are wins of the second player, so blocking is never measured. "
         "The examples only test the network: with real ones the same network is trained, so the "
         "fix gains 0 Elo",
+        labels={"faithful": "listed examples", "corrected": "real blocks"},
     )
 
 

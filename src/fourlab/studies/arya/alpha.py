@@ -237,8 +237,7 @@ def temperature(bench: Workbench) -> Iterator[Part]:
         sampled, best = mistakes[2 * place : 2 * place + 2]
         yield Claim(
             f"sampling-{version.replace(' ', '-')}",
-            "moves that give away a win or a draw, where that is possible: sampled at temperature "
-            f"{AS_PLAYED} (faithful) or the most visited column (corrected), search {version}",
+            f"moves that give away a win or a draw, where that is possible, search {version}",
             "plays without exploration",
             Source.TEXT,
             faithful=share(sum(sampled), len(sampled)),
@@ -246,4 +245,8 @@ def temperature(bench: Workbench) -> Iterator[Part]:
             why="B17: only the noise is switched off in matches. Moves are still sampled in "
             "proportion to visits to the power of 1 / 1.25, so an inferior move is played now and "
             f"then. {ITERATIONS:,} simulations per move, network {net}: {ONE_TRAINING}",
+            labels={
+                "faithful": f"sampled at temperature {AS_PLAYED}",
+                "corrected": "the most visited column",
+            },
         )

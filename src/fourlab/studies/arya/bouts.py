@@ -19,6 +19,7 @@ from fourlab.studies.claims import (
     Estimate,
     Source,
     Verdict,
+    counts_over_trainings,
     difference,
     over_trainings,
     shares,
@@ -204,14 +205,17 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
         if trainings
     }
     totals = {version: score(games, bout.scored_player) for version, games in pooled.items()}
+    counts = {
+        version: _counts(bout, trainings) for version, trainings in versions.items() if trainings
+    }
     other = next(name for name in bout.players if name != bout.scored_player)
     yield Claim(
         bout.name,
         f"{bout.scored_player} against {other}: won / lost / drawn",
         bout.reported.counts,
         Source.TEXT,
-        faithful=totals[FAITHFUL].counts if FAITHFUL in totals else "",
-        corrected=totals[CORRECTED].counts if CORRECTED in totals else "",
+        faithful=counts.get(FAITHFUL, ""),
+        corrected=counts.get(CORRECTED, ""),
         reproduced=_reproduced(bout, versions[FAITHFUL]),
         true=_true(bout, versions[CORRECTED]),
         why=_why(bout, {**scores, **totals}),
@@ -229,9 +233,9 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
     yield _by_side(bout, played)
     # Other readings are in the table only; more lines would be hard to distinguish.
     also = {reading: played[reading] for reading in bout.also}
-    bars = {version: trainings for version, trainings in versions.items() if trainings}
-    bars |= {reading: [games] for reading, games in also.items()}
-    over = ", of several trainings over these" if bout.trained else ""
+    bars = {"Arya": bout.reported.counts, **counts}
+    bars |= {reading: scores[reading].counts for reading in also}
+    over = " over trainings" if bout.trained else ""
     yield Picture(
         bout.name,
         f"{bout.title}, as in Figures 44 to 50: final score with 95 % intervals{over}, "
@@ -239,6 +243,12 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
         lambda: _draw(bout, pooled, bars),
         _data(bout, {**pooled, **also}),
     )
+
+
+def _counts(bout: Bout, trainings: Sequence[Sequence[StoredGame]]) -> Counts:
+    """Return the results of a version, with the variance of training if it was trained."""
+    of_each = [score(games, bout.scored_player).counts for games in trainings]
+    return counts_over_trainings(of_each) if bout.trained else of_each[0]
 
 
 def _why(bout: Bout, scores: Mapping[str, Score]) -> str:
@@ -379,27 +389,12 @@ def error_bars(counts: Iterable[tuple[int, int]]) -> tuple[list[float], list[flo
     return below, above
 
 
-def interval_over(successes: Sequence[tuple[int, int]]) -> tuple[float, float, float]:
-    """Return the mean of shares and its 95 % interval, in per cent.
-
-    There is a pair of successes and trials for every training. The interval is one over trainings,
-    and at least as wide as that of all trials together: trainings that agree by chance do not make
-    the share certain. A single training has the interval of its games only.
-    """
-    counts, trials = (sum(column) for column in zip(*successes, strict=True))
-    low, high = (100 * end for end in wilson(counts, trials))
-    estimate = over_trainings([100 * count / of for count, of in successes], "%")
-    if estimate.low is not None and estimate.high is not None:
-        low, high = min(low, estimate.low), max(high, estimate.high)
-    return estimate.value, low, high
-
-
 def _draw(
     bout: Bout,
     played: Mapping[str, Sequence[StoredGame]],
-    bars: Mapping[str, Sequence[Sequence[StoredGame]]],
+    bars: Mapping[str, Counts],
 ) -> Figure:
-    """Draw the scores by training in `bars`, and the running totals of the games in `played`."""
+    """Draw the scores in `bars`, and the running totals of the games in `played`."""
     figure, (scores, running) = panels(9, 3.2, columns=2)
     _draw_scores(scores, bout, bars)
     for place, (name, games) in enumerate(played.items()):
@@ -420,30 +415,20 @@ def _draw(
     return figure
 
 
-def _draw_scores(
-    axes: Axes, bout: Bout, played: Mapping[str, Sequence[Sequence[StoredGame]]]
-) -> None:
-    """Draw the final scores as grouped bars: the thesis first, then the trainings in `played`."""
-    totals = {"Arya": [bout.reported]} | {
-        name: [score(games, bout.scored_player) for games in trainings]
-        for name, trainings in played.items()
-    }
+def _draw_scores(axes: Axes, bout: Bout, totals: Mapping[str, Counts]) -> None:
+    """Draw final scores as grouped bars, of which the thesis's is the first."""
     # The bars of an outcome are side by side around its place, and share 0.87 of its room.
     room = 0.87 / len(totals)
-    for place, (name, results) in enumerate(totals.items()):
+    for place, (name, counts) in enumerate(totals.items()):
         left = [outcome + room * (place - (len(totals) - 1) / 2) for outcome in range(3)]
-        intervals = [
-            interval_over([(result[outcome], result.games) for result in results])
-            for outcome in range(3)
-        ]
-        shares = [value for value, _, _ in intervals]
-        # Rounding can push an end of the interval past the share itself.
+        estimates = [counts.share(outcome) for outcome in counts.counts]
+        shares = [one.value for one in estimates]
+        # Rounding can push an end of the interval past the share itself; equal trainings have none.
         errors = [
-            [max(0.0, value - low) for value, low, _ in intervals],
-            [max(0.0, high - value) for value, _, high in intervals],
+            [0.0 if one.low is None else max(0.0, one.value - one.low) for one in estimates],
+            [0.0 if one.high is None else max(0.0, one.high - one.value) for one in estimates],
         ]
-        games = f"{sum(result.games for result in results)} games"
-        trained = f"{len(results)} trainings, " if len(results) > 1 else ""
+        trained = f"{counts.trainings} trainings, " if counts.trainings > 1 else ""
         axes.bar(
             left,
             shares,
@@ -453,7 +438,7 @@ def _draw_scores(
             error_kw={"linewidth": 0.8, "alpha": 0.7},
             # As many places as there are readings; the first is the thesis.
             color=COLOURS[place] if place else REPORTED_COLOUR,
-            label=f"{name}, {trained}{games}",
+            label=f"{name}, {trained}{counts.n} games",
         )
         for x, height, above in zip(left, shares, errors[1], strict=True):
             # Above the error bar.

@@ -130,6 +130,7 @@ def _matches(work: _Games, games: list[dict[str, Any]]) -> Iterator[Part]:
             corrected=results if is_corrected else "",
             true=gains(Tally(tuple(summary["counts"]))),
             why=BETTER,
+            labels={"corrected": "improved"},
         )
         length = f"{summary['plies']['mean']:.0f}"
         endings = ", ".join(f"{ending} {count}" for ending, count in summary["endings"].items())

@@ -62,8 +62,8 @@ LINKS = (
 )
 """Two players, and the size that has the number of their games. The order is that of the seeds."""
 WHY = (
-    "faithful is the search with the thesis's 50 rollouts per move, corrected the improved one "
-    "with 400, a different player, whose rating decides nothing about the reported one. Both are "
+    "faithful is the search with the thesis's 50 rollouts per move; improved has 400, a different "
+    "player, whose rating decides nothing about the reported one. Both are "
     "on the scale of the engine, not of chess.com, where no rating is below 100; the test allows "
     f"for a difference between the scales, of {SCALES} Elo as a standard deviation"
 )
@@ -157,6 +157,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         corrected=improved,
         reproduced=_judged(arya),
         why=WHY,
+        labels={"corrected": "improved"},
     )
     won, drawn, lost = (summaries[0][result]["count"] for result in ("wins", "draws", "losses"))
     yield Claim(

@@ -174,6 +174,7 @@ def _settings() -> Iterator[Part]:
         why="a check of our preset, which was made from this listing; it also has 1 epoch of 1 "
         "game, whereas the experiments had 10 and 50 epochs of 100",
         kind=Kind.DIAGNOSTIC,
+        labels={"faithful": "ours"},
     )
     yield Table(
         "Figure 22: the hyperparameters",
@@ -214,8 +215,7 @@ def _rising(
     }
     return Claim(
         "figure-33-rises",
-        "accuracy over all examples: listed ones before and after 5,000 games (faithful), real "
-        "ones after 1,000 and after 5,000 games (corrected)",
+        "accuracy over all examples, before and after the training",
         "rises",
         Source.TEXT,
         faithful=_both(before, after),
@@ -223,6 +223,10 @@ def _rising(
         reproduced=_rises(before, after),
         true=_rises(corrected[1000], corrected[5000]),
         why=WHY,
+        labels={
+            "faithful": "listed examples, before and after 5,000 games",
+            "corrected": "real ones, trained without faults, after 1,000 and 5,000 games",
+        },
     )
 
 

@@ -466,6 +466,7 @@ def dqn(bench: Workbench) -> Iterator[Part]:
             if reported
             else "",
             statement="dqn-against-" + slug.partition("-")[0],
+            labels={"corrected": "ours"},
         )
         # Both sides were played equally often.
         rows += [(name, ("first", "second")[side], *score(games, "DQN", side)) for side in (0, 1)]

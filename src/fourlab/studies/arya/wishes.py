@@ -155,8 +155,8 @@ def _remedies(bench: Workbench) -> Iterator[Part]:
     bias = {name: [greatest - exact for greatest in values(name, "greatest")] for name in ARMS}
     yield Claim(
         "maximisation-bias",
-        f"mean greatest Q-value less the exact value, in {bench.size['valued']} solved positions: "
-        f"of plain DQN (faithful) and of double DQN (corrected); {trained}",
+        f"mean greatest Q-value less the exact value, in {bench.size['valued']} solved positions; "
+        f"{trained}",
         "Q-values are overestimated",
         Source.TEXT,
         faithful=mean_of(bias[single]),
@@ -176,16 +176,17 @@ def _remedies(bench: Workbench) -> Iterator[Part]:
         f"{fmean(values(full, 'greatest')):.3f} (double), the exact values, discounted as in the "
         f"training, one of {exact:.3f}. Targets are clamped to the range of results, which bounds "
         "a bias",
+        labels={"faithful": "plain DQN", "corrected": "double DQN"},
     )
     yield Claim(
         "catastrophic-forgetting",
-        "share of points against the rules agent: without replay (faithful) it forgets, against "
-        f"with replay (corrected); {trained}",
+        f"share of points against the rules agent; {trained}",
         "a network without replay forgets",
         Source.TEXT,
         faithful=mean_of(values(forgetful, "rules"), within=SHARES),
         corrected=mean_of(values(full, "rules"), within=SHARES),
         true=larger("rules", full, forgetful, SCORE_MARGIN),
+        labels={"faithful": "without replay", "corrected": "with replay"},
     )
     ranges = {"greatest": ANYTHING, "rules": SHARES, "kept": SHARES}
     rows = [
@@ -216,13 +217,14 @@ def _proofs(bench: Workbench) -> Claim:
     )
     return Claim(
         "alphamcts-with-proofs",
-        "moves of AlphaMCTS that give away a win or a draw, where that is possible: without "
-        "(faithful) and with (corrected) results that are proven in the tree, as alpha-beta does",
+        "moves of AlphaMCTS that give away a win or a draw, where that is possible, without and "
+        "with results that are proven in the tree, as alpha-beta does",
         "combining both is planned",
         Source.TEXT,
         faithful=share(sum(without), len(without)),
         corrected=share(sum(proving), len(proving)),
         why=f"{net} with {alpha.ITERATIONS:,} simulations per move: {ONE_TRAINING}",
+        labels={"faithful": "without proofs", "corrected": "with proofs"},
     )
 
 
@@ -244,6 +246,7 @@ def _learning(bench: Workbench) -> Iterator[Part]:
             Source.TEXT,
             faithful=won,
             kind=Kind.DIAGNOSTIC,
+            labels={"faithful": "ours"},
         )
     head = ("agent", "games of training", "wins", "losses", "draws", "won")
     yield Table("Speed of learning: games of training and results against rules", head, tuple(rows))
