@@ -10,7 +10,7 @@ import pytest
 
 from fourlab.agent import Limit
 from fourlab.agents.registry import make
-from fourlab.arena.statistics import wilson
+from fourlab.arena.statistics import elo_of, wilson
 from fourlab.arena.store import StoredGame
 from fourlab.errors import UserError
 from fourlab.game.position import Position
@@ -18,6 +18,7 @@ from fourlab.jobs.executors.threads import Threads
 from fourlab.nets import evaluator as evaluator_module
 from fourlab.reporting import figures
 from fourlab.studies.arya import (
+    ablation,
     alpha,
     bouts,
     chess,
@@ -180,7 +181,9 @@ def test_experiment_4_takes_three_trainings(
             assert claim.reproduced.test in tests
         assert (claim.faithful == "") == (seeds == 0)
     if seeds:
-        assert str(by_name["experiment-4a"].faithful).endswith(f"of {2 * seeds} ({seeds} trainings)")
+        assert str(by_name["experiment-4a"].faithful).endswith(
+            f"of {2 * seeds} ({seeds} trainings)"
+        )
     rows = [row for row in readings(parts) if str(row[0]).startswith("faithful")]
     assert len(rows) == 2 * seeds
     assert all("proofs=0" in str(row[2]) and "temperature=1.25" in str(row[2]) for row in rows)
@@ -202,6 +205,31 @@ def test_experiment_4_says_in_which_arithmetic_the_networks_were_trained(
     ]
     assert alpha._arithmetic([1]) == ""
     assert "8-bit integers" in alpha._arithmetic([1, 2, 3])
+
+
+def test_a_gain_over_networks_has_at_least_the_error_of_its_games() -> None:
+    # Networks that agree, with two games each.
+    few, verdict = ablation.over_networks([(2, 2)] * 3)
+    assert few is not None
+    assert few.low is not None
+    assert few.low < 0
+    assert verdict.answer == Answer.CANNOT_TELL
+    many, verdict = ablation.over_networks([(90, 100), (85, 100), (88, 100)])
+    assert many is not None
+    assert many.value == pytest.approx(elo_of(263.5 / 301))
+    assert verdict.answer == Answer.AGREES
+    assert None not in (verdict.p, verdict.power, verdict.low, verdict.high)
+    apart = ablation.over_networks([(95, 100), (50, 100), (85, 100)])[1]
+    assert apart.answer == Answer.CANNOT_TELL, "networks differ more than games"
+    assert ablation.over_networks([(2, 2)] * 2)[0] is None
+
+
+def test_alphamcts_at_play_has_a_verdict_with_its_own_simulations_and_networks() -> None:
+    assert not ablation.alpha_program("arya-alphamcts-50-1", alpha.ITERATIONS).no_verdict
+    for scale in ("quick", "full"):
+        size = all_experiments()["004-ablation"].sizes[scale]
+        assert size["iterations"] == alpha.ITERATIONS
+        assert size["networks"] == 3
 
 
 def test_sampling_is_measured_by_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,7 +410,7 @@ def test_bars_of_several_trainings_have_the_interval_over_them() -> None:
     assert (won.value, won.n, counts.trainings) == (50, 300, 3)
     assert won.low == pytest.approx(50 - 4.303 * 20 / 3**0.5, abs=0.1)
     _, (axes,) = figures.panels(5, 3)
-    bouts._draw_scores(axes, bout, {"Arya": bout.reported.counts, "faithful": counts})
+    bouts._draw_scores(axes, bout, {"faithful": counts})
     (line,) = [path.vertices for path in axes.collections[1].get_paths()][:1]
     assert line[:, 1].tolist() == pytest.approx([won.low, won.high])
     assert axes.get_legend_handles_labels()[1][1] == "faithful, 3 trainings, 300 games"

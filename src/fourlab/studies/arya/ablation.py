@@ -227,7 +227,9 @@ def measure_networks(bench: Workbench) -> list[Row]:
     size = bench.size
     nets = list(trainings(LISTED_NETWORKS[5000]).values())[: size["networks"]]
     programs = [alpha_program(net, size["iterations"]) for net in nets]
-    count, games = size["positions"]["alpha"], 2 * size["pairs"]["alpha"]
+    count, pairs = size["positions"]["alpha"], size["pairs"]["alpha"]
+    # The verdict is on the games against the faithful program, so half as many do for the other.
+    games = {FAITHFUL: 2 * pairs, OPPONENT: 2 * max(1, pairs // 2)}
     specs = tuple(arm.spec for program in programs for arm in program.arms)
     kept = iter(bench.repeat("alpha-answers", _keeps, len(specs), specs, count, bench.seed))
     # By network: for each arm the matches against the common opponent and the faithful program.
@@ -240,7 +242,7 @@ def measure_networks(bench: Workbench) -> list[Row]:
     ]
     openings = f"balanced:{OPENING_PLIES}"
     matches = [
-        match(bench, (arm.spec, spec), (ARM, other), games, openings=openings)
+        match(bench, (arm.spec, spec), (ARM, other), games[other], openings=openings)
         for arm, other, spec in pairings
     ]
     points: dict[tuple[str, str], list[tuple[float, int]]] = {}
@@ -273,19 +275,19 @@ def _keeps(specs: tuple[str, ...], count: int, seed: int, number: int) -> list[b
     return keeps(make(specs[number]), CLASSIC, count, seed)
 
 
-def over_networks(points: Sequence[tuple[float, int]]) -> tuple[Estimate, Verdict]:
+def over_networks(points: Sequence[tuple[float, int]]) -> tuple[Estimate | None, Verdict]:
     """Return the Elo over several networks, and the test of a gain.
 
     There is a pair of points and games for every network. The error of the mean score is that over
     networks, and at least that of the games alone: networks that agree by chance do not make the
     score certain.
     """
+    if len(points) < FEWEST_TRAININGS:
+        return None, too_few(len(points))
     scores = [won / of for won, of in points]
     n = sum(of for _, of in points)
     # Half a point more on either side keeps the Elo finite.
     elo = elo_of((sum(won for won, _ in points) + 0.5) / (n + 1))
-    if len(points) < FEWEST_TRAININGS:
-        return Estimate(elo, n=n, unit="Elo", digits=0), too_few(len(points))
     middle, spread = moments(scores)
     games = math.sqrt(max(middle * (1 - middle), len(points) / (4 * n)) * len(points) / n)
     error = max(spread, games) / math.sqrt(len(points))

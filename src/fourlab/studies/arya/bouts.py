@@ -74,6 +74,8 @@ class Reading(NamedTuple):
     """Moves first, unless `starts` is "alternate"."""
     second: str
     starts: Literal["fixed", "alternate"] = "fixed"
+    part: int = 1
+    """It plays one in this many of the games."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,13 @@ def play_bouts(
 ) -> list[dict[str, list[StoredGame]]]:
     """Play every bout and return its games by reading."""
     matches = [
-        match(bench, (reading.first, reading.second), bout.players, games, reading.starts)
+        match(
+            bench,
+            (reading.first, reading.second),
+            bout.players,
+            max(1, games // reading.part),
+            reading.starts,
+        )
         for bout in bouts
         for reading in bout.readings.values()
     ]
@@ -233,8 +241,7 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
     yield _by_side(bout, played)
     # Other readings are in the table only; more lines would be hard to distinguish.
     also = {reading: played[reading] for reading in bout.also}
-    bars = {"Arya": bout.reported.counts, **counts}
-    bars |= {reading: scores[reading].counts for reading in also}
+    bars = {**counts, **{reading: scores[reading].counts for reading in also}}
     over = " over trainings" if bout.trained else ""
     yield Picture(
         bout.name,
@@ -262,7 +269,7 @@ def fitting(reported_total: Score, scores: Mapping[str, Score]) -> str:
     chances = {name: freeman_halton(reported_total, result) for name, result in scores.items()}
     names = [name for name, chance in chances.items() if chance >= LEVEL]
     if names:
-        return f"Of these readings, the reported score fits: {', '.join(names)}"
+        return f"Of these readings, the reported score fits: {'; '.join(names)}"
     largest = max(chances.values())
     number = len(chances)
     return f"None of these {number} readings fits the reported score (p of at most {largest:.2g})"
@@ -415,8 +422,9 @@ def _draw(
     return figure
 
 
-def _draw_scores(axes: Axes, bout: Bout, totals: Mapping[str, Counts]) -> None:
-    """Draw final scores as grouped bars, of which the thesis's is the first."""
+def _draw_scores(axes: Axes, bout: Bout, ours: Mapping[str, Counts]) -> None:
+    """Draw final scores as grouped bars: first that of the thesis, then ours."""
+    totals = {"Arya": bout.reported.counts, **ours}
     # The bars of an outcome are side by side around its place, and share 0.87 of its room.
     room = 0.87 / len(totals)
     for place, (name, counts) in enumerate(totals.items()):
