@@ -34,8 +34,6 @@ WITH_A_MARGIN = {
     # Factors and reading errors, which are compared without chance.
     "bhat/schedules.py": 1,
     "bhat/table_8.py": 1,
-    # A margin of 0.
-    "gao/future.py": 1,
 }
 """Verdicts with a margin that no function of `rules` makes, by module."""
 

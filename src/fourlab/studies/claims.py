@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fourlab.analysis.overview import MAY_HAPPEN, POSSIBLE
 from fourlab.arena.statistics import wilson
 from fourlab.arena.tables import Table
 from fourlab.studies.compare import holm, moments, student_quantile
@@ -93,10 +94,6 @@ class Answer(StrEnum):
     """Nothing can be tested, for the reason that is in the place of the test's name."""
 
 
-MAY_HAPPEN = "may happen"
-"""Begins the name of the test whether what a report saw once occurs in our trials at all."""
-POSSIBLE = "possible"
-"""What pages call the agreement of such a test."""
 EQUALITY_CONFIDENCE = 90
 DIRECTION_CONFIDENCE = 95
 """Confidence of the interval of a difference, in per cent, by what is claimed."""
@@ -154,12 +151,21 @@ class Verdict:
         margin = float(size[0])
         if self.confidence == EQUALITY_CONFIDENCE:
             if self.answer is Answer.CANNOT_TELL and self.p < REJECTED:
-                return f"different, {p_in_words(self.p)}, but perhaps by less than the margin"
+                return "different, but perhaps by less than the margin"
         elif self.answer is Answer.AGREES and self.high is not None and 0 < self.high < margin:
             return "by less than the margin"
         return ""
 
+    def qualified(self, word: str = "") -> str:
+        """Return the answer, or another word for it, with what that leaves out."""
+        between = ": " if self.answer is Answer.CANNOT_TELL else ", but "
+        return between.join(filter(None, (word or self.word, self.qualification)))
+
     def __str__(self) -> str:
+        return self.described()
+
+    def described(self, word: str = "") -> str:
+        """Return the answer, or another word for it, with the test behind it."""
         if self.answer is Answer.NONE:
             return f"{self.answer}: {self.test}" + (f", margin {self.margin}" * bool(self.margin))
         details = [self.test]
@@ -177,7 +183,7 @@ class Verdict:
             details.append(p_in_words(self.p))
         if self.power is not None:
             details.append(f"power {100 * self.power:.0f} %")
-        return f"{self.word} ({', '.join(details)})"
+        return f"{self.qualified(word)} ({', '.join(details)})"
 
 
 @dataclass(frozen=True)
